@@ -1,0 +1,20 @@
+// The last step of the build: puts beside the compiled code what tsc does not copy.
+import { cpSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const fromRoot = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const fromSwaggerUi = (file) => fileURLToPath(new URL(file, import.meta.resolve('swagger-ui-dist/package.json')));
+
+// SQL migrations, pages and the like keep their place: src/a/b.sql becomes dist/a/b.sql.
+cpSync(fromRoot('src'), fromRoot('dist'), { recursive: true, filter: (file) => !file.endsWith('.ts') });
+
+// Swagger UI is part of the package, so that the page of documentation loads nothing from another host.
+// Its licence wants to be handed on with it.
+const swaggerUi = {
+  'swagger-ui.css': 'swagger-ui.css',
+  'swagger-ui-bundle.js': 'swagger-ui-bundle.js',
+  'swagger-ui-bundle.js.LICENSE.txt': 'swagger-ui-bundle.js.LICENSE.txt',
+  LICENSE: 'swagger-ui.LICENSE.txt',
+  NOTICE: 'swagger-ui.NOTICE.txt',
+};
+for (const [file, copy] of Object.entries(swaggerUi)) cpSync(fromSwaggerUi(file), fromRoot(`dist/http/docs/${copy}`));
