@@ -1,0 +1,67 @@
+import { z } from 'zod';
+
+const minutes = z.number('must be a number of minutes, 1 to 1440').min(1, 'must be 1 to 1440').max(1440, 'must be 1 to 1440');
+const positive = z.number('must be a number above 0').positive('must be above 0');
+
+/** A config as it is stored, of one level: known members checked, others kept (docs/protocol.md §2.4). */
+export const configBody = z
+  .looseObject(
+    {
+      syncIntervalMinutes: minutes.optional(),
+      heartbeatIntervalMinutes: minutes.optional(),
+      cachePolicy: z.looseObject({ maxSizeGB: positive.optional(), retentionDays: positive.optional() }, 'must be an object').optional(),
+    },
+    'must be an object',
+  )
+  .meta({ id: 'Config' });
+export type ConfigBody = z.infer<typeof configBody>;
+
+/** A config as TVs get it: whole. */
+export const deviceConfig = z
+  .looseObject({
+    syncIntervalMinutes: z.number().meta({ description: 'minutes' }),
+    heartbeatIntervalMinutes: z.number().meta({ description: 'minutes' }),
+    cachePolicy: z.looseObject({
+      maxSizeGB: z.number().meta({ description: 'gigabytes' }),
+      retentionDays: z.number().meta({ description: 'days' }),
+    }),
+  })
+  .meta({ id: 'DeviceConfig' });
+export type DeviceConfig = z.infer<typeof deviceConfig>;
+
+export const defaultConfig: DeviceConfig = {
+  syncIntervalMinutes: 5,
+  heartbeatIntervalMinutes: 1,
+  cachePolicy: { maxSizeGB: 10, retentionDays: 7 },
+};
+
+/** `over` laid over `under`, recursively: objects merge, arrays and scalars replace. */
+function overlay(under: Record<string, unknown>, over: Record<string, unknown>): Record<string, unknown> {
+  const merged = { ...under };
+  for (const [name, value] of Object.entries(over)) {
+    const below = merged[name];
+    merged[name] = isPlainObject(value) && isPlainObject(below) ? overlay(below, value) : value;
+  }
+  return merged;
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * The config that is in force: the levels over the default, from the least specific to the most.
+ *
+ * @example effectiveConfig([{ syncIntervalMinutes: 10 }, undefined]).syncIntervalMinutes // 10
+ */
+export function effectiveConfig(levels: readonly (ConfigBody | undefined)[]): DeviceConfig {
+  return levels.reduce<Record<string, unknown>>(
+    (merged, level) => (level ? overlay(merged, level) : merged),
+    defaultConfig,
+  ) as DeviceConfig;
+}
+
+/** For how long after it was last seen a device counts as online: twice the larger of its two intervals. */
+export function onlineWindowMs(config: DeviceConfig): number {
+  return 2 * 60_000 * Math.max(config.syncIntervalMinutes, config.heartbeatIntervalMinutes);
+}

@@ -1,0 +1,53 @@
+/** One complaint about one member of a request: a JSON Pointer into the body (`/deviceInfo/macAddress`), `query.limit`, or `header.idempotency-key`. */
+export interface FieldError {
+  path: string;
+  message: string;
+}
+
+/** What an error may carry beside its code and message. */
+export interface ErrorExtras {
+  /** Every complaint, with `invalid_request`. */
+  errors?: FieldError[];
+  /** The record that already has the name, with `name_taken`. */
+  existingId?: string;
+  /** Whole seconds after which it is worth trying again. */
+  retryAfterSeconds?: number;
+  /** The methods that the path does have, with `method_not_allowed`. */
+  allow?: string[];
+  /** What went wrong underneath: for the log, never for the caller. */
+  cause?: unknown;
+}
+
+/**
+ * The one error of the project. `code` is stable and for programs, the message is for the person who reads it,
+ * `cause` is for the log. Codes and their HTTP statuses stand in `wire/errors.ts` (docs/protocol.md §1.4).
+ */
+export class SignageError extends Error {
+  override readonly name = 'SignageError';
+  readonly code: string;
+  readonly errors?: FieldError[];
+  readonly existingId?: string;
+  readonly retryAfterSeconds?: number;
+  readonly allow?: string[];
+
+  constructor(code: string, message: string, extras: ErrorExtras = {}) {
+    super(message, extras.cause === undefined ? undefined : { cause: extras.cause });
+    this.code = code;
+    if (extras.errors) this.errors = extras.errors;
+    if (extras.existingId !== undefined) this.existingId = extras.existingId;
+    if (extras.retryAfterSeconds !== undefined) this.retryAfterSeconds = extras.retryAfterSeconds;
+    if (extras.allow) this.allow = extras.allow;
+  }
+}
+
+/** Whether a caught value is our error with this code. */
+export function hasCode(error: unknown, code: string): error is SignageError {
+  return error instanceof SignageError && error.code === code;
+}
+
+/** A request that is wrong in itself: 400 `invalid_request`, naming each member. */
+export function invalid(errors: FieldError[]): SignageError {
+  const first = errors[0];
+  const detail = first ? `${first.path || 'the body'}: ${first.message}` : 'The request is not valid.';
+  return new SignageError('invalid_request', errors.length > 1 ? `${detail} (and ${errors.length - 1} more)` : detail, { errors });
+}

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { pageQuery, timeQuery, waitSeconds } from './list.ts';
+import { epochTime, isoTime, recordId } from './scalars.ts';
+
+/** A batch has 1 to 100 events, of at most 8 KiB each as sent (docs/protocol.md §2.5). */
+export const maxBatch = 100;
+export const maxEventBytes = 8 * 1024;
+
+const guid = z.guid('must be a UUID').meta({ example: '7b0c5a1e-3f2d-4e6b-8a9c-0d1e2f3a4b5c' });
+
+const eventType = z
+  .string('must be a string')
+  .regex(/^[a-z0-9._-]{1,64}$/, 'must be 1 to 64 characters of a-z, 0-9, ".", "_" and "-"')
+  .meta({ example: 'impression' });
+
+/** One telemetry event. An impression must say what was played; other members are kept as they came. */
+export const telemetryEvent = z
+  .looseObject(
+    {
+      type: eventType,
+      timestamp: epochTime,
+      playlistId: guid.nullish(),
+      creativeId: guid.nullish(),
+      campaignId: guid.nullish(),
+      duration: z.unknown().optional().meta({ description: 'of an impression: the seconds really played' }),
+    },
+    'must be an object',
+  )
+  .superRefine((event, context) => {
+    if (event.type !== 'impression') return;
+    for (const name of ['playlistId', 'creativeId', 'campaignId'] as const) {
+      if (event[name] == null) context.addIssue({ code: 'custom', path: [name], message: 'must be a UUID: an impression needs it' });
+    }
+    const seconds = event.duration;
+    if (seconds != null && !(typeof seconds === 'number' && Number.isFinite(seconds) && seconds >= 0)) {
+      context.addIssue({ code: 'custom', path: ['duration'], message: 'must be a number of seconds, 0 or more' });
+    }
+  })
+  .meta({ id: 'TelemetryEvent' });
+export type TelemetryEvent = z.infer<typeof telemetryEvent>;
+
+export const eventBatch = z
+  .array(telemetryEvent, 'must be an array of 1 to 100 events')
+  .min(1, 'must have 1 to 100 events')
+  .max(maxBatch, 'must have 1 to 100 events')
+  .meta({ id: 'EventBatch' });
+
+export const eventsAccepted = z.object({ received: z.int().min(1).max(maxBatch) }).meta({ id: 'EventsAccepted' });
+
+export const storedEvent = z
+  .object({ id: recordId, deviceId: recordId, screenId: recordId, receivedAt: isoTime, event: z.looseObject({}) })
+  .meta({ id: 'StoredEvent' });
+export type StoredEventView = z.infer<typeof storedEvent>;
+
+export const eventQuery = z.strictObject({
+  ...pageQuery,
+  type: eventType.optional(),
+  deviceId: recordId.optional(),
+  screenId: recordId.optional(),
+  from: timeQuery,
+  to: timeQuery,
+  order: z.enum(['asc', 'desc'], { error: 'must be asc or desc' }).default('desc'),
+  after: recordId.optional(),
+  waitSeconds,
+});
+export type EventQuery = z.infer<typeof eventQuery>;

@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock, Random } from './clock.ts';
+
+/** Makes a fresh id at each call. */
+export type IdSource = () => string;
+
+const guid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/**
+ * Any 8-4-4-4-12 hex UUID, in lower case; `undefined` for what is none. Callers' ids may be of any version or none.
+ *
+ * @example asGuid('0190A5B4-…') // '0190a5b4-…'
+ */
+export function asGuid(text: string): string | undefined {
+  const lower = text.toLowerCase();
+  return guid.test(lower) ? lower : undefined;
+}
+
+/** Lays 16 bytes out as a UUID. */
+export function formatGuid(bytes: Uint8Array): string {
+  const hex = Buffer.from(bytes).toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
+}
+
+/**
+ * UUIDs of version 7 (RFC 9562 §5.7) that sort in the order in which this source made them: 48 bits of milliseconds, a 12-bit counter
+ * within the millisecond, 62 random bits. A clock that steps back does not: the source stays at the latest time it has seen.
+ */
+export function makeIdSource(clock: Clock, random: Random = randomBytes): IdSource {
+  let timeMs = 0;
+  let counter = 0;
+  return () => {
+    const now = clock.now();
+    if (now > timeMs) [timeMs, counter] = [now, 0];
+    else if (++counter > 0xfff) [timeMs, counter] = [timeMs + 1, 0];
+    const bytes = Buffer.alloc(16);
+    bytes.set(random(8), 8);
+    bytes.writeUIntBE(timeMs, 0, 6);
+    bytes.writeUInt16BE(0x7000 | counter, 6);
+    bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
+    return formatGuid(bytes);
+  };
+}

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { dayMs } from './clock.ts';
+import type { Playlist } from './records.ts';
+import { epochTime, recordId } from './scalars.ts';
+
+export const playlistStatuses = ['active', 'superseded', 'withdrawn', 'expired'] as const;
+export type PlaylistStatus = (typeof playlistStatuses)[number];
+
+const creativeTypes = ['image', 'video', 'html'] as const;
+
+function isHttpUrl(text: string): boolean {
+  try {
+    return ['http:', 'https:'].includes(new URL(text).protocol);
+  } catch {
+    return false;
+  }
+}
+
+/** One entry of a playlist; further members reach the TV as they are (docs/protocol.md §2.3). */
+export const playlistItem = z
+  .looseObject(
+    {
+      creativeId: recordId,
+      creativeUrl: z
+        .string('must be an http or https URL')
+        .max(2048, 'must have at most 2048 characters')
+        .refine(isHttpUrl, 'must be an http or https URL')
+        .meta({ format: 'uri', example: 'https://media.example.com/spring.mp4' }),
+      creativeType: z.enum(creativeTypes, { error: `must be one of ${creativeTypes.join(', ')}` }),
+      duration: z
+        .number('must be a number of seconds')
+        .positive('must be more than 0 seconds')
+        .max(86_400, 'must be at most 86400 seconds')
+        .meta({ description: 'seconds', example: 15 }),
+    },
+    'must be an object',
+  )
+  .meta({ id: 'PlaylistItem' });
+export type PlaylistItem = z.infer<typeof playlistItem>;
+
+const items = z
+  .array(playlistItem, 'must be an array of 1 to 500 items')
+  .min(1, 'must have 1 to 500 items')
+  .max(500, 'must have 1 to 500 items');
+
+export const publication = z.strictObject({ items, validUntil: epochTime.nullish() }).meta({ id: 'Publication' });
+export type Publication = z.infer<typeof publication>;
+
+const members = {
+  id: recordId,
+  tenantId: recordId,
+  screenId: recordId,
+  status: z.enum(playlistStatuses),
+  version: z.int().min(1),
+  validUntil: z.int().meta({ description: 'Unix epoch seconds', example: 1760000000 }),
+  items: z.array(playlistItem),
+};
+
+/** What a TV gets. */
+export const activePlaylist = z.object(members).meta({ id: 'ActivePlaylist' });
+export type ActivePlaylist = z.infer<typeof activePlaylist>;
+
+/** What managers read: `validUntil` is `null` when the publisher gave none. */
+export const storedPlaylist = z.object({ ...members, validUntil: members.validUntil.nullable() }).meta({ id: 'Playlist' });
+export type PlaylistView = z.infer<typeof storedPlaylist>;
+
+export const playlistVersions = z
+  .object({ items: z.array(storedPlaylist), nextCursor: z.string().nullable() })
+  .meta({ id: 'PlaylistVersions' });
+
+/** How many versions of a screen are kept, the newest included. */
+export const keptVersions = 20;
+
+const yearMs = 365 * dayMs;
+
+/** A playlist's status at a moment. */
+export function playlistStatusAt(playlist: Playlist, nowMs: number): PlaylistStatus {
+  return playlist.state === 'active' && playlist.validUntil !== null && playlist.validUntil <= nowMs ? 'expired' : playlist.state;
+}
+
+/**
+ * The end that TVs are told, in milliseconds. A playlist without one is given 365 days from its publication, moved on by 365 days whenever
+ * fewer than 180 are left: no TV goes dark offline, and the ETag stands still in between (docs/protocol.md §2.3).
+ */
+export function servedValidUntil(playlist: Pick<Playlist, 'validUntil' | 'publishedAt'>, nowMs: number): number {
+  if (playlist.validUntil !== null) return playlist.validUntil;
+  const first = playlist.publishedAt + yearMs;
+  const missing = nowMs + 180 * dayMs - first;
+  return missing <= 0 ? first : first + Math.ceil(missing / yearMs) * yearMs;
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+
+/** An id that we are given, or give: any 8-4-4-4-12 hex UUID, compared without regard to case, kept in lower case (docs/protocol.md §1.2). */
+export const recordId = z.guid('must be a UUID').toLowerCase().meta({ example: '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e' });
+
+/** A record's time: ISO 8601 UTC with milliseconds. */
+export const isoTime = z.string().meta({ format: 'date-time', example: '2026-11-20T12:00:00.000Z' });
+
+/** From this on a timestamp that comes in is taken for milliseconds (docs/protocol.md §1.2). */
+const firstMilliseconds = 100_000_000_000;
+
+/** A time as TVs and publishers send it: whole Unix epoch seconds, or milliseconds from 10^11 on. */
+export const epochTime = z
+  .number('must be a whole number: Unix epoch seconds')
+  .int('must be a whole number: Unix epoch seconds')
+  .min(0, 'must not be negative')
+  .max(Number.MAX_SAFE_INTEGER)
+  .meta({ example: 1760000000 });
+
+/** Such a time in milliseconds. */
+export function epochMs(time: number): number {
+  return time >= firstMilliseconds ? time : time * 1000;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const noControls = /^[^\u0000-\u001f\u007f-\u009f]*$/;
+
+/** What people call a record: 1–200 characters, NFC, trimmed, no control characters, no `/` (docs/protocol.md §5.1). */
+export const recordName = z
+  .string('must be a string')
+  .normalize('NFC')
+  .trim()
+  .min(1, 'must not be empty')
+  .max(200, 'must have at most 200 characters')
+  .regex(noControls, 'must not contain control characters')
+  .regex(/^[^/]*$/, 'must not contain "/"')
+  .refine((text) => text.isWellFormed(), 'must be well-formed Unicode')
+  .meta({ example: 'Lobby' });
+
+/** How names are compared: without regard to case. */
+export function foldName(name: string): string {
+  return name.normalize('NFC').trim().toLowerCase();
+}
+
+/** Free text of bounded length. */
+export function freeText(max: number) {
+  return z.string('must be a string').max(max, `must have at most ${max} characters`);
+}
+
+const labelKey = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(100, 'must have at most 100 characters')
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  .regex(/^[^:\u0000-\u001f\u007f-\u009f]*$/, 'must not contain ":" or control characters');
+
+const labelValue = freeText(200).regex(noControls, 'must not contain control characters');
+
+/** A record has at most this many labels. */
+export const maxLabels = 64;
+
+/** Labels: a map of strings by which people select records (`label=floor:2`). */
+export const labels = z
+  .record(labelKey, labelValue)
+  .refine((map) => Object.keys(map).length <= maxLabels, `must have at most ${maxLabels} labels`)
+  .meta({ example: { floor: '2' } });
+
+/** In a merge patch, a label set to `null` goes, and `null` for the map empties it (RFC 7396). */
+export const labelsPatch = z.record(labelKey, labelValue.nullable()).nullable();
