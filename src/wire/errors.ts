@@ -1,0 +1,72 @@
+/** An error code as callers see it: its HTTP status, and the title of its problem document. */
+interface ErrorKind {
+  status: number;
+  title: string;
+}
+
+function kinds<const C extends string>(status: number, titles: Record<C, string>): Record<C, ErrorKind> {
+  const entries = Object.entries<string>(titles).map(([code, title]) => [code, { status, title }]);
+  return Object.fromEntries(entries) as Record<C, ErrorKind>;
+}
+
+/** The one table of error codes and statuses: the server reads it forwards, the client backwards (docs/protocol.md §1.4). */
+export const errorKinds = {
+  ...kinds(400, {
+    invalid_request: 'The request is not valid',
+    invalid_json: 'The body is not JSON',
+    idempotency_key_reused: 'The Idempotency-Key stands for another request',
+    tenant_required: 'A tenant must be named',
+  }),
+  ...kinds(401, {
+    credential_missing: 'A management token is needed',
+    credential_invalid: 'The management token is not valid',
+    device_key_missing: 'A device key is needed',
+    device_key_invalid: 'The device key is not valid',
+    device_key_revoked: 'The device key was revoked',
+    device_key_orphaned: 'The device key has no screen any more',
+    device_key_mismatch: 'The device key is for another screen',
+  }),
+  ...kinds(403, { insufficient_role: 'The token may not do this' }),
+  ...kinds(404, {
+    not_found: 'There is nothing here',
+    tenant_not_found: 'No such tenant',
+    token_not_found: 'No such token',
+    venue_not_found: 'No such venue',
+    screen_not_found: 'No such screen',
+    device_not_found: 'No such device',
+    pairing_code_not_found: 'No such pairing code',
+    playlist_not_found: 'No playlist',
+    config_not_found: 'No config is stored here',
+  }),
+  ...kinds(405, { method_not_allowed: 'Not a method of this path' }),
+  ...kinds(409, {
+    name_taken: 'The name is taken',
+    pairing_code_used: 'The pairing code was used',
+    pairing_code_not_pending: 'The pairing code is finished',
+    screen_already_bound: 'The screen has a device',
+    screen_active: 'The screen has a device',
+    venue_not_empty: 'The venue has screens',
+    tenant_not_empty: 'The tenant has venues',
+    last_tenant: 'The last tenant stays',
+    last_token: 'The last platform token stays',
+    not_supported: 'Not supported by this deployment',
+  }),
+  ...kinds(410, { pairing_code_expired: 'The pairing code expired', pairing_code_cancelled: 'The pairing code was cancelled' }),
+  ...kinds(413, { body_too_large: 'The body is too large' }),
+  ...kinds(415, { unsupported_media_type: 'The body must be JSON' }),
+  ...kinds(429, { too_many_attempts: 'Too many unknown pairing codes' }),
+  ...kinds(500, {
+    internal_error: 'Something went wrong here',
+    playlist_fetch_failed: 'The playlist cannot be fetched',
+    config_fetch_failed: 'The config cannot be fetched',
+  }),
+  ...kinds(503, { unavailable: 'Not available right now' }),
+} satisfies Record<string, ErrorKind>;
+
+export type ErrorCode = keyof typeof errorKinds;
+
+/** How a code is answered; a code that is none of ours is an internal error. */
+export function errorKind(code: string): ErrorKind & { code: ErrorCode } {
+  const known = Object.hasOwn(errorKinds, code) ? (code as ErrorCode) : 'internal_error';
+  return { ...errorKinds[known], code: known };
+}

@@ -1,0 +1,50 @@
+import type { ErrorCode } from './errors.ts';
+import type { Operation } from './operations.ts';
+
+const deviceKeyErrors = [
+  'device_key_missing',
+  'device_key_invalid',
+  'device_key_revoked',
+  'device_key_orphaned',
+  'device_key_mismatch',
+] as const satisfies ErrorCode[];
+
+/** Whether a platform token must say in which tenant it acts: not to manage tenants, nor to ask whose token it is. */
+function needsTenant({ access, answer }: Operation): boolean {
+  return access !== 'platform' && answer !== 'me';
+}
+
+function accessErrors(operation: Operation): ErrorCode[] {
+  const { access } = operation;
+  if (access === 'public') return [];
+  if (access === 'device') return [...deviceKeyErrors];
+  return [
+    'credential_missing',
+    'credential_invalid',
+    ...(access === 'viewer' ? [] : (['insufficient_role'] as const)),
+    ...(needsTenant(operation) ? (['tenant_required'] as const) : []),
+    'tenant_not_found',
+  ];
+}
+
+function requestErrors({ record, body, query, headers }: Operation): ErrorCode[] {
+  return [
+    ...(body ? (['body_too_large', 'unsupported_media_type', 'invalid_json'] as const) : []),
+    ...(record ? ([`${record}_not_found`] as const) : []),
+    ...(body || query || headers ? (['invalid_request'] as const) : []),
+  ];
+}
+
+/** The errors that an operation's access, record, body and query bring with them, in the order of the checks and once each (docs/protocol.md §1.3). */
+export function impliedErrors(operation: Operation): ErrorCode[] {
+  return [...new Set<ErrorCode>([...accessErrors(operation), ...requestErrors(operation), 'internal_error', 'unavailable'])];
+}
+
+/**
+ * Every error that an operation can answer, once each.
+ *
+ * @example possibleErrors(operations.getVenue).includes('venue_not_found') // true
+ */
+export function possibleErrors(operation: Operation): ErrorCode[] {
+  return [...new Set([...impliedErrors(operation), ...(operation.errors ?? [])])];
+}

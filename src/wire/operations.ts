@@ -1,0 +1,23 @@
+import { configOperations } from './operations/configs.ts';
+import { devicesOperations } from './operations/devices.ts';
+import { placesOperations } from './operations/places.ts';
+import { platformOperations } from './operations/platform.ts';
+import { playlistOperations } from './operations/playlists.ts';
+import { readingOperations } from './operations/reading.ts';
+import { runtimeOperations } from './operations/runtime.ts';
+
+export type { Operation, RecordKind } from './operation.ts';
+
+/** Every operation of the interface, once: routes, authorisation, OpenAPI, clients and commands are made from this table. */
+export const operations = {
+  ...runtimeOperations,
+  ...devicesOperations,
+  ...platformOperations,
+  ...placesOperations,
+  ...playlistOperations,
+  ...configOperations,
+  ...readingOperations,
+};
+
+export type Operations = typeof operations;
+export type OperationId = keyof Operations;

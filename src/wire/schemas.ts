@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { auditEntry, auditQuery } from '../domain/audit.ts';
+import { configBody, deviceConfig } from '../domain/config.ts';
+import { device, deviceQuery, registered, registration, revocation, revoked } from '../domain/device.ts';
+import { eventBatch, eventQuery, eventsAccepted, storedEvent } from '../domain/event.ts';
+import { listOf, pageQuery, waitSeconds } from '../domain/list.ts';
+import { codeCreation, codeStatus, createdCode } from '../domain/pairing-code.ts';
+import { activePlaylist, playlistVersions, publication, storedPlaylist } from '../domain/playlist.ts';
+import { impressionReport, reportQuery } from '../domain/report.ts';
+import { screen, screenCreation, screenDeletionQuery, screenPatch, screenQuery } from '../domain/screen.ts';
+import { tenant, tenantCreation, tenantPatch, tenantQuery } from '../domain/tenant.ts';
+import { createdToken, me, token, tokenCreation, tokenQuery } from '../domain/token.ts';
+import { venue, venueCreation, venuePatch, venueQuery } from '../domain/venue.ts';
+
+/** A problem document (RFC 9457), as every error is answered (docs/protocol.md §1.4). */
+const problem = z
+  .looseObject({
+    type: z.string().meta({ example: 'about:blank' }),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    code: z.string().meta({ description: 'stable, for programs' }),
+    requestId: z.string(),
+    errors: z
+      .array(z.object({ path: z.string(), message: z.string() }))
+      .optional()
+      .meta({ description: 'with invalid_request' }),
+    existingId: z.string().optional().meta({ description: 'with name_taken' }),
+  })
+  .meta({ id: 'Problem' });
+
+/** Every schema of the interface by the name that the operation table uses. */
+export const schemas = {
+  activePlaylist,
+  auditList: listOf(auditEntry),
+  auditQuery,
+  codeCreation,
+  codeStatus,
+  codeStatusQuery: z.strictObject({ waitSeconds }),
+  configBody,
+  createdCode,
+  createdToken,
+  device,
+  deviceConfig,
+  deviceList: listOf(device),
+  deviceQuery,
+  eventBatch,
+  eventList: listOf(storedEvent),
+  eventQuery,
+  eventsAccepted,
+  impressionReport,
+  me,
+  playlist: storedPlaylist,
+  playlistVersions,
+  playlistVersionsQuery: z.strictObject(pageQuery),
+  problem,
+  publication,
+  registered,
+  registration,
+  reportQuery,
+  revocation,
+  revoked,
+  screen,
+  screenCreation,
+  screenDeletionQuery,
+  screenList: listOf(screen),
+  screenPatch,
+  screenQuery,
+  tenant,
+  tenantCreation,
+  tenantList: listOf(tenant),
+  tenantPatch,
+  tenantQuery,
+  token,
+  tokenCreation,
+  tokenList: listOf(token),
+  tokenQuery,
+  venue,
+  venueCreation,
+  venueList: listOf(venue),
+  venuePatch,
+  venueQuery,
+} satisfies Record<string, z.ZodType>;
+
+export type Schemas = typeof schemas;
+export type SchemaName = keyof Schemas;
