@@ -1,0 +1,130 @@
+import { dayMs } from '../../domain/clock.ts';
+import { eventId, eventPosition } from '../../domain/event-id.ts';
+import type { AuditEntry } from '../../domain/records.ts';
+import type { Slice, Store } from '../store.ts';
+import { damaged } from './damage.ts';
+import { dayFile, startOfFile } from './day-files.ts';
+import { frame, isWhole } from './frame.ts';
+import type { Line } from './log-lines.ts';
+import { fillPage, type LogPage, type LogView } from './log-reader.ts';
+
+/** A page examines little more than this, then returns what it has. */
+const pageBytes = 32 * 1024 * 1024;
+
+export type AuditPageQuery = Parameters<Store['audit']>[0];
+
+/** An entry's place: the journal's record, the place in it, and the day file it is in, or will be. */
+export interface AuditPlace {
+  seq: number;
+  n: number;
+  file: string;
+}
+
+export interface PlacedEntry extends AuditPlace {
+  entry: AuditEntry;
+}
+
+export function frameEntry({ seq, n, entry }: PlacedEntry): Buffer {
+  return frame(`"seq":${seq},"n":${n},"entry":${JSON.stringify(entry)}}`);
+}
+
+const headPattern = /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"n":(\d+),"entry":/;
+
+/** The place that a line begins with, `undefined` when it is none of `frameEntry`. */
+export function placeOf(line: Buffer): Omit<AuditPlace, 'file'> | undefined {
+  const found = headPattern.exec(line.toString('latin1', 0, Math.min(line.length, 100)));
+  return found ? { seq: Number(found[1]), n: Number(found[2]) } : undefined;
+}
+
+/** A cursor has the form of an event's id: the 62 bits hold the record (42) and the place in it (20). */
+function cursorOf({ seq, n, file }: AuditPlace): string {
+  return eventId({ receivedAtMs: startOfFile(file), batch: seq * 4096 + Math.floor(n / 256), index: n % 256 });
+}
+
+function placeOfCursor(cursor: string): AuditPlace | undefined {
+  const at = eventPosition(cursor);
+  return at && { seq: Math.floor(at.batch / 4096), n: (at.batch % 4096) * 256 + at.index, file: dayFile(at.receivedAtMs) };
+}
+
+/** One page of the trail, newest first: entries that are in no file yet (oldest first), then the files. */
+export async function auditPage(view: LogView, pending: readonly PlacedEntry[], query: AuditPageQuery): Promise<Slice<AuditEntry>> {
+  const after = query.after === undefined ? undefined : placeOfCursor(query.after);
+  if (query.after !== undefined && !after) return { items: [], next: null };
+  const page = new AuditPage(query, after);
+  for (let at = pending.length - 1; at >= 0 && !page.isDone; at--) page.takeEntry(pending[at] as PlacedEntry);
+  if (!page.isDone) await fillPage(view, namesFor(view, query, after), page);
+  return { items: page.items, next: page.next };
+}
+
+/** A clock that stepped back has left entries in a file of a later day; a day of it is allowed for. */
+function namesFor({ files }: LogView, { from = 0, to }: AuditPageQuery, after: AuditPlace | undefined): string[] {
+  const [first, last] = [dayFile(from), to === undefined ? '~' : dayFile(to + dayMs)];
+  return files.names.filter((name) => name >= first && name <= last && (!after || name <= after.file)).reverse();
+}
+
+class AuditPage implements LogPage {
+  readonly order = 'desc';
+  readonly items: AuditEntry[] = [];
+  next: string | null = null;
+  isDone = false;
+  readonly #query: AuditPageQuery;
+  readonly #after: AuditPlace | undefined;
+  readonly #marks: string[];
+  #lastPlace: AuditPlace | undefined;
+  #examinedBytes = 0;
+
+  constructor(query: AuditPageQuery, after: AuditPlace | undefined) {
+    this.#query = query;
+    this.#after = after;
+    const { tenantIds, action, subjectId } = query;
+    const tenantId = tenantIds.length === 1 ? tenantIds[0] : undefined;
+    this.#marks = [tenantId, action, subjectId].filter((value) => value != null).map((value) => JSON.stringify(value));
+  }
+
+  get hasBoundary(): boolean {
+    return this.#after !== undefined;
+  }
+
+  isBefore(head: Buffer): boolean | undefined {
+    const place = placeOf(head);
+    return place && this.#isBefore(place);
+  }
+
+  #isBefore({ seq, n }: Omit<AuditPlace, 'file'>): boolean {
+    const after = this.#after;
+    return !after || seq < after.seq || (seq === after.seq && n < after.n);
+  }
+
+  take(path: string, { offset, bytes }: Line): void {
+    const place = placeOf(bytes);
+    if (!place) throw damaged(path, 'a record is damaged', offset);
+    const file = path.slice(path.lastIndexOf('/') + 1);
+    this.#examinedBytes += bytes.length;
+    if (this.#marks.every((mark) => bytes.includes(mark))) {
+      if (!isWhole(bytes)) throw damaged(path, 'a record is damaged', offset);
+      this.takeEntry({ ...place, file, entry: JSON.parse(bytes.toString()).entry });
+    }
+    if (this.isDone || this.#examinedBytes < pageBytes) return;
+    this.isDone = true;
+    this.next = cursorOf({ ...place, file });
+  }
+
+  takeEntry({ entry, ...place }: PlacedEntry): void {
+    if (!this.#isBefore(place) || !this.#matches(entry)) return;
+    if (this.items.length < this.#query.limit) {
+      this.items.push(entry);
+      this.#lastPlace = place;
+      return;
+    }
+    this.isDone = true;
+    this.next = this.#lastPlace ? cursorOf(this.#lastPlace) : null;
+  }
+
+  #matches(entry: AuditEntry): boolean {
+    const { tenantIds, action, subjectId, from, to } = this.#query;
+    if (!tenantIds.includes(entry.tenantId)) return false;
+    if (action !== undefined && entry.action !== action) return false;
+    if (subjectId !== undefined && entry.subject.id !== subjectId) return false;
+    return (from === undefined || entry.at >= from) && (to === undefined || entry.at < to);
+  }
+}

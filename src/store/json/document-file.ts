@@ -1,0 +1,88 @@
+import { crc32 } from 'node:zlib';
+import { setImmediate } from 'node:timers/promises';
+import type { Adapter } from 'lowdb';
+import { damaged } from './damage.ts';
+import type { RenderedDocument } from './document-owner.ts';
+import { type FileSystem, type OpenFile, writeFully } from './file-system.ts';
+import { replaceFile } from './replace-file.ts';
+
+/** A document as the manifest knows it. */
+export interface DocumentEntry {
+  /** Its file in the folder of documents; every version has another one. */
+  file: string;
+  size: number;
+  /** CRC-32 of its bytes, in hex. */
+  crc: string;
+  /** The last record of its owner's log that it contains. */
+  seq: number;
+}
+
+/** What is rendered and written at a time: the event loop is never held for longer than this takes. */
+const sliceBytes = 64 * 1024;
+
+/**
+ * lowdb's adapter to one version of a document. Its own writer never syncs, and takes a missing file for an empty one; this one does neither.
+ *
+ * The checksum is zlib's CRC-32: native, so that it costs next to nothing. CRC-32C would find the same damage, and be ours to compute.
+ */
+export class DocumentFile implements Adapter<RenderedDocument> {
+  readonly #disk: FileSystem;
+  readonly #path: string;
+  entry: DocumentEntry;
+
+  constructor(disk: FileSystem, directory: string, entry: DocumentEntry) {
+    this.#disk = disk;
+    this.#path = `${directory}/${entry.file}`;
+    this.entry = entry;
+  }
+
+  async read(): Promise<RenderedDocument> {
+    const { size, crc, seq } = this.entry;
+    const bytes = await this.#disk.readFile(this.#path);
+    if (bytes.length !== size) throw damaged(this.#path, `it has ${bytes.length} bytes where the manifest says ${size}`);
+    if (hex(crc32(bytes)) !== crc) throw damaged(this.#path, 'its contents are not what was written');
+    return { seq, lines: [bytes.toString()] };
+  }
+
+  /** Its bytes as they are asked for, unchecked. */
+  async *chunks(): AsyncGenerator<Buffer> {
+    const file = await this.#disk.open(this.#path, 'read');
+    try {
+      for (let position = 0; ; ) {
+        const chunk = Buffer.allocUnsafe(sliceBytes);
+        const got = await file.read(chunk, position);
+        if (got === 0) return;
+        position += got;
+        yield chunk.subarray(0, got);
+      }
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Full write to a temporary file, sync, rename; the caller syncs the directory. */
+  async write({ seq, lines }: RenderedDocument): Promise<void> {
+    const { size, sum } = await replaceFile(this.#disk, this.#path, (file) => writeLines(file, lines));
+    this.entry = { ...this.entry, size, crc: hex(sum), seq };
+  }
+}
+
+async function writeLines(file: OpenFile, lines: RenderedDocument['lines']): Promise<{ size: number; sum: number }> {
+  let [size, sum, slice] = [0, 0, ''];
+  const flush = async () => {
+    const bytes = Buffer.from(slice);
+    await writeFully(file, bytes);
+    [size, sum, slice] = [size + bytes.length, crc32(bytes, sum), ''];
+    await setImmediate();
+  };
+  for await (const line of lines) {
+    slice += `${line}\n`;
+    if (slice.length >= sliceBytes) await flush();
+  }
+  await flush();
+  return { size, sum };
+}
+
+function hex(sum: number): string {
+  return sum.toString(16).padStart(8, '0');
+}

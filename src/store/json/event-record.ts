@@ -1,0 +1,79 @@
+import { eventId } from '../../domain/event-id.ts';
+import type { EventBatch } from '../store.ts';
+import { frame } from './frame.ts';
+
+/** What a roll-up needs of an event. */
+export interface CountedEvent {
+  type: string;
+  timestamp: number;
+  campaignId?: string | null | undefined;
+  creativeId?: string | null | undefined;
+  duration?: unknown;
+}
+
+/** 8 bytes each of the hash of an idempotency key and of the bytes it stood for, in hex. */
+export interface KeyMark {
+  key: string;
+  sent: string;
+}
+
+/** One batch as the log has it. */
+export interface EventRecord {
+  /** Counts batches from 1 over all files. */
+  seq: number;
+  /** Milliseconds; never less than that of the batch before. */
+  receivedAt: number;
+  tenantId: string;
+  venueId: string;
+  screenId: string;
+  deviceId: string;
+  mark?: KeyMark | undefined;
+  events: readonly CountedEvent[];
+}
+
+/** What can be told from the beginning of a line, without parsing its events. */
+export interface EventHead {
+  seq: number;
+  receivedAt: number;
+  tenantId: string;
+  screenId: string;
+  deviceId: string;
+}
+
+/** How far the log is, as the owners of its documents see it. */
+export interface EventProgress {
+  /** The last batch that they have been given. */
+  seq(): number;
+  /** Whether documents are to be written now. */
+  due(): boolean;
+}
+
+/** The id of a batch's event. */
+export function idOf({ seq, receivedAt }: Pick<EventRecord, 'seq' | 'receivedAt'>, index: number): string {
+  return eventId({ receivedAtMs: receivedAt, batch: seq, index });
+}
+
+/** The batch as a line; its events go in as the bytes that came. */
+export function frameRecord(record: EventRecord, body: EventBatch['body']): Buffer {
+  const { seq, receivedAt, tenantId, venueId, screenId, deviceId, mark } = record;
+  const head = JSON.stringify({ seq, id: idOf(record, 0), receivedAt, tenantId, venueId, screenId, deviceId, ...mark });
+  return frame(`${head.slice(1, -1)},"events":`, body, '}');
+}
+
+const headLength = 512;
+const headPattern =
+  /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"id":"[^"]*","receivedAt":(\d+),"tenantId":"([^"]*)","venueId":"[^"]*","screenId":"([^"]*)","deviceId":"([^"]*)"/;
+
+/** The beginning of a line, `undefined` when that is not what `frameRecord` makes. */
+export function headOf(line: Buffer): EventHead | undefined {
+  const found = headPattern.exec(line.toString('latin1', 0, Math.min(line.length, headLength)));
+  if (!found) return undefined;
+  const [, seq, receivedAt, tenantId = '', screenId = '', deviceId = ''] = found;
+  return { seq: Number(seq), receivedAt: Number(receivedAt), tenantId, screenId, deviceId };
+}
+
+/** A whole line, parsed. */
+export function recordOf(line: Buffer): EventRecord & { events: (CountedEvent & Record<string, unknown>)[] } {
+  const { crc: _crc, id: _id, key, sent, ...record } = JSON.parse(line.toString());
+  return key === undefined ? record : { ...record, mark: { key, sent } };
+}

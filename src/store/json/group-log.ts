@@ -1,0 +1,182 @@
+import { SignageError } from '../../domain/error.ts';
+import { type FileSystem, type OpenFile, writeFully } from './file-system.ts';
+
+/** One record on its way to the disk. */
+interface Pending {
+  file: string;
+  bytes: Uint8Array;
+  landed: ((at: LogPlace) => void) | undefined;
+  settle: { resolve: (at: LogPlace) => void; reject: (error: unknown) => void };
+}
+
+/** Where a record came to lie. */
+export interface LogPlace {
+  file: string;
+  offset: number;
+}
+
+export interface GroupLogOptions {
+  disk: FileSystem;
+  /** The folder of its files. */
+  directory: string;
+  /** Writes are refused while fewer bytes than this are free. */
+  lowWaterBytes: number;
+  /** Appending goes on at the end of this file, which exists. */
+  resume?: { file: string; size: number };
+  /** Called when a group has failed, before its callers hear of it: everything staged on top of it has failed as well. */
+  onFailure?: () => void;
+}
+
+/**
+ * An append-only log in several files, with group commit: records that come while the disk is busy share the next write and `fdatasync`.
+ * A record is on the disk, and its file's name in the folder, when `append` resolves; records resolve in order.
+ *
+ * When a group fails, so do all records behind it. What a failed write left is truncated before anything else is appended. After a failed
+ * `fdatasync` nothing is acknowledged again: what the disk holds is not known any more. Both reject with `unavailable`.
+ */
+export class GroupLog {
+  readonly #options: GroupLogOptions;
+  #queue: Pending[] = [];
+  #running: Promise<void> | undefined;
+  #file: OpenFile | undefined;
+  #name: string | undefined;
+  #size = 0;
+  /** Bytes past `#size` may be left of a failed write. */
+  #dirty = false;
+  #broken: SignageError | undefined;
+
+  constructor(options: GroupLogOptions) {
+    this.#options = options;
+    this.#name = options.resume?.file;
+    this.#size = options.resume?.size ?? 0;
+  }
+
+  /** The file that was written last, and its good bytes. */
+  get end(): { file: string; size: number } | undefined {
+    return this.#name === undefined ? undefined : { file: this.#name, size: this.#size };
+  }
+
+  /** Why nothing can be appended any more, if so. */
+  get broken(): SignageError | undefined {
+    return this.#broken;
+  }
+
+  /** `landed` is called as soon as the record is on the disk, before anyone who waits for it goes on. */
+  append(file: string, bytes: Uint8Array, landed?: (at: LogPlace) => void): Promise<LogPlace> {
+    if (this.#broken) return Promise.reject(this.#broken);
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ file, bytes, landed, settle: { resolve, reject } });
+      this.#running ??= this.#run();
+    });
+  }
+
+  /** Throws `unavailable` while too little space is left. */
+  async checkSpace(): Promise<void> {
+    const free = await this.#options.disk.freeBytes(this.#options.directory);
+    if (free < this.#options.lowWaterBytes) throw unavailable('The disk is full: free some space on it, then try again.');
+  }
+
+  /** Waits for what is under way, cuts off what a failed write left, then closes the file. */
+  async close(): Promise<void> {
+    await this.#running;
+    const [broken, file] = [this.#broken, this.#file];
+    this.#broken ??= unavailable('The store is closed.');
+    this.#file = undefined;
+    try {
+      if (file && !broken) await this.#cutBack(file);
+    } finally {
+      await file?.close();
+    }
+  }
+
+  async #run(): Promise<void> {
+    await Promise.resolve();
+    while (this.#queue.length > 0) {
+      const group = this.#takeGroup();
+      try {
+        let offset = await this.#write(group);
+        for (const { file, bytes, landed, settle } of group) {
+          landed?.({ file, offset });
+          settle.resolve({ file, offset });
+          offset += bytes.length;
+        }
+      } catch (error) {
+        this.#fail(group, error);
+      }
+    }
+    this.#running = undefined;
+  }
+
+  /** As many of the first records as go to one file. */
+  #takeGroup(): Pending[] {
+    const file = this.#queue[0]?.file;
+    const end = this.#queue.findIndex((record) => record.file !== file);
+    return this.#queue.splice(0, end < 0 ? this.#queue.length : end);
+  }
+
+  #fail(group: Pending[], error: unknown): void {
+    const failure = error instanceof SignageError ? error : unavailable('The disk did not take the change; nothing was changed.', error);
+    const failed = [...group, ...this.#queue.splice(0)];
+    this.#options.onFailure?.();
+    for (const { settle } of failed) settle.reject(failure);
+  }
+
+  async #write(group: Pending[]): Promise<number> {
+    await this.checkSpace();
+    const file = await this.#fileFor(group[0]?.file ?? '');
+    if (this.#dirty) await file.truncate(this.#size);
+    const bytes = group.length === 1 ? (group[0] as Pending).bytes : Buffer.concat(group.map((record) => record.bytes));
+    this.#dirty = true;
+    await writeFully(file, bytes);
+    await this.#sync(file);
+    this.#dirty = false;
+    const start = this.#size;
+    this.#size += bytes.length;
+    return start;
+  }
+
+  async #sync(file: OpenFile): Promise<void> {
+    try {
+      await file.datasync();
+    } catch (error) {
+      this.#broken = unavailable('The disk failed to keep a change: restart the service once the disk is well.', error);
+      // What was refused should not come back at the next start; whether it does is not known any more.
+      await file.truncate(this.#size).catch(() => undefined);
+      throw this.#broken;
+    }
+  }
+
+  /** Only the last file of a log may end in a torn record: the cut must be on the disk before another file is begun. */
+  async #cutBack(file: OpenFile): Promise<void> {
+    if (!this.#dirty) return;
+    await file.truncate(this.#size);
+    await this.#sync(file);
+    this.#dirty = false;
+  }
+
+  async #fileFor(name: string): Promise<OpenFile> {
+    const before = this.#file;
+    if (before && this.#name === name) return before;
+    if (before) await this.#cutBack(before);
+    const { disk, directory } = this.#options;
+    const path = `${directory}/${name}`;
+    const found = await disk.sizeOf(path);
+    const resumed = this.#name === name;
+    const file = found === undefined && !resumed ? await disk.create(path) : await disk.open(path, 'append');
+    try {
+      // Also for a file that is there: an earlier attempt may have made it and failed here.
+      await disk.syncDirectory(directory);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+    const size = resumed ? this.#size : (found ?? 0);
+    [this.#file, this.#name, this.#size, this.#dirty] = [file, name, size, size !== (found ?? 0)];
+    await before?.close();
+    return file;
+  }
+}
+
+export function unavailable(message: string, cause?: unknown): SignageError {
+  return new SignageError('unavailable', message, { cause, retryAfterSeconds: 5 });
+}

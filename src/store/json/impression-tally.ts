@@ -1,0 +1,117 @@
+import { dayMs } from '../../domain/clock.ts';
+import { dayOf, type ReportClock, type ReportGroup } from '../../domain/report.ts';
+import { epochMs } from '../../domain/scalars.ts';
+import type { CountedEvent, EventRecord } from './event-record.ts';
+
+/** What is counted. */
+export interface Cell {
+  impressions: number;
+  seconds: number;
+}
+
+/** The impressions of one clock's day in one batch. */
+export interface DayCount {
+  clock: ReportClock;
+  day: string;
+  /** By group and key (ids in lower case). */
+  cells: [ReportGroup, string, Cell][];
+}
+
+/** In this order they stand in documents: few rows first, so that a report by campaign need not read past the screens. */
+const groupOrder: readonly ReportGroup[] = ['day', 'campaign', 'creative', 'venue', 'screen'];
+
+/** Adds to a cell. Absurd durations must not add up to what JSON cannot say. */
+function add(cell: Cell, { impressions, seconds }: Cell): void {
+  cell.impressions += impressions;
+  cell.seconds = Math.min(cell.seconds + seconds, Number.MAX_VALUE);
+}
+
+/** Adds to the cell of a key. */
+export function count(cells: Map<string, Cell>, key: string, more: Cell): void {
+  const cell = cells.get(key);
+  if (cell) add(cell, more);
+  else cells.set(key, { impressions: more.impressions, seconds: more.seconds });
+}
+
+/** Two cells as one. */
+export function sumOf(one: Cell, other: Cell): Cell {
+  const sum = { impressions: one.impressions, seconds: one.seconds };
+  add(sum, other);
+  return sum;
+}
+
+/** A batch's impressions, summed up by themselves first: most batches have few days, campaigns and creatives. */
+export function countBatch(record: EventRecord): DayCount[] {
+  const days = new Map<number, Sums>();
+  const received = new Sums();
+  for (const event of record.events) {
+    if (event.type !== 'impression') continue;
+    const seconds = secondsOf(event);
+    const day = Math.floor(epochMs(event.timestamp) / dayMs);
+    const sums = days.get(day) ?? new Sums();
+    days.set(day, sums);
+    sums.add(event, seconds);
+    received.add(event, seconds);
+  }
+  const counts = [...days].map(([day, sums]) => sums.of(record, 'timestamp', dayOf(day * dayMs)));
+  return counts.length === 0 ? [] : [...counts, received.of(record, 'received', dayOf(record.receivedAt))];
+}
+
+function secondsOf({ duration }: CountedEvent): number {
+  return typeof duration === 'number' && Number.isFinite(duration) ? duration : 0;
+}
+
+class Sums {
+  readonly #campaigns = new Map<string, Cell>();
+  readonly #creatives = new Map<string, Cell>();
+  readonly #all: Cell = { impressions: 0, seconds: 0 };
+
+  add({ campaignId, creativeId }: CountedEvent, seconds: number): void {
+    const one = { impressions: 1, seconds };
+    count(this.#campaigns, campaignId ?? '', one);
+    count(this.#creatives, creativeId ?? '', one);
+    add(this.#all, one);
+  }
+
+  of({ screenId, venueId }: EventRecord, clock: ReportClock, day: string): DayCount {
+    const cells: DayCount['cells'] = [
+      ['day', day, this.#all],
+      ['screen', screenId.toLowerCase(), this.#all],
+      ['venue', venueId.toLowerCase(), this.#all],
+    ];
+    for (const [id, cell] of this.#campaigns) cells.push(['campaign', id.toLowerCase(), cell]);
+    for (const [id, cell] of this.#creatives) cells.push(['creative', id.toLowerCase(), cell]);
+    return { clock, day, cells };
+  }
+}
+
+/**
+ * What is counted of one document's day (or days), as it stands in lines: `["1-campaign","<tenant>","<day>","<key>",<impressions>,<seconds>]`, sorted by all
+ * before the counts. Cells are kept by the first two members (the section) and the next two.
+ */
+export class Tally {
+  readonly sections = new Map<string, Map<string, Cell>>();
+
+  add(tenantId: string, { day, cells }: DayCount): void {
+    for (const [group, key, cell] of cells) {
+      const name = sectionOf(group, tenantId);
+      const section = this.sections.get(name) ?? new Map<string, Cell>();
+      this.sections.set(name, section);
+      count(section, JSON.stringify([day, key]).slice(1, -1), cell);
+    }
+  }
+
+  /** Takes in all of another. */
+  addAll(other: Tally): void {
+    for (const [name, cells] of other.sections) {
+      const section = this.sections.get(name);
+      if (section) for (const [rest, cell] of cells) count(section, rest, cell);
+      else this.sections.set(name, cells);
+    }
+  }
+}
+
+/** How all lines of one group and tenant begin. */
+export function sectionOf(group: ReportGroup, tenantId: string): string {
+  return `["${groupOrder.indexOf(group)}-${group}",${JSON.stringify(tenantId)},`;
+}

@@ -1,0 +1,158 @@
+import type { Low } from 'lowdb';
+import type { AuditEntry, DeviceMarks, Rows, TokenMarks } from '../../domain/records.ts';
+import type { ReportRow } from '../../domain/report.ts';
+import type { EventBatch, ListedTable, ListQuery, Reader, Slice, Store, StoredEvent, Tx } from '../store.ts';
+import { Checkpoint } from './checkpoint.ts';
+import { CheckpointSchedule } from './checkpoint-schedule.ts';
+import type { DocumentOwner } from './document-owner.ts';
+import type { Durable, DurableState } from './durable-state.ts';
+import { unavailable } from './group-log.ts';
+import type { Journal } from './journal.ts';
+import { listFinishedCodes, listRows } from './listing.ts';
+import type { ManifestData } from './manifest.ts';
+import type { AuditTrail, EventLog, FilePart, Marks, PartContext } from './parts.ts';
+import { RowView } from './row-view.ts';
+import type { Topics } from './topics.ts';
+import { Writer } from './writer.ts';
+
+/** All that an opened store is made of. */
+export interface StoreParts {
+  context: PartContext;
+  manifest: Low<ManifestData>;
+  secret: Uint8Array;
+  release: () => Promise<void>;
+  topics: Topics;
+  hooks: { due(): void };
+  events: EventLog;
+  audit: AuditTrail;
+  marks: Marks;
+  state: DurableState;
+  journal: Journal;
+  /** Parts with files of their own, the journal first. */
+  files: readonly FilePart[];
+  owners: readonly DocumentOwner[];
+}
+
+/** The embedded store: rows in memory, a journal that is the truth, documents that are its checkpoints. */
+export class JsonStore implements Store {
+  readonly read: Reader;
+  readonly #parts: StoreParts;
+  readonly #writer: Writer;
+  readonly #checkpoints: CheckpointSchedule;
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: StoreParts) {
+    const { state, journal, context, hooks } = parts;
+    this.#parts = parts;
+    this.read = new RowView(state.base, state.cold, [], () => this.#refuseClosed());
+    this.#writer = new Writer(state.base, state.cold, journal, (durable) => this.#fold(durable));
+    const checkpoint = new Checkpoint(context, parts.manifest, parts.files, parts.owners);
+    this.#checkpoints = new CheckpointSchedule(context, checkpoint, journal);
+    hooks.due = () => this.#checkpoints.begin();
+    this.#checkpoints.start();
+  }
+
+  get secret(): Uint8Array {
+    return this.#parts.secret;
+  }
+
+  async write<T>(change: (tx: Tx) => Promise<T>): Promise<T> {
+    this.#refuseClosed();
+    return this.#writer.write(change);
+  }
+
+  async list<T extends ListedTable>(table: T, query: ListQuery<T>): Promise<Slice<Rows[T]>> {
+    this.#refuseClosed();
+    return listRows(this.#parts.state.base, this.#parts.marks, table, query);
+  }
+
+  async finishedCodes(timeMs: number, limit: number): Promise<string[]> {
+    this.#refuseClosed();
+    return listFinishedCodes(this.#parts.state.base, timeMs, limit);
+  }
+
+  async appendBatch(batch: EventBatch): Promise<'stored' | 'repeated'> {
+    this.#refuseClosed();
+    return this.#parts.events.append(batch);
+  }
+
+  async events(query: Parameters<Store['events']>[0]): Promise<Slice<StoredEvent>> {
+    this.#refuseClosed();
+    return this.#parts.events.page(query);
+  }
+
+  async impressions(query: Parameters<Store['impressions']>[0]): Promise<ReportRow[]> {
+    this.#refuseClosed();
+    return this.#parts.events.impressions(query);
+  }
+
+  async audit(query: Parameters<Store['audit']>[0]): Promise<Slice<AuditEntry>> {
+    this.#refuseClosed();
+    return this.#parts.audit.page(query);
+  }
+
+  touch(kind: 'device', id: string, marks: DeviceMarks): void;
+  touch(kind: 'token', id: string, marks: TokenMarks): void;
+  touch(kind: 'device' | 'token', id: string, marks: DeviceMarks & TokenMarks): void {
+    this.#refuseClosed();
+    if (kind === 'device') this.#parts.marks.touch(kind, id, marks);
+    else this.#parts.marks.touch(kind, id, marks);
+  }
+
+  marks(kind: 'device', id: string): DeviceMarks;
+  marks(kind: 'token', id: string): TokenMarks;
+  marks(kind: 'device' | 'token', id: string): DeviceMarks | TokenMarks {
+    this.#refuseClosed();
+    return kind === 'device' ? this.#parts.marks.marks(kind, id) : this.#parts.marks.marks(kind, id);
+  }
+
+  watch(topic: string, wake: () => void): () => void {
+    this.#refuseClosed();
+    return this.#parts.topics.watch(topic, wake);
+  }
+
+  async ready(): Promise<void> {
+    this.#refuseClosed();
+    const { journal, events } = this.#parts;
+    const broken = journal.broken ?? events.broken;
+    if (broken) throw broken;
+    await journal.checkSpace();
+  }
+
+  async dropBefore(timeMs: number): Promise<void> {
+    this.#refuseClosed();
+    await this.#parts.events.dropBefore(timeMs);
+    await this.#parts.audit.dropBefore(timeMs);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const { context, journal, events, marks, files, release } = this.#parts;
+    await this.#writer.settled();
+    const sound = !journal.broken && !events.broken;
+    try {
+      for (const part of files) await part.close();
+      marks.close();
+      await this.#checkpoints.stop(sound);
+    } catch (cause) {
+      context.warn('The last checkpoint failed; the next start makes up for it', cause);
+    } finally {
+      await release();
+    }
+  }
+
+  #fold(durable: Durable): void {
+    const { state, topics } = this.#parts;
+    state.apply(durable);
+    for (const { table, id } of durable.changes) if (table === 'codes') topics.changed(`codes/${id}`);
+    this.#checkpoints.grown();
+  }
+
+  #refuseClosed(): void {
+    if (this.#closing) throw unavailable('The store is closed.');
+  }
+}

@@ -1,0 +1,82 @@
+import { setImmediate } from 'node:timers/promises';
+import { effectiveConfig, onlineWindowMs } from '../../domain/config.ts';
+import type { Device, Rows, StoredConfig } from '../../domain/records.ts';
+import { codeFinishedAt } from '../../domain/pairing-code.ts';
+import { foldName } from '../../domain/scalars.ts';
+import type { ListedTable, ListQuery, Slice } from '../store.ts';
+import { tables } from '../tables.ts';
+import type { Base } from './layer.ts';
+import type { Marks } from './parts.ts';
+import { allRows, lowerBound } from './table-index.ts';
+
+/** Rows looked at before others get their turn: no pause grows with the fleet. */
+const sliceRows = 1000;
+
+type Test = (row: Record<string, unknown>) => boolean;
+
+/** One page of a table's durable rows, in the order of their ids. */
+export async function listRows<T extends ListedTable>(base: Base, marks: Marks, table: T, query: ListQuery<T>): Promise<Slice<Rows[T]>> {
+  const fits = testsOf(base, marks, query);
+  const index = narrowestIndex(base, table, query.where ?? {});
+  const items: Rows[T][] = [];
+  for (let after = query.after ?? ''; ; await setImmediate()) {
+    const ids = base.ids(table, index.member, index.value);
+    let place = lowerBound(ids, after);
+    if (ids[place] === after) place++;
+    for (const end = Math.min(place + sliceRows, ids.length); place < end; place++) {
+      after = ids[place] as string;
+      const row = base.row(table, after) as unknown as Rows[T];
+      if (!fits.every((test) => test(row as unknown as Record<string, unknown>))) continue;
+      if (items.length === query.limit) return { items, next: items.at(-1)?.id ?? null };
+      items.push(row);
+    }
+    if (place >= ids.length) return { items, next: null };
+  }
+}
+
+/** Ids of codes that ended before a time, oldest first. */
+export async function listFinishedCodes(base: Base, timeMs: number, limit: number): Promise<string[]> {
+  const finished: { id: string; at: number }[] = [];
+  let seen = 0;
+  for (const row of base.rows('codes')) {
+    const at = codeFinishedAt(row as unknown as Rows['codes']);
+    if (at < timeMs) finished.push({ id: row.id, at });
+    if (++seen % sliceRows === 0) await setImmediate();
+  }
+  return finished
+    .sort((one, other) => one.at - other.at)
+    .slice(0, limit)
+    .map((code) => code.id);
+}
+
+/** The index that leaves the fewest rows to look at. */
+function narrowestIndex(base: Base, table: ListedTable, where: object): { member: string; value: string } {
+  const indexed: readonly string[] = tables[table].indexed;
+  let best = { member: allRows, value: allRows };
+  for (const [member, value] of Object.entries(where)) {
+    if (typeof value !== 'string' || !indexed.includes(member)) continue;
+    if (base.ids(table, member, value).length < base.ids(table, best.member, best.value).length) best = { member, value };
+  }
+  return best;
+}
+
+function testsOf<T extends ListedTable>(base: Base, marks: Marks, { where = {}, labels = {}, name, search, online }: ListQuery<T>): Test[] {
+  const tests: Test[] = [];
+  for (const [member, value] of Object.entries(where)) if (value !== undefined) tests.push((row) => [value].flat().includes(row[member]));
+  for (const [label, value] of Object.entries(labels)) {
+    tests.push((row) => Object.hasOwn(row.labels ?? {}, label) && (row.labels as Record<string, string>)[label] === value);
+  }
+  const nameOf = (row: Record<string, unknown>) => (typeof row.name === 'string' ? foldName(row.name) : undefined);
+  if (name !== undefined) tests.push((row) => nameOf(row) === foldName(name));
+  if (search !== undefined) tests.push((row) => nameOf(row)?.includes(foldName(search)) === true);
+  if (online) tests.push((row) => isOnline(base, marks, row as unknown as Device, online.now) === online.is);
+  return tests;
+}
+
+function isOnline(base: Base, marks: Marks, { id, state, screenId, venueId, tenantId }: Device, now: number): boolean {
+  const { lastSeenAt } = marks.marks('device', id);
+  if (state === 'suspended' || lastSeenAt === undefined) return false;
+  const stored = [`tenant/${tenantId}`, `venue/${venueId}`, `screen/${screenId}`].map((config) => base.row('configs', config));
+  const config = effectiveConfig(stored.map((row) => (row as StoredConfig | undefined)?.config));
+  return now - lastSeenAt <= onlineWindowMs(config);
+}

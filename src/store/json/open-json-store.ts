@@ -1,0 +1,93 @@
+import type { Low } from 'lowdb';
+import type { Random } from '../../domain/clock.ts';
+import { SignageError } from '../../domain/error.ts';
+import { makeAuditTrail } from './audit-trail.ts';
+import { writtenDocument } from './checkpoint.ts';
+import { makeColdTable } from './cold-table.ts';
+import { damaged } from './damage.ts';
+import type { DocumentOwner } from './document-owner.ts';
+import { DurableState } from './durable-state.ts';
+import { makeEventLog } from './event-log.ts';
+import { inParallel } from './in-parallel.ts';
+import { Journal } from './journal.ts';
+import { JsonStore, type StoreParts } from './json-store.ts';
+import { type ManifestData, readManifest } from './manifest.ts';
+import { makeMarks } from './marks.ts';
+import type { FilePart, PartContext } from './parts.ts';
+import { makeSecret, readSecret } from './secret.ts';
+import { Topics } from './topics.ts';
+
+/** Documents that are read at the same time. */
+const width = 8;
+
+/** Names that may stand in a folder before it is a store. */
+const harmless = /^(\..*|lost\+found|secret(\.tmp)?|manifest\.json\.tmp|lock\.sock.*)$/;
+const ours = ['journal', 'documents', 'events', 'audit'];
+
+/**
+ * Opens the store in a folder, or begins one in an empty folder. The caller holds the folder's lock; `release` gives it back.
+ * Nothing is changed on the disk before everything was read and found sound.
+ */
+export async function openJsonStore(context: PartContext, random: Random, release: () => Promise<void>): Promise<JsonStore> {
+  const manifest = await readManifest(context.disk, context.directory);
+  const secret = manifest.data.epoch > 0 ? await readSecret(context) : await beginStore(context, random);
+  const parts = makeParts(context);
+  await loadDocuments(context, manifest.data, parts.owners);
+  // The journal comes last: it hands on what the others lack.
+  for (const part of parts.files.toReversed()) await part.recover(manifest.data.marks[part.name], manifest.data.clean);
+  parts.state.base.index();
+  await begin(context, manifest, parts.files);
+  return new JsonStore({ context, manifest, secret, release, ...parts });
+}
+
+async function beginStore(context: PartContext, random: Random): Promise<Uint8Array> {
+  const { disk, directory } = context;
+  for (const folder of ours) {
+    if ((await disk.list(`${directory}/${folder}`)).length > 0) throw damaged(`${directory}/manifest.json`, 'the file is missing');
+  }
+  const stranger = (await disk.list(directory)).find((name) => !ours.includes(name) && !harmless.test(name));
+  if (stranger !== undefined) {
+    throw new SignageError('store_unusable', `${directory} is no data folder, and not empty (${stranger}): name another folder. Nothing was changed.`);
+  }
+  return makeSecret(context, random);
+}
+
+function makeParts(context: PartContext): Omit<StoreParts, 'context' | 'manifest' | 'secret' | 'release'> {
+  const topics = new Topics();
+  const hooks = { stored: (tenantId: string) => topics.changed(`events/${tenantId}`), due: () => {} };
+  const events = makeEventLog(context, hooks);
+  const audit = makeAuditTrail(context);
+  const marks = makeMarks(context);
+  const state = new DurableState(makeColdTable(context), audit, marks, events);
+  const journal = new Journal(context, (record) => state.replay(record));
+  const owners = [state.documents, state.cold, marks, ...events.owners];
+  return { topics, hooks, events, audit, marks, state, journal, owners, files: [journal, audit, events] };
+}
+
+async function loadDocuments(context: PartContext, { documents }: ManifestData, owners: readonly DocumentOwner[]): Promise<void> {
+  const directory = `${context.directory}/documents`;
+  await inParallel(Object.entries(documents), width, async ([name, entry]) => {
+    const owner = owners.find((one) => name.startsWith(`${one.kind}-`));
+    const path = `${directory}/${entry.file}`;
+    if (!owner) throw damaged(path, 'it belongs to no part of this version');
+    const size = await context.disk.sizeOf(path);
+    if (size === undefined) throw damaged(path, 'the file is missing');
+    if (size !== entry.size) throw damaged(path, `it has ${size} bytes where the manifest says ${entry.size}`);
+    await owner.load(name, writtenDocument(context, directory, entry));
+  });
+}
+
+/** From here on the folder is written to: the clean mark goes first, and every start has an epoch of its own. */
+async function begin(context: PartContext, manifest: Low<ManifestData>, files: readonly FilePart[]): Promise<void> {
+  const { disk, directory } = context;
+  manifest.data = { ...manifest.data, epoch: manifest.data.epoch + 1, clean: false };
+  await manifest.write();
+  await disk.makeDirectory(`${directory}/documents`);
+  await disk.syncDirectory(directory);
+  const named = new Set(Object.values(manifest.data.documents).map((entry) => entry.file));
+  for (const file of await disk.list(`${directory}/documents`)) {
+    // Left behind by a checkpoint that was cut short.
+    if (!named.has(file)) await disk.unlink(`${directory}/documents/${file}`);
+  }
+  for (const part of files) await part.begin(manifest.data.epoch);
+}

@@ -1,0 +1,87 @@
+import type { WrittenDocument } from './document-owner.ts';
+import { type Cell, sumOf, type Tally } from './impression-tally.ts';
+import { textLines } from './text-lines.ts';
+import { turn } from './turns.ts';
+
+/** So many keys are sorted between two turns for others: some milliseconds' worth. The lines themselves are asked for a few at a time. */
+const atOnce = 2000;
+
+type Entry = [prefix: string, cell: Cell];
+
+/** Sorts without keeping others waiting: short runs first, then merged two by two. */
+async function sortInTurns(keys: string[]): Promise<string[]> {
+  if (keys.length <= atOnce) return keys.sort();
+  await turn();
+  const middle = Math.ceil(keys.length / 2);
+  return mergeTwo(await sortInTurns(keys.slice(0, middle)), await sortInTurns(keys.slice(middle)));
+}
+
+async function mergeTwo(left: string[], right: string[]): Promise<string[]> {
+  const merged: string[] = [];
+  let at = 0;
+  for (const key of left) {
+    for (let other = right[at]; other !== undefined && other < key; other = right[++at]) merged.push(other);
+    merged.push(key);
+    if (merged.length % atOnce === 0) await turn();
+  }
+  return merged.concat(right.slice(at));
+}
+
+/** A tally's cells with the beginnings of their lines, sorted. */
+async function* entriesOf(tally: Tally): AsyncGenerator<Entry> {
+  for (const name of [...tally.sections.keys()].sort()) {
+    const cells = tally.sections.get(name) as Map<string, Cell>;
+    for (const rest of await sortInTurns([...cells.keys()])) yield [name + rest, cells.get(rest) as Cell];
+  }
+}
+
+/** What stands before the two counts that end a line. */
+function prefixOf(line: string): string {
+  return line.slice(0, line.lastIndexOf(',', line.lastIndexOf(',') - 1));
+}
+
+function lineOf(prefix: string, { impressions, seconds }: Cell): string {
+  return `${prefix},${impressions},${seconds}]`;
+}
+
+/** The lines of a document with a tally added, in order. */
+export async function* mergedLines(before: WrittenDocument | undefined, tally: Tally): AsyncGenerator<string> {
+  const old = textLines((await before?.read()) ?? '');
+  let line = old.next();
+  for await (const [prefix, cell] of entriesOf(tally)) {
+    for (; !line.done && prefixOf(line.value) < prefix; line = old.next()) yield line.value;
+    if (!line.done && prefixOf(line.value) === prefix) {
+      yield lineOf(prefix, sumOf(rowOf(line.value), cell));
+      line = old.next();
+    } else yield lineOf(prefix, cell);
+  }
+  for (; !line.done; line = old.next()) yield line.value;
+}
+
+/** A line of a document, parsed. */
+export interface RollupRow extends Cell {
+  day: string;
+  key: string;
+}
+
+export function rowOf(line: string): RollupRow {
+  const [, , day, key, impressions, seconds] = JSON.parse(line) as [string, string, string, string, number, number];
+  return { day, key, impressions, seconds };
+}
+
+/** The rows of one section, reading no further than that. */
+export async function* sectionRows(document: WrittenDocument, section: string): AsyncGenerator<RollupRow> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of document.chunks()) {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const end = bytes.lastIndexOf(0x0a) + 1;
+    rest = bytes.subarray(end);
+    for (const line of textLines(bytes.toString('utf8', 0, end))) {
+      if (line.startsWith(section)) yield rowOf(line);
+      else if (line > section) return;
+    }
+    await turn();
+  }
+  const last = rest.toString();
+  if (last.startsWith(section)) yield rowOf(last);
+}

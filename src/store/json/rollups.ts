@@ -1,0 +1,123 @@
+import type { ReportClock, ReportQuery, ReportRow } from '../../domain/report.ts';
+import type { DocumentOwner, RenderedDocument, WrittenDocument } from './document-owner.ts';
+import type { EventProgress, EventRecord } from './event-record.ts';
+import { type Cell, count, countBatch, sectionOf, Tally } from './impression-tally.ts';
+import { mergedLines, sectionRows } from './rollup-lines.ts';
+
+/** Days outside these share one document, so that a TV with a wrong clock cannot make a million of them. */
+const firstDay = '2000-01-01';
+const lastDay = '2099-12-31';
+const otherDays = 'other';
+/** A report is begun again when a document that it reads is replaced meanwhile: a checkpoint takes longer than a report, so once is usual. */
+const tries = 5;
+
+/** One document, and what it does not have yet. */
+interface Days {
+  clock: ReportClock;
+  day: string;
+  document: WrittenDocument | undefined;
+  /** Since the last snapshot. */
+  fresh: Tally;
+  /** What a snapshot took that is not yet in the document. */
+  taken: Tally | undefined;
+}
+
+/**
+ * Daily impressions by clock, day, group, tenant and key, exact. Documents `rollups-<clock>-<day>` hold them; what came since the last checkpoint
+ * is in memory, and the event log's tail brings that up to date at start.
+ */
+export class Rollups implements DocumentOwner {
+  readonly kind = 'rollups';
+  readonly log = 'events';
+  readonly #days = new Map<string, Days>();
+  readonly #progress: EventProgress;
+
+  constructor(progress: EventProgress) {
+    this.#progress = progress;
+  }
+
+  /** Takes in a batch that has become durable, or is replayed. Those that a document has come too. */
+  apply(record: EventRecord): void {
+    for (const counted of countBatch(record)) {
+      const days = this.#daysOf(nameOf(counted.clock, counted.day));
+      if (record.seq > (days.document?.seq ?? 0)) days.fresh.add(record.tenantId, counted);
+    }
+  }
+
+  dirty(): string[] {
+    if (!this.#progress.due()) return [];
+    return [...this.#days].filter(([, days]) => days.fresh.sections.size > 0).map(([name]) => name);
+  }
+
+  async render(name: string, before: WrittenDocument | undefined): Promise<RenderedDocument> {
+    const days = this.#daysOf(name);
+    const taken = days.fresh;
+    [days.taken, days.fresh] = [taken, new Tally()];
+    return { lines: mergedLines(before, taken), seq: this.#progress.seq() };
+  }
+
+  written(name: string, document: WrittenDocument | undefined): void {
+    const days = this.#daysOf(name);
+    [days.document, days.taken] = [document, undefined];
+  }
+
+  failed(name: string): void {
+    const days = this.#daysOf(name);
+    if (!days.taken) return;
+    days.taken.addAll(days.fresh);
+    [days.fresh, days.taken] = [days.taken, undefined];
+  }
+
+  async load(name: string, document: WrittenDocument): Promise<void> {
+    this.#daysOf(name).document = document;
+  }
+
+  /** The report: sorted by key. */
+  async impressions(query: ReportQuery & { tenantId: string }): Promise<ReportRow[]> {
+    for (let left = tries; ; left--) {
+      try {
+        const sums = await this.#sum(query);
+        const keys = [...sums.keys()].sort();
+        return keys.map((key) => ({ key, ...(sums.get(key) as Cell) }));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || left <= 1) throw error;
+      }
+    }
+  }
+
+  /** What is in memory is taken before the first `await`, and with it the documents that belong to it. */
+  async #sum({ tenantId, groupBy, by, from = '', to = '~' }: ReportQuery & { tenantId: string }): Promise<Map<string, Cell>> {
+    const section = sectionOf(groupBy, tenantId);
+    const sums = new Map<string, Cell>();
+    const within = (day: string) => day >= from && day < to;
+    const wanted = [...this.#days.values()].filter(({ clock, day }) => clock === by && (day === otherDays || within(day)));
+    const documents = wanted.map(({ document }) => document);
+    for (const { fresh, taken } of wanted) {
+      for (const tally of [fresh, taken]) {
+        for (const [rest, cell] of tally?.sections.get(section) ?? []) {
+          const [day, key] = JSON.parse(`[${rest}]`) as [string, string];
+          if (within(day)) count(sums, key, cell);
+        }
+      }
+    }
+    for (const document of documents) {
+      if (!document) continue;
+      for await (const row of sectionRows(document, section)) if (within(row.day)) count(sums, row.key, row);
+    }
+    return sums;
+  }
+
+  #daysOf(name: string): Days {
+    const known = this.#days.get(name);
+    if (known) return known;
+    const clock: ReportClock = name.startsWith(`${this.kind}-received-`) ? 'received' : 'timestamp';
+    const day = name.slice(`${this.kind}-${clock}-`.length);
+    const made: Days = { clock, day, document: undefined, fresh: new Tally(), taken: undefined };
+    this.#days.set(name, made);
+    return made;
+  }
+}
+
+function nameOf(clock: ReportClock, day: string): string {
+  return `rollups-${clock}-${day >= firstDay && day <= lastDay ? day : otherDays}`;
+}

@@ -1,0 +1,28 @@
+import type { Random } from '../../domain/clock.ts';
+import { damaged } from './damage.ts';
+import { writeFully } from './file-system.ts';
+import type { PartContext } from './parts.ts';
+import { replaceFile } from './replace-file.ts';
+
+const fileName = 'secret';
+const form = /^[0-9a-f]{64}\n$/;
+
+/** The secret of a store that has one. */
+export async function readSecret({ disk, directory }: PartContext): Promise<Uint8Array> {
+  const path = `${directory}/${fileName}`;
+  if ((await disk.sizeOf(path)) === undefined) throw damaged(path, 'the file is missing');
+  const text = (await disk.readFile(path)).toString();
+  if (!form.test(text)) throw damaged(path, 'it is not what was written');
+  return Buffer.from(text.trim(), 'hex');
+}
+
+/** Makes the secret of a new store, on the disk before anything depends on it. A start that was cut short may have made it already. */
+export async function makeSecret(context: PartContext, random: Random): Promise<Uint8Array> {
+  const { disk, directory } = context;
+  const path = `${directory}/${fileName}`;
+  if ((await disk.sizeOf(path)) !== undefined) return readSecret(context);
+  const secret = random(32);
+  await replaceFile(disk, path, (file) => writeFully(file, Buffer.from(`${Buffer.from(secret).toString('hex')}\n`)));
+  await disk.syncDirectory(directory);
+  return secret;
+}

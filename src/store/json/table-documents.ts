@@ -1,0 +1,134 @@
+import type { Rows, StoredConfig, TableName } from '../../domain/records.ts';
+import { damaged } from './damage.ts';
+import type { DocumentOwner, RenderedDocument, WrittenDocument } from './document-owner.ts';
+import type { Base } from './layer.ts';
+import { shardOf } from './shard.ts';
+import type { Row } from './table-index.ts';
+import { frozen } from './transaction.ts';
+
+/** Tables held in memory. */
+export type HotTable = Exclude<TableName, 'pastPlaylists'>;
+
+const venueShards = 64;
+/** A fleet of 100,000 has about 100 screens in a document, and a registration changes one document. */
+const screenShards = 1024;
+
+const configDocument = {
+  tenant: () => 'rows-tenants',
+  venue: (id: string) => `rows-venues-${shardOf(id, venueShards)}`,
+  screen: (id: string) => `rows-screens-${shardOf(id, screenShards)}`,
+};
+
+/** In which document a row lies: what changes together lies together. */
+const documentOf: { [T in HotTable]: (row: Rows[T]) => string } = {
+  tenants: configDocument.tenant,
+  tokens: configDocument.tenant,
+  venues: (row) => configDocument.venue(row.id),
+  screens: (row) => configDocument.screen(row.id),
+  devices: (row) => configDocument.screen(row.screenId),
+  deviceKeys: (row) => configDocument.screen(row.screenId),
+  codes: (row) => configDocument.screen(row.screenId),
+  playlists: (row) => configDocument.screen(row.screenId),
+  configs: (row: StoredConfig) => configDocument[row.level](row.ownerId),
+};
+
+const hotTables = Object.keys(documentOf) as HotTable[];
+
+interface Document {
+  rows: { [T in HotTable]?: Set<string> };
+  /** It differs from what is on the disk; a snapshot that is being written takes the mark off. */
+  dirty: boolean;
+}
+
+/** The documents of the tables in memory: `rows-tenants`, `rows-venues-<shard>`, `rows-screens-<shard>`. */
+export class TableDocuments implements DocumentOwner {
+  readonly kind = 'rows';
+  readonly log = 'journal';
+  readonly #base: Base;
+  readonly #seq: () => number;
+  readonly #documents = new Map<string, Document>();
+
+  /** `seq` tells the last record that the base contains. */
+  constructor(base: Base, seq: () => number) {
+    this.#base = base;
+    this.#seq = seq;
+  }
+
+  /** A row of the base is about to be replaced or deleted (`null`). */
+  changing(table: HotTable, id: string, after: Row | null): void {
+    const before = this.#base.row(table, id);
+    if (before) {
+      const document = this.#document(table, before);
+      document.rows[table]?.delete(id);
+      document.dirty = true;
+    }
+    if (after) this.#place(table, after).dirty = true;
+  }
+
+  dirty(): string[] {
+    return [...this.#documents].filter(([, document]) => document.dirty).map(([name]) => name);
+  }
+
+  async render(name: string): Promise<RenderedDocument | undefined> {
+    const document = this.#documents.get(name);
+    if (!document) return undefined;
+    document.dirty = false;
+    const snapshot = hotTables.flatMap((table) => {
+      const ids = [...(document.rows[table] ?? [])];
+      return ids.length === 0 ? [] : [{ table, rows: ids.map((id) => this.#base.row(table, id)) }];
+    });
+    if (snapshot.length === 0) return undefined;
+    const seq = this.#seq();
+    return { seq, lines: linesOf(seq, snapshot) };
+  }
+
+  written(): void {}
+
+  failed(name: string): void {
+    const document = this.#documents.get(name);
+    if (document) document.dirty = true;
+  }
+
+  async load(name: string, written: WrittenDocument): Promise<void> {
+    const { rows } = JSON.parse(await written.read()) as { rows: Partial<Record<HotTable, Row[]>> };
+    for (const table of hotTables) {
+      for (const row of rows[table] ?? []) {
+        if (nameOf(table, row) !== name) throw damaged(name, `${table} ${row.id} does not belong there`);
+        this.#place(table, row);
+        this.#base.load(table, row.id, frozen(row));
+      }
+    }
+  }
+
+  #document(table: HotTable, row: Row): Document {
+    const name = nameOf(table, row);
+    let document = this.#documents.get(name);
+    if (!document) {
+      document = { rows: {}, dirty: false };
+      this.#documents.set(name, document);
+    }
+    return document;
+  }
+
+  #place(table: HotTable, row: Row): Document {
+    const document = this.#document(table, row);
+    document.rows[table] ??= new Set();
+    document.rows[table].add(row.id);
+    return document;
+  }
+}
+
+function nameOf(table: HotTable, row: Row): string {
+  return (documentOf[table] as (row: Row) => string)(row);
+}
+
+/** `{"seq":n,"rows":{"screens":[…],…}}`, a row on each line. */
+function* linesOf(seq: number, tables: readonly { table: string; rows: readonly unknown[] }[]): Generator<string> {
+  yield `{"seq":${seq},"rows":{`;
+  for (const [place, { table, rows }] of tables.entries()) {
+    yield `${JSON.stringify(table)}:[`;
+    for (const [index, row] of rows.entries()) yield JSON.stringify(row) + (index < rows.length - 1 ? ',' : '');
+    yield place < tables.length - 1 ? '],' : ']';
+  }
+  yield '}}';
+}

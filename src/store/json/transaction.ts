@@ -1,0 +1,77 @@
+import { SignageError } from '../../domain/error.ts';
+import type { AuditEntry, Rows, TableName } from '../../domain/records.ts';
+import type { Tx } from '../store.ts';
+import { type Base, type Change, Overlay } from './layer.ts';
+import type { ColdTable } from './parts.ts';
+import { RowView } from './row-view.ts';
+import { keysOf, type Row } from './table-index.ts';
+
+/** One change under way, over all that earlier changes have staged. What it does stays in its own overlay until it is over. */
+export class Transaction extends RowView implements Tx {
+  readonly now: number;
+  readonly changes: Change[] = [];
+  readonly entries: AuditEntry[] = [];
+  /** The same as JSON, in the order in which it was done: what the journal keeps. */
+  readonly ops: string[] = [];
+  readonly #own: Overlay;
+  #over = false;
+
+  constructor(now: number, base: Base, cold: ColdTable, staged: Overlay) {
+    const own = new Overlay();
+    super(base, cold, [own, staged], () => this.#refuseLateCall());
+    this.now = now;
+    this.#own = own;
+  }
+
+  async put<T extends TableName>(table: T, row: Rows[T]): Promise<void> {
+    const text = JSON.stringify(row);
+    // Exactly what a restart would read back, and nobody else's to change.
+    const kept = frozen<Row>(JSON.parse(text));
+    this.#refuseTakenKeys(table, kept);
+    this.#stage({ table, id: kept.id, row: kept }, `["put","${table}",${text}]`);
+  }
+
+  async delete(table: TableName, id: string): Promise<void> {
+    if ((await this.get(table, id)) === undefined) return;
+    this.#stage({ table, id, row: null }, `["del","${table}",${JSON.stringify(id)}]`);
+  }
+
+  async audit(entry: AuditEntry): Promise<void> {
+    this.guard();
+    const text = JSON.stringify(entry);
+    this.entries.push(frozen(JSON.parse(text)));
+    this.ops.push(`["audit",${text}]`);
+  }
+
+  end(): void {
+    this.#over = true;
+  }
+
+  #stage(change: Change, op: string): void {
+    this.guard();
+    this.#own.add(change);
+    this.changes.push(change);
+    this.ops.push(op);
+  }
+
+  /** A call that nobody awaited must not get lost without a word. */
+  #refuseLateCall(): void {
+    if (this.#over) throw new Error('the change is over: each call of its tx must be awaited');
+  }
+
+  #refuseTakenKeys(table: TableName, row: Row): void {
+    for (const [index, keyOf] of Object.entries(keysOf(table).unique)) {
+      const key = keyOf(row);
+      const holder = key === undefined ? undefined : this.holder(table, index, key);
+      if (holder && holder.id !== row.id) {
+        throw new SignageError('conflict', `Another row of ${table} has the same ${index}.`, { existingId: holder.id });
+      }
+    }
+  }
+}
+
+/** Freezes a value and all that is in it. */
+export function frozen<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) for (const member of Object.values(value)) frozen(member);
+  return Object.freeze(value);
+}

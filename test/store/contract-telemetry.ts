@@ -1,0 +1,389 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { dayMs } from '../../src/domain/clock.ts';
+import type { TelemetryEvent } from '../../src/domain/event.ts';
+import type { AuditEntry } from '../../src/domain/records.ts';
+import { dayOf, type ReportGroup } from '../../src/domain/report.ts';
+import type { EventPageQuery, Store, StoredEvent } from '../../src/store/store.ts';
+import { batchOf, guid, impression, tenantA, tenantB } from './sample-batch.ts';
+
+/** A store in a place of its own. */
+export interface StoreUnderTest {
+  store: Store;
+  /** Closes the store and opens it again in the same place. */
+  reopen(): Promise<Store>;
+  close(): Promise<void>;
+}
+
+/** What every store promises of events, the report, the audit trail and marks, whatever its clock. */
+export function telemetryContract(name: string, open: () => Promise<StoreUnderTest>): void {
+  let under: StoreUnderTest;
+  let store: Store;
+  beforeEach(async () => {
+    under = await open();
+    store = under.store;
+  });
+  afterEach(() => under.close());
+
+  const everything = (query: Partial<EventPageQuery> = {}) => ({ tenantId: tenantA, order: 'desc' as const, limit: 200, ...query });
+
+  /** All pages, one after another. */
+  async function walk(query: EventPageQuery): Promise<StoredEvent[]> {
+    const all: StoredEvent[] = [];
+    for (let after = query.after; ; ) {
+      const { items, next } = await store.events({ ...query, ...(after === undefined ? {} : { after }) });
+      all.push(...items);
+      if (next === null) return all;
+      after = next;
+    }
+  }
+
+  const numbers = (items: StoredEvent[]) => items.map(({ event }) => event.n);
+  const log = (n: number, type = 'log'): TelemetryEvent => ({ type, timestamp: 1_760_000_000, n });
+
+  describe(`${name}: appendBatch`, () => {
+    it('answers stored, and the events are there as they were sent', async () => {
+      const body = Buffer.from('[ {"timestamp":1760000000, "type":"log", "text":"ü \\u00fc", "big":1.50} ]');
+      const batch = { ...batchOf(JSON.parse(body.toString())), body };
+      expect(await store.appendBatch(batch)).toBe('stored');
+      const { items, next } = await store.events(everything());
+      expect(next).toBeNull();
+      expect(items).toEqual([
+        {
+          id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+          deviceId: guid('devi', 1),
+          screenId: guid('scre', 1),
+          receivedAt: expect.any(Number),
+          event: { timestamp: 1760000000, type: 'log', text: 'ü ü', big: 1.5 },
+        },
+      ]);
+    });
+
+    it('stores a batch without a key as often as it comes', async () => {
+      for (let time = 0; time < 2; time++) expect(await store.appendBatch(batchOf([log(1)]))).toBe('stored');
+      expect((await store.events(everything())).items).toHaveLength(2);
+    });
+
+    it('answers repeated to the same key with the same bytes, and stores nothing', async () => {
+      expect(await store.appendBatch(batchOf([log(1)], { key: 'one' }))).toBe('stored');
+      expect(await store.appendBatch(batchOf([log(1)], { key: 'one' }))).toBe('repeated');
+      expect((await store.events(everything())).items).toHaveLength(1);
+    });
+
+    it('compares the bytes sent, not what is stored', async () => {
+      await store.appendBatch(batchOf([log(1)], { key: 'one', sent: 'as sent' }));
+      expect(await store.appendBatch(batchOf([log(2)], { key: 'one', sent: 'as sent' }))).toBe('repeated');
+    });
+
+    it('throws idempotency_key_reused for the same key with other bytes, and stores nothing', async () => {
+      await store.appendBatch(batchOf([log(1)], { key: 'one' }));
+      await expect(store.appendBatch(batchOf([log(2)], { key: 'one' }))).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+      expect(numbers((await store.events(everything())).items)).toEqual([1]);
+      expect(await store.appendBatch(batchOf([log(1)], { key: 'one' }))).toBe('repeated');
+    });
+
+    it('keeps the keys of devices apart', async () => {
+      await store.appendBatch(batchOf([log(1)], { key: 'one' }));
+      expect(await store.appendBatch(batchOf([log(2)], { key: 'one', deviceId: guid('devi', 2) }))).toBe('stored');
+    });
+
+    it('stores one of many that come at the same moment with the same key', async () => {
+      const answers = await Promise.all(Array.from({ length: 20 }, () => store.appendBatch(batchOf([log(1)], { key: 'one' }))));
+      expect(answers.filter((answer) => answer === 'stored')).toHaveLength(1);
+      expect(answers.filter((answer) => answer === 'repeated')).toHaveLength(19);
+      expect((await store.events(everything())).items).toHaveLength(1);
+    });
+
+    it('stores one of two that come at the same moment with the same key and other bytes', async () => {
+      const answers = await Promise.allSettled([1, 2].map((n) => store.appendBatch(batchOf([log(n)], { key: 'one' }))));
+      expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      expect(answers.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'idempotency_key_reused' } });
+      expect((await store.events(everything())).items).toHaveLength(1);
+    });
+
+    it('remembers the last 128 keys of a device, across restarts too', async () => {
+      for (let n = 0; n < 130; n++) await store.appendBatch(batchOf([log(n)], { key: `key ${n}` }));
+      for (const restarted of [false, true]) {
+        if (restarted) store = await under.reopen();
+        for (const n of [2, 65, 129]) expect(await store.appendBatch(batchOf([log(n)], { key: `key ${n}` }))).toBe('repeated');
+      }
+      expect(await store.appendBatch(batchOf([log(1)], { key: 'key 1' }))).toBe('stored');
+      expect((await store.impressions({ tenantId: tenantA, groupBy: 'day', by: 'received' })).length).toBe(0);
+    });
+  });
+
+  describe(`${name}: events`, () => {
+    /** 60 events in 20 batches, by two devices on two screens, of two types. */
+    async function fill(): Promise<void> {
+      for (let batch = 0; batch < 20; batch++) {
+        const events = [0, 1, 2].map((place) => log(batch * 3 + place, place === 1 ? 'heartbeat' : 'log'));
+        const which = batch % 2 === 0 ? 1 : 2;
+        await store.appendBatch(batchOf(events, { deviceId: guid('devi', which), screenId: guid('scre', which) }));
+      }
+    }
+
+    const all = Array.from({ length: 60 }, (_, n) => n);
+
+    it('come newest first, or oldest first', async () => {
+      await fill();
+      expect(numbers((await store.events(everything())).items)).toEqual(all.toReversed());
+      expect(numbers((await store.events(everything({ order: 'asc' }))).items)).toEqual(all);
+    });
+
+    it('are none before any came', async () => {
+      expect(await store.events(everything())).toEqual({ items: [], next: null });
+    });
+
+    it.each(['asc', 'desc'] as const)('have ids that sort as they came, each only once (%s)', async (order) => {
+      await fill();
+      const ids = (await store.events(everything({ order }))).items.map(({ id }) => id);
+      expect(new Set(ids).size).toBe(60);
+      expect(ids.toSorted()).toEqual(order === 'asc' ? ids : ids.toReversed());
+    });
+
+    it.each([
+      ['type', { type: 'heartbeat' }, (n: number) => n % 3 === 1],
+      ['deviceId', { deviceId: guid('devi', 2) }, (n: number) => Math.floor(n / 3) % 2 === 1],
+      ['screenId', { screenId: guid('scre', 1) }, (n: number) => Math.floor(n / 3) % 2 === 0],
+      [
+        'all of these',
+        { type: 'log', deviceId: guid('devi', 1), screenId: guid('scre', 1) },
+        (n: number) => n % 3 !== 1 && Math.floor(n / 3) % 2 === 0,
+      ],
+      ['an unknown id', { deviceId: guid('devi', 9) }, () => false],
+    ])('are filtered by %s', async (_, filter, belongs) => {
+      await fill();
+      for (const limit of [200, 4])
+        expect(numbers(await walk(everything({ order: 'asc', limit, ...filter })))).toEqual(all.filter(belongs));
+    });
+
+    it.each([
+      ['asc', 1],
+      ['asc', 7],
+      ['desc', 1],
+      ['desc', 7],
+      ['desc', 60],
+    ] as const)('page by page (%s, %i a page) they are one list', async (order, limit) => {
+      await fill();
+      const list = (await store.events(everything({ order }))).items;
+      expect(await walk(everything({ order, limit }))).toEqual(list);
+    });
+
+    it('go by from (inclusive) and to (exclusive) of receipt', async () => {
+      await fill();
+      const list = (await store.events(everything({ order: 'asc' }))).items;
+      const times = list.map(({ receivedAt }) => receivedAt);
+      for (const [from, to] of [
+        [times[0], times[59]],
+        [times[29], times[30]],
+        [times[10], undefined],
+        [undefined, times[45]],
+        [0, 1],
+      ] as const) {
+        const within = list.filter(({ receivedAt: time }) => (from === undefined || time >= from) && (to === undefined || time < to));
+        for (const order of ['asc', 'desc'] as const) {
+          const query = everything({ order, limit: 8, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) });
+          expect(await walk(query)).toEqual(order === 'asc' ? within : within.toReversed());
+        }
+      }
+    });
+
+    it('can be followed: after the last id there is nothing until something comes', async () => {
+      await fill();
+      const last = (await store.events(everything({ limit: 1 }))).items[0]!.id;
+      const query = everything({ order: 'asc', after: last });
+      expect(await store.events(query)).toEqual({ items: [], next: null });
+      let woken = 0;
+      const stop = store.watch(`events/${tenantA}`, () => void woken++);
+      await store.appendBatch(batchOf([log(60), log(61)]));
+      await expect.poll(() => woken).toBeGreaterThan(0);
+      stop();
+      expect(numbers((await store.events(query)).items)).toEqual([60, 61]);
+    });
+
+    it('of another tenant are not seen', async () => {
+      await fill();
+      await store.appendBatch(batchOf([log(99)], { tenantId: tenantB }));
+      expect(numbers((await store.events(everything({ tenantId: tenantB }))).items)).toEqual([99]);
+      expect(numbers((await store.events(everything())).items)).not.toContain(99);
+    });
+
+    it('come after no id that none has', async () => {
+      await fill();
+      expect((await store.events(everything({ order: 'asc', after: guid('none', 1) }))).items).toEqual([]);
+    });
+
+    it('are there after a restart, with the same ids', async () => {
+      await fill();
+      const before = (await store.events(everything())).items;
+      store = await under.reopen();
+      expect((await store.events(everything())).items).toEqual(before);
+    });
+  });
+
+  describe(`${name}: impressions`, () => {
+    const today = Date.UTC(2026, 10, 20, 12);
+    const groups: ReportGroup[] = ['campaign', 'creative', 'screen', 'venue', 'day'];
+    const timestamps = { tenantId: tenantA, by: 'timestamp' } as const;
+
+    it.each(groups)('are counted by %s', async (groupBy) => {
+      const ids = (n: number) => ({ campaignId: guid('camp', n), creativeId: guid('crea', n) });
+      const place = (n: number) => ({ screenId: guid('scre', n), venueId: guid('venu', n) });
+      await store.appendBatch(
+        batchOf([impression(today, { ...ids(2), duration: 10 }), impression(today, { ...ids(2), duration: 2.5 })], place(2)),
+      );
+      await store.appendBatch(batchOf([impression(today - dayMs, ids(1)), log(1)], place(1)));
+      const key = (n: number) => {
+        const keys = { campaign: ids(n).campaignId, creative: ids(n).creativeId, screen: place(n).screenId, venue: place(n).venueId };
+        return groupBy === 'day' ? ['', '2026-11-19', '2026-11-20'][n] : keys[groupBy];
+      };
+      expect(await store.impressions({ ...timestamps, groupBy })).toEqual([
+        { key: key(1), impressions: 1, seconds: 0 },
+        { key: key(2), impressions: 2, seconds: 12.5 },
+      ]);
+    });
+
+    it('count late events on the day of their own time, or on that of their receipt', async () => {
+      await store.appendBatch(batchOf([impression(today - 400 * dayMs), impression(today / 1000)]));
+      const [received] = (await store.events(everything({ limit: 1 }))).items;
+      expect(await store.impressions({ ...timestamps, groupBy: 'day' })).toEqual([
+        { key: '2025-10-16', impressions: 1, seconds: 0 },
+        { key: '2026-11-20', impressions: 1, seconds: 0 },
+      ]);
+      expect(await store.impressions({ tenantId: tenantA, by: 'received', groupBy: 'day' })).toEqual([
+        { key: dayOf(received!.receivedAt), impressions: 2, seconds: 0 },
+      ]);
+    });
+
+    it('count any time that a wrong clock may say', async () => {
+      const times = [
+        0,
+        Date.UTC(1999, 11, 31),
+        Date.UTC(2000, 0, 1),
+        Date.UTC(2099, 11, 31),
+        Date.UTC(2100, 0, 1),
+        Number.MAX_SAFE_INTEGER,
+      ];
+      await store.appendBatch(batchOf(times.map((time) => impression(time))));
+      const days = ['1970-01-01', '1999-12-31', '2000-01-01', '2099-12-31', '2100-01-01', '9999-12-31'];
+      expect(await store.impressions({ ...timestamps, groupBy: 'day' })).toEqual(days.map((key) => ({ key, impressions: 1, seconds: 0 })));
+      const part = await store.impressions({ ...timestamps, groupBy: 'day', from: '1999-12-31', to: '2099-12-31' });
+      expect(part.map(({ key }) => key)).toEqual(['1999-12-31', '2000-01-01']);
+    });
+
+    it('go by from (inclusive) and to (exclusive)', async () => {
+      await store.appendBatch(batchOf([0, 1, 2, 3].map((days) => impression(today + days * dayMs))));
+      const days = async (bounds: { from?: string; to?: string }) =>
+        (await store.impressions({ ...timestamps, groupBy: 'day', ...bounds })).map(({ key }) => key.slice(8));
+      expect(await days({})).toEqual(['20', '21', '22', '23']);
+      expect(await days({ from: '2026-11-21' })).toEqual(['21', '22', '23']);
+      expect(await days({ to: '2026-11-22' })).toEqual(['20', '21']);
+      expect(await days({ from: '2026-11-21', to: '2026-11-23' })).toEqual(['21', '22']);
+      expect(await days({ from: '2026-11-23', to: '2026-11-21' })).toEqual([]);
+    });
+
+    it('take ids without regard to case', async () => {
+      const campaignId = 'abcdefab-0000-4000-8000-00000000000a';
+      await store.appendBatch(batchOf([impression(today, { campaignId }), impression(today, { campaignId: campaignId.toUpperCase() })]));
+      expect(await store.impressions({ ...timestamps, groupBy: 'campaign' })).toEqual([{ key: campaignId, impressions: 2, seconds: 0 }]);
+    });
+
+    it('of another tenant are not counted', async () => {
+      await store.appendBatch(batchOf([impression(today)]));
+      await store.appendBatch(batchOf([impression(today), impression(today)], { tenantId: tenantB }));
+      for (const groupBy of groups) {
+        expect((await store.impressions({ ...timestamps, groupBy })).map((row) => row.impressions)).toEqual([1]);
+        expect((await store.impressions({ ...timestamps, groupBy, tenantId: tenantB })).map((row) => row.impressions)).toEqual([2]);
+      }
+    });
+
+    it('of a repeated batch are counted once, and all are there after a restart', async () => {
+      for (let time = 0; time < 3; time++) await store.appendBatch(batchOf([impression(today, { duration: 7 })], { key: 'one' }));
+      const before = await store.impressions({ ...timestamps, groupBy: 'campaign' });
+      expect(before).toEqual([{ key: guid('camp', 1), impressions: 1, seconds: 7 }]);
+      store = await under.reopen();
+      expect(await store.impressions({ ...timestamps, groupBy: 'campaign' })).toEqual(before);
+    });
+  });
+
+  describe(`${name}: audit`, () => {
+    const entry = (n: number, more: Partial<AuditEntry> = {}): AuditEntry => ({
+      id: guid('audi', n),
+      tenantId: tenantA,
+      at: Date.UTC(2026, 10, 20, 12) + n * 1000,
+      actor: { kind: 'token', id: guid('toke', 1), name: 'ops' },
+      action: n % 2 === 0 ? 'screen.create' : 'venue.create',
+      subject: { kind: 'screen', id: guid('scre', n % 3) },
+      address: null,
+      requestId: `request-${n}`,
+      details: { n },
+      ...more,
+    });
+    type Query = Parameters<Store['audit']>[0];
+    const put = (...entries: AuditEntry[]) =>
+      store.write(async (tx) => {
+        for (const one of entries) await tx.audit(one);
+      });
+
+    async function numbersOf(query: Partial<Query> = {}): Promise<unknown[]> {
+      const found: unknown[] = [];
+      for (let after: string | undefined; ; ) {
+        const { items, next } = await store.audit({ tenantIds: [tenantA], limit: 3, ...query, ...(after === undefined ? {} : { after }) });
+        found.push(...items.map(({ details }) => details.n));
+        if (next === null) return found;
+        after = next;
+      }
+    }
+
+    it('comes newest first, page by page, and is there after a restart', async () => {
+      for (let n = 0; n < 9; n += 3) await put(entry(n), entry(n + 1), entry(n + 2));
+      expect((await store.audit({ tenantIds: [tenantA], limit: 1 })).items).toEqual([entry(8)]);
+      for (const restarted of [false, true]) {
+        if (restarted) store = await under.reopen();
+        for (const limit of [1, 3, 4, 200]) expect(await numbersOf({ limit })).toEqual([8, 7, 6, 5, 4, 3, 2, 1, 0]);
+      }
+      await put(entry(9));
+      expect(await numbersOf()).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
+    });
+
+    it('is filtered by action, subject, time and tenant', async () => {
+      for (let n = 0; n < 8; n++) await put(entry(n));
+      await put(entry(8, { tenantId: tenantB }), entry(9, { tenantId: null }));
+      for (const restarted of [false, true]) {
+        if (restarted) store = await under.reopen();
+        expect(await numbersOf({ action: 'screen.create' })).toEqual([6, 4, 2, 0]);
+        expect(await numbersOf({ subjectId: guid('scre', 1) })).toEqual([7, 4, 1]);
+        expect(await numbersOf({ action: 'venue.create', subjectId: guid('scre', 1) })).toEqual([7, 1]);
+        expect(await numbersOf({ from: entry(2).at, to: entry(5).at })).toEqual([4, 3, 2]);
+        expect(await numbersOf({ tenantIds: [tenantB] })).toEqual([8]);
+        expect(await numbersOf({ tenantIds: [null] })).toEqual([9]);
+        expect(await numbersOf({ tenantIds: [tenantB, null] })).toEqual([9, 8]);
+        expect(await numbersOf({ tenantIds: [] })).toEqual([]);
+        expect(await numbersOf({ action: 'nothing' })).toEqual([]);
+      }
+    });
+
+    it('has nothing of a change that was not made', async () => {
+      await expect(
+        store.write(async (tx) => {
+          await tx.audit(entry(1));
+          throw new Error('no');
+        }),
+      ).rejects.toThrow('no');
+      expect(await numbersOf()).toEqual([]);
+    });
+  });
+
+  describe(`${name}: marks`, () => {
+    it('are seen at once, joined with those before, and kept over a restart', async () => {
+      store.touch('device', guid('devi', 1), { lastSeenAt: 1000, lastAddress: '192.0.2.1' });
+      store.touch('device', guid('devi', 1), { lastSeenAt: 2000, lastPlaylistVersion: null });
+      store.touch('token', guid('toke', 1), { lastUsedAt: 3000 });
+      for (const restarted of [false, true]) {
+        if (restarted) store = await under.reopen();
+        expect(store.marks('device', guid('devi', 1))).toEqual({ lastSeenAt: 2000, lastAddress: '192.0.2.1', lastPlaylistVersion: null });
+        expect(store.marks('token', guid('toke', 1))).toEqual({ lastUsedAt: 3000 });
+        expect(store.marks('device', guid('devi', 2))).toEqual({});
+      }
+    });
+  });
+}

@@ -1,0 +1,29 @@
+import { makeMemoryFileSystem } from '../../src/store/json/memory-file-system.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { describeStore } from './contract.ts';
+import type { StoreUnderTest } from './contract-telemetry.ts';
+
+async function underTest(open: () => Promise<Store>): Promise<StoreUnderTest> {
+  let store = await open();
+  return {
+    store,
+    async reopen() {
+      await store.close();
+      store = await open();
+      return store;
+    },
+    close: () => store.close(),
+  };
+}
+
+describeStore('memory:', () => {
+  const disk = makeMemoryFileSystem();
+  return underTest(() => openStore('memory:', { disk }));
+});
+
+describeStore('a data folder', async () => {
+  const folder = await temporaryFolder();
+  return underTest(() => openStore(folder));
+});

@@ -1,0 +1,163 @@
+import { posix } from 'node:path';
+import type { FileSystem, OpenFile } from '../../../src/store/json/file-system.ts';
+
+/** A file: what has been written, and what of it would be there after a power cut. */
+interface Inode {
+  bytes: Buffer;
+  synced: Buffer;
+}
+
+type Names = Map<string, Inode>;
+
+/**
+ * A disk in memory that can lose its power: after `failAt` changes every further one fails (a write having taken half), and `afterPowerCut` gives the
+ * disk as it comes up again: with what was synced, and nothing else but, of files that were being appended to, `kept` of the rest.
+ */
+export class CrashDisk implements FileSystem {
+  /** Changes so far. */
+  changes = 0;
+  failAt = Number.POSITIVE_INFINITY;
+  /** Reads so far, in bytes. */
+  readBytes = 0;
+  free = Number.POSITIVE_INFINITY;
+  /** Called before each operation: may throw. */
+  before: (operation: string, path: string) => void = () => {};
+  #names: Names;
+  #syncedNames: Names;
+
+  constructor(names: Names = new Map(), syncedNames: Names = new Map(names)) {
+    this.#names = names;
+    this.#syncedNames = syncedNames;
+  }
+
+  /** As it is when the process dies: nothing is lost, but what was not synced still is not. */
+  afterKill(): CrashDisk {
+    const copies = new Map<Inode, Inode>();
+    const copyOf = (inode: Inode) => copies.get(inode) ?? copies.set(inode, { ...inode }).get(inode)!;
+    const copied = (names: Names): Names => new Map([...names].map(([name, inode]) => [name, copyOf(inode)]));
+    return new CrashDisk(copied(this.#names), copied(this.#syncedNames));
+  }
+
+  afterPowerCut(kept = 0): CrashDisk {
+    const disk: Names = new Map();
+    for (const [name, { bytes, synced }] of this.#syncedNames) {
+      const isGrown = bytes.length > synced.length && bytes.subarray(0, synced.length).equals(synced);
+      const rest = isGrown
+        ? bytes.subarray(synced.length, synced.length + Math.floor((bytes.length - synced.length) * kept))
+        : Buffer.alloc(0);
+      const left = Buffer.concat([synced, rest]);
+      disk.set(name, { bytes: left, synced: left });
+    }
+    return new CrashDisk(disk);
+  }
+
+  paths(): string[] {
+    return [...this.#names.keys()].sort();
+  }
+
+  text(path: string): string {
+    return this.#inode(path).bytes.toString();
+  }
+
+  /** Puts a file there, or changes one, as somebody else might. */
+  plant(path: string, contents: string | Uint8Array): void {
+    const bytes = Buffer.from(contents as string);
+    const inode = { bytes, synced: bytes };
+    this.#names.set(path, inode);
+    this.#syncedNames.set(path, inode);
+  }
+
+  #inode(path: string): Inode {
+    const inode = this.#names.get(path);
+    if (!inode) throw Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' });
+    return inode;
+  }
+
+  #change(operation: string, path: string): void {
+    this.before(operation, path);
+    if (++this.changes > this.failAt) throw new Error(`crashed at ${operation} ${path}`);
+  }
+
+  #open(path: string, inode: Inode): OpenFile {
+    return {
+      write: async (bytes) => {
+        this.before('write', path);
+        const isLast = ++this.changes === this.failAt;
+        if (this.changes > this.failAt) throw new Error(`crashed at write ${path}`);
+        const took = isLast ? Math.ceil(bytes.length / 2) : bytes.length;
+        inode.bytes = Buffer.concat([inode.bytes, bytes.subarray(0, took)]);
+        return took;
+      },
+      read: async (into, position) => {
+        this.before('read', path);
+        const got = inode.bytes.copy(into, 0, Math.min(position, inode.bytes.length));
+        this.readBytes += got;
+        return got;
+      },
+      truncate: async (length) => {
+        this.#change('truncate', path);
+        inode.bytes = Buffer.from(inode.bytes.subarray(0, length));
+      },
+      datasync: async () => {
+        this.#change('datasync', path);
+        inode.synced = Buffer.from(inode.bytes);
+      },
+      size: async () => inode.bytes.length,
+      close: async () => {},
+    };
+  }
+
+  async create(path: string): Promise<OpenFile> {
+    this.#change('create', path);
+    if (this.#names.has(path)) throw Object.assign(new Error(`EEXIST: ${path}`), { code: 'EEXIST' });
+    const inode = { bytes: Buffer.alloc(0), synced: Buffer.alloc(0) };
+    this.#names.set(path, inode);
+    return this.#open(path, inode);
+  }
+
+  async open(path: string): Promise<OpenFile> {
+    this.before('open', path);
+    return this.#open(path, this.#inode(path));
+  }
+
+  async readFile(path: string): Promise<Buffer> {
+    this.before('readFile', path);
+    const { bytes } = this.#inode(path);
+    this.readBytes += bytes.length;
+    return Buffer.from(bytes);
+  }
+
+  async rename(from: string, to: string): Promise<void> {
+    this.#change('rename', from);
+    this.#names.set(to, this.#inode(from));
+    this.#names.delete(from);
+  }
+
+  async unlink(path: string): Promise<void> {
+    this.#change('unlink', path);
+    this.#inode(path);
+    this.#names.delete(path);
+  }
+
+  async makeDirectory(): Promise<void> {}
+
+  async list(path: string): Promise<string[]> {
+    const inside = [...this.#names.keys()].filter((name) => posix.dirname(name) === path);
+    return inside.map((name) => posix.basename(name));
+  }
+
+  async sizeOf(path: string): Promise<number | undefined> {
+    return this.#names.get(path)?.bytes.length;
+  }
+
+  async syncDirectory(path: string): Promise<void> {
+    this.#change('syncDirectory', path);
+    const inside = (name: string) => posix.dirname(name) === path;
+    for (const name of [...this.#syncedNames.keys()].filter(inside)) if (!this.#names.has(name)) this.#syncedNames.delete(name);
+    for (const [name, inode] of this.#names) if (inside(name)) this.#syncedNames.set(name, inode);
+  }
+
+  async freeBytes(): Promise<number> {
+    return this.free;
+  }
+}

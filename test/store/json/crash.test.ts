@@ -1,0 +1,116 @@
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { openStore } from '../../../src/store/open.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { batchOf, guid, tenantA } from '../sample-batch.ts';
+import { auditRow, pastPlaylistRow, screenRow, venueRow } from '../sample-rows.ts';
+import { CrashDisk } from './crash-disk.ts';
+
+const minuteMs = 60_000;
+
+/** What a run has attempted, and what of it was acknowledged. */
+interface Tally {
+  attempted: number;
+  acknowledged: number;
+  batches: number;
+}
+
+const open = (disk: CrashDisk, clock: ManualClock) => openStore('memory:', { disk, clock });
+
+/** Change `number` takes the place of the one before in one row, adds others, and takes one away: all of it or nothing must be there. */
+function makeChange(store: Store, number: number): Promise<void> {
+  return store.write(async (tx) => {
+    await tx.put('venues', venueRow(0, { name: `Change ${number}` }));
+    await tx.put('screens', screenRow(number));
+    await tx.put('pastPlaylists', pastPlaylistRow(1, number));
+    await tx.audit(auditRow(number));
+    if (number > 1) await tx.delete('screens', guid('scre', number - 1));
+  });
+}
+
+/** Lets a background checkpoint come to its end. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 40; turn++) await setImmediate();
+}
+
+/** Changes, batches, checkpoints, a clean stop, a second life. */
+async function live(disk: CrashDisk, tally: Tally): Promise<void> {
+  const clock = new ManualClock();
+  for (const lives of [1, 2]) {
+    const store = await open(disk, clock);
+    for (let turn = 0; turn < 3; turn++) {
+      const changes = [1, 2].map(() => makeChange(store, ++tally.attempted).then(() => tally.acknowledged++));
+      await Promise.all(changes);
+      await store.appendBatch(batchOf([{ type: 'log', timestamp: lives }], { key: `${lives}-${turn}` }));
+      tally.batches++;
+      clock.advance(minuteMs);
+      await settle();
+    }
+    await store.close();
+  }
+}
+
+/** All that must hold of what a crash has left. */
+async function check(disk: CrashDisk, { attempted, acknowledged, batches }: Tally): Promise<void> {
+  const store = await open(disk, new ManualClock());
+  const { items } = await store.list('venues', { limit: 2 });
+  const last = Number(items[0]?.name.slice('Change '.length) ?? 0);
+  expect(last).toBeGreaterThanOrEqual(acknowledged);
+  expect(last).toBeLessThanOrEqual(attempted);
+  const numbers = Array.from({ length: last }, (_, index) => index + 1);
+  expect((await store.list('screens', { limit: 100 })).items).toEqual(last === 0 ? [] : [screenRow(last)]);
+  const past = await store.read.select('pastPlaylists', 'screenId', [guid('scre', 1)]);
+  expect(past.map((row) => row.version).sort((a, b) => a - b)).toEqual(numbers);
+  const audit = await store.audit({ tenantIds: [tenantA], limit: 100 });
+  expect(audit.items).toEqual(numbers.map((number) => auditRow(number)).toReversed());
+  const events = await store.events({ tenantId: tenantA, order: 'asc', limit: 100 });
+  expect(events.items.length).toBeGreaterThanOrEqual(batches);
+  expect(events.items.length).toBeLessThanOrEqual(batches + 1);
+  await makeChange(store, last + 1);
+  await store.close();
+}
+
+describe('a crash at any step', () => {
+  /** How many changes of the disk a whole life makes. */
+  const wholeLife = async () => {
+    const disk = new CrashDisk();
+    await live(disk, { attempted: 0, acknowledged: 0, batches: 0 });
+    return disk.changes;
+  };
+
+  it('leaves all that was acknowledged, and nothing in part', async () => {
+    const steps = await wholeLife();
+    expect(steps).toBeGreaterThan(200);
+    for (let failAt = 1; failAt <= steps; failAt++) {
+      const disk = new CrashDisk();
+      const tally = { attempted: 0, acknowledged: 0, batches: 0 };
+      disk.failAt = failAt;
+      await live(disk, tally).catch(() => undefined);
+      for (const after of [disk.afterKill(), disk.afterPowerCut(0), disk.afterPowerCut(0.5), disk.afterPowerCut(1)]) {
+        await check(after, tally).catch((error: unknown) => {
+          throw new Error(`after a crash at step ${failAt} of ${steps}`, { cause: error });
+        });
+      }
+    }
+  }, 120_000);
+
+  it('may come again while the start mends what the first has left', async () => {
+    const steps = await wholeLife();
+    for (let failAt = 7; failAt <= steps; failAt += 23) {
+      const disk = new CrashDisk();
+      const tally = { attempted: 0, acknowledged: 0, batches: 0 };
+      disk.failAt = failAt;
+      await live(disk, tally).catch(() => undefined);
+      const left = disk.afterPowerCut(0.5);
+      const sound = left.afterKill();
+      await check(sound, tally);
+      for (let again = 1; again <= sound.changes; again += 3) {
+        const second = left.afterKill();
+        second.failAt = again;
+        await open(second, new ManualClock()).catch(() => undefined);
+        await check(second.afterPowerCut(0.5), tally);
+      }
+    }
+  }, 120_000);
+});

@@ -1,0 +1,140 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, symlink } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { lockFolder, systemName } from '../../../src/store/json/folder-lock.ts';
+import { openStore } from '../../../src/store/open.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const lockedBy = (pid: number | RegExp) =>
+  expect.objectContaining({ code: 'store_locked', message: expect.stringMatching(new RegExp(typeof pid === 'number' ? `process ${pid}, since 20` : pid)) });
+
+let nonces = 0;
+const lock = (folder: string, platform: NodeJS.Platform = process.platform) =>
+  lockFolder(folder, { clock: new ManualClock(), random: () => Buffer.from(`nonce ${++nonces}`.padStart(16)), platform });
+
+/** Another process that holds a folder's socket as this one would, until it is killed. */
+async function holderOf(path: string): Promise<{ pid: number; kill(): Promise<void> }> {
+  const script = `
+    const holder = JSON.stringify({ pid: process.pid, since: '2026-11-20T12:00:00.000Z', nonce: 'other' });
+    require('node:net').createServer((socket) => socket.end(holder + '\\n')).listen(${JSON.stringify(path)}, () => console.log('ready'));`;
+  const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(child.stdout, 'data');
+  return {
+    pid: child.pid!,
+    async kill() {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}
+
+describe('the one writer of a data folder', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+  });
+
+  it('keeps all others out, whatever they call the folder, and is named to them', async () => {
+    const store = await openStore(folder);
+    const alias = join(await temporaryFolder(), 'alias');
+    await symlink(folder, alias);
+    for (const name of [folder, alias, `${folder}/../${folder.split('/').at(-1)}`]) {
+      await expect(openStore(name)).rejects.toEqual(lockedBy(process.pid));
+    }
+    await store.close();
+    const next = await openStore(alias);
+    await next.close();
+  });
+
+  it('lets the folder go when opening it fails', async () => {
+    await mkdir(join(folder, 'photos'));
+    for (let turn = 0; turn < 2; turn++) await expect(openStore(folder)).rejects.toMatchObject({ code: 'store_unusable' });
+    expect(await readdir(folder)).toEqual(['photos']);
+  });
+
+  it.each<NodeJS.Platform>(['linux', 'darwin'])('one of 20 that try at once gets it (%s)', async (platform) => {
+    const results = await Promise.allSettled(Array.from({ length: 20 }, () => lock(folder, platform)));
+    const won = results.filter((result) => result.status === 'fulfilled');
+    expect(won).toHaveLength(1);
+    for (const result of results) if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'store_locked' });
+    await won[0]!.value();
+    await (await lock(folder, platform))();
+  });
+
+  it('one of 20 that find a dead socket at the same moment gets it', async () => {
+    for (let turn = 0; turn < 5; turn++) {
+      await (await holderOf(join(folder, 'lock.sock'))).kill();
+      const results = await Promise.allSettled(Array.from({ length: 20 }, () => lock(folder, 'darwin')));
+      const won = results.filter((result) => result.status === 'fulfilled');
+      expect(won).toHaveLength(1);
+      await expect(lock(folder, 'darwin')).rejects.toEqual(lockedBy(process.pid));
+      await won[0]!.value();
+      expect(await readdir(folder)).toEqual([]);
+    }
+  });
+
+  it.skipIf(process.platform !== 'linux')('in another process holds it until it ends, however it ends (abstract sockets are of Linux)', async () => {
+    const other = await holderOf((await systemName(folder, 'linux'))!);
+    await expect(openStore(folder)).rejects.toEqual(lockedBy(other.pid));
+    await other.kill();
+    await (await openStore(folder)).close();
+  });
+
+  it('in another container, which shares the folder only, holds it by its socket, and leaves a dead one behind', async () => {
+    const other = await holderOf(join(folder, 'lock.sock'));
+    await expect(lock(folder)).rejects.toEqual(lockedBy(other.pid));
+    await other.kill();
+    expect(await readdir(folder)).toEqual(['lock.sock']);
+    const release = await lock(folder);
+    expect(await readdir(folder)).toEqual(['lock.sock']);
+    await expect(lock(folder)).rejects.toEqual(lockedBy(process.pid));
+    await release();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('that takes the call and does not answer is alive all the same', async () => {
+    const server = createServer(() => {}).listen(join(folder, 'lock.sock'));
+    await once(server, 'listening');
+    await expect(lock(folder)).rejects.toEqual(lockedBy(/another process, which does not answer/));
+    server.close();
+  });
+
+  it('that answers nonsense is alive all the same', async () => {
+    const server = createServer((socket) => socket.end('hello')).listen(join(folder, 'lock.sock'));
+    await once(server, 'listening');
+    await expect(lock(folder)).rejects.toEqual(lockedBy(/another process/));
+    server.close();
+  });
+
+  it('may have a folder with a long name: a socket’s path is cut when it is longer than 107 bytes', async () => {
+    const long = join(folder, 'x'.repeat(120));
+    await mkdir(long);
+    const links = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('signage-lock-'));
+    const before = await links();
+    const release = await lock(long);
+    expect(await readdir(long)).toEqual(['lock.sock']);
+    await expect(lock(long, 'darwin')).rejects.toEqual(lockedBy(process.pid));
+    expect(await links()).toEqual(before);
+    await release();
+    const again = await lock(long, 'darwin');
+    await again();
+  });
+
+  it('says why where there can be no socket', async () => {
+    await expect(lock(join(folder, 'missing'))).rejects.toMatchObject({ code: 'store_unusable', message: expect.stringContaining('ENOENT') });
+    await expect(lock(join(folder, 'missing'), 'darwin')).rejects.toMatchObject({ code: 'store_unusable' });
+  });
+
+  it('has a name of its own for each system and folder', async () => {
+    const other = await temporaryFolder();
+    for (const platform of ['linux', 'win32'] as const) expect(await systemName(folder, platform)).not.toBe(await systemName(other, platform));
+    expect(await systemName(folder, 'linux')).toMatch(/^\0signage-kit\/\d+-\d+$/);
+    expect(await systemName(folder, 'win32')).toMatch(/^\\\\\.\\pipe\\signage-kit-[0-9a-f]{64}$/);
+    expect(await systemName(folder, 'darwin')).toBeUndefined();
+  });
+});

@@ -1,0 +1,66 @@
+import type { Clock } from '../../../src/domain/clock.ts';
+import { Checkpoint, writtenDocument } from '../../../src/store/json/checkpoint.ts';
+import type { DocumentOwner } from '../../../src/store/json/document-owner.ts';
+import { makeEventLog } from '../../../src/store/json/event-log.ts';
+import type { FileSystem } from '../../../src/store/json/file-system.ts';
+import { readManifest } from '../../../src/store/json/manifest.ts';
+import type { EventLog, EventLogHooks, FilePart, PartContext } from '../../../src/store/json/parts.ts';
+
+/** Some parts of the store in a folder, with checkpoints and a manifest of their own. */
+export interface Rig {
+  checkpoint(): Promise<void>;
+  /** Stops as the store does. */
+  close(clean?: boolean): Promise<void>;
+}
+
+export function contextOn(disk: FileSystem, clock: Clock, directory = '/data'): PartContext & { warnings: string[] } {
+  const warnings: string[] = [];
+  return { disk, directory, clock, lowWaterBytes: 1000, warn: (message) => warnings.push(message), warnings };
+}
+
+/** Opens parts as the store does: documents, `recover` (here also `replay`, for what the journal would hand in again), manifest, `begin`. */
+export async function openParts(
+  context: PartContext,
+  parts: readonly FilePart[],
+  owners: readonly DocumentOwner[],
+  replay: () => void = () => {},
+): Promise<Rig> {
+  const { disk, directory } = context;
+  const manifest = await readManifest(disk, directory);
+  for (const [name, entry] of Object.entries(manifest.data.documents)) {
+    const owner = owners.find(({ kind }) => name.startsWith(`${kind}-`));
+    await owner?.load(name, writtenDocument(context, `${directory}/documents`, entry));
+  }
+  for (const part of parts) await part.recover(manifest.data.marks[part.name], manifest.data.clean);
+  replay();
+  manifest.data = { ...manifest.data, epoch: manifest.data.epoch + 1, clean: false };
+  await manifest.write();
+  await disk.makeDirectory(`${directory}/documents`);
+  const named = new Set(Object.values(manifest.data.documents).map(({ file }) => file));
+  for (const file of await disk.list(`${directory}/documents`)) if (!named.has(file)) await disk.unlink(`${directory}/documents/${file}`);
+  for (const part of parts) await part.begin(manifest.data.epoch);
+  const checkpoint = new Checkpoint(context, manifest, parts, owners);
+  return {
+    checkpoint: () => checkpoint.run(false),
+    async close(clean = true) {
+      for (const part of parts) await part.close();
+      await checkpoint.run(clean);
+    },
+  };
+}
+
+export interface LogRig extends Rig {
+  log: EventLog;
+  /** Tenants, once for each durable batch. */
+  stored: string[];
+  /** How often a checkpoint was asked for. */
+  asked: number;
+}
+
+export async function openLog(context: PartContext): Promise<LogRig> {
+  const stored: string[] = [];
+  const rig = { stored, asked: 0 };
+  const hooks: EventLogHooks = { stored: (tenantId) => stored.push(tenantId), due: () => void rig.asked++ };
+  const log = makeEventLog(context, hooks);
+  return Object.assign(rig, await openParts(context, [log], log.owners), { log });
+}

@@ -1,0 +1,278 @@
+import { chmod, copyFile, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { openStore } from '../../../src/store/open.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { guid } from '../sample-batch.ts';
+import { auditRow, pastPlaylistRow, screenRow, venueRow } from '../sample-rows.ts';
+import { change, changeManifest, contentsOf, copyOf, flipped, forgeDocument, namesIn } from './store-folder.ts';
+
+const warnings: string[] = [];
+const open = (folder: string, clock = new ManualClock()) =>
+  openStore(folder, { clock, onWarning: (message, cause) => void warnings.push(`${message}${cause ? `: ${cause}` : ''}`) });
+
+const put = (store: Store, ...numbers: number[]) =>
+  numbers.reduce<Promise<unknown>>(
+    (before, number) =>
+      before.then(() =>
+        store.write(async (tx) => {
+          await tx.put('venues', venueRow(number));
+          await tx.put('screens', screenRow(number));
+          await tx.put('pastPlaylists', pastPlaylistRow(number, 1));
+          await tx.audit(auditRow(number));
+        }),
+      ),
+    Promise.resolve(),
+  );
+
+async function numbersIn(folder: string): Promise<number[]> {
+  const store = await open(folder);
+  const { items } = await store.list('venues', { limit: 100 });
+  await store.close();
+  return items.map((row) => Number(row.id.slice(-4)));
+}
+
+/** Waits until a background checkpoint has deleted what it replaced. */
+async function checkpointed(folder: string, number: number): Promise<void> {
+  for (let turn = 0; turn < 500; turn++) {
+    const names = await namesIn(join(folder, 'documents'));
+    const stale = names.filter((name) => !name.endsWith(`.${number}.json`));
+    if (names.length > 0 && stale.length === 0) return;
+    await sleep(10);
+  }
+  throw new Error('no checkpoint came');
+}
+
+const segment = 'journal/0000000000000001-000001.log';
+
+describe('a new data folder', () => {
+  it('is made with those above it, for its owner alone', async () => {
+    const folder = join(await temporaryFolder(), 'a', 'b');
+    const store = await open(folder);
+    await put(store, 1);
+    await store.close();
+    const mode = async (path: string) => (await stat(join(folder, path))).mode & 0o777;
+    expect([await mode('..'), await mode('.'), await mode('documents'), await mode('journal')]).toEqual([0o700, 0o700, 0o700, 0o700]);
+    for (const file of Object.keys(await contentsOf(folder))) expect([file, await mode(file)]).toEqual([file, 0o600]);
+    expect(await namesIn(folder)).toEqual(['audit', 'documents', 'events', 'journal', 'manifest.json', 'secret']);
+  });
+
+  it('keeps the secret of a first start that was cut short', async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'secret'), `${'ab'.repeat(32)}\n`);
+    await writeFile(join(folder, 'secret.tmp'), 'x');
+    const store = await open(folder);
+    expect(Buffer.from(store.secret).toString('hex')).toBe('ab'.repeat(32));
+    await store.close();
+  });
+
+  it('is not made in a folder of other things, nor of a file, nor where nothing can be made', async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'holiday.jpg'), '');
+    const unusable = expect.objectContaining({ code: 'store_unusable' });
+    await expect(open(folder)).rejects.toEqual(unusable);
+    await expect(open(join(folder, 'holiday.jpg'))).rejects.toEqual(unusable);
+    await expect(open(join(folder, 'holiday.jpg', 'data'))).rejects.toEqual(unusable);
+    await expect(open('/proc/data')).rejects.toEqual(unusable);
+    await expect(openStore('redis://localhost')).rejects.toMatchObject({ code: 'not_supported' });
+    expect(await namesIn(folder)).toEqual(['holiday.jpg']);
+  });
+
+  it.skipIf(process.getuid?.() === 0)('is not made where the user may not write (root may everywhere)', async () => {
+    const folder = await temporaryFolder();
+    await chmod(folder, 0o500);
+    await expect(open(join(folder, 'data'))).rejects.toMatchObject({ code: 'store_unusable' });
+  });
+});
+
+describe('a start after a clean stop', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    const store = await open(folder);
+    await put(store, 1, 2, 3);
+    await store.close();
+    warnings.length = 0;
+  });
+
+  it('finds everything, in documents that people can read', async () => {
+    expect(await numbersIn(folder)).toEqual([1, 2, 3]);
+    const contents = await contentsOf(folder);
+    const [document] = Object.keys(contents).filter((name) => name.startsWith('documents/rows-screens-'));
+    expect(JSON.parse(contents[document!]!).rows.screens).toHaveLength(1);
+    expect(contents[document!]).toMatch(/^\{"seq":\d,"rows":\{\n"screens":\[\n\{.*\}\n\]\n\}\}\n$/);
+  });
+
+  it('raises the epoch each time, and replays nothing', async () => {
+    for (const epoch of [2, 3]) {
+      expect(await numbersIn(folder)).toEqual([1, 2, 3]);
+      expect((await contentsOf(folder))['manifest.json']).toContain(`"epoch":${epoch},`);
+    }
+    expect(warnings).toEqual([]);
+  });
+
+  it('does not let the time step back behind what was written', async () => {
+    const before = new ManualClock(0);
+    const store = await open(folder, before);
+    const at = await store.write(async (tx) => tx.now);
+    expect(at).toBe(new ManualClock().now());
+    await store.close();
+  });
+
+  const damages: [string, (folder: string) => Promise<unknown>, string][] = [
+    ['the manifest is missing', (at) => rm(join(at, 'manifest.json')), 'manifest.json'],
+    ['the manifest is damaged', (at) => change(join(at, 'manifest.json'), flipped(50)), 'manifest.json'],
+    ['the manifest is empty', (at) => writeFile(join(at, 'manifest.json'), ''), 'manifest.json'],
+    ['the manifest is null', (at) => writeFile(join(at, 'manifest.json'), 'null'), 'manifest.json'],
+    ['the secret is missing', (at) => rm(join(at, 'secret')), 'secret'],
+    ['the secret is damaged', (at) => writeFile(join(at, 'secret'), 'short\n'), 'secret'],
+    ['a document is missing', async (at) => rm(join(at, 'documents', await screensDocument(at))), 'rows-screens-'],
+    ['a document is shorter', async (at) => change(join(at, 'documents', await screensDocument(at)), (b) => b.subarray(1)), 'rows-screens-'],
+    ['a document is damaged', async (at) => change(join(at, 'documents', await screensDocument(at)), flipped(20)), 'rows-screens-'],
+    ['a document is empty', async (at) => writeFile(join(at, 'documents', await screensDocument(at)), ''), 'rows-screens-'],
+    ['the last segment is missing', (at) => rm(join(at, segment)), segment],
+    ['the last segment is shorter', (at) => change(join(at, segment), (b) => b.subarray(0, -1)), segment],
+    ['the last segment has lost a record', (at) => change(join(at, segment), (b) => b.subarray(0, b.lastIndexOf('\n', -2) + 1)), segment],
+    ['the last segment is longer', (at) => change(join(at, segment), (b) => Buffer.concat([b, Buffer.from('{"crc')])), segment],
+    ['a record is damaged', (at) => change(join(at, segment), flipped(60)), `${segment}, at byte 0`],
+    ['the last record is damaged', (at) => change(join(at, segment), (b) => flipped(b.length - 9)(b)), segment],
+    ['there is a later segment', (at) => copyFile(join(at, segment), join(at, 'journal/0000000000000004-000002.log')), '0000000000000004-000002.log'],
+    ['there is an empty later segment', (at) => writeFile(join(at, 'journal/0000000000000004-000002.log'), ''), '0000000000000004-000002.log'],
+    ['a document holds another one’s row', (at) => forgeDocument(at, 'rows-venues-00', JSON.stringify({ seq: 1, rows: { screens: [screenRow(7)] } })), 'rows-venues-00'],
+    ['a document is of no known kind', (at) => forgeDocument(at, 'toys-00', '{}'), 'toys-00'],
+  ];
+  it.each(damages)('refuses when %s, changes nothing, and refuses again', async (_, damage, named) => {
+    await damage(folder);
+    const before = await contentsOf(folder);
+    for (let turn = 0; turn < 2; turn++) {
+      const refused = await open(folder).catch((error: unknown) => error);
+      expect(refused).toMatchObject({ code: 'store_damaged', message: expect.stringContaining(named) });
+      expect(refused).toMatchObject({ message: expect.stringMatching(/Nothing was changed\. .*backup/) });
+      expect(await contentsOf(folder)).toEqual(before);
+    }
+  });
+
+  it('refuses a newer format', async () => {
+    await changeManifest(folder, (manifest) => {
+      manifest.format = 2;
+    });
+    const before = await contentsOf(folder);
+    await expect(open(folder)).rejects.toMatchObject({ code: 'store_too_new' });
+    expect(await contentsOf(folder)).toEqual(before);
+  });
+
+  async function screensDocument(at: string): Promise<string> {
+    return (await namesIn(join(at, 'documents'))).find((name) => name.startsWith('rows-screens-'))!;
+  }
+});
+
+describe('a start after a crash', () => {
+  let folder: string;
+  /** With three changes in the journal and in no document. */
+  beforeEach(async () => {
+    const running = await temporaryFolder();
+    const store = await open(running);
+    await put(store, 1, 2, 3);
+    folder = await copyOf(running);
+    await store.close();
+    warnings.length = 0;
+  });
+
+  it('finds all that was acknowledged', async () => {
+    expect(await numbersIn(folder)).toEqual([1, 2, 3]);
+    expect(warnings).toEqual([]);
+    const store = await open(folder);
+    expect(await store.read.get('pastPlaylists', `${guid('scre', 2)}/1`)).toEqual(pastPlaylistRow(2, 1));
+    expect((await store.audit({ tenantIds: [guid('tena', 1)], limit: 10 })).items).toEqual([auditRow(3), auditRow(2), auditRow(1)]);
+    await store.close();
+  });
+
+  it.each([
+    ['a record that was cut short', '{"crc":"12345678","seq":4,"at":17'],
+    ['zeros', '\0'.repeat(5000)],
+    ['lines of rubbish', 'x\ny\n{"crc":"00000000","seq":4}\n'],
+  ])('cuts off %s at the end, keeps it aside, and says so', async (_, torn) => {
+    const good = (await contentsOf(folder))[segment]!;
+    await change(join(folder, segment), (bytes) => Buffer.concat([bytes, Buffer.from(torn)]));
+    const store = await open(folder);
+    const after = await contentsOf(folder);
+    expect(after[segment]).toBe(good);
+    const [aside] = Object.keys(after).filter((name) => name.startsWith(`${segment}.torn-2026-11-20T`));
+    expect(after[aside!]).toBe(torn);
+    expect(warnings).toEqual([expect.stringContaining(`${torn.length} bytes`)]);
+    await put(store, 4);
+    await store.close();
+    expect(await numbersIn(folder)).toEqual([1, 2, 3, 4]);
+    expect(warnings).toHaveLength(1);
+  });
+
+  it('finds the start of a segment that never got a whole record', async () => {
+    await writeFile(join(folder, 'journal/0000000000000004-000002.log'), '{"crc":"1234');
+    expect(await numbersIn(folder)).toEqual([1, 2, 3]);
+    expect(await namesIn(join(folder, 'journal'))).not.toContain('0000000000000004-000002.log');
+    await writeFile(join(folder, 'journal/readme.txt'), 'not ours, and no matter');
+    expect(await numbersIn(folder)).toEqual([1, 2, 3]);
+  });
+
+  it.each<[string, (at: string) => Promise<unknown>, string]>([
+    ['a record in the middle', (at) => change(join(at, segment), (b) => flipped(b.indexOf('\n') + 40)(b)), `${segment}, at byte`],
+    ['the first record', (at) => change(join(at, segment), flipped(5)), `${segment}, at byte 0`],
+    ['a record that is missing', (at) => change(join(at, segment), withoutSecondLine), `${segment}, at byte`],
+    ['a segment that does not follow', (at) => rename(join(at, segment), join(at, 'journal/0000000000000002-000001.log')), '0000000000000002'],
+    ['a torn record in a segment that is not the last', async (at) => {
+      const lines = (await contentsOf(at))[segment]!.split('\n');
+      await writeFile(join(at, segment), `${lines[0]}\n${lines[1]?.slice(0, 30)}`);
+      await writeFile(join(at, 'journal/0000000000000002-000002.log'), `${lines[1]}\n`);
+    }, `${segment}, at byte`],
+  ])('refuses damage that no crash makes: %s', async (_, damage, named) => {
+    await damage(folder);
+    const before = await contentsOf(folder);
+    await expect(open(folder)).rejects.toMatchObject({ code: 'store_damaged', message: expect.stringContaining(named) });
+    expect(await contentsOf(folder)).toEqual(before);
+  });
+
+  it('refuses a journal that has lost what the documents contain', async () => {
+    const clock = new ManualClock();
+    const store = await open(folder, clock);
+    await put(store, 4);
+    clock.advance(60_000);
+    await checkpointed(folder, 1);
+    const crashed = await copyOf(folder);
+    await store.close();
+    const [last] = (await namesIn(join(crashed, 'journal'))).toReversed();
+    expect(last).toBe('0000000000000004-000002.log');
+    await writeFile(join(crashed, 'journal', last!), '');
+    await expect(open(crashed)).rejects.toMatchObject({ code: 'store_damaged', message: expect.stringContaining(`${last}, at byte 0`) });
+    await changeManifest(crashed, (manifest) => {
+      manifest.marks['journal'] = { ...(manifest.marks['journal'] as object), size: 3 };
+    });
+    await copyFile(join(folder, 'journal', last!), join(crashed, 'journal', last!));
+    await expect(open(crashed)).rejects.toMatchObject({ code: 'store_damaged', message: expect.stringContaining('does not end where the manifest says') });
+  });
+
+  it('removes what a checkpoint that was cut short has left', async () => {
+    await writeFile(join(folder, 'documents/rows-venues-00.1.json'), '{}');
+    await writeFile(join(folder, 'documents/rows-venues-01.1.json.tmp'), '{');
+    await writeFile(join(folder, 'manifest.json.tmp'), '{');
+    expect(await numbersIn(folder)).toEqual([1, 2, 3]);
+    const names = [...(await namesIn(join(folder, 'documents'))), ...(await namesIn(folder))];
+    expect(names.filter((name) => name.endsWith('.tmp') || name === 'rows-venues-00.1.json.tmp')).toEqual([]);
+  });
+
+  it('never takes a folder whose manifest is missing for a new one', async () => {
+    await rm(join(folder, 'manifest.json'));
+    await rm(join(folder, 'secret'));
+    await expect(open(folder)).rejects.toMatchObject({ code: 'store_damaged' });
+    await rm(join(folder, 'journal'), { recursive: true });
+    await mkdir(join(folder, 'journal'));
+    expect(await numbersIn(folder)).toEqual([]);
+  });
+});
+
+function withoutSecondLine(bytes: Buffer): Buffer {
+  const lines = bytes.toString().split('\n');
+  return Buffer.from([lines[0], ...lines.slice(2)].join('\n'));
+}

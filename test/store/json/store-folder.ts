@@ -1,0 +1,53 @@
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { frame } from '../../../src/store/json/frame.ts';
+import type { ManifestData } from '../../../src/store/json/manifest.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+/** A copy of a data folder as it is now: as a crash of its process would leave it. */
+export async function copyOf(folder: string): Promise<string> {
+  const copy = await temporaryFolder();
+  await cp(folder, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') });
+  return copy;
+}
+
+/** All that is in a folder, by path: to see that nothing was changed. */
+export async function contentsOf(folder: string): Promise<Record<string, string>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return Object.fromEntries(await Promise.all(files.sort().map(async (file) => [file.slice(folder.length + 1), (await readFile(file)).toString('latin1')])));
+}
+
+export async function namesIn(folder: string): Promise<string[]> {
+  return (await readdir(folder)).sort();
+}
+
+export async function change(path: string, how: (bytes: Buffer) => Buffer): Promise<void> {
+  await writeFile(path, how(await readFile(path)));
+}
+
+/** Turns one bit over. */
+export function flipped(offset: number): (bytes: Buffer) => Buffer {
+  return (bytes) => {
+    bytes[offset] = (bytes[offset] ?? 0) ^ 1;
+    return bytes;
+  };
+}
+
+/** Changes the manifest and gives it its right checksum, as only the store itself would. */
+export async function changeManifest(folder: string, how: (manifest: ManifestData) => void): Promise<void> {
+  const path = join(folder, 'manifest.json');
+  const { crc: _crc, ...manifest } = JSON.parse(await readFile(path, 'utf8'));
+  how(manifest);
+  await writeFile(path, frame(JSON.stringify(manifest).slice(1)));
+}
+
+/** Replaces a document and names it rightly in the manifest. */
+export async function forgeDocument(folder: string, name: string, text: string): Promise<void> {
+  await changeManifest(folder, ({ documents }) => {
+    const crc = crc32(text).toString(16).padStart(8, '0');
+    documents[name] = { file: `${name}.json`, size: Buffer.byteLength(text), crc, seq: 1 };
+  });
+  await writeFile(join(folder, 'documents', `${name}.json`), text);
+}

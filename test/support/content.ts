@@ -1,0 +1,11 @@
+import { randomUUID } from 'node:crypto';
+
+/** One item of a playlist. */
+export function item(more: Record<string, unknown> = {}): Record<string, unknown> {
+  return { creativeId: randomUUID(), creativeUrl: 'https://media.example.com/spring.mp4', creativeType: 'video', duration: 15, ...more };
+}
+
+/** One impression, as a TV sends it. */
+export function impression(more: Record<string, unknown> = {}): Record<string, unknown> {
+  return { type: 'impression', timestamp: 1760000000, playlistId: randomUUID(), creativeId: randomUUID(), campaignId: randomUUID(), ...more };
+}

@@ -1,0 +1,57 @@
+import type { Io, SignalName } from '../../src/cli/io.ts';
+
+export interface FakeIo extends Io {
+  /** All that was written so far. */
+  out(): string;
+  err(): string;
+  /** Sends a signal; answers whether anybody listened. */
+  signal(name: SignalName): boolean;
+  /** Resolves with the text as soon as it has been written to `stdout` or `stderr`; rejects after `timeoutMs`. */
+  until(pattern: RegExp, timeoutMs?: number): Promise<string>;
+}
+
+export function fakeIo({ env = {}, isTTY = false }: { env?: Record<string, string>; isTTY?: boolean } = {}): FakeIo {
+  const written = { out: '', err: '' };
+  const listeners = new Map<SignalName, Set<() => void>>();
+  const waiting = new Set<() => void>();
+  const stream = (name: keyof typeof written) => ({
+    isTTY,
+    write(text: string) {
+      written[name] += text;
+      for (const look of [...waiting]) look();
+    },
+  });
+  return {
+    env,
+    stdout: stream('out'),
+    stderr: stream('err'),
+    out: () => written.out,
+    err: () => written.err,
+    onSignal(name, handle) {
+      const handlers = listeners.get(name) ?? new Set();
+      listeners.set(name, handlers.add(handle));
+      return () => void handlers.delete(handle);
+    },
+    signal(name) {
+      const handlers = [...(listeners.get(name) ?? [])];
+      for (const handle of handlers) handle();
+      return handlers.length > 0;
+    },
+    until: (pattern, timeoutMs = 10_000) =>
+      new Promise((resolve, reject) => {
+        const timer = setTimeout(() => {
+          waiting.delete(look);
+          reject(new Error(`${pattern} was never written. stdout: ${written.out} stderr: ${written.err}`));
+        }, timeoutMs);
+        const look = () => {
+          const match = pattern.exec(written.out) ?? pattern.exec(written.err);
+          if (!match) return;
+          clearTimeout(timer);
+          waiting.delete(look);
+          resolve(match[0]);
+        };
+        waiting.add(look);
+        look();
+      }),
+  };
+}

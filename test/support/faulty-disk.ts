@@ -1,0 +1,80 @@
+import type { FileSystem, OpenFile } from '../../src/store/json/file-system.ts';
+
+export type Operation = 'create' | 'open' | 'readFile' | 'rename' | 'unlink' | 'makeDirectory' | 'syncDirectory' | 'write' | 'truncate' | 'datasync' | 'close';
+
+export interface FaultyDisk extends FileSystem {
+  /** Every call, as `operation path`. */
+  readonly calls: string[];
+  /** Called before each operation: may throw, or wait. A number, of a write, is how many bytes it takes. */
+  fault: (operation: Operation, path: string) => number | undefined | void | Promise<void>;
+  free: number;
+}
+
+export function diskFull(): Error {
+  return Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+}
+
+/** A disk on which any single operation can be made to fail. */
+export function faultyDisk(disk: FileSystem): FaultyDisk {
+  const before = async (operation: Operation, path: string) => {
+    self.calls.push(`${operation} ${path}`);
+    return self.fault(operation, path);
+  };
+  const wrapped = (path: string, file: OpenFile): OpenFile => ({
+    async write(bytes, position) {
+      const take = await before('write', path);
+      return file.write(typeof take === 'number' ? bytes.subarray(0, take) : bytes, position);
+    },
+    read: (into, position) => file.read(into, position),
+    truncate: async (length) => {
+      await before('truncate', path);
+      await file.truncate(length);
+    },
+    datasync: async () => {
+      await before('datasync', path);
+      await file.datasync();
+    },
+    size: () => file.size(),
+    close: async () => {
+      await before('close', path);
+      await file.close();
+    },
+  });
+  const self: FaultyDisk = {
+    calls: [],
+    fault: () => undefined,
+    free: Number.POSITIVE_INFINITY,
+    create: async (path) => {
+      await before('create', path);
+      return wrapped(path, await disk.create(path));
+    },
+    open: async (path, how) => {
+      await before('open', path);
+      return wrapped(path, await disk.open(path, how));
+    },
+    readFile: async (path) => {
+      await before('readFile', path);
+      return disk.readFile(path);
+    },
+    rename: async (from, to) => {
+      await before('rename', from);
+      await disk.rename(from, to);
+    },
+    unlink: async (path) => {
+      await before('unlink', path);
+      await disk.unlink(path);
+    },
+    makeDirectory: async (path) => {
+      await before('makeDirectory', path);
+      await disk.makeDirectory(path);
+    },
+    list: (path) => disk.list(path),
+    sizeOf: (path) => disk.sizeOf(path),
+    syncDirectory: async (path) => {
+      await before('syncDirectory', path);
+      await disk.syncDirectory(path);
+    },
+    freeBytes: async (path) => Math.min(self.free, await disk.freeBytes(path)),
+  };
+  return self;
+}

@@ -1,0 +1,58 @@
+import type { Clock } from '../../src/domain/clock.ts';
+
+interface Timer {
+  dueMs: number;
+  wake: () => void;
+}
+
+/** A clock that stands still until it is moved by hand. It starts at noon UTC on 20 November 2026. */
+export class ManualClock implements Clock {
+  #nowMs: number;
+  #timers: Timer[] = [];
+
+  constructor(startMs = Date.UTC(2026, 10, 20, 12)) {
+    this.#nowMs = startMs;
+  }
+
+  now(): number {
+    return this.#nowMs;
+  }
+
+  after(delayMs: number, wake: () => void): () => void {
+    const timer = { dueMs: this.#nowMs + delayMs, wake };
+    this.#timers.push(timer);
+    return () => {
+      this.#timers = this.#timers.filter((one) => one !== timer);
+    };
+  }
+
+  /** Moves time on; timers that become due fire on the way, each at its own time. What they start goes on by itself. */
+  advance(byMs: number): void {
+    const endMs = this.#nowMs + byMs;
+    for (let next = this.#dueBy(endMs); next; next = this.#dueBy(endMs)) {
+      this.#timers = this.#timers.filter((one) => one !== next);
+      this.#nowMs = Math.max(this.#nowMs, next.dueMs);
+      next.wake();
+    }
+    this.#nowMs = endMs;
+  }
+
+  /** Sets the time, back or forth, as an operator or NTP does; no timer fires. */
+  set(nowMs: number): void {
+    this.#nowMs = nowMs;
+  }
+
+  /** How many timers wait. */
+  get waiting(): number {
+    return this.#timers.length;
+  }
+
+  /** How many timers become due in exactly this many milliseconds. */
+  waitingFor(delayMs: number): number {
+    return this.#timers.filter((timer) => timer.dueMs === this.#nowMs + delayMs).length;
+  }
+
+  #dueBy(endMs: number): Timer | undefined {
+    return this.#timers.filter((timer) => timer.dueMs <= endMs).sort((a, b) => a.dueMs - b.dueMs)[0];
+  }
+}

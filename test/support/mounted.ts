@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto';
+import { silentLog } from '../../src/domain/log.ts';
+import type { LogSink } from '../../src/domain/log.ts';
+import { makeApp } from '../../src/http/app.ts';
+import { makeMetrics } from '../../src/http/metrics.ts';
+import { makeChain } from '../../src/origin/chain.ts';
+import type { PlaylistOrigin } from '../../src/origin/origin.ts';
+import { makeStoredOrigin } from '../../src/origin/stored.ts';
+import { bootstrap } from '../../src/service/bootstrap.ts';
+import { makeServices } from '../../src/service/services.ts';
+import type { Store } from '../../src/store/store.ts';
+import { ManualClock } from './manual-clock.ts';
+import { adminToken, type Answer, type Sent } from './service.ts';
+
+export interface Parts {
+  store: Store;
+  clock?: ManualClock;
+  origins?: readonly PlaylistOrigin[];
+  log?: LogSink;
+}
+
+/** The service without its listener, on a store and origins of one's own: for what cannot be provoked from outside. */
+export async function mounted({ store, clock = new ManualClock(), origins = [makeStoredOrigin(store.read, clock)], log = silentLog }: Parts) {
+  const services = makeServices({ store, clock, random: randomBytes, askOrigins: makeChain(origins), codeTtlMinutes: 15 });
+  await bootstrap(services.kit, adminToken);
+  const app = makeApp({
+    services,
+    clock,
+    newId: services.kit.newId,
+    log,
+    metrics: makeMetrics('0.0.0'),
+    version: '0.0.0',
+    corsOrigins: [],
+    trustedProxies: [],
+    stopping: new AbortController().signal,
+  });
+
+  async function send(method: string, path: string, { key, headers = {}, body }: Sent = {}): Promise<Answer> {
+    const all = new Headers(headers);
+    if (key !== undefined) all.set('authorization', `Bearer ${key}`);
+    const sent = body === undefined ? null : JSON.stringify(body);
+    const response = await app.fetch(new Request(`http://mounted${path}`, { method, headers: sent ? { 'content-type': 'application/json', ...Object.fromEntries(all) } : all, body: sent }));
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: text === '' ? undefined : JSON.parse(text) };
+  }
+
+  const manage = async (method: string, path: string, body?: unknown) => (await send(method, path, { key: adminToken, body })).body;
+
+  /** A screen that waits for a TV, and a code for it. */
+  async function code(): Promise<{ code: string; screenId: string; venueId: string }> {
+    const venue = await manage('POST', '/v1/venues', { name: randomBytes(8).toString('hex') });
+    const screen = await manage('POST', '/v1/screens', { venueId: venue.id, name: 'Screen' });
+    return { ...(await manage('POST', '/v1/devices/provisioning-codes', { screenId: screen.id })), venueId: venue.id };
+  }
+
+  /** A bound TV. */
+  async function tv(): Promise<{ deviceId: string; screenId: string; apiKey: string }> {
+    return (await send('POST', '/devices/register', { body: { pairingCode: (await code()).code, deviceInfo: {} } })).body;
+  }
+
+  return { services, clock, send, manage, code, tv };
+}

@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+export const checkout = fileURLToPath(new URL('../..', import.meta.url));
+
+export interface SignageProcess {
+  pid: number;
+  out(): string;
+  err(): string;
+  /** Resolves with the match as soon as it is written; rejects when the process ends without it. */
+  until(pattern: RegExp): Promise<RegExpExecArray>;
+  signal(name: NodeJS.Signals): void;
+  /** Resolves with the exit code once the process has ended; `null` when a signal killed it. */
+  ended: Promise<number | null>;
+}
+
+const running = new Set<{ signal(name: NodeJS.Signals): void; ended: Promise<unknown> }>();
+
+/** Ends whatever this file has started and not ended; for `afterEach`. */
+export async function endProcesses(): Promise<void> {
+  for (const one of running) {
+    one.signal('SIGKILL');
+    await one.ended;
+  }
+}
+
+/** Starts a program of Node's in a process of its own. Its environment has no settings of the service but those given. */
+export function startProcess(
+  argv: readonly string[],
+  { cwd = checkout, env = {} }: { cwd?: string; env?: Record<string, string> } = {},
+): SignageProcess {
+  const clean = Object.entries(process.env).filter(([name]) => !name.startsWith('SIGNAGE_'));
+  const child = spawn(process.execPath, argv, { cwd, env: { ...Object.fromEntries(clean), ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const written = { out: '', err: '' };
+  const waiting = new Set<() => void>();
+  const read = (name: keyof typeof written) => (text: string) => {
+    written[name] += text;
+    for (const look of [...waiting]) look();
+  };
+  child.stdout.setEncoding('utf8').on('data', read('out'));
+  child.stderr.setEncoding('utf8').on('data', read('err'));
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  const until = (pattern: RegExp) =>
+    new Promise<RegExpExecArray>((resolve, reject) => {
+      const look = () => {
+        const match = pattern.exec(written.out) ?? pattern.exec(written.err);
+        if (match) resolve(match);
+      };
+      waiting.add(look);
+      look();
+      ended.then((code) => reject(new Error(`ended with ${code} before ${pattern}. stdout: ${written.out} stderr: ${written.err}`)));
+    });
+  const started = {
+    pid: child.pid ?? 0,
+    out: () => written.out,
+    err: () => written.err,
+    until,
+    signal: (name: NodeJS.Signals) => void child.kill(name),
+    ended,
+  };
+  running.add(started);
+  ended.then(() => running.delete(started));
+  return started;
+}

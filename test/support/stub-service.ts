@@ -1,0 +1,63 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Heard {
+  method: string;
+  url: string;
+  headers: IncomingMessage['headers'];
+  body: string;
+}
+
+type Answer = (response: ServerResponse, request: Heard) => void;
+
+export interface StubService {
+  url: string;
+  /** Every request so far. */
+  heard: Heard[];
+  /** What the next requests are answered with, in turn; the last one stays. */
+  answers: Answer[];
+  close(): Promise<void>;
+}
+
+/** A tiny HTTP server that answers what it is told to. */
+export async function stubService(...answers: Answer[]): Promise<StubService> {
+  const heard: Heard[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request.setEncoding('utf8')) body += chunk;
+    heard.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, body });
+    const answer = stub.answers.length > 1 ? stub.answers.shift() : stub.answers[0];
+    answer?.(response, heard.at(-1)!);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  const stub = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, heard, answers, close };
+  return stub;
+}
+
+export const json =
+  (status: number, body: unknown, headers: Record<string, string> = {}): Answer =>
+  (response) =>
+    void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+
+export const raw =
+  (status: number, body: string | Buffer, headers: Record<string, string> = {}): Answer =>
+  (response) =>
+    void response.writeHead(status, headers).end(body);
+
+export const problem = (status: number, code: string, detail: string, more: object = {}, headers: Record<string, string> = {}): Answer =>
+  json(
+    status,
+    { type: 'about:blank', title: 'Title', status, detail, code, requestId: 'r', ...more },
+    { 'content-type': 'application/problem+json', ...headers },
+  );
+
+/** Breaks the connection off without an answer. */
+export const hangUp: Answer = (response) => void response.socket?.destroy();
+
+/** Never answers. */
+export const silence: Answer = () => {};
