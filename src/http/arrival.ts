@@ -1,0 +1,52 @@
+import type { IncomingMessage } from 'node:http';
+import type { Context } from 'hono';
+import ipaddr from 'ipaddr.js';
+import type { IdSource } from '../domain/id.ts';
+import type { Origin } from '../service/context.ts';
+import type { MeteredOperation } from './metrics.ts';
+
+/** What the listener hands to the app beside the request; a mounted `fetch` has none of it. */
+export interface Bindings {
+  incoming?: IncomingMessage;
+}
+
+/** What is known of each request once it has arrived. */
+export interface Variables {
+  origin: Origin & { requestId: string };
+  /** The operation that answers, for log and metrics. */
+  operation: MeteredOperation;
+}
+
+export type App = { Bindings: Bindings; Variables: Variables };
+export type Ctx = Context<App>;
+
+const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** The caller's request id when it is well-formed, else ours. */
+export function requestIdOf(headers: Headers, newId: IdSource): string {
+  const given = headers.get('x-request-id');
+  return given !== null && requestIdForm.test(given) ? given : newId();
+}
+
+function normal(address: string): string | undefined {
+  return ipaddr.isValid(address) ? ipaddr.process(address).toString() : undefined;
+}
+
+/**
+ * Tells the caller's address: the socket's; behind proxies that are named, the last one in `X-Forwarded-For` that is none of them
+ * (docs/protocol.md §3.5).
+ */
+export function makeAddressOf(trustedProxies: readonly string[]): (incoming: IncomingMessage | undefined) => string | null {
+  const proxies = new Set(trustedProxies.map((address) => normal(address) ?? address));
+
+  return (incoming) => {
+    const socket = normal(incoming?.socket.remoteAddress ?? '') ?? null;
+    if (socket === null || !proxies.has(socket)) return socket;
+    const forwarded = [incoming?.headers['x-forwarded-for'] ?? []].flat().join(',').split(',').reverse();
+    for (const hop of forwarded.map((text) => normal(text.trim()))) {
+      if (hop === undefined) return socket;
+      if (!proxies.has(hop)) return hop;
+    }
+    return socket;
+  };
+}

@@ -1,0 +1,93 @@
+import { SignageError } from '../domain/error.ts';
+import { scanJson } from './json-scan.ts';
+
+/** Deeper JSON than this is refused: no program of ours sends it, and every recursion over it stays harmless. */
+const deepest = 64;
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** A body that was read: its bytes, and what they say. */
+export interface ReadBody {
+  bytes: Uint8Array;
+  /** `undefined` when there was no body. */
+  json: unknown;
+}
+
+function tooLarge(limit: number): SignageError {
+  return new SignageError('body_too_large', `The body has more than ${limit} bytes: send less at once.`);
+}
+
+const badJson = (why: string, cause?: unknown) => new SignageError('invalid_json', `The body is not JSON: ${why}.`, { cause });
+
+/** Reads at most `limit` bytes; throws `body_too_large` as soon as there are more, whether announced or not. */
+async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
+  const announced = request.headers.get('content-length');
+  if (announced !== null && Number(announced) > limit) throw tooLarge(limit);
+  try {
+    return announced === null ? await readUnannounced(request, limit) : new Uint8Array(await request.arrayBuffer());
+  } catch (cause) {
+    // Nobody is there any more to read the answer: it is no fault of the service.
+    throw cause instanceof SignageError ? cause : badJson('it broke off', cause);
+  }
+}
+
+async function readUnannounced(request: Request, limit: number): Promise<Uint8Array> {
+  if (!request.body) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+    length += chunk.length;
+    if (length > limit) throw tooLarge(limit);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** `application/json` and everything `+json` (RFC 6839 §3.1), whatever its parameters. */
+function isJsonType(contentType: string): boolean {
+  const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return type === 'application/json' || (type.includes('/') && type.endsWith('+json'));
+}
+
+function decode(bytes: Uint8Array): string {
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch (cause) {
+    throw badJson('it is not well-formed UTF-8', cause);
+  }
+  if (text.startsWith('\ufeff')) throw badJson('it begins with a byte order mark');
+  return text;
+}
+
+/** A member named `__proto__` is never made: it is dropped, wherever it stands, however it is spelt. */
+function withoutProto(name: string, value: unknown): unknown {
+  return name === '__proto__' ? undefined : value;
+}
+
+/** Parses JSON text as bodies hold it; throws `invalid_json`. */
+function parseJson(bytes: Uint8Array): unknown {
+  const text = decode(bytes);
+  if (scanJson(bytes).depth > deepest) throw badJson(`it is nested more than ${deepest} deep`);
+  try {
+    return /__proto__|\\u00/i.test(text) ? JSON.parse(text, withoutProto) : JSON.parse(text);
+  } catch (cause) {
+    throw badJson('check its syntax', cause);
+  }
+}
+
+/**
+ * Reads a request's body, in the order of docs/protocol.md §1.3: size (`body_too_large`), content type and encoding
+ * (`unsupported_media_type`; not asked of an empty body), JSON (`invalid_json`).
+ */
+export async function readBody(request: Request, limit: number): Promise<ReadBody> {
+  const bytes = await readBytes(request, limit);
+  if (bytes.length === 0) return { bytes, json: undefined };
+  const contentType = request.headers.get('content-type');
+  if (contentType !== null && !isJsonType(contentType)) {
+    throw new SignageError('unsupported_media_type', 'Send the body as JSON, with Content-Type: application/json.');
+  }
+  if ((request.headers.get('content-encoding') ?? 'identity').toLowerCase() !== 'identity') {
+    throw new SignageError('unsupported_media_type', 'Send the body as it is: compressed bodies are not taken.');
+  }
+  return { bytes, json: parseJson(bytes) };
+}

@@ -1,0 +1,12 @@
+// validatorUrl: the badge would send the address of the document to another host. presets: no top bar, which loads other documents.
+SwaggerUIBundle({
+  url: 'openapi.json',
+  dom_id: '#reference',
+  presets: [SwaggerUIBundle.presets.apis],
+  layout: 'BaseLayout',
+  validatorUrl: null,
+  deepLinking: true,
+  docExpansion: 'list',
+  defaultModelsExpandDepth: 0,
+  displayRequestDuration: true,
+});

@@ -1,0 +1,102 @@
+import type { oas31, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
+import { type ErrorCode, errorKinds } from '../../wire/errors.ts';
+import { possibleErrors } from '../../wire/implied-errors.ts';
+import type { Operation } from '../../wire/operations.ts';
+import { schemas } from '../../wire/schemas.ts';
+import { media } from './media.ts';
+
+const text = (description: string): oas31.HeaderObject => ({ description, schema: { type: 'string' } });
+
+/** Response headers, as components of the document. */
+export const responseHeaders = {
+  'X-Request-Id': { ...text('Names this request in the log of the service'), required: true },
+  'X-Playlist-Version': {
+    description: 'The `version` of the playlist',
+    required: true,
+    schema: { type: 'integer', format: 'int64', minimum: 1 },
+  },
+  'X-Source': {
+    description: 'Where the playlist came from',
+    required: true,
+    schema: { type: 'string', enum: ['on-demand', 'store', 'object-store'] },
+  },
+  'X-Config-Source': {
+    description: 'The most specific level that has a config; `default` when none has',
+    required: true,
+    schema: { type: 'string', enum: ['screen', 'venue', 'tenant', 'default'] },
+  },
+  ETag: text('Stands for the content: send it as `If-None-Match`'),
+  Location: { ...text('The path of what was made'), required: true },
+  'Retry-After': { description: 'Whole seconds after which it is worth trying again', schema: { type: 'integer', minimum: 0 } },
+  'WWW-Authenticate': text('`Bearer`'),
+} as const satisfies Record<string, oas31.HeaderObject>;
+
+type HeaderName = keyof typeof responseHeaders;
+
+/** The headers of an answer: these, and the one that every answer has. */
+export function headers(...names: HeaderName[]): oas31.HeadersObject {
+  return Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+const ownHeaders: Record<string, HeaderName[]> = {
+  getPlaylist: ['X-Playlist-Version', 'X-Source'],
+  getDeviceConfig: ['X-Config-Source'],
+};
+
+const otherMedia: Record<string, ZodOpenApiResponseObject['content']> = {
+  reportImpressions: { 'text/csv': { schema: { type: 'string' }, example: 'key,impressions,seconds\r\n2026-11-20,128,1920\r\n' } },
+};
+
+const meanings = { 200: 'Done', 201: 'Made', 202: 'Accepted: kept for good', 204: 'Done; there is nothing to say' };
+
+function success(id: string, { status, answer, access, conditional }: Operation): ZodOpenApiResponseObject {
+  // A registration makes a device, but the TV has no way to read it: there is no place to point to.
+  const hasLocation = status === 201 && access !== 'public';
+  return {
+    description: meanings[status],
+    headers: headers(
+      ...(ownHeaders[id] ?? []),
+      ...(conditional ? (['ETag'] as const) : []),
+      ...(hasLocation ? (['Location'] as const) : []),
+    ),
+    ...(answer ? { content: { 'application/json': media(answer), ...otherMedia[id] } } : {}),
+  };
+}
+
+/** Codes that a caller should try again after a while. */
+const passing: ErrorCode[] = ['too_many_attempts', 'unavailable', 'playlist_fetch_failed', 'config_fetch_failed'];
+
+/** One error answer: a problem document with any of these codes. */
+export function problem(...codes: ErrorCode[]): ZodOpenApiResponseObject {
+  const isPassing = codes.some((code) => passing.includes(code));
+  const isUnauthorized = codes.some((code) => errorKinds[code].status === 401);
+  return {
+    description: codes.map((code) => `\`${code}\``).join(', '),
+    headers: headers(...(isPassing ? (['Retry-After'] as const) : []), ...(isUnauthorized ? (['WWW-Authenticate'] as const) : [])),
+    content: {
+      'application/problem+json': {
+        schema: schemas.problem,
+        examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+      },
+    },
+  };
+}
+
+function problems(operation: Operation): ZodOpenApiResponsesObject {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of possibleErrors(operation)) {
+    const { status } = errorKinds[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries([...byStatus].map(([status, codes]) => [String(status), problem(...codes)]));
+}
+
+/** Every answer that an operation can give, by status. */
+export function answers(id: string, operation: Operation): ZodOpenApiResponsesObject {
+  const unchanged = { description: 'Not changed since', headers: headers(...(ownHeaders[id] ?? []), 'ETag') };
+  return {
+    [`${operation.status}`]: success(id, operation),
+    ...(operation.conditional ? { '304': unchanged } : {}),
+    ...problems(operation),
+  };
+}

@@ -1,0 +1,48 @@
+import type { ZodOpenApiMediaTypeObject } from 'zod-openapi';
+import { defaultConfig } from '../../domain/config.ts';
+import { type SchemaName, schemas } from '../../wire/schemas.ts';
+
+const screenId = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
+const playlistId = '0190a5b6-1a40-7d11-8c5e-2f6a9b3c4d5e';
+const creativeId = '7b0c5a1e-3f2d-4e6b-8a9c-0d1e2f3a4b5c';
+const campaignId = '2f9d4c1b-6e3a-4b8d-9c7f-1a2b3c4d5e6f';
+
+const items = [{ creativeId, creativeUrl: 'https://media.example.com/spring.mp4', creativeType: 'video', duration: 15, campaignId }];
+
+/** Bodies that say more than what can be put together from their members' examples. */
+export const examples: Partial<Record<SchemaName, unknown>> = {
+  registration: {
+    pairingCode: 'ABCD2345',
+    deviceInfo: {
+      manufacturer: 'Samsung',
+      model: 'QB55C',
+      osVersion: 'Tizen 7.0',
+      appVersion: '2.4.1',
+      macAddress: '00:00:5E:00:53:01',
+      ipAddress: '192.0.2.17',
+      deviceName: 'Lobby left',
+      locationHint: 'Entrance, above the desk',
+    },
+  },
+  registered: {
+    deviceId: '0190a5b5-3c80-7e42-a1f0-8d7c6b5a4e3f',
+    screenId,
+    apiKey: 'dak_…',
+    tenantId: '0190a5b0-0a10-7b55-9f3e-4c5d6e7f8a9b',
+    config: defaultConfig,
+  },
+  deviceConfig: defaultConfig,
+  configBody: { syncIntervalMinutes: 10, cachePolicy: { maxSizeGB: 20 } },
+  eventBatch: [
+    { type: 'impression', timestamp: 1760000000, playlistId, creativeId, campaignId, duration: 15 },
+    { type: 'heartbeat', timestamp: 1760000030, uptimeSeconds: 86400 },
+  ],
+  publication: { items, validUntil: null },
+  impressionReport: { items: [{ key: campaignId, impressions: 128, seconds: 1920 }] },
+};
+
+/** A body by the name of its schema, with its example. */
+export function media(name: SchemaName): ZodOpenApiMediaTypeObject {
+  const example = examples[name];
+  return { schema: schemas[name], ...(example === undefined ? {} : { example }) };
+}

@@ -1,0 +1,82 @@
+import type { z } from 'zod';
+import { SignageError } from '../domain/error.ts';
+import type { TenantCaller } from '../service/context.ts';
+import type { DeviceCaller } from '../service/device-auth.ts';
+import type { Services } from '../service/services.ts';
+import { type Operation, type OperationId, type Operations, operations } from '../wire/operations.ts';
+import { type Schemas, schemas } from '../wire/schemas.ts';
+import type { Ctx } from './arrival.ts';
+import { readBody } from './body.ts';
+import { check, queryObject } from './validate.ts';
+
+/** What a handler answers; the status is the operation's own unless said. */
+export interface Reply {
+  /** Sent as JSON, or as it is when it is text already. */
+  body?: unknown;
+  status?: number;
+  headers?: Record<string, string>;
+}
+
+type Named<O, K extends string, F> = O extends { [P in K]: infer N extends keyof Schemas } ? z.output<Schemas[N]> : F;
+type CallerOf<O> = O extends { access: 'device' } ? DeviceCaller : O extends { access: 'public' } ? undefined : TenantCaller;
+
+/** A request that has passed every check its operation names (docs/protocol.md §1.3). */
+export interface Call<K extends OperationId> {
+  caller: CallerOf<Operations[K]>;
+  /** The record in the path, or the code. */
+  id: string;
+  query: Named<Operations[K], 'query', undefined>;
+  body: Named<Operations[K], 'body', undefined>;
+  /** The body's own bytes. */
+  bytes: Uint8Array;
+  /** What they say, members in the order in which they were sent. */
+  json: unknown;
+  context: Ctx;
+}
+
+export type Handler<K extends OperationId> = (call: Call<K>) => Promise<Reply>;
+export type Handlers = { [K in OperationId]: Handler<K> };
+
+const defaultBodyLimit = 1024 * 1024;
+/** What works without a tenant: the platform's own affairs, and asking who one is. */
+const tenantOptional = (operation: Operation, id: OperationId) => operation.access === 'platform' || id === 'getMe';
+
+async function authenticate(services: Services, operation: Operation, id: OperationId, context: Ctx) {
+  const header = (name: string) => context.req.header(name);
+  const { access } = operation;
+  if (access === 'public') return undefined;
+  if (access === 'device') return services.deviceAuth(header('authorization'), context.req.param('id') ?? '', context.var.origin);
+  const credentials = { authorization: header('authorization'), tenant: header('x-tenant-id') };
+  return services.managementAuth(credentials, { role: access, tenantOptional: tenantOptional(operation, id) }, context.var.origin);
+}
+
+/**
+ * Makes the route of one operation, with the checks in the order of docs/protocol.md §1.3: credential, role, size, content type, JSON, the
+ * record in the path, query and body; what is left to the handler is the state.
+ */
+export function makeRoute<K extends OperationId>(services: Services, id: K, handler: Handler<K>) {
+  const operation: Operation = operations[id];
+  const bodySchema = operation.body && schemas[operation.body];
+  const querySchema = operation.query && schemas[operation.query];
+
+  return async (context: Ctx): Promise<Response> => {
+    context.set('operation', id);
+    const caller = await authenticate(services, operation, id, context);
+    const { bytes, json } = bodySchema ? await readBody(context.req.raw, operation.bodyLimit ?? defaultBodyLimit) : noBody;
+    if (bodySchema && json === undefined && !operation.bodyOptional) throw new SignageError('invalid_json', 'A JSON body is needed here.');
+    const named = context.req.param('id') ?? context.req.param('code') ?? '';
+    if (operation.record) await services.checkRecord(caller as TenantCaller, operation.record, named);
+    const query = querySchema && check(querySchema, queryObject(new URL(context.req.url).searchParams), 'query');
+    const body = bodySchema && check(bodySchema, json, 'body');
+    const reply = await handler({ caller, id: named, query, body, bytes, json, context } as Call<K>);
+    return respond(operation, reply);
+  };
+}
+
+const noBody = { bytes: new Uint8Array(), json: undefined };
+
+function respond(operation: Operation, { body, status = operation.status, headers = {} }: Reply): Response {
+  if (body === undefined || body === null) return new Response(null, { status, headers });
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return new Response(text, { status, headers: { 'Content-Type': 'application/json', ...headers } });
+}

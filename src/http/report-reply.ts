@@ -1,0 +1,23 @@
+import { accepts } from 'hono/accepts';
+import type { Context } from 'hono';
+import type { ReportRow } from '../domain/report.ts';
+import type { Reply } from './pipeline.ts';
+
+/** A field as RFC 4180 §2 wants it. */
+function field(value: string | number): string {
+  const text = String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function csv(rows: readonly ReportRow[]): string {
+  const lines = [['key', 'impressions', 'seconds'], ...rows.map((row) => [row.key, row.impressions, row.seconds])];
+  return lines.map((line) => `${line.map(field).join(',')}\r\n`).join('');
+}
+
+/** The report as JSON, or as CSV to those who ask for `text/csv` (docs/protocol.md §5.6). */
+export function reportReply(rows: readonly ReportRow[], context: Context): Reply {
+  const type = accepts(context, { header: 'Accept', supports: ['application/json', 'text/csv'], default: 'application/json' });
+  const vary = { Vary: 'Accept' };
+  if (type !== 'text/csv') return { body: { items: rows }, headers: vary };
+  return { body: csv(rows), headers: { ...vary, 'Content-Type': 'text/csv; charset=utf-8; header=present' } };
+}

@@ -1,0 +1,29 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Context } from 'hono';
+import { getMimeType } from 'hono/utils/mime';
+
+/** A file as it is answered: held in memory, for it is small and never changes while we run. */
+export interface StaticFile {
+  bytes: Uint8Array<ArrayBuffer>;
+  headers: Record<string, string>;
+  etag: string;
+}
+
+/** Reads a file that goes out as it is; its content type is told by the ending of its name. `headers` go with every answer. */
+export function readStaticFile(path: string, headers: Record<string, string>): StaticFile {
+  const bytes = Uint8Array.from(readFileSync(path));
+  const etag = `"${hash('sha256', bytes, 'base64url')}"`;
+  const type = getMimeType(path) ?? 'application/octet-stream';
+  return { bytes, etag, headers: { ...headers, 'Content-Type': type, 'X-Content-Type-Options': 'nosniff', ETag: etag } };
+}
+
+/** Answers such a file, or 304 when the caller has it already. */
+export function answerStaticFile(context: Context, file: StaticFile): Response {
+  const known = context.req
+    .header('If-None-Match')
+    ?.split(',')
+    .some((one) => one.trim().replace(/^W\//, '') === file.etag);
+  if (known) return context.body(null, 304, file.headers);
+  return context.body(file.bytes, 200, { ...file.headers, 'Content-Length': String(file.bytes.length) });
+}

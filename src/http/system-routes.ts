@@ -1,0 +1,58 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Hono } from 'hono';
+import ipaddr from 'ipaddr.js';
+import { SignageError } from '../domain/error.ts';
+import { bearer } from '../service/bearer.ts';
+import type { AppOptions } from './app-options.ts';
+import type { App, Ctx } from './arrival.ts';
+import { metered, otherMethods } from './method-routes.ts';
+import { openApiDocument } from './openapi.ts';
+
+function isLoopback(address: string | null): boolean {
+  return address !== null && ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
+}
+
+function same(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** Metrics go to this machine, and to those who show the metrics token. What a proxy passes on is not from here, whatever it says. */
+function checkMetricsAccess(context: Ctx, { metricsToken }: AppOptions): void {
+  const proxied = ['x-forwarded-for', 'forwarded', 'via'].some((name) => context.req.header(name) !== undefined);
+  if (isLoopback(context.var.origin.address) && !proxied) return;
+  const authorization = context.req.header('authorization');
+  if (authorization === undefined)
+    throw new SignageError('credential_missing', 'From elsewhere, metrics take the metrics token as a bearer token.');
+  const token = bearer(authorization);
+  if (metricsToken === undefined || token === undefined || !same(token, metricsToken)) {
+    throw new SignageError('credential_invalid', 'This is not the metrics token that the service was started with.');
+  }
+}
+
+/** What operators and machines ask of the service itself (docs/protocol.md §7). */
+export function systemRoutes(app: Hono<App>, options: AppOptions): void {
+  const { services, metrics, version } = options;
+  let openApi: string | undefined;
+  const route = (path: string, answer: (context: Ctx) => Promise<Response>) => {
+    app.get(path, metered('system'), answer);
+    otherMethods(app, path, ['GET']);
+  };
+  const json = (body: string | object) => new Response(typeof body === 'string' ? body : JSON.stringify(body), { headers: jsonType });
+
+  route('/healthz', async () => json({ status: 'ok', version }));
+  route('/readyz', async () => {
+    await services.kit.store.ready();
+    return json({ status: 'ready' });
+  });
+  route('/metrics', async (context) => {
+    checkMetricsAccess(context, options);
+    return new Response(await metrics.render(), { headers: { 'Content-Type': metrics.contentType } });
+  });
+  route('/openapi.json', async () => {
+    openApi ??= JSON.stringify(openApiDocument(version));
+    return json(openApi);
+  });
+}
+
+const jsonType = { 'Content-Type': 'application/json' };

@@ -1,0 +1,66 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type ConfigBody, type DeviceConfig, effectiveConfig } from '../domain/config.ts';
+import { SignageError } from '../domain/error.ts';
+import type { ConfigLevel } from '../domain/records.ts';
+import type { Reader } from '../store/store.ts';
+import { type Caller, type Kit, recordChange } from './context.ts';
+import { lookUp } from './lookup.ts';
+
+/** The config in force for a screen, and the most specific level at which one is stored. */
+export interface ForceConfig {
+  config: DeviceConfig;
+  source: ConfigLevel | 'default';
+}
+
+/** Lays the levels over each other (docs/protocol.md §2.4). */
+export async function configInForce(reader: Reader, owner: { tenantId: string; venueId: string; screenId: string }): Promise<ForceConfig> {
+  const [tenant, venue, screen] = await Promise.all([
+    reader.get('configs', `tenant/${owner.tenantId}`),
+    reader.get('configs', `venue/${owner.venueId}`),
+    reader.get('configs', `screen/${owner.screenId}`),
+  ]);
+  const source = (screen ?? venue ?? tenant)?.level ?? 'default';
+  return { config: effectiveConfig([tenant?.config, venue?.config, screen?.config]), source };
+}
+
+/** Stored configs of the three levels (docs/protocol.md §5.4). */
+export function makeConfigs(kit: Kit) {
+  const { store } = kit;
+  const change = (action: string, level: ConfigLevel, id: string, tenantId: string) => ({ action, subject: { kind: level, id }, tenantId });
+
+  /** Throws `config_not_found`. */
+  async function get(caller: Caller, level: ConfigLevel, id: string): Promise<ConfigBody> {
+    const owner = await lookUp(store.read, caller, level, id);
+    const row = await store.read.get('configs', `${level}/${owner.id}`);
+    if (!row)
+      throw new SignageError('config_not_found', `No config is stored for this ${level}: what is above it, or the default, is in force.`);
+    return row.config;
+  }
+
+  /** The same config again changes nothing. */
+  async function put(caller: Caller, level: ConfigLevel, id: string, config: ConfigBody): Promise<ConfigBody> {
+    return store.write(async (tx) => {
+      const owner = await lookUp(tx, caller, level, id);
+      const tenantId = 'tenantId' in owner ? owner.tenantId : owner.id;
+      const key = `${level}/${owner.id}`;
+      if (isDeepStrictEqual((await tx.get('configs', key))?.config, config)) return config;
+      await tx.put('configs', { id: key, tenantId, level, ownerId: owner.id, config, updatedAt: tx.now });
+      await recordChange(kit, tx, caller, change('config.set', level, owner.id, tenantId));
+      return config;
+    });
+  }
+
+  async function remove(caller: Caller, level: ConfigLevel, id: string): Promise<void> {
+    await store.write(async (tx) => {
+      const owner = await lookUp(tx, caller, level, id);
+      const key = `${level}/${owner.id}`;
+      if (!(await tx.get('configs', key))) return;
+      await tx.delete('configs', key);
+      await recordChange(kit, tx, caller, change('config.unset', level, owner.id, 'tenantId' in owner ? owner.tenantId : owner.id));
+    });
+  }
+
+  return { get, put, remove };
+}
+
+export type Configs = ReturnType<typeof makeConfigs>;

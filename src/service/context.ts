@@ -1,0 +1,53 @@
+import type { AuditDetails } from '../domain/audit.ts';
+import type { Clock, Random } from '../domain/clock.ts';
+import type { IdSource } from '../domain/id.ts';
+import type { Actor } from '../domain/records.ts';
+import type { Role } from '../domain/role.ts';
+import type { Store, Tx } from '../store/store.ts';
+
+/** What every subject of the service is made of. */
+export interface Kit {
+  store: Store;
+  clock: Clock;
+  random: Random;
+  newId: IdSource;
+}
+
+/** Where a request came from. */
+export interface Origin {
+  /** The caller's address; `null` when it is not known. */
+  address: string | null;
+  requestId: string | null;
+}
+
+/** A management token at work. */
+export interface Caller extends Origin {
+  actor: Actor;
+  role: Role;
+  /** The tenant it acts in; `null` when a platform token left that open. */
+  tenantId: string | null;
+}
+
+/** A caller that acts in one tenant. */
+export interface TenantCaller extends Caller {
+  tenantId: string;
+}
+
+/** The service itself, as an actor. */
+export const system: Actor = { kind: 'system', id: null, name: null };
+
+/** What a change was, for the audit trail. */
+export interface Change {
+  action: string;
+  subject: { kind: string; id: string | null };
+  /** The tenant that may read of it; `null`: platform tokens alone. */
+  tenantId: string | null;
+  details?: AuditDetails;
+}
+
+/** Adds a change to the audit trail, in the transaction that makes it. */
+export function recordChange(kit: Kit, tx: Tx, by: { actor: Actor } & Origin, change: Change): Promise<void> {
+  const { action, subject, tenantId, details = {} } = change;
+  const { actor, address, requestId } = by;
+  return tx.audit({ id: kit.newId(), at: tx.now, tenantId, actor, action, subject, address, requestId, details });
+}

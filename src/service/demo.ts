@@ -1,0 +1,61 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { configBody } from '../domain/config.ts';
+import { publication } from '../domain/playlist.ts';
+import { screenCreation } from '../domain/screen.ts';
+import { venueCreation } from '../domain/venue.ts';
+import { system, type TenantCaller } from './context.ts';
+import type { Services } from './services.ts';
+
+const fixtures = new URL('../../fixtures/', import.meta.url);
+
+/** The demo's images and pages. */
+export const demoMediaFolder = fileURLToPath(new URL('media', fixtures));
+
+interface DemoScreen {
+  name: string;
+  labels: Record<string, string>;
+  playlist: string;
+}
+
+interface DemoVenue {
+  name: string;
+  config?: unknown;
+  screens: DemoScreen[];
+}
+
+async function fixture(path: string, mediaUrl: string): Promise<unknown> {
+  return JSON.parse((await readFile(new URL(path, fixtures), 'utf8')).replaceAll('{media}', mediaUrl));
+}
+
+async function makeScreen(
+  { screens, playlists }: Services,
+  caller: TenantCaller,
+  venueId: string,
+  demo: DemoScreen,
+  mediaUrl: string,
+): Promise<void> {
+  const { id } = await screens.create(caller, screenCreation.parse({ venueId, name: demo.name, labels: demo.labels }));
+  await playlists.publish(caller, id, publication.parse(await fixture(`playlists/${demo.playlist}.json`, mediaUrl)));
+}
+
+async function makeVenue(
+  services: Services,
+  caller: TenantCaller,
+  { screens, config, ...venue }: DemoVenue,
+  mediaUrl: string,
+): Promise<void> {
+  const { id } = await services.venues.create(caller, venueCreation.parse(venue));
+  if (config !== undefined) await services.configs.put(caller, 'venue', id, configBody.parse(config));
+  for (const screen of screens) await makeScreen(services, caller, id, screen, mediaUrl);
+}
+
+/** Fills the store with venues, screens and playlists to look at, unless it has venues already. The playlists' media are served under `url`. */
+export async function fillWithDemo(services: Services, url: string): Promise<void> {
+  const { items } = await services.kit.store.list('tenants', { limit: 1 });
+  const tenant = items[0];
+  if (!tenant || (await services.kit.store.read.count('venues', 'tenantId', tenant.id)) > 0) return;
+  const caller: TenantCaller = { actor: system, role: 'platform', tenantId: tenant.id, address: null, requestId: null };
+  const { venues } = (await fixture('demo.json', url)) as { venues: DemoVenue[] };
+  for (const venue of venues) await makeVenue(services, caller, venue, `${url}/media`);
+}

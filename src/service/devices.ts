@@ -1,0 +1,90 @@
+import { isoOrNull, iso } from '../domain/clock.ts';
+import { onlineWindowMs } from '../domain/config.ts';
+import type { DeviceQuery, DeviceView } from '../domain/device.ts';
+import type { Page } from '../domain/list.ts';
+import type { Device, Screen } from '../domain/records.ts';
+import type { ScreenView } from '../domain/screen.ts';
+import type { Reader, Tx } from '../store/store.ts';
+import { configInForce } from './configs.ts';
+import { type Caller, type Kit, recordChange, type TenantCaller } from './context.ts';
+import { lookUp } from './lookup.ts';
+import { afterId, toPage } from './paging.ts';
+import { viewScreen } from './screens.ts';
+
+/** Devices: listed, looked at, revoked (docs/protocol.md §5.3). */
+export function makeDevices(kit: Kit) {
+  const { store, clock } = kit;
+
+  /** Online: seen within twice the larger of its two intervals, and not suspended (docs/protocol.md §2.7). */
+  async function isOnline(reader: Reader, row: Device, lastSeenAt: number | undefined): Promise<boolean> {
+    if (row.state === 'suspended' || lastSeenAt === undefined) return false;
+    const { config } = await configInForce(reader, row);
+    return clock.now() - lastSeenAt <= onlineWindowMs(config);
+  }
+
+  async function view(reader: Reader, row: Device): Promise<DeviceView> {
+    const marks = store.marks('device', row.id);
+    return {
+      id: row.id,
+      screenId: row.screenId,
+      state: row.state,
+      deviceInfo: row.deviceInfo,
+      createdAt: iso(row.createdAt),
+      lastSeenAt: isoOrNull(marks.lastSeenAt),
+      lastAddress: marks.lastAddress ?? null,
+      lastPlaylistAt: isoOrNull(marks.lastPlaylistAt),
+      lastPlaylistVersion: marks.lastPlaylistVersion ?? null,
+      lastPlaylistStatus: marks.lastPlaylistStatus ?? null,
+      lastConfigAt: isoOrNull(marks.lastConfigAt),
+      lastEventAt: isoOrNull(marks.lastEventAt),
+      online: await isOnline(reader, row, marks.lastSeenAt),
+      suspendedAt: isoOrNull(row.suspendedAt),
+      suspendReason: row.suspendReason,
+    };
+  }
+
+  async function list(
+    { tenantId }: TenantCaller,
+    { screenId, venueId, state, online, cursor, limit }: DeviceQuery,
+  ): Promise<Page<DeviceView>> {
+    const asked = Object.entries({ screenId, venueId, state }).filter(([, value]) => value !== undefined);
+    const where = { tenantId, ...Object.fromEntries(asked) };
+    const seen = online === undefined ? {} : { online: { is: online === 'true', now: clock.now() } };
+    return toPage(await store.list('devices', { where, ...seen, ...afterId(cursor), limit }), (row) => view(store.read, row));
+  }
+
+  async function get(caller: Caller, id: string): Promise<DeviceView> {
+    return view(store.read, await lookUp(store.read, caller, 'device', id));
+  }
+
+  /** The one atomic change: device suspended, its keys revoked, the screen free. */
+  async function suspend(tx: Tx, row: Device, reason: string | null): Promise<Device> {
+    const device: Device = { ...row, state: 'suspended', suspendedAt: tx.now, suspendReason: reason };
+    await tx.put('devices', device);
+    for (const key of await tx.select('deviceKeys', 'deviceId', [row.id])) {
+      if (key.state !== 'revoked') await tx.put('deviceKeys', { ...key, state: 'revoked', revokedAt: tx.now });
+    }
+    const screen = await tx.get('screens', row.screenId);
+    if (screen?.deviceId === row.id) await tx.put('screens', { ...screen, state: 'provisioning', deviceId: null, updatedAt: tx.now });
+    return device;
+  }
+
+  /** On a suspended device nothing changes. */
+  async function revoke(caller: Caller, id: string, reason: string | null): Promise<{ device: DeviceView; screen: ScreenView }> {
+    return store.write(async (tx) => {
+      const before = await lookUp(tx, caller, 'device', id);
+      const device = before.state === 'suspended' ? before : await suspend(tx, before, reason);
+      if (device !== before) {
+        const details = { screenId: device.screenId, reason };
+        const subject = { kind: 'device', id: device.id };
+        await recordChange(kit, tx, caller, { action: 'device.revoke', subject, tenantId: device.tenantId, details });
+      }
+      const screen = (await tx.get('screens', device.screenId)) as Screen;
+      return { device: await view(tx, device), screen: await viewScreen(tx, screen, tx.now) };
+    });
+  }
+
+  return { list, get, revoke };
+}
+
+export type Devices = ReturnType<typeof makeDevices>;

@@ -1,0 +1,52 @@
+import type { Clock } from '../domain/clock.ts';
+import type { Store } from '../store/store.ts';
+
+export interface LongPoll {
+  /** The topic of `store.watch` whose changes are worth another look. */
+  topic: string;
+  /** How long to hold the answer, in milliseconds from now. */
+  forMs: number;
+  /** Ends the wait at once: the caller went away, or the service stops. */
+  signal: AbortSignal;
+}
+
+/**
+ * Looks until there is something to say, or the time is over, or the signal ends it; each time with a fresh look. `look` answers the value
+ * and whether it is worth answering already.
+ */
+export async function holdUntil<T>(
+  { store, clock }: { store: Store; clock: Clock },
+  { topic, forMs, signal }: LongPoll,
+  look: () => Promise<{ value: T; settled: boolean }>,
+): Promise<T> {
+  let wake = () => {};
+  let changed = false;
+  const onChange = () => {
+    changed = true;
+    wake();
+  };
+  let over = signal.aborted;
+  const onEnd = () => {
+    over = true;
+    onChange();
+  };
+  const stopWatching = store.watch(topic, onChange);
+  signal.addEventListener('abort', onEnd);
+  const cancelTimer = clock.after(forMs, onEnd);
+  try {
+    for (;;) {
+      changed = false;
+      const last = over;
+      const { value, settled } = await look();
+      if (settled || last) return value;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        if (changed) resolve();
+      });
+    }
+  } finally {
+    cancelTimer();
+    stopWatching();
+    signal.removeEventListener('abort', onEnd);
+  }
+}

@@ -1,0 +1,80 @@
+import { hashKey } from '../domain/api-key.ts';
+import { SignageError } from '../domain/error.ts';
+import { asGuid } from '../domain/id.ts';
+import type { Token } from '../domain/records.ts';
+import { mayAct, type Role } from '../domain/role.ts';
+import { adminTokenForm } from '../domain/token.ts';
+import { bearer } from './bearer.ts';
+import type { Caller, Kit, Origin } from './context.ts';
+import { notFound } from './lookup.ts';
+import type { Trust } from './trust.ts';
+
+/** Who asks, as the request says it. */
+export interface Credentials {
+  authorization: string | undefined;
+  /** The `X-Tenant-Id` header. */
+  tenant: string | undefined;
+}
+
+/** What an operation takes. */
+export interface Demand {
+  role: Role;
+  /** The operation works without a tenant too. */
+  tenantOptional: boolean;
+}
+
+/**
+ * Authenticates management tokens (docs/protocol.md §5.1). Throws, in this order, `credential_missing`, `credential_invalid`,
+ * `insufficient_role`, `tenant_not_found`, `tenant_required`.
+ */
+export function makeManagementAuth(kit: Kit, trust: Trust) {
+  const { store, clock } = kit;
+
+  async function tokenOf(authorization: string | undefined): Promise<Token> {
+    if (authorization === undefined) {
+      throw new SignageError('credential_missing', 'Send a management token: Authorization: Bearer mak_…');
+    }
+    const text = bearer(authorization);
+    const token = text !== undefined && adminTokenForm.test(text) ? await store.read.find('tokens', 'hash', hashKey(text)) : undefined;
+    if (!token)
+      throw new SignageError('credential_invalid', 'This is no management token of this service: check it, or ask for a new one.');
+    return token;
+  }
+
+  /** The tenant that a platform token acts in: the named one, or the only one. */
+  async function tenantOfPlatform(named: string | undefined, optional: boolean): Promise<string | null> {
+    if (named !== undefined) {
+      const id = asGuid(named);
+      if (id === undefined || !(await store.read.get('tenants', id))) throw notFound('tenant');
+      return id;
+    }
+    const { items } = await store.list('tenants', { limit: 2 });
+    if (items.length === 1 && items[0]) return items[0].id;
+    if (optional) return null;
+    throw new SignageError('tenant_required', 'There are several tenants: name the one you mean with the header X-Tenant-Id.');
+  }
+
+  function tenantOf(token: Token, named: string | undefined, optional: boolean): Promise<string | null> {
+    if (token.tenantId === null) return tenantOfPlatform(named, optional);
+    if (named !== undefined && asGuid(named) !== token.tenantId) throw notFound('tenant');
+    return Promise.resolve(token.tenantId);
+  }
+
+  return async function authenticate(credentials: Credentials, demand: Demand, origin: Origin): Promise<Caller> {
+    const token = await tokenOf(credentials.authorization);
+    const lastUsedAt = clock.now();
+    store.touch('token', token.id, { lastUsedAt });
+    if (token.tenantId !== null) trust.remember(origin.address, token.tenantId);
+    if (!mayAct(token.role, demand.role)) {
+      throw new SignageError(
+        'insufficient_role',
+        `This takes the role ${demand.role}; the token ${JSON.stringify(token.name)} has ${token.role}.`,
+      );
+    }
+    const tenantId = await tenantOf(token, credentials.tenant, demand.tenantOptional);
+    if (token.tenantId === null && tenantId !== null) trust.remember(origin.address, tenantId);
+    return { ...origin, actor: { kind: 'token', id: token.id, name: token.name }, role: token.role, tenantId };
+  };
+}
+
+export type ManagementAuth = ReturnType<typeof makeManagementAuth>;

@@ -1,0 +1,51 @@
+import type { AuditView } from '../domain/audit.ts';
+import { iso, isoOrNull } from '../domain/clock.ts';
+import { codeStatusAt } from '../domain/pairing-code.ts';
+import { type PlaylistView, playlistStatusAt } from '../domain/playlist.ts';
+import type { AuditEntry, PairingCode, Playlist, Screen, Tenant, Token, TokenMarks, Venue } from '../domain/records.ts';
+import type { ScreenView } from '../domain/screen.ts';
+import type { TenantView } from '../domain/tenant.ts';
+import type { TokenView } from '../domain/token.ts';
+import type { VenueView } from '../domain/venue.ts';
+
+/** Records as callers see them: times as ISO 8601, nothing secret (docs/protocol.md §5.3). */
+export function tenantView(row: Tenant): TenantView {
+  return { id: row.id, name: row.name, createdAt: iso(row.createdAt), updatedAt: iso(row.updatedAt) };
+}
+
+export function tokenView(row: Token, marks: TokenMarks): TokenView {
+  const { id, tenantId, name, role } = row;
+  return { id, tenantId, name, role, createdAt: iso(row.createdAt), lastUsedAt: isoOrNull(marks.lastUsedAt) };
+}
+
+export function venueView(row: Venue): VenueView {
+  const { id, tenantId, name, address, timezone, labels } = row;
+  return { id, tenantId, name, address, timezone, labels, createdAt: iso(row.createdAt), updatedAt: iso(row.updatedAt) };
+}
+
+/** `newestCode` is the screen's newest code that is still remembered. */
+export function screenView(row: Screen, newestCode: PairingCode | undefined, nowMs: number): ScreenView {
+  const { id, tenantId, venueId, name, labels, state, deviceId } = row;
+  const provisioningCode = newestCode
+    ? { status: codeStatusAt(newestCode, nowMs), createdAt: iso(newestCode.createdAt), expiresAt: iso(newestCode.expiresAt) }
+    : null;
+  const times = { createdAt: iso(row.createdAt), updatedAt: iso(row.updatedAt) };
+  return { id, tenantId, venueId, name, labels, state, deviceId, provisioningCode, ...times };
+}
+
+export function playlistView(row: Playlist, nowMs: number): PlaylistView {
+  return {
+    id: row.playlistId,
+    tenantId: row.tenantId,
+    screenId: row.screenId,
+    status: playlistStatusAt(row, nowMs),
+    version: row.version,
+    validUntil: row.validUntil === null ? null : Math.floor(row.validUntil / 1000),
+    items: JSON.parse(row.items),
+  };
+}
+
+export function auditView(row: AuditEntry): AuditView {
+  const { id, actor, action, subject, address, requestId, details } = row;
+  return { id, at: iso(row.at), actor, action, subject, address, requestId, details };
+}

@@ -1,0 +1,170 @@
+// Every management operation of the table, by every kind of caller.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { mayAct, type Role, roles } from '../../src/domain/role.ts';
+import { type Operation, type OperationId, operations, type RecordKind } from '../../src/wire/operations.ts';
+import type { SchemaName } from '../../src/wire/schemas.ts';
+import { expectProblem, item, type Manager, manager, unknownId } from '../support/management.ts';
+import { type Answer, startService, type TestService } from '../support/service.ts';
+
+type Management = [OperationId, Operation & { access: Role }];
+
+const table = Object.entries<Operation>(operations).filter(([, { path }]) => path.startsWith('/v1/')) as Management[];
+const withRecord = table.filter(([, { record }]) => record);
+
+let service: TestService;
+let platform: Manager;
+/** Callers in the tenant `home`, by role. */
+let callers: Record<Role, Manager>;
+/** An admin of another tenant. */
+let foreigner: Manager;
+let deviceKey: string;
+let home: string;
+let count = 0;
+
+/** What makes a record of each kind that nothing else needs, in the tenant `home`; answers what stands for it in a path. */
+const make: Record<RecordKind, () => Promise<string>> = {
+  tenant: async () => home,
+  token: async () => (await callers.admin.post('/v1/tokens', { name: `Token ${++count}`, role: 'viewer' })).body.id,
+  venue: async () => (await callers.admin.venue(`Site ${++count}`)).id,
+  screen: async () => (await callers.admin.screen(await make.venue(), 'TV')).id,
+  device: async () => {
+    const { code } = await callers.admin.code(await make.screen());
+    return (await service.register(code)).body.deviceId;
+  },
+  pairing_code: async () => (await callers.admin.code(await make.screen())).code,
+};
+
+/** A body that each operation takes. */
+const bodies: Partial<Record<SchemaName, () => unknown>> = {
+  codeCreation: async () => ({ screenId: await make.screen() }),
+  revocation: () => ({ reason: 'stolen' }),
+  tenantCreation: () => ({ name: `Tenant ${++count}` }),
+  tenantPatch: () => ({}),
+  tokenCreation: () => ({ name: `Token ${++count}`, role: 'viewer' }),
+  venueCreation: () => ({ name: `Site ${++count}` }),
+  venuePatch: () => ({ address: 'x' }),
+  screenCreation: async () => ({ venueId: await make.venue(), name: 'TV' }),
+  screenPatch: () => ({ labels: { a: '1' } }),
+  publication: () => ({ items: [item()] }),
+  configBody: () => ({ syncIntervalMinutes: 7 }),
+};
+
+/** Sends an operation with a good body; `id` stands for `:id` and `:code`. */
+async function perform(caller: Manager['send'], { method, path, body }: Operation, id: string): Promise<Answer> {
+  return caller(method, path.replace(/:(id|code)/, id), body ? { body: await bodies[body]!() } : {});
+}
+
+const makeFor = ({ record = 'tenant' }: Operation) => make[record]();
+const without = ({ body }: Answer) => ({ ...body, requestId: undefined });
+
+beforeAll(async () => {
+  service = await startService();
+  platform = manager(service);
+  home = (await platform.get('/v1/me')).body.tenantId;
+  const inside = platform.in(home);
+  callers = { platform: inside } as typeof callers;
+  for (const role of roles.filter((one) => one !== 'platform')) callers[role] = await inside.as(role);
+  deviceKey = (await service.tv()).apiKey;
+  const other = await platform.tenant('Other');
+  foreigner = await platform.in(other.id).as('admin');
+});
+
+describe.each(table)('%s', (_, operation) => {
+  const anonymous = (headers: Record<string, string>) =>
+    perform((method, path, sent) => service.send(method, path, { ...sent, headers }), operation, unknownId);
+
+  it('401 credential_missing without a credential', async () => {
+    const answer = await anonymous({});
+    expectProblem(answer, 'credential_missing');
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+  });
+
+  it('401 credential_invalid for what is no token, a device key included', async () => {
+    const unknown = 'mak_0000000000000000000000000000000000000000000000000';
+    for (const value of [`Bearer ${unknown}`, 'Bearer mak_', `Basic ${callers.platform.token}`, 'Bearer', `Bearer ${deviceKey}`]) {
+      const answer = await anonymous({ Authorization: value });
+      expectProblem(answer, 'credential_invalid');
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    }
+  });
+
+  it.each(roles.filter((role) => !mayAct(role, operation.access)))('403 insufficient_role for a %s, whatever the record', async (role) => {
+    for (const id of [await makeFor(operation), unknownId, 'x']) {
+      const answer = await perform(callers[role].send, operation, id);
+      expectProblem(answer, 'insufficient_role');
+      expect(answer.headers.has('www-authenticate')).toBe(false);
+    }
+  });
+
+  it.each(roles.filter((role) => mayAct(role, operation.access) && operation.path !== '/v1/tenants/:id'))('opens for a %s', async (role) => {
+    const id = await makeFor(operation);
+    const answer = await perform(callers[role].send, operation, id);
+    // Nothing was published or stored in what was just made.
+    if (answer.status === 404) return expect(answer.body.code).toMatch(/^(playlist|config)_not_found$/);
+    expect(answer.status, answer.text).toBe(operation.status);
+  });
+});
+
+describe.each(withRecord)('%s of another tenant', (_, operation) => {
+  it('404 byte for byte as for an unknown one, and nothing happened', async () => {
+    if (operation.access === 'platform') return expectProblem(await perform(foreigner.send, operation, home), 'insufficient_role');
+    const id = await makeFor(operation);
+    const unknown = operation.record === 'pairing_code' ? 'ZZZZZZZZ' : unknownId;
+    const before = (await callers.platform.get('/v1/audit?limit=1')).body.items[0].id;
+    const [foreign, absent, malformed] = [
+      await perform(foreigner.send, operation, id),
+      await perform(foreigner.send, operation, unknown),
+      await perform(foreigner.send, operation, 'no-such-thing'),
+    ];
+    expect(foreign!.status).toBe(404);
+    expect(foreign!.body.code).toBe(`${operation.record}_not_found`);
+    expect(foreign!.text.replace(foreign!.body.requestId, '')).toBe(absent!.text.replace(absent!.body.requestId, ''));
+    expect(without(malformed!)).toEqual(without(absent!));
+    const names = (answer: Answer) => [...answer.headers.keys()].filter((name) => name !== 'date').toSorted();
+    expect(names(foreign!)).toEqual(names(absent!));
+    expect((await callers.platform.get('/v1/audit?limit=1')).body.items[0].id).toBe(before);
+  });
+
+  it('404 before the body and the query are judged', async () => {
+    if (operation.access === 'platform') return;
+    const sent = operation.body ? { body: { nonsense: [] } } : {};
+    const answer = await foreigner.send(operation.method, `${operation.path.replace(/:(id|code)/, await makeFor(operation))}`, sent);
+    expect(answer.status).toBe(404);
+  });
+});
+
+describe('lists', () => {
+  it.each(['venues', 'screens', 'devices', 'events', 'tokens'])('GET /v1/%s shows nothing of another tenant', async (noun) => {
+    await make.device();
+    const mine = (await callers.admin.get(`/v1/${noun}?limit=200`)).body.items.map(({ id }: { id: string }) => id);
+    const theirs = (await foreigner.get(`/v1/${noun}?limit=200`)).body.items.map(({ id }: { id: string }) => id);
+    expect(theirs.filter((id: string) => mine.includes(id))).toEqual([]);
+    if (noun !== 'events') expect(mine.length).toBeGreaterThan(0);
+  });
+
+  it('filters that name another tenant’s record are empty', async () => {
+    const screen = (await callers.admin.get('/v1/screens?limit=1')).body.items[0];
+    for (const query of [`screens?venueId=${screen.venueId}`, `devices?screenId=${screen.id}`, `events?screenId=${screen.id}`]) {
+      expect((await foreigner.get(`/v1/${query}`)).body).toEqual({ items: [], nextCursor: null });
+    }
+  });
+
+  it('a cursor of another tenant’s list shows nothing of it', async () => {
+    const cursor = (await callers.admin.get('/v1/venues?limit=1')).body.nextCursor;
+    expect((await foreigner.get(`/v1/venues?cursor=${cursor}`)).body).toEqual({ items: [], nextCursor: null });
+  });
+});
+
+describe('platform operations', () => {
+  it.each(table.filter(([, { path }]) => path === '/v1/tenants/:id'))('%s opens for a platform token, in any tenant', async (_, operation) => {
+    const { id } = await platform.tenant(`Tenant ${++count}`);
+    const answer = await perform(callers.platform.send, operation, id);
+    expect(answer.status, answer.text).toBe(operation.status);
+  });
+
+  it.each(withRecord.filter(([, { access }]) => access !== 'platform'))('%s of another tenant is 404 from inside this one', async (_, operation) => {
+    if (operation.record === 'tenant') return;
+    const elsewhere = platform.in((await foreigner.get('/v1/me')).body.tenantId);
+    expect((await perform(elsewhere.send, operation, await makeFor(operation))).status).toBe(404);
+  });
+});

@@ -1,0 +1,420 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../../src/domain/clock.ts';
+import { expectProblem } from '../support/problem.ts';
+import { type Answer, startService, type TestService } from '../support/service.ts';
+import { snapshot } from '../support/snapshot.ts';
+
+const minute = 60_000;
+const codes = '/v1/devices/provisioning-codes';
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+
+const create = (screenId: string, more: Record<string, unknown> = {}) => service.manage('POST', codes, { screenId, ...more });
+const status = (code: string, query = '') => service.manage('GET', `${codes}/${code}/status${query}`);
+const statusOf = async (code: string) => (await status(code)).body.status;
+const cancel = (code: string) => service.manage('DELETE', `${codes}/${code}`);
+/** With an id of its own, the code is the first thing of a request that takes from the random source. */
+const scriptedFromTheCodeOn = { headers: { 'x-request-id': 'given' } };
+const isoNow = () => new Date(service.clock.now()).toISOString();
+/** Several codes of one screen, a second apart. */
+async function several(count: number, of = service) {
+  const { id } = await of.screen();
+  const made: string[] = [];
+  for (let n = 0; n < count; n++) {
+    made.push((await of.code(id)).code);
+    of.clock.advance(1000);
+  }
+  return { screenId: id as string, codes: made };
+}
+
+describe('POST /v1/devices/provisioning-codes', () => {
+  it('201 with a code of 8 characters that lives 15 minutes, and the Location of its status', async () => {
+    const { id } = await service.screen();
+    const answer = await create(id);
+    expect(answer.status).toBe(201);
+    const { code, ...rest } = answer.body;
+    expect(code).toMatch(/^[A-HJKMNP-Z2-9]{8}$/);
+    const expiresAt = new Date(service.clock.now() + 15 * minute).toISOString();
+    expect(rest).toEqual({ screenId: id, status: 'pending', createdAt: isoNow(), expiresAt, expiresInSeconds: 900 });
+    expect(answer.headers.get('location')).toBe(`${codes}/${code}/status`);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    const screen = (await service.manage('GET', `/v1/screens/${id}`)).body;
+    expect(screen).toMatchObject({ state: 'provisioning', provisioningCode: { status: 'pending', createdAt: isoNow(), expiresAt } });
+    expect(JSON.stringify(screen)).not.toContain(code);
+    const audit = (await service.manage('GET', `/v1/audit?subjectId=${id}&action=code.create`)).body.items;
+    expect(audit).toHaveLength(1);
+    expect(JSON.stringify(audit)).not.toContain(code);
+  });
+
+  it('201 for the id in any case, and members that we do not know', async () => {
+    const { id } = await service.screen();
+    const answer = await create(id.toUpperCase(), { minutes: 5, note: 'x' });
+    expect(answer.status).toBe(201);
+    expect(answer.body.screenId).toBe(id);
+  });
+
+  it('201 with codes that differ, of the 31 characters that nobody confuses', async () => {
+    const made = (await Promise.all(Array.from({ length: 20 }, () => several(5)))).flatMap((screen) => screen.codes);
+    expect(new Set(made).size).toBe(100);
+    expect(new Set(made.join(''))).toEqual(new Set('ABCDEFGHJKMNPQRSTUVWXYZ23456789'));
+  });
+
+  it('201 with another code when chance repeats one that is still remembered', async () => {
+    const scripted: Uint8Array[] = [];
+    const alone = await startService({ random: (length) => (length === 8 && scripted.shift()) || randomBytes(length) });
+    const [one, two] = [await alone.screen(), await alone.screen()];
+    scripted.push(new Uint8Array(8));
+    const make = (screenId: string) => alone.manage('POST', codes, { screenId }, scriptedFromTheCodeOn);
+    expect((await make(one.id)).body.code).toBe('AAAAAAAA');
+    await alone.manage('DELETE', `${codes}/AAAAAAAA`);
+    scripted.push(new Uint8Array(8), new Uint8Array(8), new Uint8Array(8).fill(1));
+    expect((await make(two.id)).body.code).toBe('BBBBBBBB');
+    expect((await alone.manage('GET', `${codes}/AAAAAAAA/status`)).body).toMatchObject({ status: 'cancelled', screenId: one.id });
+  });
+
+  it('500 internal_error when chance keeps repeating one, and nothing is stored', async () => {
+    const scripted: Uint8Array[] = [];
+    const alone = await startService({ random: (length) => (length === 8 && scripted.shift()) || randomBytes(length) });
+    const [one, two] = [await alone.screen(), await alone.screen()];
+    scripted.push(new Uint8Array(8));
+    const make = (screenId: string) => alone.manage('POST', codes, { screenId }, scriptedFromTheCodeOn);
+    expect((await make(one.id)).status).toBe(201);
+    const before = await snapshot(alone);
+    scripted.push(...Array.from({ length: 8 }, () => new Uint8Array(8)));
+    expectProblem(await make(two.id), 500, 'internal_error');
+    expect(await snapshot(alone)).toEqual(before);
+  });
+
+  it('lives as long as the service was told', async () => {
+    const alone = await startService({ codeTtlMinutes: 60 });
+    const { code, ...rest } = await alone.code();
+    expect(rest).toMatchObject({ expiresInSeconds: 3600 });
+    alone.clock.advance(60 * minute - 1);
+    expect((await alone.register(code)).status).toBe(201);
+  });
+
+  it('201 beside four that live, and they go on living', async () => {
+    const { codes: made } = await several(5);
+    expect(await Promise.all(made.map(statusOf))).toEqual(Array(5).fill('pending'));
+  });
+
+  it('201 for a sixth, which cancels the oldest', async () => {
+    const { codes: made } = await several(6);
+    expect(await Promise.all(made.map(statusOf))).toEqual(['cancelled', ...Array(5).fill('pending')]);
+    expectProblem(await service.register(made[0]!), 410, 'pairing_code_cancelled');
+    expect((await service.register(made[1]!)).status).toBe(201);
+  });
+
+  it('finished codes do not count among the five', async () => {
+    const { screenId, codes: made } = await several(5);
+    await cancel(made[4]!);
+    expect((await create(screenId)).status).toBe(201);
+    expect(await statusOf(made[0]!)).toBe('pending');
+  });
+
+  it('the codes of other screens do not count', async () => {
+    const { codes: made } = await several(5);
+    await several(5);
+    expect(await Promise.all(made.map(statusOf))).toEqual(Array(5).fill('pending'));
+  });
+
+  it('using one cancels the others, but those that were finished stay what they are', async () => {
+    const { codes: made } = await several(3);
+    await cancel(made[0]!);
+    service.clock.advance(1000);
+    const cancelledAt = (await status(made[0]!)).text;
+    expect((await service.register(made[1]!)).status).toBe(201);
+    expect(await Promise.all(made.map(statusOf))).toEqual(['cancelled', 'used', 'cancelled']);
+    expect((await status(made[0]!)).text).toBe(cancelledAt);
+  });
+
+  it('404 screen_not_found for an unknown screen', async () => {
+    expectProblem(await create(randomUUID()), 404, 'screen_not_found');
+  });
+
+  it('409 screen_already_bound for an active screen, with a hint, and no code is made', async () => {
+    const tv = await service.tv();
+    const before = await snapshot(service);
+    const answer = await create(tv.screenId);
+    expectProblem(answer, 409, 'screen_already_bound');
+    expect(answer.body.detail).toContain(`/v1/devices/${tv.deviceId}/revoke`);
+    expect(await snapshot(service)).toEqual(before);
+    await service.manage('POST', `/v1/devices/${tv.deviceId}/revoke`);
+    expect((await create(tv.screenId)).status).toBe(201);
+  });
+
+  it.each<[string, unknown, string[]]>([
+    ['nothing', {}, ['/screenId']],
+    ['an id that is none', { screenId: 'x' }, ['/screenId']],
+    ['a number', { screenId: 7 }, ['/screenId']],
+    ['a list', [], ['']],
+  ])('400 invalid_request for %s', async (_, body, paths) => {
+    expectProblem(await service.manage('POST', codes, body), 400, 'invalid_request', paths);
+  });
+});
+
+describe('GET /v1/devices/provisioning-codes/:code/status', () => {
+  it('200 pending, with what is left, rounded up', async () => {
+    const { code, screenId, expiresAt } = await service.code();
+    const createdAt = isoNow();
+    service.clock.advance(60_001);
+    const answer = await status(code);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({ code, screenId, status: 'pending', createdAt, expiresAt, expiresInSeconds: 840, usedAt: null, deviceId: null });
+    service.clock.advance(14 * minute - 2);
+    expect((await status(code)).body).toMatchObject({ status: 'pending', expiresInSeconds: 1 });
+  });
+
+  it('200 expired from expiresAt on', async () => {
+    const { code, screenId, expiresAt } = await service.code();
+    const createdAt = isoNow();
+    service.clock.advance(15 * minute);
+    expect((await status(code)).body).toEqual({ code, screenId, status: 'expired', createdAt, expiresAt, expiresInSeconds: 0, usedAt: null, deviceId: null });
+  });
+
+  it('200 used, by whom and when, also past its life', async () => {
+    const { code } = await service.code();
+    service.clock.advance(1000);
+    const usedAt = isoNow();
+    const { deviceId } = (await service.register(code)).body;
+    for (const later of [0, 20 * minute]) {
+      service.clock.advance(later);
+      expect((await status(code)).body).toMatchObject({ status: 'used', usedAt, deviceId, expiresInSeconds: 0 });
+    }
+    await service.manage('POST', `/v1/devices/${deviceId}/revoke`);
+    expect((await status(code)).body).toMatchObject({ status: 'used', deviceId });
+  });
+
+  it('200 cancelled, also past its life', async () => {
+    const { code } = await service.code();
+    await cancel(code);
+    for (const later of [0, 20 * minute]) {
+      service.clock.advance(later);
+      expect((await status(code)).body).toMatchObject({ status: 'cancelled', usedAt: null, deviceId: null, expiresInSeconds: 0 });
+    }
+  });
+
+  it('200 cancelled when the screen was deleted', async () => {
+    const { code, screenId } = await service.code();
+    await service.manage('DELETE', `/v1/screens/${screenId}`);
+    expect(await statusOf(code)).toBe('cancelled');
+  });
+
+  it.each(['ABCDEFGH', 'abcd2345', 'ABC', 'ABCDEFGHJ', 'ABCD-234', randomUUID(), '%00', 'status'])(
+    '404 pairing_code_not_found for %s',
+    async (code) => {
+      expectProblem(await status(code), 404, 'pairing_code_not_found');
+    },
+  );
+
+  it('404 for the code in lower case', async () => {
+    const { code } = await service.code();
+    expectProblem(await status(code.toLowerCase()), 404, 'pairing_code_not_found');
+  });
+
+  it.each(['0', '31', '1.5', '-1', 'abc', ''])('400 query.waitSeconds for "%s"', async (wait) => {
+    const { code } = await service.code();
+    expectProblem(await status(code, `?waitSeconds=${wait}`), 400, 'invalid_request', ['query.waitSeconds']);
+  });
+
+  it('400 for a parameter that it does not know', async () => {
+    const { code } = await service.code();
+    expectProblem(await status(code, '?wait=1'), 400, 'invalid_request', ['query.wait']);
+  });
+
+  it('405 with Allow for another method', async () => {
+    const answer = await service.send('DELETE', `${codes}/ABCDEFGH/status`);
+    expectProblem(answer, 405, 'method_not_allowed');
+    expect(answer.headers.get('allow')).toBe('GET, HEAD');
+  });
+});
+
+describe('GET /v1/devices/provisioning-codes/:code/status?waitSeconds=', () => {
+  /** Asks, and comes back when the answer is being held, for `heldMs` at most. */
+  async function held(of: TestService, code: string, { seconds = 30, heldMs = seconds * 1000, signal }: { seconds?: number; heldMs?: number; signal?: AbortSignal } = {}) {
+    const waiting = of.clock.waitingFor(heldMs);
+    let answer: Answer | undefined;
+    const asking = of.manage('GET', `${codes}/${code}/status?waitSeconds=${seconds}`, undefined, signal ? { signal } : {});
+    const watching = asking.then((come) => {
+      answer = come;
+      return come;
+    });
+    await vi.waitFor(() => expect(of.clock.waitingFor(heldMs)).toBe(waiting + 1), { interval: 2 });
+    expect(answer).toBeUndefined();
+    return { asking: watching, stillHeld: () => answer === undefined, over: () => of.clock.waitingFor(heldMs) === waiting };
+  }
+
+  it('200 at once when the code is finished', async () => {
+    const tv = await service.tv();
+    expect((await status(tv.code, '?waitSeconds=30')).body).toMatchObject({ status: 'used', deviceId: tv.deviceId });
+  });
+
+  it('200 used as soon as a TV registers', async () => {
+    const { code } = await service.code();
+    const { asking, over } = await held(service, code);
+    const { deviceId } = (await service.register(code)).body;
+    expect((await asking).body).toMatchObject({ status: 'used', deviceId, expiresInSeconds: 0 });
+    expect(over()).toBe(true);
+  });
+
+  it.each<[string, (code: string, screenId: string) => Promise<unknown>]>([
+    ['it is deleted', (code) => cancel(code)],
+    ['another code of the screen is used', async (_, screenId) => service.tv(screenId)],
+    ['the screen is deleted', (_, screenId) => service.manage('DELETE', `/v1/screens/${screenId}`)],
+  ])('200 cancelled as soon as %s', async (_, end) => {
+    const { code, screenId } = await service.code();
+    const { asking } = await held(service, code);
+    await end(code, screenId);
+    expect((await asking).body).toMatchObject({ status: 'cancelled' });
+  });
+
+  it('200 expired as soon as its life is over', async () => {
+    const { code } = await service.code();
+    service.clock.advance(15 * minute - 10_000);
+    const { asking, stillHeld } = await held(service, code, { heldMs: 10_000 });
+    service.clock.advance(9999);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(stillHeld()).toBe(true);
+    service.clock.advance(1);
+    expect((await asking).body).toMatchObject({ status: 'expired', expiresInSeconds: 0 });
+  });
+
+  it('200 pending when the time is over first', async () => {
+    const { code } = await service.code();
+    const { asking, stillHeld } = await held(service, code, { seconds: 5 });
+    service.clock.advance(4999);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(stillHeld()).toBe(true);
+    service.clock.advance(1);
+    expect((await asking).body).toMatchObject({ status: 'pending', expiresInSeconds: 895 });
+  });
+
+  it('is not woken by what happens to other codes', async () => {
+    const { code } = await service.code();
+    const { asking, stillHeld } = await held(service, code, { seconds: 5 });
+    await service.tv();
+    expect(stillHeld()).toBe(true);
+    service.clock.advance(5000);
+    await asking;
+  });
+
+  it('200 for all of many who wait', async () => {
+    const { code } = await service.code();
+    const waits = [await held(service, code), await held(service, code), await held(service, code)];
+    await service.register(code);
+    for (const { asking } of waits) expect((await asking).body.status).toBe('used');
+  });
+
+  it('lets go when the caller goes away', async () => {
+    const { code } = await service.code();
+    const gone = new AbortController();
+    const { asking, over } = await held(service, code, { signal: gone.signal });
+    gone.abort();
+    await expect(asking).rejects.toThrow();
+    await vi.waitFor(() => expect(over()).toBe(true));
+    expect(await statusOf(code)).toBe('pending');
+  });
+
+  it('200 pending at once when the service closes, which does not wait for it', async () => {
+    const alone = await startService();
+    const { code } = await alone.code();
+    const { asking } = await held(alone, code);
+    const started = performance.now();
+    await alone.close();
+    expect((await asking).body).toMatchObject({ status: 'pending' });
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
+
+  it('ends on the machine’s own clock, too', async () => {
+    const alone = await startService({ clock: systemClock });
+    const { code } = await alone.code();
+    const started = performance.now();
+    expect((await alone.manage('GET', `${codes}/${code}/status?waitSeconds=1`)).body.status).toBe('pending');
+    expect(performance.now() - started).toBeGreaterThan(990);
+  });
+});
+
+describe('DELETE /v1/devices/provisioning-codes/:code', () => {
+  it('204 cancels a pending code, and the screen and its other codes stay', async () => {
+    const { screenId, codes: made } = await several(2);
+    const answer = await cancel(made[0]!);
+    expect([answer.status, answer.text]).toEqual([204, '']);
+    expect(await Promise.all(made.map(statusOf))).toEqual(['cancelled', 'pending']);
+    expect((await service.manage('GET', `/v1/screens/${screenId}`)).body.state).toBe('provisioning');
+    const audit = (await service.manage('GET', `/v1/audit?subjectId=${screenId}&action=code.cancel`)).body.items;
+    expect(audit).toHaveLength(1);
+  });
+
+  it.each<[string, (code: string) => Promise<unknown>]>([
+    ['used', (code) => service.register(code)],
+    ['cancelled', (code) => cancel(code)],
+    ['expired', async () => service.clock.advance(15 * minute)],
+  ])('409 pairing_code_not_pending when it is %s, and nothing changes', async (state, end) => {
+    const { code } = await service.code();
+    await end(code);
+    const before = [await snapshot(service), (await status(code)).text];
+    expectProblem(await cancel(code), 409, 'pairing_code_not_pending');
+    expect([await snapshot(service), (await status(code)).text]).toEqual(before);
+    expect(await statusOf(code)).toBe(state);
+  });
+
+  it.each(['ABCDEFGH', 'abcdefgh', 'x'])('404 pairing_code_not_found for %s', async (code) => {
+    expectProblem(await cancel(code), 404, 'pairing_code_not_found');
+  });
+
+  it('204 or 201 when it races with a registration, never both', async () => {
+    for (let n = 0; n < 10; n++) {
+      const { code, screenId } = await service.code();
+      const [registered, cancelled] = await Promise.all([service.register(code), cancel(code)]);
+      expect([registered.status === 201, cancelled.status === 204]).toContain(true);
+      expect(registered.status === 201 && cancelled.status === 204).toBe(false);
+      const state = (await service.manage('GET', `/v1/screens/${screenId}`)).body.state;
+      expect(state).toBe(registered.status === 201 ? 'active' : 'provisioning');
+    }
+  });
+});
+
+describe('a finished code', () => {
+  const dayMs = 24 * 60 * minute;
+
+  it.each<[string, (of: TestService, code: string) => Promise<unknown>, number]>([
+    ['used', (of, code) => of.register(code), 409],
+    ['cancelled', (of, code) => of.manage('DELETE', `${codes}/${code}`), 410],
+    ['expired', async (of) => of.clock.advance(15 * minute), 410],
+  ])('is remembered for 24 hours once %s, then unknown', async (state, end, refused) => {
+    const alone = await startService();
+    const { code } = await alone.code();
+    await end(alone, code);
+    alone.clock.advance(dayMs - 1);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect((await alone.manage('GET', `${codes}/${code}/status`)).body.status).toBe(state);
+    expect((await alone.register(code)).status).toBe(refused);
+    await vi.waitFor(async () => {
+      alone.clock.advance(minute);
+      expectProblem(await alone.manage('GET', `${codes}/${code}/status`), 404, 'pairing_code_not_found');
+    });
+    expectProblem(await alone.register(code), 404, 'pairing_code_not_found');
+  });
+});
+
+describe('a code of another tenant', () => {
+  it('404 byte for byte as an unknown one, and is not cancelled', async () => {
+    const alone = await startService();
+    const { code } = await alone.code();
+    const other = (await alone.manage('POST', '/v1/tenants', { name: 'Other' })).body.id;
+    const key = await alone.token('admin', { headers: { 'x-tenant-id': other } });
+    const same = async (method: string, path: (of: string) => string) => {
+      const [foreign, unknown] = await Promise.all([code, 'ABCDEFGH'].map((of) => alone.send(method, path(of), { key, headers: { 'x-request-id': 'same' } })));
+      expectProblem(foreign!, 404, 'pairing_code_not_found');
+      expect(foreign?.text).toBe(unknown?.text);
+    };
+    await same('GET', (of) => `${codes}/${of}/status`);
+    await same('GET', (of) => `${codes}/${of}/status?waitSeconds=30`);
+    await same('DELETE', (of) => `${codes}/${of}`);
+    const { screenId } = (await alone.register(code)).body;
+    expectProblem(await alone.send('POST', codes, { key, body: { screenId } }), 404, 'screen_not_found');
+  });
+});

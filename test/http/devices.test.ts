@@ -1,0 +1,243 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { expectInvalid, expectProblem, item, type Manager, manager, unknownId, walk } from '../support/management.ts';
+import { type BoundTv, startService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+let admin: Manager;
+const minuteMs = 60_000;
+const iso = (ms = service.clock.now()) => new Date(ms).toISOString();
+const device = async (id: string) => (await admin.get(`/v1/devices/${id}`)).body;
+
+beforeAll(async () => {
+  service = await startService();
+  admin = manager(service);
+});
+
+describe('GET /v1/devices/:id', () => {
+  it('200 with all members after registration; what has not been is null', async () => {
+    const { code, screenId } = await service.code();
+    const registered = (await service.register(code, { deviceInfo: { model: 'QM55C', macAddress: '02-00-5e-10-00-01', extra: 1 } })).body;
+    const answer = await admin.get(`/v1/devices/${registered.deviceId}`);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      id: registered.deviceId,
+      screenId,
+      state: 'bound',
+      deviceInfo: {
+        manufacturer: null,
+        model: 'QM55C',
+        osVersion: null,
+        appVersion: null,
+        macAddress: '02-00-5e-10-00-01',
+        ipAddress: null,
+        deviceName: null,
+        locationHint: null,
+      },
+      createdAt: iso(),
+      lastSeenAt: iso(),
+      lastAddress: '127.0.0.1',
+      lastPlaylistAt: null,
+      lastPlaylistVersion: null,
+      lastPlaylistStatus: null,
+      lastConfigAt: null,
+      lastEventAt: null,
+      online: true,
+      suspendedAt: null,
+      suspendReason: null,
+    });
+    expect(answer.text).not.toContain(registered.apiKey);
+  });
+
+  it('200 with what it last did: 404, 200 and 304 for the playlist, config, events', async () => {
+    const tv = await service.tv();
+    service.clock.advance(1000);
+    expect((await tv.send('GET', 'playlist')).status).toBe(404);
+    expect(await device(tv.deviceId)).toMatchObject({ lastPlaylistAt: iso(), lastPlaylistStatus: 404, lastPlaylistVersion: null });
+    await admin.put(`/v1/screens/${tv.screenId}/playlist`, { items: [item()] });
+    service.clock.advance(1000);
+    const { headers } = await tv.send('GET', 'playlist');
+    expect(await device(tv.deviceId)).toMatchObject({ lastPlaylistAt: iso(), lastPlaylistStatus: 200, lastPlaylistVersion: 1 });
+    service.clock.advance(1000);
+    expect((await tv.send('GET', 'playlist', { headers: { 'If-None-Match': headers.get('etag')! } })).status).toBe(304);
+    expect(await device(tv.deviceId)).toMatchObject({ lastPlaylistAt: iso(), lastPlaylistStatus: 304, lastConfigAt: null, lastEventAt: null });
+    service.clock.advance(1000);
+    await tv.send('GET', 'config');
+    expect(await device(tv.deviceId)).toMatchObject({ lastConfigAt: iso(), lastSeenAt: iso(), lastEventAt: null });
+    service.clock.advance(1000);
+    await tv.send('POST', 'events', { body: [{ type: 'heartbeat', timestamp: 1 }] });
+    expect(await device(tv.deviceId)).toMatchObject({ lastEventAt: iso(), lastSeenAt: iso(), lastPlaylistStatus: 304 });
+  });
+
+  it('200, and a refused batch is no event, though the TV was seen', async () => {
+    const tv = await service.tv();
+    service.clock.advance(1000);
+    expect((await tv.send('POST', 'events', { body: [{}] })).status).toBe(400);
+    expect(await device(tv.deviceId)).toMatchObject({ lastEventAt: null, lastSeenAt: iso() });
+  });
+
+  it('404 device_not_found for unknown ids, and for a screen’s', async () => {
+    const tv = await service.tv();
+    for (const id of [unknownId, 'tv', tv.screenId]) expectProblem(await admin.get(`/v1/devices/${id}`), 'device_not_found');
+  });
+});
+
+describe('online', () => {
+  const both = async ({ deviceId, screenId }: BoundTv) => {
+    const listed = (await admin.get(`/v1/devices?screenId=${screenId}&online=true`)).body.items.length === 1;
+    const { online } = await device(deviceId);
+    expect((await admin.get(`/v1/devices?screenId=${screenId}&online=false`)).body.items).toHaveLength(online ? 0 : 1);
+    expect(listed).toBe(online);
+    return online;
+  };
+
+  it('for twice the larger of the two intervals since it was last seen', async () => {
+    const tv = await service.tv();
+    service.clock.advance(10 * minuteMs);
+    expect(await both(tv)).toBe(true);
+    service.clock.advance(1);
+    expect(await both(tv)).toBe(false);
+    await tv.send('GET', 'config');
+    expect(await both(tv)).toBe(true);
+  });
+
+  it.each([
+    ['screen', { syncIntervalMinutes: 1, heartbeatIntervalMinutes: 2 }, 4],
+    ['venue', { heartbeatIntervalMinutes: 30 }, 60],
+    ['screen', { syncIntervalMinutes: 0.5 + 0.75 }, 2.5],
+  ])('by the config in force, here of the %s', async (level, config, windowMinutes) => {
+    const tv = await service.tv();
+    await admin.put(`/v1/${level}s/${level === 'screen' ? tv.screenId : tv.venueId}/config`, config);
+    service.clock.advance(windowMinutes * minuteMs);
+    expect(await both(tv)).toBe(true);
+    service.clock.advance(1);
+    expect(await both(tv)).toBe(false);
+  });
+
+  it('not by a call that its key does not open', async () => {
+    const [tv, other] = [await service.tv(), await service.tv()];
+    service.clock.advance(11 * minuteMs);
+    await service.send('GET', `/devices/${other.screenId}/config`, { key: tv.apiKey });
+    expect(await both(tv)).toBe(false);
+    expect(await both(other)).toBe(false);
+  });
+
+  it('not when suspended', async () => {
+    const tv = await service.tv();
+    await admin.post(`/v1/devices/${tv.deviceId}/revoke`);
+    expect(await both(tv)).toBe(false);
+  });
+});
+
+describe('GET /v1/devices', () => {
+  let lister: Manager;
+  let tvs: BoundTv[];
+  const ids = async (query: string) => (await lister.get(`/v1/devices${query}`)).body.items.map(({ id }: { id: string }) => id);
+  const idsOf = (...places: number[]) => places.map((place) => tvs[place]!.deviceId);
+
+  beforeAll(async () => {
+    const other = await startService();
+    lister = manager(other);
+    const venue = await lister.venue('Hall');
+    tvs = [];
+    for (let number = 0; number < 5; number++) tvs.push(await other.tv((await lister.screen(venue.id, `TV ${number}`)).id));
+    tvs.push(await other.tv());
+    await lister.post(`/v1/devices/${tvs[1]!.deviceId}/revoke`);
+  });
+
+  it('200 page by page, each exactly once, in the order of registration', async () => {
+    for (const limit of [1, 4, 200]) {
+      expect((await walk(lister, '/v1/devices', limit)).items.map(({ id }) => id)).toEqual(idsOf(0, 1, 2, 3, 4, 5));
+    }
+  });
+
+  it('200 with each as it is by itself', async () => {
+    for (const one of (await lister.get('/v1/devices')).body.items) expect((await lister.get(`/v1/devices/${one.id}`)).body).toEqual(one);
+  });
+
+  it('200 filtered by screen, venue and state; empty for unknown ids', async () => {
+    expect(await ids(`?screenId=${tvs[3]!.screenId.toUpperCase()}`)).toEqual(idsOf(3));
+    expect(await ids(`?venueId=${tvs[0]!.venueId}`)).toEqual(idsOf(0, 1, 2, 3, 4));
+    expect(await ids('?state=suspended')).toEqual(idsOf(1));
+    expect(await ids(`?state=bound&venueId=${tvs[5]!.venueId}`)).toEqual(idsOf(5));
+    expect(await ids(`?screenId=${unknownId}`)).toEqual([]);
+    expect(await ids(`?venueId=${unknownId}`)).toEqual([]);
+    expect(await ids('?online=true')).toEqual(idsOf(0, 2, 3, 4, 5));
+    expect(await ids('?online=false')).toEqual(idsOf(1));
+  });
+
+  it.each(['state=foo', 'online=1', 'screenId=x', 'venueId=x', 'name=x', 'limit=0', 'cursor=x'])('400 for %s', async (query) => {
+    expectInvalid(await lister.get(`/v1/devices?${query}`), `query.${query.split('=')[0]}`);
+  });
+});
+
+describe('POST /v1/devices/:id/revoke', () => {
+  it('200: device suspended, key revoked, screen provisioning, all at once', async () => {
+    const tv = await service.tv();
+    service.clock.advance(1000);
+    const { status, body } = await admin.post(`/v1/devices/${tv.deviceId}/revoke`, { reason: 'stolen' });
+    expect(status).toBe(200);
+    expect(body.device).toMatchObject({ id: tv.deviceId, state: 'suspended', suspendedAt: iso(), suspendReason: 'stolen', online: false });
+    expect(body.screen).toMatchObject({ id: tv.screenId, state: 'provisioning', deviceId: null, updatedAt: iso() });
+    expect(body.device).toEqual(await device(tv.deviceId));
+    expect(body.screen).toEqual((await admin.get(`/v1/screens/${tv.screenId}`)).body);
+    for (const what of ['playlist', 'config'] as const) expectProblem(await tv.send('GET', what), 'device_key_revoked');
+  });
+
+  it('200, and the screen takes another TV: two devices, one bound', async () => {
+    const tv = await service.tv();
+    await admin.post(`/v1/devices/${tv.deviceId}/revoke`);
+    const next = await service.tv(tv.screenId);
+    expect(next.deviceId).not.toBe(tv.deviceId);
+    expect((await next.send('GET', 'config')).status).toBe(200);
+    expectProblem(await tv.send('GET', 'config'), 'device_key_revoked');
+    const { items } = (await admin.get(`/v1/devices?screenId=${tv.screenId}`)).body;
+    expect(items.map(({ state }: { state: string }) => state)).toEqual(['suspended', 'bound']);
+    // Revoking the former once more leaves the new one alone.
+    const again = await admin.post(`/v1/devices/${tv.deviceId}/revoke`);
+    expect(again.body.screen).toMatchObject({ state: 'active', deviceId: next.deviceId });
+    expect((await next.send('GET', 'config')).status).toBe(200);
+  });
+
+  it('200 again on a suspended device, and nothing changes', async () => {
+    const tv = await service.tv();
+    const first = await admin.post(`/v1/devices/${tv.deviceId}/revoke`, { reason: 'stolen' });
+    service.clock.advance(minuteMs);
+    const second = await admin.post(`/v1/devices/${tv.deviceId}/revoke`, { reason: 'found again' });
+    expect(second).toMatchObject({ status: 200, body: first.body });
+    const { items } = (await admin.get(`/v1/audit?action=device.revoke&subjectId=${tv.deviceId}`)).body;
+    expect(items).toHaveLength(1);
+  });
+
+  it.each([
+    ['no body', undefined, null],
+    ['an empty object', {}, null],
+    ['null as the reason', { reason: null }, null],
+    ['null', 'null', null],
+    ['an empty reason', { reason: '' }, ''],
+    ['members that we do not know', { reason: 'x', ticket: 7 }, 'x'],
+    ['a reason of 500 characters', { reason: 'r'.repeat(500) }, 'r'.repeat(500)],
+  ])('200 with %s', async (_, body, suspendReason) => {
+    const tv = await service.tv();
+    const answer = await admin.post(`/v1/devices/${tv.deviceId}/revoke`, body);
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.body.device).toMatchObject({ state: 'suspended', suspendReason });
+  });
+
+  it.each([
+    ['501 characters', { reason: 'r'.repeat(501) }, '/reason'],
+    ['a number', { reason: 5 }, '/reason'],
+    ['a list for a body', [], ''],
+  ])('400 for %s, and it goes on playing', async (_, body, path) => {
+    const tv = await service.tv();
+    expectInvalid(await admin.post(`/v1/devices/${tv.deviceId}/revoke`, body), path);
+    expect((await tv.send('GET', 'config')).status).toBe(200);
+    expect(await device(tv.deviceId)).toMatchObject({ state: 'bound' });
+  });
+
+  it('404 device_not_found, before the body is judged', async () => {
+    const tv = await service.tv();
+    for (const id of [unknownId, tv.screenId, 'x']) {
+      expectProblem(await admin.post(`/v1/devices/${id}/revoke`, { reason: 5 }), 'device_not_found');
+    }
+  });
+});

@@ -1,0 +1,204 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { expectInvalid, expectProblem, impression, type Manager, manager, unknownId, walk } from '../support/management.ts';
+import { type BoundTv, startService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+let admin: Manager;
+
+interface Item {
+  id: string;
+  event: { n: number };
+}
+
+const secondMs = 1000;
+const post = async (tv: BoundTv, ...events: object[]) => {
+  const answer = await tv.send('POST', 'events', { body: events });
+  expect(answer.status, answer.text).toBe(202);
+};
+const event = (n: number, more: object = {}) => ({ type: 'heartbeat', timestamp: 1_790_000_000, n, ...more });
+const numbers = (items: Item[]) => items.map((one) => one.event.n);
+const ask = async (query: string): Promise<{ items: Item[]; nextCursor: string | null }> => {
+  const answer = await admin.get(`/v1/events${query}`);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.body;
+};
+
+describe('GET /v1/events', () => {
+  let tvs: BoundTv[];
+  let startMs: number;
+  const isoAt = (seconds: number) => new Date(startMs + seconds * secondMs).toISOString();
+
+  beforeAll(async () => {
+    service = await startService();
+    admin = manager(service);
+    tvs = [await service.tv(), await service.tv()];
+    startMs = service.clock.now();
+    await post(tvs[0]!, event(1), event(2, impression({ duration: 3 })), event(3));
+    service.clock.advance(secondMs);
+    await post(tvs[1]!, event(4), event(5, { type: 'log', timestamp: 5, text: 'früh', deep: { er: [1, null] } }));
+    service.clock.advance(secondMs);
+    await post(tvs[0]!, event(6));
+  });
+
+  it('200 with all, newest receipt first, each as it was sent', async () => {
+    const { items, nextCursor } = await ask('');
+    expect(numbers(items)).toEqual([6, 5, 4, 3, 2, 1]);
+    expect(nextCursor).toBeNull();
+    expect(items[1]).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      deviceId: tvs[1]!.deviceId,
+      screenId: tvs[1]!.screenId,
+      receivedAt: isoAt(1),
+      event: event(5, { type: 'log', timestamp: 5, text: 'früh', deep: { er: [1, null] } }),
+    });
+    expect(new Set(items.map(({ id }) => id)).size).toBe(6);
+  });
+
+  it.each([1, 2, 4, 6])('200 page by page, %i at a time, in both orders', async (limit) => {
+    expect(numbers((await walk(admin, '/v1/events', limit)).items)).toEqual([6, 5, 4, 3, 2, 1]);
+    expect(numbers((await walk(admin, '/v1/events?order=asc', limit)).items)).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  it('200 filtered by type, device and screen, over pages too', async () => {
+    expect(numbers((await ask('?type=log')).items)).toEqual([5]);
+    expect(numbers((await ask('?type=impression')).items)).toEqual([2]);
+    expect(numbers((await ask(`?deviceId=${tvs[0]!.deviceId.toUpperCase()}`)).items)).toEqual([6, 3, 2, 1]);
+    expect(numbers((await ask(`?screenId=${tvs[1]!.screenId}`)).items)).toEqual([5, 4]);
+    expect(numbers((await walk(admin, `/v1/events?type=heartbeat&screenId=${tvs[0]!.screenId}`, 1)).items)).toEqual([6, 3, 1]);
+    expect(await ask(`?deviceId=${unknownId}`)).toEqual({ items: [], nextCursor: null });
+    expect(await ask('?type=never.seen')).toEqual({ items: [], nextCursor: null });
+  });
+
+  it('200 filtered by the time of receipt, from inclusive and to exclusive', async () => {
+    expect(numbers((await ask(`?from=${isoAt(1)}`)).items)).toEqual([6, 5, 4]);
+    expect(numbers((await ask(`?to=${isoAt(1)}`)).items)).toEqual([3, 2, 1]);
+    expect(numbers((await ask(`?from=${startMs / 1000 + 1}&to=${startMs / 1000 + 2}`)).items)).toEqual([5, 4]);
+    expect(numbers((await ask(`?from=${isoAt(2)}&to=${isoAt(1)}`)).items)).toEqual([]);
+    expect(numbers((await ask('?from=2026-11-20&to=2026-11-21')).items)).toHaveLength(6);
+    expect(numbers((await ask('?from=2026-11-20T13:00:00%2B01:00&order=asc&limit=2')).items)).toEqual([1, 2]);
+  });
+
+  it.each([
+    'type=A',
+    'deviceId=x',
+    'screenId=x',
+    'from=yesterday',
+    'to=2026-11-20T12:00:00',
+    'from=2026-13-01',
+    'order=up',
+    'after=x',
+    'waitSeconds=0',
+    'waitSeconds=31',
+    'waitSeconds=1.5',
+    'limit=0',
+    'cursor=x',
+    'venueId=x',
+  ])('400 for %s', async (query) => expectInvalid(await admin.get(`/v1/events?${query}`), `query.${query.split('=')[0]}`));
+
+  it('200 without another tenant’s', async () => {
+    const other = await admin.tenant('Other');
+    expect((await admin.in(other.id).get('/v1/events')).body.items).toEqual([]);
+    expect((await admin.in(other.id).get(`/v1/events?deviceId=${tvs[0]!.deviceId}`)).body.items).toEqual([]);
+    await admin.delete(`/v1/tenants/${other.id}`);
+  });
+
+  it('200 at once, with waitSeconds, when there is something', async () => {
+    expect(numbers((await ask('?waitSeconds=30&limit=1')).items)).toEqual([6]);
+  });
+});
+
+describe('following by order=asc&after&waitSeconds', () => {
+  let tv: BoundTv;
+  let last: string;
+
+  /** A request that is held: what it answers, and whether it has. */
+  const hold = async (query: string, signal?: AbortSignal) => {
+    const waiting = service.clock.waiting;
+    const held = { isOver: false, answer: admin.send('GET', `/v1/events${query}`, signal ? { signal } : {}) };
+    held.answer.then(
+      () => (held.isOver = true),
+      () => (held.isOver = true),
+    );
+    await expect.poll(() => service.clock.waiting).toBeGreaterThan(waiting);
+    return held;
+  };
+
+  beforeAll(async () => {
+    service = await startService();
+    admin = manager(service);
+    tv = await service.tv();
+    await post(tv, event(0));
+    last = (await ask('?order=asc')).items[0]!.id;
+  });
+
+  it('200 with what came after, oldest first, nothing twice and nothing missed', async () => {
+    const seen: number[] = [];
+    for (let round = 0; round < 3; round++) {
+      await post(tv, event(round * 2 + 1), event(round * 2 + 2));
+      const { items } = await ask(`?order=asc&after=${last}&waitSeconds=5`);
+      seen.push(...numbers(items));
+      last = items.at(-1)!.id;
+    }
+    expect(seen).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(await ask(`?order=asc&after=${last}`)).toEqual({ items: [], nextCursor: null });
+  });
+
+  it('200 as soon as there is an event, held until then', async () => {
+    const held = await hold(`?order=asc&after=${last}&waitSeconds=30`);
+    expect(held.isOver).toBe(false);
+    await post(tv, event(10));
+    const { status, body } = await held.answer;
+    expect(status).toBe(200);
+    expect(numbers(body.items)).toEqual([10]);
+    last = body.items.at(-1).id;
+  });
+
+  it('200, woken only by what fits its filters', async () => {
+    const held = await hold(`?order=asc&after=${last}&type=log&waitSeconds=30`);
+    await post(tv, event(11));
+    await post(tv, event(12));
+    await ask('');
+    expect(held.isOver).toBe(false);
+    await post(tv, event(13, { type: 'log' }));
+    expect(numbers((await held.answer).body.items)).toEqual([13]);
+    last = (await ask('?limit=1')).items[0]!.id;
+  });
+
+  it('200 and empty when the time is over', async () => {
+    const held = await hold(`?order=asc&after=${last}&waitSeconds=2`);
+    service.clock.advance(1999);
+    await ask('');
+    expect(held.isOver).toBe(false);
+    service.clock.advance(1);
+    expect((await held.answer).body).toEqual({ items: [], nextCursor: null });
+  });
+
+  it('leaves no timer behind when the caller goes away', async () => {
+    const waiting = service.clock.waiting;
+    const controller = new AbortController();
+    const held = await hold(`?order=asc&after=${last}&waitSeconds=30`, controller.signal);
+    controller.abort();
+    await expect(held.answer).rejects.toThrow();
+    await expect.poll(() => service.clock.waiting).toBe(waiting);
+  });
+
+  it('200 for one that begins before there is any event', async () => {
+    const other = await admin.tenant('Fresh');
+    const inside = admin.in(other.id);
+    const waiting = service.clock.waiting;
+    const answer = inside.get('/v1/events?order=asc&waitSeconds=30');
+    await expect.poll(() => service.clock.waiting).toBeGreaterThan(waiting);
+    // What another tenant's TVs send wakes nobody here.
+    await post(tv, event(20));
+    const venue = await inside.venue('Hall');
+    const screen = await inside.screen(venue.id, 'TV');
+    const { code } = await inside.code(screen.id);
+    const { body } = await service.register(code);
+    await service.send('POST', `/devices/${screen.id}/events`, { key: body.apiKey, body: [event(21)] });
+    expect(numbers((await answer).body.items)).toEqual([21]);
+  });
+
+  it('401 is not held', async () => {
+    expectProblem(await service.send('GET', '/v1/events?waitSeconds=30', { key: 'mak_x' }), 'credential_invalid');
+  });
+});

@@ -1,0 +1,43 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { roles } from '../../src/domain/role.ts';
+import { expectProblem, type Manager, manager } from '../support/management.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+let platform: Manager;
+
+beforeAll(async () => {
+  service = await startService();
+  platform = manager(service);
+});
+
+describe('GET /v1/me', () => {
+  it.each(roles.filter((role) => role !== 'platform'))('200 for a %s: token, role and tenant', async (role) => {
+    const [tenant] = (await platform.get('/v1/tenants')).body.items;
+    const { id, token } = (await platform.post('/v1/tokens', { name: `My ${role}`, role })).body;
+    const { status, body } = await manager(service, token).get('/v1/me');
+    expect(status).toBe(200);
+    expect(body).toEqual({ tokenId: id, name: `My ${role}`, role, tenantId: tenant.id, tenantName: 'default' });
+  });
+
+  it('200 for a platform token: the only tenant; null while that is open; the named one', async () => {
+    const { body } = await platform.get('/v1/me');
+    expect(body).toMatchObject({ name: 'bootstrap', role: 'platform', tenantName: 'default' });
+    const other = await platform.tenant('Other');
+    expect((await platform.get('/v1/me')).body).toEqual({ ...body, tenantId: null, tenantName: null });
+    expect((await platform.in(other.id).get('/v1/me')).body).toEqual({ ...body, tenantId: other.id, tenantName: 'Other' });
+  });
+
+  it('shows the name that the tenant has now', async () => {
+    const other = await platform.tenant('Old name');
+    const viewer = await platform.in(other.id).as('viewer');
+    await platform.patch(`/v1/tenants/${other.id}`, { name: 'New name' });
+    expect((await viewer.get('/v1/me')).body.tenantName).toBe('New name');
+  });
+
+  it('404 tenant_not_found when a token names a tenant that is not its own', async () => {
+    const [one, other] = [await platform.tenant('One'), await platform.tenant('Two')];
+    const viewer = await platform.in(one.id).as('viewer');
+    expectProblem(await viewer.in(other.id).get('/v1/me'), 'tenant_not_found');
+  });
+});

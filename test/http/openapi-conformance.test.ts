@@ -1,0 +1,218 @@
+// What the service really answers, held against the document that it hands out.
+import { createRequire } from 'node:module';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Operation, type OperationId, operations } from '../../src/wire/operations.ts';
+import { impression, item, type Manager, manager, unknownId } from '../support/management.ts';
+import { type Answer, type Sent, startService, type TestService } from '../support/service.ts';
+
+interface Validator {
+  addSchema(schema: object, name: string): void;
+  getSchema(reference: string): ((value: unknown) => boolean) | undefined;
+  errorsText(errors: unknown): string;
+}
+type Compiled = ((value: unknown) => boolean) & { errors?: unknown };
+
+// The validator that the check of the document itself is made with.
+const fromValidator = createRequire(import.meta.resolve('@seriousme/openapi-schema-validator'));
+const Ajv: new (options: object) => Validator = fromValidator('ajv/dist/2020.js').default;
+
+const table = Object.entries<Operation>(operations) as [OperationId, Operation][];
+const system: Record<string, string> = { '/healthz': 'getHealth', '/readyz': 'getReadiness', '/metrics': 'getMetrics', '/openapi.json': 'getOpenApi' };
+
+interface Seen {
+  operation: string;
+  method: string;
+  path: string;
+  answer: Answer;
+}
+
+let service: TestService;
+let admin: Manager;
+let document: Answer['body'];
+let ajv: Validator;
+const seen: Seen[] = [];
+
+/** The operation of a request: what stands literally in a path wins. */
+function operationOf(method: string, url: string): { operation: string; path: string } | undefined {
+  const path = url.split('?')[0] ?? '';
+  if (system[path]) return { operation: system[path], path };
+  const found = table
+    .filter(([, one]) => one.method === method && new RegExp(`^${one.path.replace(/:\w+/g, '[^/]+')}$`).test(path))
+    .sort(([, a], [, b]) => a.path.split(':').length - b.path.split(':').length)[0];
+  return found && { operation: found[0], path: found[1].path.replace(/:(\w+)/g, '{$1}') };
+}
+
+const escaped = (part: string) => part.replaceAll('~', '~0').replaceAll('/', '~1');
+
+/** What is wrong with an answer by the document; empty when nothing is. */
+function complaints({ method, path, answer }: Seen): string[] {
+  const described = document.paths[path][method.toLowerCase()].responses[answer.status];
+  if (!described) return [`${answer.status} is not described`];
+  const missing = Object.keys(described.headers ?? {}).filter((name) => described.headers[name].required && !answer.headers.has(name));
+  const type = answer.headers.get('content-type')?.split(';')[0];
+  if (!described.content) return [...missing, ...(answer.text === '' ? [] : ['it has a body'])];
+  if (!type || !described.content[type]) return [...missing, `${type} is not described`];
+  if (!/json$/.test(type)) return missing;
+  const reference = `doc#/paths/${escaped(path)}/${method.toLowerCase()}/responses/${answer.status}/content/${escaped(type)}/schema`;
+  const validate = ajv.getSchema(reference) as Compiled;
+  return [...missing, ...(validate(answer.body) ? [] : [ajv.errorsText(validate.errors)])];
+}
+
+/** Sends, and remembers what came back. */
+async function send(method: string, path: string, sent: Sent = {}): Promise<Answer> {
+  const answer = await service.send(method, path, sent);
+  const found = operationOf(method, path);
+  if (found) seen.push({ ...found, method, answer });
+  return answer;
+}
+
+const manage = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+  send(method, path, { key: admin.token, headers, ...(body === undefined ? {} : { body }) });
+
+/** The life of a tenant, from its making to its end. */
+async function tellTheStory(): Promise<void> {
+  const { id: tenantId } = (await manage('GET', '/v1/tenants')).body.items[0];
+  const inside = { 'X-Tenant-Id': tenantId };
+  const { id: spare } = (await manage('POST', '/v1/tenants', { name: 'Spare' })).body;
+  await manage('GET', `/v1/tenants/${spare}`);
+  await manage('PATCH', `/v1/tenants/${spare}`, { name: 'Spare 2' });
+  await manage('GET', '/v1/me');
+  await manage('GET', '/v1/venues');
+  await manage('DELETE', `/v1/tenants/${spare}`);
+  await manage('DELETE', `/v1/tenants/${tenantId}`);
+  await manage('GET', '/v1/me', undefined, inside);
+  const { id: tokenId } = (await manage('POST', '/v1/tokens', { name: 'Night shift', role: 'viewer' })).body;
+  await manage('GET', '/v1/tokens');
+  await manage('GET', `/v1/tokens/${tokenId}`);
+  const venue = (await manage('POST', '/v1/venues', { name: 'Hall', timezone: 'Europe/Berlin', labels: { a: '1' } })).body;
+  await manage('POST', '/v1/venues', { name: 'hall' });
+  await manage('GET', `/v1/venues/${venue.id}`);
+  await manage('PATCH', `/v1/venues/${venue.id}`, { address: 'Here 1' });
+  const screen = (await manage('POST', '/v1/screens', { venueId: venue.id, name: 'Lobby' })).body;
+  await manage('PATCH', `/v1/screens/${screen.id}`, { labels: { floor: '2' } });
+  for (const path of [`/v1/tenants/${tenantId}`, `/v1/venues/${venue.id}`, `/v1/screens/${screen.id}`]) {
+    await manage('GET', `${path}/config`);
+    await manage('PUT', `${path}/config`, { syncIntervalMinutes: 7, theme: { dark: true } });
+    await manage('GET', `${path}/config`);
+    await manage('DELETE', `${path}/config`);
+  }
+  await pairAndPlay(screen.id);
+  await readAndEnd(venue.id, screen.id, tokenId);
+}
+
+async function pairAndPlay(screenId: string): Promise<void> {
+  const makeCode = async () => (await manage('POST', '/v1/devices/provisioning-codes', { screenId })).body.code;
+  const cancelled = await makeCode();
+  await manage('DELETE', `/v1/devices/provisioning-codes/${cancelled}`);
+  await manage('DELETE', `/v1/devices/provisioning-codes/${cancelled}`);
+  const code = await makeCode();
+  await manage('GET', `/v1/devices/provisioning-codes/${code}/status`);
+  const register = (pairingCode: string, deviceInfo: unknown = {}) => send('POST', '/devices/register', { body: { pairingCode, deviceInfo } });
+  await register('AAAAAAAA');
+  await register(cancelled);
+  await register(code, { macAddress: 'x' });
+  const { apiKey: key, deviceId } = (await register(code, { model: 'QM55C' })).body;
+  await register(code);
+  await makeCode();
+  await manage('GET', `/v1/devices/provisioning-codes/${code}/status`);
+  await manage('GET', `/v1/screens/${screenId}/playlist`);
+  await send('GET', `/devices/${screenId}/playlist`, { key });
+  await manage('PUT', `/v1/screens/${screenId}/playlist`, { items: [item()], validUntil: null });
+  await manage('PUT', `/v1/screens/${screenId}/playlist`, { items: [item({ campaignId: 'x' })], validUntil: 4_000_000_000 });
+  await manage('GET', `/v1/screens/${screenId}/playlist`);
+  await manage('GET', `/v1/screens/${screenId}/playlists`);
+  for (const what of ['playlist', 'config']) {
+    const { headers } = await send('GET', `/devices/${screenId}/${what}`, { key });
+    await send('GET', `/devices/${screenId}/${what}`, { key, headers: { 'If-None-Match': headers.get('etag')! } });
+    await send('GET', `/devices/${unknownId}/${what}`, { key });
+  }
+  await send('POST', `/devices/${screenId}/events`, { key, body: [impression(), { type: 'log', timestamp: 1, text: 'x' }] });
+  await send('POST', `/devices/${screenId}/events`, { key, body: [] });
+  await send('POST', `/devices/${screenId}/events`, { body: [] });
+  await manage('GET', `/v1/devices/${deviceId}`);
+  await manage('GET', '/v1/devices?online=true');
+  await manage('DELETE', `/v1/screens/${screenId}`);
+  await manage('POST', `/v1/devices/${deviceId}/revoke`, { reason: 'stolen' });
+}
+
+async function readAndEnd(venueId: string, screenId: string, tokenId: string): Promise<void> {
+  await manage('GET', '/v1/events?limit=1');
+  for (const groupBy of ['campaign', 'creative', 'screen', 'venue', 'day']) await manage('GET', `/v1/reports/impressions?groupBy=${groupBy}`);
+  await manage('GET', '/v1/reports/impressions', undefined, { Accept: 'text/csv' });
+  await manage('GET', '/v1/audit?limit=200');
+  await manage('GET', `/v1/screens/${screenId}`);
+  await manage('GET', '/v1/screens?label=floor:2');
+  await manage('DELETE', `/v1/venues/${venueId}`);
+  await manage('DELETE', `/v1/screens/${screenId}/playlist`);
+  await manage('DELETE', `/v1/screens/${screenId}`);
+  await manage('DELETE', `/v1/venues/${venueId}`);
+  await manage('GET', '/v1/venues');
+  await manage('DELETE', `/v1/tokens/${tokenId}`);
+  await manage('DELETE', `/v1/tokens/${(await manage('GET', '/v1/me')).body.tokenId}`);
+  for (const path of Object.keys(system)) await send('GET', path);
+}
+
+/** Whatever else each operation refuses: no credential, no right, no such record, no such parameter, no good body. */
+async function askAmiss(): Promise<void> {
+  const viewer = await admin.as('viewer');
+  const unknown = (path: string) => path.replace(':id', unknownId).replace(':code', 'ZZZZZZZZ');
+  for (const [, { method, path, body, query }] of table) {
+    await send(method, unknown(path), body ? { body: {} } : {});
+    if (!path.startsWith('/v1/')) continue;
+    await send(method, unknown(path), { key: 'mak_x', ...(body ? { body: {} } : {}) });
+    await send(method, unknown(path), { key: viewer.token, ...(body ? { body: {} } : {}) });
+    await manage(method, unknown(path), body ? { nonsense: 1 } : undefined);
+    await manage(method, unknown(path), body ? {} : undefined, { 'X-Tenant-Id': unknownId });
+    if (body) await manage(method, unknown(path), '{');
+    if (body) await manage(method, unknown(path), '{}', { 'Content-Type': 'text/plain' });
+    if (query) await manage(method, `${unknown(path)}?nonsense=1`, body ? {} : undefined);
+  }
+}
+
+beforeAll(async () => {
+  service = await startService();
+  admin = manager(service);
+  document = (await service.send('GET', '/openapi.json')).body;
+  ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true });
+  ajv.addSchema(document, 'doc');
+  await tellTheStory();
+  await askAmiss();
+});
+
+describe('the OpenAPI document', () => {
+  it.each(table)('describes what %s answers when it succeeds', (id, { status }) => {
+    const answers = seen.filter((one) => one.operation === id && one.answer.status === status);
+    expect(answers).not.toEqual([]);
+    expect(answers.flatMap(complaints)).toEqual([]);
+  });
+
+  it.each(table)('describes what %s answers when it refuses, and each code of it', (id) => {
+    const refusals = seen.filter((one) => one.operation === id && one.answer.status >= 300);
+    expect(refusals).not.toEqual([]);
+    expect(refusals.flatMap(complaints)).toEqual([]);
+    for (const { method, path, answer } of refusals.filter((one) => one.answer.status >= 400)) {
+      const { content } = document.paths[path][method.toLowerCase()].responses[answer.status];
+      expect(Object.keys(content['application/problem+json'].examples)).toContain(answer.body.code);
+    }
+  });
+
+  it.each(Object.entries(system))('describes what %s answers', (_, operation) => {
+    const answers = seen.filter((one) => one.operation === operation);
+    expect(answers).not.toEqual([]);
+    expect(answers.flatMap(complaints)).toEqual([]);
+  });
+
+  it('would not describe another answer', () => {
+    const one = seen.find(({ operation, answer }) => operation === 'getVenue' && answer.status === 200)!;
+    const other = (answer: Partial<Answer>) => complaints({ ...one, answer: { ...one.answer, ...answer } });
+    expect(other({})).toEqual([]);
+    expect(other({ body: { ...one.answer.body, name: 5 } })).toHaveLength(1);
+    expect(other({ status: 418 })).toEqual(['418 is not described']);
+    expect(other({ headers: new Headers({ 'Content-Type': 'text/html' }) })).not.toEqual([]);
+  });
+
+  it('has seen most of what can be answered', () => {
+    const kinds = new Set(seen.map(({ operation, answer }) => `${operation} ${answer.body?.code ?? answer.status}`));
+    expect(kinds.size).toBeGreaterThan(200);
+  });
+});

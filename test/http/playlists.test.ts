@@ -1,0 +1,255 @@
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { expectInvalid, expectProblem, item, type Manager, manager, unknownId } from '../support/management.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+let admin: Manager;
+let screenId: string;
+const path = () => `/v1/screens/${screenId}/playlist`;
+const publish = async (body: unknown) => {
+  const answer = await admin.put(path(), body);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.body;
+};
+const history = async (query = '') => (await admin.get(`${path()}s${query}`)).body;
+const seconds = () => Math.floor(service.clock.now() / 1000);
+const other = (duration = 7) => ({ items: [item({ duration })] });
+
+beforeAll(async () => {
+  service = await startService();
+  admin = manager(service);
+});
+
+beforeEach(async () => {
+  screenId = (await service.screen()).id;
+});
+
+describe('PUT /v1/screens/:id/playlist', () => {
+  it('200 with the playlist, version 1; validUntil null when none was given', async () => {
+    const { status, body } = await admin.put(path(), { items: [item()] });
+    expect(status).toBe(200);
+    const { id, tenantId } = body;
+    expect(body).toEqual({ id, tenantId, screenId, status: 'active', version: 1, validUntil: null, items: [item()] });
+    expect((await admin.get(path())).body).toEqual(body);
+    expect((await admin.get(`/v1/screens/${screenId}`)).body.state).toBe('provisioning');
+  });
+
+  it('200 on an active screen, and the TV gets it', async () => {
+    const tv = await service.tv(screenId);
+    const { id } = await publish({ items: [item()] });
+    expect((await tv.send('GET', 'playlist')).body).toMatchObject({ id, version: 1, items: [item()] });
+  });
+
+  it('200 with items in their order, their further members kept', async () => {
+    const items = [
+      item({ campaignId: '33333333-3333-4333-8333-333333333333', duration: 0.5, mood: { tags: ['a', null, 1.5], deep: { er: true } } }),
+      item({ creativeType: 'image', creativeUrl: 'http://media.example.com/ä ö.png?x=1#y' }),
+      item({ creativeType: 'html', duration: 86_400, creativeId: '00000000-0000-0000-0000-000000000000' }),
+    ];
+    expect((await publish({ items })).items).toEqual(items);
+    const tv = await service.tv(screenId);
+    expect((await tv.send('GET', 'playlist')).body.items).toEqual(items);
+  });
+
+  it('200 with creative ids of any version, in lower case', async () => {
+    const creativeId = 'FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF';
+    expect((await publish({ items: [item({ creativeId })] })).items[0].creativeId).toBe(creativeId.toLowerCase());
+  });
+
+  it('200 with 500 items, 400 with 501 or none', async () => {
+    expect((await publish({ items: Array.from({ length: 500 }, () => item()) })).items).toHaveLength(500);
+    expectInvalid(await admin.put(path(), { items: Array.from({ length: 501 }, () => item()) }), '/items');
+    expectInvalid(await admin.put(path(), { items: [] }), '/items');
+    expect((await admin.get(path())).body.version).toBe(1);
+  });
+
+  it('200 unchanged for the same content, however often and however written', async () => {
+    const first = await publish({ items: [item({ campaignId: 'c', extra: { a: 1, b: 2 } })], validUntil: seconds() + 60 });
+    const items = [{ extra: { b: 2, a: 1 }, campaignId: 'c', ...item() }];
+    for (const validUntil of [seconds() + 60, (seconds() + 60) * 1000]) expect(await publish({ items, validUntil })).toEqual(first);
+    expect((await history()).items).toEqual([first]);
+  });
+
+  it('200 unchanged with validUntil null or left out', async () => {
+    const first = await publish({ items: [item()] });
+    expect(await publish({ items: [item()], validUntil: null })).toEqual(first);
+  });
+
+  it.each([
+    ['other items', () => other()],
+    ['a further member', () => ({ items: [item({ mood: 'calm' })] })],
+    ['an end', () => ({ items: [item()], validUntil: seconds() + 60 })],
+    ['one more item', () => ({ items: [item(), item()] })],
+  ])('200 with the next version and the same id for %s', async (_, body) => {
+    const first = await publish({ items: [item()] });
+    const second = await publish(body());
+    expect(second).toMatchObject({ id: first.id, version: 2, status: 'active' });
+    expect((await history()).items).toEqual([second, { ...first, status: 'superseded' }]);
+  });
+
+  it('200 with one version each when two publish at the same moment', async () => {
+    await Promise.all([publish(other(1)), publish(other(2)), publish(other(3))]);
+    const { items } = await history();
+    expect(items.map(({ version, status }: { version: number; status: string }) => [version, status])).toEqual([
+      [3, 'active'],
+      [2, 'superseded'],
+      [1, 'superseded'],
+    ]);
+    expect(new Set(items.map(({ id }: { id: string }) => id)).size).toBe(1);
+  });
+
+  it('200 with a new version for the same content after it was withdrawn', async () => {
+    const first = await publish({ items: [item()] });
+    await admin.delete(path());
+    expect(await publish({ items: [item()] })).toEqual({ ...first, version: 2 });
+    expect((await history()).items.map(({ status }: { status: string }) => status)).toEqual(['active', 'withdrawn']);
+  });
+
+  it('200 with a new version after the end; the former one stays expired', async () => {
+    const first = await publish({ items: [item()], validUntil: seconds() + 60 });
+    service.clock.advance(60_000);
+    const second = await publish({ items: [item()], validUntil: seconds() + 60 });
+    expect(second).toMatchObject({ id: first.id, version: 2, status: 'active' });
+    expect((await history()).items.map(({ status }: { status: string }) => status)).toEqual(['active', 'expired']);
+  });
+
+  it.each([
+    ['now', 0],
+    ['the past', -1],
+    ['long past', -1_000_000],
+  ])('400 for a validUntil of %s, and what stood stays', async (_, offset) => {
+    const first = await publish({ items: [item()] });
+    expectInvalid(await admin.put(path(), { items: [item({ duration: 3 })], validUntil: seconds() + offset }), '/validUntil');
+    expect((await admin.get(path())).body).toEqual(first);
+    expect((await history()).items).toHaveLength(1);
+  });
+
+  it.each([1.5, -1, '1790000000', 2 ** 53, true])('400 for the validUntil %j', async (validUntil) => {
+    expectInvalid(await admin.put(path(), { items: [item()], validUntil }), '/validUntil');
+  });
+
+  it.each([
+    ['creativeId', 'x'],
+    ['creativeUrl', 'ftp://media.example.com/a'],
+    ['creativeUrl', 'javascript:alert(1)'],
+    ['creativeUrl', '/spring.mp4'],
+    ['creativeUrl', `https://media.example.com/${'a'.repeat(2023)}`],
+    ['creativeType', 'audio'],
+    ['duration', 0],
+    ['duration', -1],
+    ['duration', 86_400.5],
+    ['duration', '15'],
+    ['duration', null],
+  ])('400 for the %s %j', async (member, value) => {
+    expectInvalid(await admin.put(path(), { items: [item(), item({ [member]: value })] }), `/items/1/${member}`);
+    expectProblem(await admin.get(path()), 'playlist_not_found');
+  });
+
+  it('200 with a creativeUrl of 2048 characters', async () => {
+    await publish({ items: [item({ creativeUrl: `https://media.example.com/${'a'.repeat(2022)}` })] });
+  });
+
+  it('400 naming every member that is missing or unknown', async () => {
+    expectInvalid(
+      await admin.put(path(), { items: [{}, 5], validuntil: 1 }),
+      '/items/0/creativeId',
+      '/items/0/creativeUrl',
+      '/items/0/creativeType',
+      '/items/0/duration',
+      '/items/1',
+      '/validuntil',
+    );
+    expectInvalid(await admin.put(path(), {}), '/items');
+    expectInvalid(await admin.put(path(), [item()]), '');
+  });
+
+  it('404 screen_not_found before the body is judged', async () => {
+    expectProblem(await admin.put(`/v1/screens/${unknownId}/playlist`, {}), 'screen_not_found');
+  });
+
+  it('413 past 1 MiB, and nothing is published', async () => {
+    const fits = { items: [item({ pad: 'x'.repeat(1_048_576 - 300) })] };
+    expect(JSON.stringify(fits).length).toBeLessThanOrEqual(1_048_576);
+    await publish(fits);
+    expectProblem(await admin.put(path(), { items: [item({ pad: 'x'.repeat(1_048_576) })] }), 'body_too_large');
+    expect((await admin.get(path())).body.version).toBe(1);
+  });
+});
+
+describe('GET /v1/screens/:id/playlist', () => {
+  it('404 playlist_not_found when there never was one', async () => expectProblem(await admin.get(path()), 'playlist_not_found'));
+
+  it('200 with the status expired from its end on, 404 for the TV', async () => {
+    const tv = await service.tv(screenId);
+    const playlist = await publish({ items: [item()], validUntil: seconds() + 60 });
+    expect(playlist.validUntil).toBe(seconds() + 60);
+    service.clock.advance(59_999);
+    expect((await admin.get(path())).body).toEqual(playlist);
+    expect((await tv.send('GET', 'playlist')).status).toBe(200);
+    service.clock.advance(1);
+    expect((await admin.get(path())).body).toEqual({ ...playlist, status: 'expired' });
+    expectProblem(await tv.send('GET', 'playlist'), 'playlist_not_found');
+  });
+
+  it('404 screen_not_found', async () => expectProblem(await admin.get(`/v1/screens/x/playlist`), 'screen_not_found'));
+});
+
+describe('DELETE /v1/screens/:id/playlist', () => {
+  it('204, and there is none for managers and TVs; the history keeps it', async () => {
+    const tv = await service.tv(screenId);
+    const first = await publish({ items: [item()] });
+    expect(await admin.delete(path())).toMatchObject({ status: 204, text: '' });
+    expectProblem(await admin.get(path()), 'playlist_not_found');
+    expectProblem(await tv.send('GET', 'playlist'), 'playlist_not_found');
+    expect((await history()).items).toEqual([{ ...first, status: 'withdrawn' }]);
+  });
+
+  it('204 also when there is none, or it is withdrawn already', async () => {
+    expect((await admin.delete(path())).status).toBe(204);
+    await publish({ items: [item()] });
+    for (let times = 0; times < 2; times++) expect((await admin.delete(path())).status).toBe(204);
+    expect((await history()).items).toHaveLength(1);
+  });
+
+  it('404 screen_not_found', async () => expectProblem(await admin.delete(`/v1/screens/${unknownId}/playlist`), 'screen_not_found'));
+});
+
+describe('GET /v1/screens/:id/playlists', () => {
+  it('200 and empty when nothing was published', async () => expect(await history()).toEqual({ items: [], nextCursor: null }));
+
+  it('200 with the last 20 versions, newest first, whole', async () => {
+    const all = [];
+    for (let duration = 1; duration <= 23; duration++) all.push(await publish(other(duration)));
+    const { items, nextCursor } = await history();
+    expect(nextCursor).toBeNull();
+    const expected = all.slice(3).map((playlist, index) => (index === 19 ? playlist : { ...playlist, status: 'superseded' }));
+    expect(items).toEqual(expected.toReversed());
+  });
+
+  it('200 page by page', async () => {
+    for (let duration = 1; duration <= 5; duration++) await publish(other(duration));
+    const first = await history('?limit=2');
+    expect(first.items.map(({ version }: { version: number }) => version)).toEqual([5, 4]);
+    await publish(other(6));
+    const second = await history(`?limit=2&cursor=${first.nextCursor}`);
+    expect(second.items.map(({ version }: { version: number }) => version)).toEqual([3, 2]);
+    const third = await history(`?limit=2&cursor=${second.nextCursor}`);
+    expect(third).toMatchObject({ items: [{ version: 1 }], nextCursor: null });
+  });
+
+  it.each(['limit=0', 'limit=201', 'cursor=', 'cursor=x', 'cursor=-1', 'cursor=Infinity', 'cursor=1e3', 'status=active'])(
+    '400 for %s',
+    async (query) => expectInvalid(await admin.get(`${path()}s?${query}`), `query.${query.split('=')[0]}`),
+  );
+
+  it('404 screen_not_found, and a deleted screen leaves nothing to its successor', async () => {
+    expectProblem(await admin.get(`/v1/screens/${unknownId}/playlists`), 'screen_not_found');
+    const screen = await service.screen();
+    screenId = screen.id;
+    await publish({ items: [item()] });
+    await publish(other());
+    await admin.delete(`/v1/screens/${screenId}`);
+    screenId = (await admin.screen(screen.venueId, screen.name)).id;
+    expect(await history()).toEqual({ items: [], nextCursor: null });
+  });
+});

@@ -1,0 +1,279 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { expectInvalid, expectProblem, impression, item, type Manager, manager, unknownId, walk } from '../support/management.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+let admin: Manager;
+let venueId: string;
+let count = 0;
+const fresh = () => `Screen ${++count}`;
+const iso = (ms = service.clock.now()) => new Date(ms).toISOString();
+const minuteMs = 60_000;
+
+beforeAll(async () => {
+  service = await startService();
+  admin = manager(service);
+  venueId = (await admin.venue('Hall')).id;
+});
+
+describe('POST /v1/screens', () => {
+  it('201 with the record and its Location, provisioning', async () => {
+    const body = { venueId, name: fresh(), labels: { floor: '2' } };
+    const answer = await admin.post('/v1/screens', body);
+    expect(answer.status).toBe(201);
+    const { id, tenantId } = answer.body;
+    const empty = { state: 'provisioning', deviceId: null, provisioningCode: null };
+    expect(answer.body).toEqual({ id, tenantId, ...body, ...empty, createdAt: iso(), updatedAt: iso() });
+    expect(answer.headers.get('location')).toBe(`/v1/screens/${id}`);
+    expect((await admin.get(`/v1/screens/${id}`)).body).toEqual(answer.body);
+  });
+
+  it('201 with the venue in upper case', async () => {
+    expect((await admin.post('/v1/screens', { venueId: venueId.toUpperCase(), name: fresh() })).body).toMatchObject({ venueId, labels: {} });
+  });
+
+  it('400 naming what is missing, unknown or read-only', async () => {
+    expectInvalid(await admin.post('/v1/screens', {}), '/venueId', '/name');
+    const body = { venueId: 'hall', name: 'a/b', state: 'active', deviceId: unknownId, tenantId: unknownId };
+    expectInvalid(await admin.post('/v1/screens', body), '/venueId', '/name', '/state', '/deviceId', '/tenantId');
+  });
+
+  it('404 venue_not_found for an unknown venue and another tenant’s alike, and none is made', async () => {
+    const other = await service.manage('POST', '/v1/tenants', { name: 'Other' });
+    const foreign = await admin.in(other.body.id).venue('Hall');
+    const mine = admin.in((await admin.in(other.body.id).get('/v1/tenants')).body.items[0].id);
+    const answers = [];
+    for (const id of [foreign.id, unknownId]) answers.push(await mine.post('/v1/screens', { venueId: id, name: fresh() }));
+    for (const answer of answers) expectProblem(answer, 'venue_not_found');
+    expect({ ...answers[0]!.body, requestId: '' }).toEqual({ ...answers[1]!.body, requestId: '' });
+    expect((await admin.in(other.body.id).get('/v1/screens')).body.items).toEqual([]);
+    await admin.in(other.body.id).delete(`/v1/venues/${foreign.id}`);
+    expect((await admin.delete(`/v1/tenants/${other.body.id}`)).status).toBe(204);
+  });
+
+  it('409 name_taken with existingId in the same venue, 201 in another', async () => {
+    const { id, name } = await admin.screen(venueId, fresh());
+    expectProblem(await admin.post('/v1/screens', { venueId, name: name.toUpperCase() }), 'name_taken', { existingId: id });
+    const other = await admin.venue('Annex');
+    expect((await admin.post('/v1/screens', { venueId: other.id, name })).status).toBe(201);
+  });
+
+  it('leaves no screen without a venue when the venue goes at the same moment', async () => {
+    const venue = await admin.venue('Short-lived');
+    const [made, gone] = await Promise.all([
+      admin.post('/v1/screens', { venueId: venue.id, name: fresh() }),
+      admin.delete(`/v1/venues/${venue.id}`),
+    ]);
+    expect([[201, 409], [404, 204]]).toContainEqual([made.status, gone.status]);
+  });
+});
+
+describe('PATCH /v1/screens/:id', () => {
+  it('200 with name and labels merged, all else as it was', async () => {
+    const screen = await admin.screen(venueId, fresh(), { labels: { a: '1', b: '2' } });
+    service.clock.advance(1000);
+    const name = fresh();
+    const { status, body } = await admin.patch(`/v1/screens/${screen.id}`, { name, labels: { a: null, c: '3' } });
+    expect(status).toBe(200);
+    expect(body).toEqual({ ...screen, name, labels: { b: '2', c: '3' }, updatedAt: iso() });
+  });
+
+  it('200 and nothing changes for an empty patch', async () => {
+    const screen = await admin.screen(venueId, fresh());
+    service.clock.advance(1000);
+    expect((await admin.patch(`/v1/screens/${screen.id}`, { name: screen.name, labels: { gone: null } })).body).toEqual(screen);
+  });
+
+  it('200 keeps state and device of an active screen', async () => {
+    const screen = await admin.screen(venueId, fresh());
+    const { deviceId } = await service.tv(screen.id);
+    expect((await admin.patch(`/v1/screens/${screen.id}`, { labels: { a: '1' } })).body).toMatchObject({ state: 'active', deviceId });
+  });
+
+  it('400 for a venue: it never changes', async () => {
+    const screen = await admin.screen(venueId, fresh());
+    const other = await admin.venue('Elsewhere');
+    expectInvalid(await admin.patch(`/v1/screens/${screen.id}`, { venueId: other.id }), '/venueId');
+    expectInvalid(await admin.patch(`/v1/screens/${screen.id}`, { state: 'active' }), '/state');
+    expect((await admin.get(`/v1/screens/${screen.id}`)).body).toEqual(screen);
+  });
+
+  it('404 and 409', async () => {
+    const [one, other] = [await admin.screen(venueId, fresh()), await admin.screen(venueId, fresh())];
+    expectProblem(await admin.patch(`/v1/screens/${unknownId}`, { name: 7 }), 'screen_not_found');
+    expectProblem(await admin.patch(`/v1/screens/${one.id}`, { name: other.name }), 'name_taken', { existingId: other.id });
+    expect((await admin.get(`/v1/screens/${one.id}`)).body).toEqual(one);
+  });
+});
+
+describe('GET /v1/screens/:id', () => {
+  const codeOf = async (id: string) => (await admin.get(`/v1/screens/${id}`)).body.provisioningCode;
+
+  it('200 with the newest code’s state, never the code itself', async () => {
+    const screen = await admin.screen(venueId, fresh());
+    const first = await admin.code(screen.id);
+    service.clock.advance(minuteMs);
+    const second = await admin.code(screen.id);
+    const answer = await admin.get(`/v1/screens/${screen.id}`);
+    expect(answer.body.provisioningCode).toEqual({ status: 'pending', createdAt: iso(), expiresAt: iso(service.clock.now() + 15 * minuteMs) });
+    for (const { code } of [first, second]) expect(answer.text).not.toContain(code);
+    expect(answer.text).not.toContain('hash');
+  });
+
+  it('200 with a code that is cancelled, expired, used, and null once it is forgotten', async () => {
+    const screen = await admin.screen(venueId, fresh());
+    const cancelled = await admin.code(screen.id);
+    await admin.delete(`/v1/devices/provisioning-codes/${cancelled.code}`);
+    expect(await codeOf(screen.id)).toMatchObject({ status: 'cancelled' });
+    service.clock.advance(1);
+    await admin.code(screen.id);
+    service.clock.advance(15 * minuteMs);
+    expect(await codeOf(screen.id)).toMatchObject({ status: 'expired' });
+    const { code } = await admin.code(screen.id);
+    await service.register(code);
+    expect(await codeOf(screen.id)).toMatchObject({ status: 'used' });
+    service.clock.advance(25 * 60 * minuteMs);
+    // It is purged within a minute.
+    const aMinuteLater = () => {
+      service.clock.advance(minuteMs);
+      return codeOf(screen.id);
+    };
+    await expect.poll(aMinuteLater).toBeNull();
+  });
+});
+
+describe('GET /v1/screens', () => {
+  let lister: Manager;
+  let venues: { id: string }[];
+  let made: { id: string; name: string }[];
+  const names = async (query: string) => (await lister.get(`/v1/screens${query}`)).body.items.map((screen: { name: string }) => screen.name);
+
+  beforeAll(async () => {
+    const other = await startService();
+    lister = manager(other);
+    venues = [await lister.venue('One'), await lister.venue('Two')];
+    made = [];
+    for (let number = 0; number < 6; number++) {
+      const labels = { floor: String(number % 3), side: number < 3 ? 'left' : 'right', url: 'a:b' };
+      made.push(await lister.screen(venues[number % 2]!.id, `TV ${number}`, number === 5 ? {} : { labels }));
+    }
+    await other.tv(made[2]!.id);
+  });
+
+  it('200 page by page, each exactly once', async () => {
+    for (const limit of [1, 4, 6]) {
+      expect((await walk(lister, '/v1/screens', limit)).items.map(({ id }) => id)).toEqual(made.map(({ id }) => id));
+    }
+  });
+
+  it('200 filtered by venue, in any case; empty for one that is unknown', async () => {
+    expect(await names(`?venueId=${venues[1]!.id}`)).toEqual(['TV 1', 'TV 3', 'TV 5']);
+    expect(await names(`?venueId=${venues[1]!.id.toUpperCase()}`)).toEqual(['TV 1', 'TV 3', 'TV 5']);
+    expect((await lister.get(`/v1/screens?venueId=${unknownId}`)).body).toEqual({ items: [], nextCursor: null });
+  });
+
+  it('200 filtered by state, with what each has', async () => {
+    expect(await names('?state=active')).toEqual(['TV 2']);
+    expect(await names('?state=provisioning&limit=200')).toHaveLength(5);
+    const [active] = (await lister.get('/v1/screens?state=active')).body.items;
+    expect(active).toEqual((await lister.get(`/v1/screens/${made[2]!.id}`)).body);
+    expect(active).toMatchObject({ provisioningCode: { status: 'used' }, deviceId: expect.any(String) });
+  });
+
+  it('200 filtered by labels, which must all hold', async () => {
+    expect(await names('?label=floor:1')).toEqual(['TV 1', 'TV 4']);
+    expect(await names('?label=floor:1&label=side:right')).toEqual(['TV 4']);
+    expect(await names('?label=url:a:b&label=floor:0')).toEqual(['TV 0', 'TV 3']);
+    expect(await names('?label=floor:1&label=floor:1')).toEqual(['TV 1', 'TV 4']);
+    expect(await names('?label=floor:1&label=floor:2')).toEqual([]);
+    expect(await names('?label=floor:')).toEqual([]);
+    expect(await names('?label=nowhere:1')).toEqual([]);
+  });
+
+  it('200 with labels named like members of every object', async () => {
+    expect(await names('?label=constructor:x')).toEqual([]);
+    expect(await names('?label=__proto__:x')).toEqual([]);
+    const odd = await lister.screen(venues[0]!.id, 'Odd', { labels: { constructor: 'x', toString: 'y' } });
+    expect(await names('?label=constructor:x&label=toString:y')).toEqual(['Odd']);
+    await lister.delete(`/v1/screens/${odd.id}`);
+  });
+
+  it('200 with filters together, over several pages', async () => {
+    expect(await names(`?venueId=${venues[0]!.id}&label=side:left&state=provisioning&search=tv`)).toEqual(['TV 0']);
+    expect((await walk(lister, '/v1/screens?label=side:left', 1)).items.map(({ name }) => name)).toEqual(['TV 0', 'TV 1', 'TV 2']);
+    expect(await names('?name=tv%203')).toEqual(['TV 3']);
+  });
+
+  it('400 for filters that cannot be', async () => {
+    expectInvalid(await lister.get('/v1/screens?state=foo'), 'query.state');
+    expectInvalid(await lister.get('/v1/screens?venueId=hall'), 'query.venueId');
+    expectInvalid(await lister.get('/v1/screens?label=floor'), 'query.label');
+    expectInvalid(await lister.get('/v1/screens?label=floor:1&label=:1'), 'query.label');
+    expectInvalid(await lister.get('/v1/screens?labels=floor:1'), 'query.labels');
+  });
+});
+
+describe('DELETE /v1/screens/:id', () => {
+  it('204 while provisioning; its codes answer 410, the name is free again', async () => {
+    const screen = await admin.screen(venueId, fresh());
+    const { code } = await admin.code(screen.id);
+    expect(await admin.delete(`/v1/screens/${screen.id}`)).toMatchObject({ status: 204, text: '' });
+    expectProblem(await admin.get(`/v1/screens/${screen.id}`), 'screen_not_found');
+    expectProblem(await service.register(code), 'pairing_code_cancelled');
+    expect((await admin.get(`/v1/devices/provisioning-codes/${code}/status`)).body).toMatchObject({ status: 'cancelled', expiresInSeconds: 0 });
+    expectProblem(await admin.delete(`/v1/screens/${screen.id}`), 'screen_not_found');
+    expect((await admin.screen(venueId, screen.name)).provisioningCode).toBeNull();
+  });
+
+  it.each(['', '?force=false'])('409 screen_active%s, and all stays', async (query) => {
+    const screen = await admin.screen(venueId, fresh());
+    await admin.put(`/v1/screens/${screen.id}/playlist`, { items: [item()] });
+    const tv = await service.tv(screen.id);
+    expectProblem(await admin.delete(`/v1/screens/${screen.id}${query}`), 'screen_active');
+    expect((await admin.get(`/v1/screens/${screen.id}`)).body).toMatchObject({ state: 'active', deviceId: tv.deviceId });
+    expect((await tv.send('GET', 'playlist')).status).toBe(200);
+  });
+
+  it('204 with force=true: device, playlist and config go, the key is an orphan, events stay', async () => {
+    const screen = await admin.screen(venueId, fresh());
+    await admin.put(`/v1/screens/${screen.id}/playlist`, { items: [item()] });
+    await admin.put(`/v1/screens/${screen.id}/playlist`, { items: [item({ duration: 5 })] });
+    await admin.put(`/v1/screens/${screen.id}/config`, { syncIntervalMinutes: 9 });
+    const spare = await admin.code(screen.id);
+    const tv = await service.tv(screen.id);
+    expect((await tv.send('POST', 'events', { body: [impression()] })).status).toBe(202);
+    expect((await admin.delete(`/v1/screens/${screen.id}?force=true`)).status).toBe(204);
+    for (const what of ['playlist', 'config'] as const) expectProblem(await tv.send('GET', what), 'device_key_orphaned');
+    expectProblem(await tv.send('POST', 'events', { body: [impression()] }), 'device_key_orphaned');
+    expectProblem(await admin.get(`/v1/devices/${tv.deviceId}`), 'device_not_found');
+    expectProblem(await admin.post(`/v1/devices/${tv.deviceId}/revoke`), 'device_not_found');
+    for (const rest of ['', '/playlist', '/playlists', '/config']) expectProblem(await admin.get(`/v1/screens/${screen.id}${rest}`), 'screen_not_found');
+    expectProblem(await service.register(spare.code), 'pairing_code_cancelled');
+    expectProblem(await service.register(tv.code), 'pairing_code_used');
+    const { items } = (await admin.get(`/v1/events?screenId=${screen.id}`)).body;
+    expect(items).toEqual([expect.objectContaining({ deviceId: tv.deviceId, event: impression() })]);
+    const { items: rows } = (await admin.get('/v1/reports/impressions?groupBy=screen')).body;
+    expect(rows).toContainEqual({ key: screen.id, impressions: 1, seconds: 0 });
+  });
+
+  it('204 with force=true for one that is not active', async () => {
+    const screen = await admin.screen(venueId, fresh());
+    expect((await admin.delete(`/v1/screens/${screen.id}?force=true`)).status).toBe(204);
+  });
+
+  it('204 takes the suspended devices too; a key that was revoked stays revoked', async () => {
+    const screen = await admin.screen(venueId, fresh());
+    const tv = await service.tv(screen.id);
+    await admin.post(`/v1/devices/${tv.deviceId}/revoke`);
+    expect((await admin.delete(`/v1/screens/${screen.id}`)).status).toBe(204);
+    expectProblem(await admin.get(`/v1/devices/${tv.deviceId}`), 'device_not_found');
+    expectProblem(await tv.send('GET', 'config'), 'device_key_revoked');
+  });
+
+  it('400 for another value of force, and it stays', async () => {
+    const screen = await admin.screen(venueId, fresh());
+    for (const force of ['yes', '1', '', 'TRUE']) expectInvalid(await admin.delete(`/v1/screens/${screen.id}?force=${force}`), 'query.force');
+    expectInvalid(await admin.delete(`/v1/screens/${screen.id}?forced=true`), 'query.forced');
+    expect((await admin.get(`/v1/screens/${screen.id}`)).status).toBe(200);
+  });
+});

@@ -1,0 +1,196 @@
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { roles } from '../../src/domain/role.ts';
+import { expectInvalid, expectProblem, type Manager, manager, unknownId, walk } from '../support/management.ts';
+import { adminToken, startService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+let platform: Manager;
+let admin: Manager;
+let tenantId: string;
+let count = 0;
+const fresh = () => `Token ${++count}`;
+
+beforeAll(async () => {
+  service = await startService();
+  tenantId = (await manager(service).get('/v1/me')).body.tenantId;
+  platform = manager(service).in(tenantId);
+  admin = await platform.as('admin');
+});
+
+describe('POST /v1/tokens', () => {
+  it.each(roles.filter((role) => role !== 'platform'))('201 with a working %s token, shown here alone', async (role) => {
+    const name = fresh();
+    const answer = await admin.post('/v1/tokens', { name, role });
+    expect(answer.status).toBe(201);
+    const { id, createdAt, token } = answer.body;
+    expect(answer.body).toEqual({ id, tenantId, name, role, createdAt, lastUsedAt: null, token });
+    expect(token).toMatch(/^mak_[0-9A-Za-z]{49}$/);
+    expect(answer.headers.get('location')).toBe(`/v1/tokens/${id}`);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect((await manager(service, token).get('/v1/me')).body).toMatchObject({ tokenId: id, role, tenantId });
+    for (const path of [`/v1/tokens/${id}`, '/v1/tokens', '/v1/audit']) expect((await admin.get(path)).text).not.toContain(token.slice(4));
+  });
+
+  it('201 from a platform token makes a platform token, which belongs to no tenant', async () => {
+    const { body } = await platform.post('/v1/tokens', { name: fresh(), role: 'platform' });
+    expect(body).toMatchObject({ tenantId: null, role: 'platform' });
+    expect((await manager(service, body.token).get('/v1/tenants')).status).toBe(200);
+  });
+
+  it('403 insufficient_role when an admin asks for a platform token, and none is made', async () => {
+    const name = fresh();
+    expectProblem(await admin.post('/v1/tokens', { name, role: 'platform' }), 'insufficient_role');
+    expect((await platform.get(`/v1/tokens?name=${encodeURIComponent(name)}`)).body.items).toEqual([]);
+  });
+
+  it('400 for what is missing, unknown or no role', async () => {
+    expectInvalid(await admin.post('/v1/tokens', {}), '/name', '/role');
+    expectInvalid(await admin.post('/v1/tokens', { name: fresh(), role: 'root', scope: 'all' }), '/role', '/scope');
+    expectInvalid(await admin.post('/v1/tokens', { name: fresh(), role: 'viewer', token: 'mak_mine' }), '/token');
+  });
+
+  it('400 for expiresAt and venueIds, which this version does not know: a token must not last longer than was meant', async () => {
+    const body = { name: fresh(), role: 'viewer', expiresAt: '2027-01-01T00:00:00Z', venueIds: [unknownId] };
+    expectInvalid(await admin.post('/v1/tokens', body), '/expiresAt', '/venueIds');
+  });
+
+  it('409 name_taken with existingId in the same tenant, 201 in another', async () => {
+    const { id, name } = (await admin.post('/v1/tokens', { name: fresh(), role: 'viewer' })).body;
+    expectProblem(await admin.post('/v1/tokens', { name: name.toUpperCase(), role: 'admin' }), 'name_taken', { existingId: id });
+    const other = await platform.tenant(fresh());
+    expect((await platform.in(other.id).post('/v1/tokens', { name, role: 'viewer' })).status).toBe(201);
+  });
+});
+
+describe('GET /v1/tokens', () => {
+  it('200 with those of the tenant, for an admin', async () => {
+    const other = await platform.tenant(fresh());
+    const foreign = (await platform.in(other.id).post('/v1/tokens', { name: fresh(), role: 'viewer' })).body;
+    const { items } = await walk(admin, '/v1/tokens', 2);
+    expect(items.length).toBeGreaterThan(2);
+    expect(new Set(items.map((token) => token.tenantId))).toEqual(new Set([tenantId]));
+    expect(items.map(({ id }) => id)).not.toContain(foreign.id);
+    for (const token of items) expect(Object.keys(token).toSorted()).toEqual(['createdAt', 'id', 'lastUsedAt', 'name', 'role', 'tenantId']);
+  });
+
+  it("200 with the platform's own beside them, for a platform token", async () => {
+    const { items } = await walk(platform, '/v1/tokens', 2);
+    expect(items.filter((token) => token.tenantId === null).map(({ role }) => role)).toContain('platform');
+    expect(items.filter((token) => token.tenantId !== null)).toEqual((await walk(admin, '/v1/tokens', 200)).items);
+  });
+
+  it('200 filtered by name and search', async () => {
+    const { token: _, ...one } = (await admin.post('/v1/tokens', { name: 'Night shift', role: 'viewer' })).body;
+    expect((await admin.get('/v1/tokens?name=NIGHT%20shift')).body.items).toEqual([one]);
+    expect((await admin.get('/v1/tokens?search=ght%20sh')).body.items).toEqual([one]);
+    expect((await platform.get('/v1/tokens?search=ght%20sh')).body.items).toEqual([one]);
+  });
+});
+
+describe('GET /v1/tokens/:id', () => {
+  it('200 with lastUsedAt once it was used', async () => {
+    const { id, token } = (await admin.post('/v1/tokens', { name: fresh(), role: 'viewer' })).body;
+    expect((await admin.get(`/v1/tokens/${id}`)).body.lastUsedAt).toBeNull();
+    service.clock.advance(60_000);
+    await manager(service, token).get('/v1/me');
+    expect((await admin.get(`/v1/tokens/${id}`)).body.lastUsedAt).toBe(new Date(service.clock.now()).toISOString());
+  });
+
+  it('404 token_not_found for unknown, foreign and platform tokens alike', async () => {
+    const other = await platform.tenant(fresh());
+    const foreign = (await platform.in(other.id).post('/v1/tokens', { name: fresh(), role: 'viewer' })).body;
+    const own = (await manager(service).get('/v1/me')).body.tokenId;
+    const answers = await Promise.all([foreign.id, own, unknownId, 'x'].map((id) => admin.get(`/v1/tokens/${id}`)));
+    for (const answer of answers) {
+      expectProblem(answer, 'token_not_found');
+      expect({ ...answer.body, requestId: '' }).toEqual({ ...answers[0]!.body, requestId: '' });
+    }
+    expect((await platform.get(`/v1/tokens/${own}`)).status).toBe(200);
+  });
+});
+
+describe('DELETE /v1/tokens/:id', () => {
+  it('204, and it works no more', async () => {
+    const { id, token } = (await admin.post('/v1/tokens', { name: fresh(), role: 'viewer' })).body;
+    expect((await admin.delete(`/v1/tokens/${id}`)).status).toBe(204);
+    expectProblem(await manager(service, token).get('/v1/me'), 'credential_invalid');
+    expectProblem(await admin.delete(`/v1/tokens/${id}`), 'token_not_found');
+  });
+
+  it('204 for oneself', async () => {
+    const own = await admin.as('admin');
+    const { tokenId } = (await own.get('/v1/me')).body;
+    expect((await own.delete(`/v1/tokens/${tokenId}`)).status).toBe(204);
+    expectProblem(await own.get('/v1/me'), 'credential_invalid');
+  });
+
+  it('404 for a platform token, from an admin, and it goes on working', async () => {
+    const { tokenId } = (await manager(service).get('/v1/me')).body;
+    expectProblem(await admin.delete(`/v1/tokens/${tokenId}`), 'token_not_found');
+    expect((await manager(service).get('/v1/me')).status).toBe(200);
+  });
+});
+
+describe('the last platform token', () => {
+  let last: Manager;
+
+  beforeEach(async () => {
+    service = await startService();
+    last = manager(service);
+  });
+
+  it('409 last_token, and it goes on working', async () => {
+    const { tokenId } = (await last.get('/v1/me')).body;
+    expectProblem(await last.delete(`/v1/tokens/${tokenId}`), 'last_token');
+    expect((await last.get('/v1/me')).status).toBe(200);
+    const other = await last.as('platform');
+    expect((await other.delete(`/v1/tokens/${tokenId}`)).status).toBe(204);
+    expectProblem(await last.get('/v1/me'), 'credential_invalid');
+  });
+
+  it('409 for one when the last two are deleted at the same moment', async () => {
+    const other = await last.as('platform');
+    const ids = await Promise.all([last, other].map(async (one) => (await one.get('/v1/me')).body.tokenId));
+    const answers = await Promise.all([last.delete(`/v1/tokens/${ids[1]}`), other.delete(`/v1/tokens/${ids[0]}`)]);
+    const statuses = answers.map(({ status }) => status).toSorted();
+    // The slower one may find that its own token is gone already.
+    expect([[204, 409], [204, 401]]).toContainEqual(statuses);
+  });
+
+  it('204 for the last admin: only platform tokens are counted', async () => {
+    const lone = await last.as('admin');
+    expect((await lone.delete(`/v1/tokens/${(await lone.get('/v1/me')).body.tokenId}`)).status).toBe(204);
+  });
+});
+
+describe('a management token', () => {
+  it.each([
+    ['with the scheme in lower case', `bearer ${adminToken}`, 200],
+    ['with the scheme in upper case', `BEARER ${adminToken}`, 200],
+    ['with several spaces', `Bearer   ${adminToken}`, 200],
+    ['cut short', `Bearer ${adminToken.slice(0, -1)}`, 401],
+    ['with something behind it', `Bearer ${adminToken} x`, 401],
+    ['without a scheme', adminToken, 401],
+    ['of another scheme', `Basic ${adminToken}`, 401],
+    ['that is empty', '', 401],
+    ['that is only a scheme', 'Bearer', 401],
+    ['in another case', `Bearer ${adminToken.toLowerCase()}`, 401],
+  ])('%s', async (_, Authorization, status) => {
+    const answer = await service.send('GET', '/v1/me', { headers: { Authorization } });
+    if (status === 200) return expect(answer.status).toBe(200);
+    expectProblem(answer, 'credential_invalid');
+    expect(answer.text).not.toContain(adminToken.slice(4, 20));
+  });
+
+  it('401 credential_missing without one', async () => {
+    const answer = await service.send('GET', '/v1/me');
+    expectProblem(answer, 'credential_missing');
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+  });
+
+  it('401 credential_invalid for a device key, and the other way round', async () => {
+    const { apiKey, screenId } = await service.tv();
+    expectProblem(await service.send('GET', '/v1/me', { key: apiKey }), 'credential_invalid');
+    expectProblem(await service.send('GET', `/devices/${screenId}/config`, { key: adminToken }), 'device_key_invalid');
+  });
+});

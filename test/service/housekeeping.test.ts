@@ -1,0 +1,146 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeIdSource } from '../../src/domain/id.ts';
+import { type LogSink, silentLog } from '../../src/domain/log.ts';
+import type { Rows } from '../../src/domain/records.ts';
+import type { Kit } from '../../src/service/context.ts';
+import { startHousekeeping } from '../../src/service/housekeeping.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
+let clock: ManualClock;
+let store: Store;
+let drops: number[];
+let failure: Error | undefined;
+let warnings: unknown[];
+let housekeeping: { stop(): Promise<void> };
+
+const log: LogSink = { ...silentLog, warn: (fields) => void warnings.push(fields.err) };
+const code = (number: number, ends: Partial<Rows['codes']>): Rows['codes'] => ({
+  id: String(number).padStart(64, '0'),
+  tenantId: 't',
+  screenId: 's',
+  state: 'pending',
+  createdAt: clock.now(),
+  expiresAt: clock.now() + 15 * minuteMs,
+  usedAt: null,
+  cancelledAt: null,
+  deviceId: null,
+  answeredConfig: null,
+  ...ends,
+});
+
+const put = (...codes: Rows['codes'][]) =>
+  store.write(async (tx) => {
+    for (const row of codes) await tx.put('codes', row);
+  });
+
+const left = async () => (await store.read.select('codes', 'screenId', ['s'])).map(({ id }) => Number(id));
+
+/** Goes on by as many minutes, one round at a time. */
+async function passMinutes(minutes: number): Promise<void> {
+  for (let round = 0; round < minutes; round++) {
+    const before = drops.length + warnings.length;
+    clock.advance(minuteMs);
+    await expect.poll(() => drops.length + warnings.length).toBe(before + 1);
+    await expect.poll(() => clock.waiting).toBeGreaterThan(0);
+  }
+}
+
+beforeEach(async () => {
+  clock = new ManualClock();
+  drops = [];
+  warnings = [];
+  failure = undefined;
+  // On a clock of its own: it has timers too.
+  store = await openStore('memory:', { clock: new ManualClock() });
+  const watched = Object.create(store, {
+    dropBefore: {
+      async value(timeMs: number) {
+        if (failure) throw failure;
+        drops.push(timeMs);
+        await store.dropBefore(timeMs);
+      },
+    },
+    read: { value: store.read },
+    write: { value: store.write.bind(store) },
+    finishedCodes: { value: store.finishedCodes.bind(store) },
+  }) as Store;
+  const kit: Kit = { store: watched, clock, random: (length) => new Uint8Array(length), newId: makeIdSource(clock) };
+  housekeeping = startHousekeeping(kit, 90, log);
+});
+
+afterEach(async () => {
+  await housekeeping.stop();
+  await store.close();
+});
+
+describe('finished codes', () => {
+  it('are purged 24 hours after they were used, cancelled or expired, and not before', async () => {
+    const now = clock.now();
+    await put(
+      code(1, { state: 'used', usedAt: now }),
+      code(2, { state: 'cancelled', cancelledAt: now + minuteMs }),
+      code(3, {}),
+      code(4, { expiresAt: now + 2 * dayMs }),
+    );
+    clock.set(now + dayMs - minuteMs);
+    await passMinutes(1);
+    expect(await left()).toEqual([1, 2, 3, 4]);
+    await passMinutes(1);
+    expect(await left()).toEqual([2, 3, 4]);
+    await passMinutes(1);
+    expect(await left()).toEqual([3, 4]);
+    await passMinutes(14);
+    expect(await left()).toEqual([4]);
+  });
+
+  it('are purged all, however many there are', async () => {
+    await put(...Array.from({ length: 1201 }, (_, index) => code(index, { state: 'used', usedAt: clock.now() })));
+    clock.set(clock.now() + dayMs + 1);
+    await passMinutes(1);
+    expect(await left()).toEqual([]);
+  });
+});
+
+describe('events and audit entries', () => {
+  it('are dropped past their retention, once a minute', async () => {
+    const start = clock.now();
+    await passMinutes(2);
+    expect(drops).toEqual([start + minuteMs - 90 * dayMs, start + 2 * minuteMs - 90 * dayMs]);
+  });
+});
+
+describe('a round that fails', () => {
+  it('is told to the log, and the next one comes all the same', async () => {
+    failure = new Error('the disk is full');
+    await passMinutes(2);
+    expect(warnings).toEqual([failure, failure]);
+    failure = undefined;
+    await passMinutes(1);
+    expect(drops).toHaveLength(1);
+    expect(warnings).toHaveLength(2);
+  });
+});
+
+describe('stop', () => {
+  it('ends it: nothing is left waiting, and nothing begins again', async () => {
+    await passMinutes(1);
+    await housekeeping.stop();
+    expect(clock.waiting).toBe(0);
+    clock.advance(10 * minuteMs);
+    expect(drops).toHaveLength(1);
+  });
+
+  it('waits for the round that is under way', async () => {
+    await put(code(1, { state: 'used', usedAt: clock.now() - 2 * dayMs }));
+    clock.advance(minuteMs);
+    await housekeeping.stop();
+    expect(drops).toHaveLength(1);
+    expect(await left()).toEqual([]);
+    expect(clock.waiting).toBe(0);
+  });
+});
