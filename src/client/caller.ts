@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import { type Clock, type Random, systemClock } from '../domain/clock.ts';
+import { SignageError } from '../domain/error.ts';
+import { type Operation, type OperationId, operations } from '../wire/operations.ts';
+import { readAnswer } from './answer.ts';
+import type { CallAnswer, CallInput, PlainInput } from './call.ts';
+import type { Reply } from './problem.ts';
+import { requestPath } from './request-path.ts';
+import { defaultRetry, type RetryPolicy, withRetry } from './retry.ts';
+import { type Exchange, send, serviceAddress } from './transport.ts';
+
+/** What both clients take. */
+export interface ClientOptions {
+  /** Where the service is: `http://127.0.0.1:4100`, also with a path. */
+  url: string;
+  /** How long one try may take, in milliseconds; 30,000 unless said. A held answer (`waitSeconds`) has that longer. */
+  timeoutMs?: number;
+  /** How calls are repeated that may be: safe ones, and those with an `Idempotency-Key`. */
+  retry?: Partial<RetryPolicy>;
+  clock?: Clock;
+  random?: Random;
+}
+
+/** An answer with what its headers say. */
+export interface Exchanged<I extends OperationId> extends Pick<Reply, 'status' | 'headers'> {
+  answer: CallAnswer<I>;
+}
+
+const visible = /^[\x21-\x7e]+$/;
+
+/** `Authorization` for a credential, which must be one that a header can carry. */
+export function authorization(credential: string): { authorization: string } {
+  if (!visible.test(credential))
+    throw new SignageError('invalid_option', 'The token or key must be without blanks and control characters.');
+  return { authorization: `Bearer ${credential}` };
+}
+
+/** Calls operations of the table over HTTP; what the clients share. */
+export class Caller {
+  readonly service: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly #timeoutMs: number;
+  readonly #policy: RetryPolicy;
+
+  constructor(options: ClientOptions) {
+    this.service = serviceAddress(options.url);
+    this.clock = options.clock ?? systemClock;
+    this.random = options.random ?? randomBytes;
+    this.#timeoutMs = options.timeoutMs ?? 30_000;
+    this.#policy = { ...defaultRetry, ...options.retry };
+  }
+
+  /** A fresh, unguessable `Idempotency-Key`. */
+  makeIdempotencyKey(): string {
+    return Buffer.from(this.random(16)).toString('hex');
+  }
+
+  /** One operation, with `headers` beside those of the input. */
+  async exchange<I extends OperationId>(id: I, input: CallInput<I>, headers: Record<string, string>): Promise<Exchanged<I>> {
+    const operation: Operation = operations[id];
+    const plain: PlainInput = input;
+    const request = this.#request(operation, plain, headers);
+    const once = () => send(this.service, request, this.clock);
+    const mayRepeat = operation.method === 'GET' || plain.idempotencyKey !== undefined;
+    const context = { policy: this.#policy, clock: this.clock, random: this.random, signal: plain.signal };
+    const reply = await (mayRepeat ? withRetry(once, context) : once());
+    const answer = readAnswer(operation, reply, this.service) as CallAnswer<I>;
+    return { status: reply.status, headers: reply.headers, answer };
+  }
+
+  #request(operation: Operation, input: PlainInput, headers: Record<string, string>): Exchange {
+    const heldSeconds = Number(input.query?.waitSeconds ?? 0) || 0;
+    const own: Record<string, string> = { accept: 'application/json' };
+    if (input.body !== undefined) own['content-type'] = 'application/json';
+    if (input.idempotencyKey !== undefined) own['idempotency-key'] = input.idempotencyKey;
+    return {
+      method: operation.method,
+      path: requestPath(operation, input),
+      headers: { ...own, ...headers, ...input.headers },
+      body: input.body === undefined ? undefined : JSON.stringify(input.body),
+      timeoutMs: this.#timeoutMs + heldSeconds * 1000,
+      signal: input.signal,
+    };
+  }
+}

@@ -1,0 +1,99 @@
+import { request } from 'undici';
+import type { Clock } from '../domain/clock.ts';
+import { SignageError } from '../domain/error.ts';
+import { interrupted } from './interrupted.ts';
+import { answeredError, type Reply } from './problem.ts';
+
+/** One request as it goes out. */
+export interface Exchange {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Path and query, beginning with `/`. */
+  path: string;
+  headers: Record<string, string>;
+  body?: string | undefined;
+  /** All of it, connecting included, in milliseconds. */
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** Larger answers are broken off: the largest page that the interface knows stays below. */
+const largestAnswerBytes = 64 * 1024 * 1024;
+
+/** The service's address without what must not be shown: `https://host:port/path`. */
+export function serviceAddress(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (!parsed || !['http:', 'https:'].includes(parsed.protocol)) {
+    throw new SignageError('invalid_option', 'The address of the service must be an http or https URL such as http://127.0.0.1:4100.');
+  }
+  if (parsed.username || parsed.password || parsed.search || parsed.hash) {
+    throw new SignageError('invalid_option', 'The address of the service must be without user name, query and fragment.');
+  }
+  return parsed.origin + parsed.pathname.replace(/\/+$/, '');
+}
+
+async function readText(body: AsyncIterable<Buffer>, service: string): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > largestAnswerBytes) throw new SignageError('unexpected_answer', `${service} sent more than ${largestAnswerBytes} bytes.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+const reasons: Record<string, string> = {
+  ECONNREFUSED: 'nothing listens there. Is it running?',
+  ENOTFOUND: 'there is no host of that name.',
+  EAI_AGAIN: 'the host name cannot be looked up now.',
+  ECONNRESET: 'it broke the connection off.',
+  UND_ERR_SOCKET: 'it broke the connection off.',
+  UND_ERR_CONNECT_TIMEOUT: 'connecting takes too long.',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed. NODE_EXTRA_CA_CERTS names a file of certificates to trust.',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is self-signed. NODE_EXTRA_CA_CERTS names a file of certificates to trust.',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is not trusted. NODE_EXTRA_CA_CERTS names a file of certificates to trust.',
+};
+
+/** The code of a connection error; Node wraps one attempt per address into an AggregateError. */
+function systemCode(error: unknown): string {
+  const { code, errors } = error as { code?: unknown; errors?: unknown[] };
+  return typeof code === 'string' ? code : Array.isArray(errors) && errors.length > 0 ? systemCode(errors[0]) : 'unknown';
+}
+
+function unreachable(error: unknown, service: string): SignageError {
+  const code = systemCode(error);
+  return new SignageError('unreachable', `Cannot reach ${service}: ${reasons[code] ?? `the connection failed (${code}).`}`, {
+    cause: error,
+  });
+}
+
+/**
+ * Sends one request and reads the whole answer. Resolves with 2xx and 304; throws a `SignageError` for all else: the service's own code
+ * for a problem document, `unreachable` when there is no answer in time, `unexpected_answer`, or `interrupted` when the signal aborts.
+ */
+export async function send(service: string, { timeoutMs, signal, path, ...wanted }: Exchange, clock: Clock): Promise<Reply> {
+  if (signal?.aborted) throw interrupted();
+  const late = new AbortController();
+  const cancel = clock.after(timeoutMs, () => late.abort());
+  const ends = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
+  let reply: Reply;
+  try {
+    const answer = await request(`${service}${path}`, {
+      ...wanted,
+      body: wanted.body ?? null,
+      signal: ends,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    reply = { status: answer.statusCode, headers: answer.headers, text: await readText(answer.body, service) };
+  } catch (error) {
+    if (signal?.aborted) throw interrupted();
+    if (late.signal.aborted)
+      throw new SignageError('unreachable', `${service} did not answer within ${timeoutMs / 1000} seconds.`, { cause: error });
+    throw error instanceof SignageError ? error : unreachable(error, service);
+  } finally {
+    cancel();
+  }
+  if (reply.status === 304 || (reply.status >= 200 && reply.status < 300)) return reply;
+  throw answeredError(reply, service, clock.now());
+}

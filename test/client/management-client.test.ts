@@ -1,0 +1,292 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { ManagementClient } from '../../src/client/management-client.ts';
+import { SignageError } from '../../src/domain/error.ts';
+import { hastyClock } from '../support/hasty-clock.ts';
+import { hangUp, json, problem, raw, type StubService, silence, stubService } from '../support/stub-service.ts';
+
+const token = 'mak_0123456789abcdefghijABCDEFGHIJ';
+const id = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
+const venue = { id, name: 'Lobby' };
+let stub: StubService;
+
+afterEach(() => stub.close());
+
+async function clientOf(...answers: Parameters<typeof stubService>) {
+  stub = await stubService(...answers);
+  const clock = hastyClock();
+  return { clock, client: new ManagementClient({ url: stub.url, token, clock, random: (length) => new Uint8Array(length) }) };
+}
+
+async function failure(work: Promise<unknown>): Promise<SignageError> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(SignageError);
+  return error as SignageError;
+}
+
+describe('call', () => {
+  it('sends method, path, body and token as the table says, and answers the body', async () => {
+    const { client } = await clientOf(json(201, venue));
+    expect(await client.call('createVenue', { body: { name: 'Lobby' } })).toEqual(venue);
+    expect(stub.heard).toHaveLength(1);
+    expect(stub.heard[0]).toMatchObject({ method: 'POST', url: '/v1/venues', body: '{"name":"Lobby"}' });
+    expect(stub.heard[0]?.headers).toMatchObject({ authorization: `Bearer ${token}`, 'content-type': 'application/json' });
+    expect(stub.heard[0]?.headers).not.toHaveProperty('x-tenant-id');
+  });
+
+  it('names the tenant, spells path and query safely, and sends no content type without a body', async () => {
+    stub = await stubService(json(200, { items: [], nextCursor: null }), json(200, venue));
+    const client = new ManagementClient({ url: `${stub.url}/signage/`, token, tenantId: id });
+    await client.call('listScreens', { query: { search: 'a&b=c', label: ['floor:2', 'area:bar'], limit: 5 } });
+    await client.call('getVenue', { params: { id: 'a/b?c' } });
+    expect(stub.heard.map((one) => one.url)).toEqual([
+      '/signage/v1/screens?search=a%26b%3Dc&label=floor%3A2&label=area%3Abar&limit=5',
+      '/signage/v1/venues/a%2Fb%3Fc',
+    ]);
+    expect(stub.heard[0]?.headers).toMatchObject({ 'x-tenant-id': id });
+    expect(stub.heard[0]?.headers).not.toHaveProperty('content-type');
+  });
+
+  it.each(['', '.', '..'])('refuses the id %j, which would lead elsewhere, before anything is sent', async (bad) => {
+    const { client } = await clientOf(json(200, venue));
+    expect(await failure(client.call('getVenue', { params: { id: bad } }))).toMatchObject({ code: 'invalid_request' });
+    expect(stub.heard).toEqual([]);
+  });
+
+  it('answers nothing to 204', async () => {
+    const { client } = await clientOf(raw(204, ''));
+    expect(await client.call('deleteVenue', { params: { id } })).toBeUndefined();
+  });
+});
+
+describe('a problem document', () => {
+  it('becomes the error it stands for', async () => {
+    const errors = [{ path: '/name', message: 'must not be empty' }];
+    const { client } = await clientOf(problem(400, 'invalid_request', 'The name is wrong.', { errors }));
+    expect(await failure(client.call('createVenue', { body: { name: '' } }))).toMatchObject({
+      code: 'invalid_request',
+      message: 'The name is wrong.',
+      errors,
+    });
+    expect(stub.heard).toHaveLength(1);
+  });
+
+  it('brings existingId along', async () => {
+    const { client } = await clientOf(problem(409, 'name_taken', 'Taken.', { existingId: id }));
+    expect(await failure(client.call('createVenue', { body: { name: 'Lobby' } }))).toMatchObject({ code: 'name_taken', existingId: id });
+  });
+
+  it('keeps a code that only a newer service knows', async () => {
+    const { client } = await clientOf(problem(409, 'from_the_future', 'Later.'));
+    expect((await failure(client.call('deleteVenue', { params: { id } }))).code).toBe('from_the_future');
+  });
+
+  it.each([
+    ['members of other types', { code: 7, detail: ['x'], title: {}, errors: 'none', existingId: 5 }, 418, 'unexpected_answer'],
+    [
+      'complaints of other types',
+      { code: 'invalid_request', detail: 'No.', errors: [null, 3, { path: 1 }, { path: '/a', message: 'b' }] },
+      400,
+      'invalid_request',
+    ],
+    ['a list', [1, 2], 404, 'unexpected_answer'],
+    ['null', null, 401, 'unexpected_answer'],
+    ['a code that is no code', { code: '<b>', detail: 'x' }, 400, 'unexpected_answer'],
+    ['a proxy’s 502', 'Bad gateway', 502, 'unavailable'],
+  ])('with %s does not crash', async (_, body, status, code) => {
+    const { client } = await clientOf(json(status, body));
+    const error = await failure(client.call('deleteVenue', { params: { id } }));
+    expect(error.code).toBe(code);
+    expect(error.errors ?? []).toEqual(code === 'invalid_request' ? [{ path: '/a', message: 'b' }] : []);
+  });
+
+  it('never carries a key or token on, even when the service repeats it', async () => {
+    const { client } = await clientOf(
+      problem(401, 'credential_invalid', `No such token: ${token}.`, { errors: [{ path: '/dak_abc123', message: `${token}!` }] }),
+    );
+    const error = await failure(client.call('getMe'));
+    expect(error.code).toBe('credential_invalid');
+    expect(JSON.stringify([error, error.message, error.stack])).not.toMatch(/mak_0|dak_a/);
+    expect(error.message).toBe('No such token: mak_….');
+  });
+});
+
+describe('a strange answer', () => {
+  it.each([
+    ['HTML', raw(200, '<html>Hello</html>', { 'content-type': 'text/html' })],
+    ['half of an object', raw(200, '{"id":"01')],
+    ['nothing', raw(200, '')],
+    ['a list', json(200, [venue])],
+    ['null', json(200, null)],
+    ['an object without an id', json(200, { name: 'Lobby' })],
+    ['an id that is no text', json(200, { id: 5 })],
+    ['a redirect', raw(302, '', { location: 'http://127.0.0.1:1/' })],
+    ['bytes that are no text', raw(200, Buffer.from([0xff, 0xfe, 0x00]))],
+  ])('such as %s is unexpected_answer', async (_, answer) => {
+    const { client } = await clientOf(answer);
+    const error = await failure(client.call('getVenue', { params: { id } }));
+    expect(error.code).toBe('unexpected_answer');
+    expect(error.message).toContain(stub.url);
+    expect(stub.heard).toHaveLength(1);
+  });
+});
+
+describe('a service that cannot be reached', () => {
+  it('is unreachable, without the token in message or cause', async () => {
+    const { client } = await clientOf(silence);
+    await stub.close();
+    const error = await failure(client.call('createVenue', { body: { name: 'Lobby' } }));
+    expect(error).toMatchObject({ code: 'unreachable' });
+    expect(error.message).toContain(`Cannot reach ${stub.url}: nothing listens there`);
+    expect(JSON.stringify([error.message, error.stack, error.cause])).not.toContain(token);
+  });
+
+  it('is unreachable when it does not answer in time', async () => {
+    stub = await stubService(silence);
+    const client = new ManagementClient({ url: stub.url, token, timeoutMs: 50 });
+    const error = await failure(client.call('createVenue', { body: { name: 'Lobby' } }));
+    expect(error).toMatchObject({ code: 'unreachable', message: `${stub.url} did not answer within 0.05 seconds.` });
+  });
+
+  it('is unreachable when the answer stops in the middle', async () => {
+    const { client } = await clientOf((response) => {
+      response.writeHead(201, { 'content-length': '100' }).write('{"id":');
+      setImmediate(() => response.socket?.destroy());
+    });
+    expect((await failure(client.call('createVenue', { body: { name: 'Lobby' } }))).code).toBe('unreachable');
+  });
+
+  it('gives a held answer its time beside the time-out', async () => {
+    stub = await stubService((response) => void setTimeout(() => json(200, { items: [], nextCursor: null })(response, stub.heard[0]!), 80));
+    const client = new ManagementClient({ url: stub.url, token, timeoutMs: 40 });
+    expect(await client.call('listEvents', { query: { waitSeconds: 1 } })).toEqual({ items: [], nextCursor: null });
+  });
+
+  it('ends as interrupted when its signal aborts, and is not tried again', async () => {
+    const { client } = await clientOf(silence);
+    const stop = new AbortController();
+    const call = failure(client.call('getMe', { signal: stop.signal }));
+    while (stub.heard.length === 0) await new Promise((done) => setImmediate(done));
+    stop.abort();
+    expect((await call).code).toBe('interrupted');
+    expect((await failure(client.call('getMe', { signal: stop.signal }))).code).toBe('interrupted');
+    expect(stub.heard).toHaveLength(1);
+  });
+});
+
+describe('tries again', () => {
+  const full = problem(503, 'unavailable', 'Later.', {}, { 'retry-after': '7' });
+
+  it('a safe call, after the time that Retry-After asks for', async () => {
+    const { client, clock } = await clientOf(full, json(200, venue));
+    expect(await client.call('getVenue', { params: { id } })).toEqual(venue);
+    expect(clock.waits).toEqual([7000]);
+    expect(stub.heard).toHaveLength(2);
+  });
+
+  it('with growing waits when the connection breaks, and gives up after the fourth try', async () => {
+    const { client, clock } = await clientOf(hangUp);
+    expect((await failure(client.call('getVenue', { params: { id } }))).code).toBe('unreachable');
+    expect(clock.waits).toEqual([250, 500, 1000]);
+    expect(stub.heard).toHaveLength(4);
+  });
+
+  it('with waits that chance shortens by up to half', async () => {
+    stub = await stubService(hangUp);
+    const clock = hastyClock();
+    const client = new ManagementClient({ url: stub.url, token, clock, random: (length) => new Uint8Array(length).fill(128) });
+    await failure(client.call('getMe'));
+    expect(clock.waits).toEqual([187.5, 375, 750]);
+  });
+
+  it.each([
+    ['a date', new Date(Date.UTC(2026, 10, 20, 12, 0, 9)).toUTCString(), [9000]],
+    ['a date that is past', new Date(0).toUTCString(), [0]],
+    ['nonsense', 'soon', [250]],
+  ])('reads Retry-After as %s', async (_, header, waits) => {
+    const { client, clock } = await clientOf(problem(503, 'unavailable', 'Later.', {}, { 'retry-after': header }), json(200, venue));
+    await client.call('getVenue', { params: { id } });
+    expect(clock.waits).toEqual(waits);
+  });
+
+  it('not when the service asks for longer than it is ready to wait', async () => {
+    const { client, clock } = await clientOf(problem(429, 'too_many_attempts', 'Later.', {}, { 'retry-after': '900' }));
+    expect(await failure(client.call('getMe'))).toMatchObject({ code: 'too_many_attempts', retryAfterSeconds: 900 });
+    expect(clock.waits).toEqual([]);
+  });
+
+  it('no call that changes something and has no key', async () => {
+    const { client, clock } = await clientOf(full);
+    expect((await failure(client.call('createVenue', { body: { name: 'Lobby' } }))).code).toBe('unavailable');
+    expect((await failure(client.call('deleteVenue', { params: { id } }))).code).toBe('unavailable');
+    expect(stub.heard).toHaveLength(2);
+    expect(clock.waits).toEqual([]);
+  });
+
+  it('no call that was refused for good', async () => {
+    const { client } = await clientOf(problem(404, 'venue_not_found', 'No.'));
+    await failure(client.call('getVenue', { params: { id } }));
+    expect(stub.heard).toHaveLength(1);
+  });
+});
+
+describe('pages', () => {
+  it('are followed to the end, with the query on each', async () => {
+    const { client } = await clientOf(
+      json(200, { items: [{ id: 'a' }, { id: 'b' }], nextCursor: 'x' }),
+      json(200, { items: [{ id: 'c' }], nextCursor: null }),
+    );
+    const found: string[] = [];
+    for await (const screen of client.all('listScreens', { query: { state: 'active' } })) found.push(screen.id);
+    expect(found).toEqual(['a', 'b', 'c']);
+    expect(stub.heard.map((one) => one.url)).toEqual(['/v1/screens?state=active', '/v1/screens?state=active&cursor=x']);
+  });
+
+  it('are fetched one at a time, and no more than are wanted', async () => {
+    const { client } = await clientOf(json(200, { items: [{ id: 'a' }], nextCursor: 'x' }));
+    for await (const page of client.pages('listTenants')) {
+      expect(page).toEqual([{ id: 'a' }]);
+      break;
+    }
+    expect(stub.heard).toHaveLength(1);
+  });
+
+  it('that do not end are an error, not a loop', async () => {
+    const { client } = await clientOf(json(200, { items: [], nextCursor: 'x' }));
+    const all = async () => {
+      for await (const _ of client.all('listVenues'));
+    };
+    expect((await failure(all())).code).toBe('unexpected_answer');
+    expect(stub.heard).toHaveLength(2);
+  });
+
+  it.each([
+    ['items that are none', { items: {}, nextCursor: null }],
+    ['a cursor that is none', { items: [], nextCursor: 5 }],
+  ])('with %s are an error', async (_, page) => {
+    const { client } = await clientOf(json(200, page));
+    const all = async () => {
+      for await (const _ of client.all('listVenues'));
+    };
+    expect((await failure(all())).code).toBe('unexpected_answer');
+  });
+});
+
+describe('options', () => {
+  const make = (options: Partial<ConstructorParameters<typeof ManagementClient>[0]>) => () =>
+    new ManagementClient({ url: 'http://127.0.0.1:1', token, ...options });
+
+  it.each(['127.0.0.1:4100', 'ftp://host/', 'http://me:secret@host/', 'http://host/?a=1', ''])('refuse the address %j', async (url) => {
+    stub = await stubService();
+    expect(make({ url })).toThrow(expect.objectContaining({ code: 'invalid_option', message: expect.not.stringContaining('secret') }));
+  });
+
+  it('refuse a token that no header can carry, without showing it', async () => {
+    stub = await stubService();
+    expect(make({ token: 'mak_abc\r\nX-Evil: 1' })).toThrow(
+      expect.objectContaining({ code: 'invalid_option', message: expect.not.stringContaining('mak_') }),
+    );
+  });
+});

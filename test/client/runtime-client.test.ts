@@ -1,0 +1,112 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { RuntimeClient } from '../../src/client/runtime-client.ts';
+import { hastyClock } from '../support/hasty-clock.ts';
+import { hangUp, json, problem, raw, type StubService, stubService } from '../support/stub-service.ts';
+
+const apiKey = `dak_${'k'.repeat(49)}`;
+const screenId = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
+const config = { syncIntervalMinutes: 5, heartbeatIntervalMinutes: 1, cachePolicy: { maxSizeGB: 10, retentionDays: 7 } };
+const registered = { deviceId: 'd', screenId, apiKey, tenantId: 't', config };
+const playlist = { id: 'p', tenantId: 't', screenId, status: 'active', version: 3, validUntil: 1, items: [] };
+const registration = { pairingCode: 'ABCD2345', deviceInfo: { model: 'TV' } };
+let stub: StubService;
+
+afterEach(() => stub.close());
+
+async function clientOf(...answers: Parameters<typeof stubService>) {
+  stub = await stubService(...answers);
+  return new RuntimeClient({ url: stub.url, clock: hastyClock() });
+}
+
+describe('register', () => {
+  it('sends no credential and a key of its own, the same on every try', async () => {
+    const client = await clientOf(hangUp, json(201, registered));
+    expect(await client.register(registration)).toEqual(registered);
+    const keys = stub.heard.map((one) => one.headers['idempotency-key']);
+    expect(keys).toHaveLength(2);
+    expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
+    expect(keys[1]).toBe(keys[0]);
+    expect(stub.heard[1]?.body).toBe(stub.heard[0]?.body);
+    expect(stub.heard[0]?.headers).not.toHaveProperty('authorization');
+  });
+
+  it('makes another key for each registration, unless one is given', async () => {
+    const client = await clientOf(json(201, registered));
+    await client.register(registration);
+    await client.register(registration);
+    await client.register(registration, { idempotencyKey: 'a-key-of-my-own-1' });
+    const keys = stub.heard.map((one) => one.headers['idempotency-key']);
+    expect(new Set(keys).size).toBe(3);
+    expect(keys[2]).toBe('a-key-of-my-own-1');
+  });
+
+  it('does not try a wrong code again', async () => {
+    const client = await clientOf(problem(404, 'pairing_code_not_found', 'No such code.'));
+    await expect(client.register(registration)).rejects.toMatchObject({ code: 'pairing_code_not_found' });
+    expect(stub.heard).toHaveLength(1);
+  });
+
+  it('takes no answer without a key for success', async () => {
+    const client = await clientOf(json(201, { ...registered, apiKey: undefined }));
+    await expect(client.register(registration)).rejects.toMatchObject({
+      code: 'unexpected_answer',
+      message: expect.stringContaining('apiKey'),
+    });
+  });
+});
+
+describe('fetchPlaylist and fetchConfig', () => {
+  it('send the key, and answer with ETag and source', async () => {
+    const client = await clientOf(json(200, playlist, { etag: '"3"', 'x-source': 'store' }));
+    const fetched = await client.withKey(apiKey).fetchPlaylist(screenId);
+    expect(fetched).toEqual({ answer: playlist, etag: '"3"', source: 'store' });
+    expect(stub.heard[0]).toMatchObject({ url: `/devices/${screenId}/playlist`, headers: { authorization: `Bearer ${apiKey}` } });
+    expect(stub.heard[0]?.headers).not.toHaveProperty('if-none-match');
+  });
+
+  it('know from 304 that nothing has changed', async () => {
+    const client = await clientOf(raw(304, '', { etag: '"3"', 'x-config-source': 'default' }));
+    const fetched = await client.withKey(apiKey).fetchConfig(screenId, { etag: '"3"' });
+    expect(fetched).toEqual({ answer: undefined, etag: '"3"', source: 'default' });
+    expect(stub.heard[0]?.headers['if-none-match']).toBe('"3"');
+  });
+
+  it('take an unasked 304 for what it is', async () => {
+    const client = await clientOf(raw(304, ''));
+    await expect(client.withKey(apiKey).fetchPlaylist(screenId)).rejects.toMatchObject({ code: 'unexpected_answer' });
+  });
+
+  it('try again after a 500 that says when', async () => {
+    const client = await clientOf(problem(500, 'config_fetch_failed', 'Later.', {}, { 'retry-after': '5' }), json(200, config));
+    expect((await client.withKey(apiKey).fetchConfig(screenId)).answer).toEqual(config);
+  });
+
+  it('take a playlist without items for no playlist', async () => {
+    const client = await clientOf(json(200, { ...playlist, items: 'none' }));
+    await expect(client.withKey(apiKey).fetchPlaylist(screenId)).rejects.toMatchObject({ code: 'unexpected_answer' });
+  });
+});
+
+describe('postEvents', () => {
+  const events = [{ type: 'heartbeat', timestamp: 1_760_000_000 }];
+
+  it('sends the same bytes under the same key until there is an answer', async () => {
+    const client = await clientOf(hangUp, raw(502, 'Bad gateway'), json(202, { received: 1 }));
+    expect(await client.withKey(apiKey).postEvents(screenId, events)).toBe(1);
+    expect(new Set(stub.heard.map((one) => `${one.headers['idempotency-key']} ${one.body}`)).size).toBe(1);
+    expect(stub.heard).toHaveLength(3);
+  });
+
+  it('throws away nothing of a refusal', async () => {
+    const errors = [{ path: '/0/timestamp', message: 'must not be negative' }];
+    const client = await clientOf(problem(400, 'invalid_request', 'No.', { errors }));
+    await expect(client.withKey(apiKey).postEvents(screenId, events)).rejects.toMatchObject({ code: 'invalid_request', errors });
+    expect(stub.heard).toHaveLength(1);
+  });
+});
+
+it('shows no key when it is looked at', async () => {
+  const client = (await clientOf()).withKey(apiKey);
+  const { inspect } = await import('node:util');
+  expect(inspect(client, { depth: 9, showHidden: true }) + JSON.stringify(client)).not.toContain(apiKey);
+});
