@@ -1,0 +1,25 @@
+/** Control characters, marks that turn the direction of text, and line separators: a terminal would obey them. */
+const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
+
+const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/**
+ * Text from elsewhere as it may be shown: whatever a terminal would obey is spelled out.
+ *
+ * @example printable('Lobby\u001b[2J') // 'Lobby\\u001b[2J'
+ */
+export function printable(text: string): string {
+  return text.replaceAll(unprintable, escaped);
+}
+
+/** A value as indented JSON, which stays JSON and obeys `printable` too. */
+export function printableJson(value: unknown): string {
+  const lines = JSON.stringify(value, null, 2).split('\n');
+  return lines.map(printable).join('\n');
+}
+
+/** Rows of two columns, the first padded to the widest. */
+export function pairs(rows: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...rows.map(([label]) => label.length));
+  return rows.map(([label, text]) => `${label.padEnd(width)}  ${printable(text)}\n`).join('');
+}
