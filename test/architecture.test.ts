@@ -1,0 +1,291 @@
+// The shape of src/, held by a test: who may import whom, and the house rules that can be read off the source text.
+import { readdirSync, readFileSync } from 'node:fs';
+import { posix, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseSync, Visitor } from 'oxc-parser';
+import { describe, expect, it } from 'vitest';
+
+/** A room (or one file of it) -> what it may import beside itself. A deeper entry adds to those above it. All else is forbidden. */
+const mayImport: Record<string, string[]> = {
+  domain: [],
+  store: ['domain'],
+  wire: ['domain'],
+  origin: ['domain', 'store/store.ts'],
+  service: ['domain', 'store/store.ts', 'origin/origin.ts'],
+  http: ['service', 'wire', 'domain'],
+  client: ['wire', 'domain'],
+  simulator: ['client', 'domain'],
+  conformance: ['client', 'wire', 'domain'],
+  cli: ['serve.ts', 'client', 'simulator', 'conformance', 'wire', 'domain'],
+  'cli/commands/data': ['store'],
+  'cli/commands/store': ['store'],
+  'serve.ts': ['http', 'service', 'origin', 'store', 'domain'],
+  'index.ts': ['serve.ts', 'client', 'simulator', 'store', 'origin/origin.ts', 'domain'],
+};
+
+/** Rooms that may import only these packages. `node:zlib` is there for its native CRC-32. */
+const packagesOf: Record<string, string[]> = { domain: ['zod', 'node:crypto', 'node:zlib'] };
+
+/** `--help` and `--version` run only what these files import statically, and stay quick without these packages. */
+const quickStart = ['cli/main.ts', 'cli/program.ts'];
+const slowPackages = ['zod', 'zod-openapi', 'undici', '@inquirer'];
+
+const namesWithoutSubject = ['utils', 'util', 'helpers', 'helper', 'common', 'misc', 'types'];
+const maxLines = 300;
+
+/** What a file must not mention, and where it may all the same. */
+const bans: { what: string[]; except: string[] }[] = [
+  { what: ['console'], except: ['cli/io.ts'] },
+  { what: ['process.env', 'process.argv'], except: ['cli'] },
+  { what: ['NODE_ENV', 'VITEST'], except: [] },
+];
+
+type Import = { specifier: string; loaded: 'statically' | 'dynamically' | 'never' };
+type Source = { path: string; lines: number; imports: Import[]; mentions: Set<string> };
+
+/** Reads one file; `path` is relative to src/. Computed imports come out as `import(…)`, which no rule allows. */
+function read(path: string, text: string): Source {
+  const { program, errors } = parseSync(path, text);
+  if (errors[0]) throw new Error(`${path}: ${errors[0].message}`);
+  const imports: Import[] = [];
+  const mentions = new Set<string>();
+  const consoles = new Set<number>();
+  const mereNames = new Set<number>();
+  const fromModule = (source: { value: string } | null, kind: string) => {
+    if (source) imports.push({ specifier: source.value, loaded: kind === 'type' ? 'never' : 'statically' });
+  };
+  const ofProcess = (name: string) => (name === 'env' || name === 'argv') && mentions.add(`process.${name}`);
+  const inText = (value: unknown) => {
+    for (const word of ['NODE_ENV', 'VITEST']) if (typeof value === 'string' && value.includes(word)) mentions.add(word);
+  };
+  new Visitor({
+    ImportDeclaration(node) {
+      fromModule(node.source, node.importKind ?? 'value');
+      if (!/^(node:)?process$/.test(node.source.value)) return;
+      for (const one of node.specifiers) if (one.type === 'ImportSpecifier' && 'name' in one.imported) ofProcess(one.imported.name);
+    },
+    ExportAllDeclaration: (node) => fromModule(node.source, node.exportKind ?? 'value'),
+    ExportNamedDeclaration: (node) => fromModule(node.source, node.exportKind ?? 'value'),
+    TSImportType: (node) => fromModule(node.source, 'type'),
+    ImportExpression({ source }) {
+      const plain = source.type === 'TemplateLiteral' && source.expressions.length === 0 ? source.quasis[0]?.value.cooked : undefined;
+      const specifier = source.type === 'Literal' && typeof source.value === 'string' ? source.value : (plain ?? 'import(…)');
+      imports.push({ specifier, loaded: 'dynamically' });
+    },
+    MemberExpression(node) {
+      if (!node.computed) mereNames.add(node.property.start);
+      const owner = node.object.type === 'MemberExpression' ? node.object.property : node.object;
+      if (!('name' in owner) || owner.name !== 'process') return;
+      if (node.property.type === 'Identifier') ofProcess(node.property.name);
+      if (node.property.type === 'Literal') ofProcess(String(node.property.value));
+    },
+    VariableDeclarator({ id, init }) {
+      if (id.type !== 'ObjectPattern' || init?.type !== 'Identifier' || init.name !== 'process') return;
+      for (const one of id.properties) if (one.type === 'Property' && one.key.type === 'Identifier') ofProcess(one.key.name);
+    },
+    Property: (node) => void (node.computed || node.shorthand || mereNames.add(node.key.start)),
+    Identifier(node) {
+      if (node.name === 'console') consoles.add(node.start);
+      inText(node.name);
+    },
+    Literal: (node) => inText(node.value),
+    TemplateElement: (node) => inText(node.value.cooked),
+  }).visit(program);
+  if ([...consoles].some((at) => !mereNames.has(at))) mentions.add('console');
+  return { path, lines: text.replace(/\n$/, '').split('\n').length, imports, mentions };
+}
+
+const isIn = (path: string, place: string) => path === place || path.startsWith(`${place}/`);
+const isRelative = (specifier: string) => specifier.startsWith('.');
+const isComputed = (specifier: string) => specifier === 'import(…)';
+const target = (from: Source, specifier: string) => posix.join(posix.dirname(from.path), specifier).replace(/\.js$/, '.ts');
+const targets = (from: Source, wanted = from.imports) =>
+  wanted.filter((one) => isRelative(one.specifier)).map((one) => target(from, one.specifier));
+
+function forbiddenArrows(sources: Source[]): string[] {
+  return sources.flatMap((source) => {
+    const room = Object.keys(mayImport).find((one) => isIn(source.path, one));
+    if (!room) return [`${source.path} is in no room of the table`];
+    const allowed = Object.entries(mayImport).flatMap(([place, others]) => (isIn(source.path, place) ? others : []));
+    const arrows = targets(source).filter((to) => ![room, ...allowed].some((place) => isIn(to, place)));
+    const computed = source.imports.filter((one) => isComputed(one.specifier)).map((one) => one.specifier);
+    return [...arrows, ...computed].map((to) => `${source.path} -> ${to} (${room} may import ${allowed.join(', ') || 'nothing'})`);
+  });
+}
+
+function cycles(sources: Source[]): string[] {
+  const graph = new Map(sources.map((source) => [source.path, targets(source)]));
+  const found: string[] = [];
+  const done = new Set<string>();
+  const visit = (path: string, trail: string[]): void => {
+    if (trail.includes(path)) found.push([...trail.slice(trail.indexOf(path)), path].join(' -> '));
+    if (done.has(path)) return;
+    done.add(path);
+    for (const next of graph.get(path) ?? []) visit(next, [...trail, path]);
+  };
+  for (const path of graph.keys()) visit(path, []);
+  return found;
+}
+
+function foreignPackages(sources: Source[]): string[] {
+  return sources.flatMap(({ path, imports }) => {
+    const allowed = Object.entries(packagesOf).find(([room]) => isIn(path, room))?.[1];
+    const packages = imports.map((one) => one.specifier).filter((one) => !isRelative(one) && !isComputed(one));
+    return allowed ? packages.filter((one) => !allowed.some((name) => isIn(one, name))).map((one) => `${path} -> ${one}`) : [];
+  });
+}
+
+/** Follows static imports from `roots`; says by which way each of `slowPackages` is reached. */
+function slowStarts(sources: Source[], roots: string[]): string[] {
+  const byPath = new Map(sources.map((source) => [source.path, source]));
+  const seen = new Set<string>();
+  const visit = (path: string, trail: string[]): string[] => {
+    const source = byPath.get(path);
+    if (!source || seen.has(path)) return [];
+    seen.add(path);
+    const wanted = source.imports.filter((one) => one.loaded === 'statically');
+    const slow = wanted.map((one) => one.specifier).filter((one) => slowPackages.some((name) => isIn(one, name)));
+    const here = [...trail, path];
+    return [...slow.map((one) => [...here, one].join(' -> ')), ...targets(source, wanted).flatMap((next) => visit(next, here))];
+  };
+  const missing = roots.filter((root) => !byPath.has(root)).map((root) => `${root} is not there`);
+  return [...missing, ...roots.flatMap((root) => visit(root, []))];
+}
+
+function bannedMentions(sources: Source[], { what, except }: (typeof bans)[number]): string[] {
+  const bound = sources.filter((source) => !except.some((place) => isIn(source.path, place)));
+  return bound.flatMap((source) => what.filter((one) => source.mentions.has(one)).map((one) => `${source.path}: ${one}`));
+}
+
+function namelessFiles(sources: Source[]): string[] {
+  const parts = (path: string) => path.replace(/\.ts$/, '').split('/');
+  return sources.map((source) => source.path).filter((path) => parts(path).some((part) => namesWithoutSubject.includes(part)));
+}
+
+const longFiles = (sources: Source[]) =>
+  sources.filter((source) => source.lines > maxLines).map(({ path, lines }) => `${path}: ${lines} lines`);
+
+describe('src/', () => {
+  const root = fileURLToPath(new URL('../src', import.meta.url));
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  const sources = files.map((file) => read(file.split(sep).join('/'), readFileSync(`${root}/${file}`, 'utf8')));
+
+  it('has files to look at', () => expect(sources).not.toEqual([]));
+  it('imports along the arrows of the table only', () => expect(forbiddenArrows(sources)).toEqual([]));
+  it('has no cycle', () => expect(cycles(sources)).toEqual([]));
+  it('keeps domain free of packages but zod', () => expect(foreignPackages(sources)).toEqual([]));
+  it('starts --help and --version without zod, undici and prompts', () => expect(slowStarts(sources, quickStart)).toEqual([]));
+  it('names each file after its subject', () => expect(namelessFiles(sources)).toEqual([]));
+  it(`has no file over ${maxLines} lines`, () => expect(longFiles(sources)).toEqual([]));
+  it.each(bans)('mentions $what nowhere but in $except', (ban) => expect(bannedMentions(sources, ban)).toEqual([]));
+});
+
+describe('the checks themselves, on planted samples', () => {
+  const plant = (files: Record<string, string>) => Object.entries(files).map(([path, text]) => read(path, text));
+  const arrows = (files: Record<string, string>) => forbiddenArrows(plant(files)).map((line) => line.replace(/ \(.*/, ''));
+
+  it.each([
+    ['a static import', `import { app } from '../http/app.ts';`],
+    ['an import for its effect', `import '../http/app.ts';`],
+    ['a type import', `import type { App } from '../http/app.ts';`],
+    ['a type in place', `let app: import('../http/app.ts').App;`],
+    ['a dynamic import', `const app = await import('../http/app.ts');`],
+    ['a dynamic import of a template', 'const app = import(`../http/app.ts`);'],
+    ['an export from', `export { app } from '../http/app.ts';`],
+    ['an export of all', `export * from '../http/app.ts';`],
+    ['a type export from', `export type { App } from '../http/app.ts';`],
+    ['the ending .js', `import { app } from '../http/app.js';`],
+    ['a quote in a regular expression before it', `const quote = /['"\`]/; import '../http/app.ts';`],
+  ])('find a forbidden arrow in %s', (_, text) => {
+    expect(arrows({ 'service/playback.ts': text })).toEqual(['service/playback.ts -> http/app.ts']);
+  });
+
+  it('name the room and what it may import', () => {
+    expect(forbiddenArrows(plant({ 'origin/chain.ts': `import '../http/app.ts';` }))).toEqual([
+      'origin/chain.ts -> http/app.ts (origin may import domain, store/store.ts)',
+    ]);
+  });
+
+  it('see no import in comments and strings', () => {
+    expect(
+      arrows({ 'domain/a.ts': `// import '../http/a.ts'\n/* import '../http/b.ts' */ export const s = "import '../http/c.ts'";` }),
+    ).toEqual([]);
+  });
+
+  it.each([
+    ['service/a.ts', '../store/store.ts', true],
+    ['service/a.ts', '../store/json/journal.ts', false],
+    ['service/a.ts', '../origin/stored.ts', false],
+    ['store/json/a.ts', '../store.ts', true],
+    ['domain/a.ts', '../wire/errors.ts', false],
+    ['http/a.ts', '../origin/origin.ts', false],
+    ['cli/commands/data/check.ts', '../../../store/json/journal.ts', true],
+    ['cli/commands/data/check.ts', '../../io.ts', true],
+    ['cli/commands/device/list.ts', '../../../store/store.ts', false],
+    ['serve.ts', './http/app.ts', true],
+    ['serve.ts', './cli/main.ts', false],
+    ['index.ts', './origin/origin.ts', true],
+    ['index.ts', './origin/chain.ts', false],
+    ['cli/main.ts', '../index.ts', false],
+    ['cli/main.ts', '../../package.json', false],
+    ['tools/a.ts', './b.ts', false],
+  ])('%s -> %s allowed: %s', (path, specifier, allowed) => {
+    expect(arrows({ [path]: `import '${specifier}';` }).length).toBe(allowed ? 0 : 1);
+  });
+
+  it('refuse an import that cannot be read', () => {
+    expect(arrows({ 'cli/a.ts': `const verb = await import('./commands/' + noun);` })).toEqual(['cli/a.ts -> import(…)']);
+  });
+
+  it('find cycles, also of types and dynamic imports', () => {
+    const files = { 'domain/a.ts': `import './b.ts';`, 'domain/b.ts': `import type {} from './c.ts';`, 'domain/c.ts': `import('./b.ts');` };
+    expect(cycles(plant(files))).toEqual(['domain/b.ts -> domain/c.ts -> domain/b.ts']);
+  });
+
+  it('find a package that domain must not import', () => {
+    const files = { 'domain/a.ts': `import 'zod'; import 'node:zlib'; import 'node:fs';`, 'wire/a.ts': `import 'node:fs';` };
+    expect(foreignPackages(plant(files))).toEqual(['domain/a.ts -> node:fs']);
+  });
+
+  it('find what makes the start slow, and pass over types and dynamic imports', () => {
+    const files = {
+      'cli/main.ts': `import './io.ts'; import('undici'); import type { Z } from 'zod';`,
+      'cli/io.ts': `import '@inquirer/prompts'; import { type Dispatcher } from 'undici';`,
+    };
+    expect(slowStarts(plant(files), ['cli/main.ts', 'cli/program.ts'])).toEqual([
+      'cli/program.ts is not there',
+      'cli/main.ts -> cli/io.ts -> @inquirer/prompts',
+      // `import { type … }` still loads the module: verbatimModuleSyntax leaves `import {}` behind.
+      'cli/main.ts -> cli/io.ts -> undici',
+    ]);
+  });
+
+  it.each([
+    ['console.log(1);', ['console']],
+    ['const logger = { to: console };', ['console']],
+    ['const { log } = console;', ['console']],
+    ['page.console = { console: 1 };', []],
+    ['process.env.HOME;', ['process.env']],
+    [`globalThis.process['argv'];`, ['process.argv']],
+    ['const { env } = process;', ['process.env']],
+    [`import { argv } from 'node:process';`, ['process.argv']],
+    [`const test = env['NODE_ENV'];`, ['NODE_ENV']],
+    ['const test = env.VITEST;', ['VITEST']],
+    ['// console.log(process.env.NODE_ENV)', []],
+  ])('read the mentions in: %s', (text, mentions) => {
+    expect([...read('service/a.ts', text).mentions]).toEqual(mentions);
+  });
+
+  it('hold a ban but for its exceptions', () => {
+    const files = { 'cli/io.ts': 'console.log(1);', 'cli/main.ts': 'console.log(1);' };
+    expect(bannedMentions(plant(files), { what: ['console'], except: ['cli/io.ts'] })).toEqual(['cli/main.ts: console']);
+  });
+
+  it('find long files and names without a subject', () => {
+    const files = { 'http/utils/a.ts': '\n'.repeat(300), 'http/types.ts': '\n'.repeat(301), 'http/media-types.ts': '' };
+    expect(longFiles(plant(files))).toEqual(['http/types.ts: 301 lines']);
+    expect(namelessFiles(plant(files))).toEqual(['http/utils/a.ts', 'http/types.ts']);
+  });
+
+  it('say which file cannot be read', () => expect(() => read('domain/a.ts', 'const = 1;')).toThrow('domain/a.ts'));
+});

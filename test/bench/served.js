@@ -1,0 +1,20 @@
+// The service in a process of its own, for benchmarks: tells its URL, then on each message how it has fared.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { serve } from '../../dist/index.js';
+
+const [data, adminToken] = process.argv.slice(2);
+const started = performance.now();
+const service = await serve({ port: 0, store: data, adminToken });
+const startMs = performance.now() - started;
+const delay = monitorEventLoopDelay({ resolution: 1 });
+delay.enable();
+process.send?.({ url: service.url, startMs });
+process.on('message', async (message) => {
+  if (message === 'stop') {
+    await service.close();
+    process.disconnect?.();
+    return;
+  }
+  const { user, system } = process.cpuUsage();
+  process.send?.({ longestHoldMs: delay.max / 1e6, cpuMs: (user + system) / 1000, residentMB: process.memoryUsage().rss / 2 ** 20 });
+});

@@ -1,0 +1,42 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/** How the service has fared since it listened. */
+export interface Fared {
+  /** The longest that its event loop was held. */
+  longestHoldMs: number;
+  /** Its CPU time so far. */
+  cpuMs: number;
+  residentMB: number;
+}
+
+export interface Served {
+  url: string;
+  /** From the call of `serve` until it listened. */
+  startMs: number;
+  fared(): Promise<Fared>;
+  stop(): Promise<void>;
+}
+
+async function answerOf<T>(child: ChildProcess): Promise<T> {
+  return (await once(child, 'message'))[0] as T;
+}
+
+/** The built service on a folder, in a process of its own. */
+export async function startServed(data: string, adminToken: string): Promise<Served> {
+  const child = fork(fileURLToPath(new URL('served.js', import.meta.url)), [data, adminToken], { execArgv: [] });
+  const started = await answerOf<{ url: string; startMs: number }>(child);
+  return {
+    ...started,
+    fared() {
+      child.send('fared?');
+      return answerOf<Fared>(child);
+    },
+    async stop() {
+      const gone = once(child, 'exit');
+      child.send('stop');
+      await gone;
+    },
+  };
+}

@@ -1,0 +1,13 @@
+import { describe, expect, it } from 'vitest';
+import { killLoop } from '../faults/kill-loop.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+describe('signage serve, killed at any moment under load', () => {
+  // The full form is `npm run faults`.
+  it('has everything that was acknowledged when it starts again', { timeout: 120_000 }, async () => {
+    const report = await killLoop(await temporaryFolder(), 8);
+    expect(report.missing).toEqual([]);
+    expect(report.screens).toBeGreaterThan(50);
+    expect(report.events).toBeGreaterThan(500);
+  });
+});

@@ -1,0 +1,122 @@
+// The package as its users get it: packed, installed into an empty folder, built upon, run.
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { checkout, endProcesses, startProcess } from '../support/signage-process.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const run = promisify(execFile);
+const tsc = join(checkout, 'node_modules/typescript/bin/tsc');
+
+/** Pairs a TV with the service of its own, beside a second service, and says how it went. */
+const program = `
+import { inspect } from 'node:util';
+import { type CallAnswer, hasCode, ManagementClient, openStore, Player, type Running, RuntimeClient, runFleet, serve, SignageError, type Tally } from 'signage-kit';
+
+const services: Running[] = await Promise.all([serve({ port: 0, store: 'memory:' }), serve({ port: 0, store: 'memory:' })]);
+const [one, two] = services;
+if (!one?.adminToken || !two?.adminToken) throw new Error('no token');
+const management = new ManagementClient({ url: one.url, token: one.adminToken });
+const venue = await management.call('createVenue', { body: { name: 'Lobby' } });
+const screen: CallAnswer<'createScreen'> = await management.call('createScreen', { body: { venueId: venue.id, name: 'Wall' } });
+const { code } = await management.call('createCode', { body: { screenId: screen.id } });
+const tv = new Player({ client: new RuntimeClient({ url: one.url }), deviceInfo: { model: 'TV' } });
+await tv.register(code);
+const acknowledged: number = await tv.post(tv.makeBatch(1));
+const types: unknown[] = [];
+for await (const { event } of management.all('listEvents', { query: { deviceId: tv.deviceId } })) types.push(event.type);
+// @ts-expect-error: an operation that is not there
+const wrong = () => management.call('createVenues', {});
+// @ts-expect-error: a venue has a name
+const nameless = () => management.call('createVenue', { body: {} });
+const tally: Tally = await runFleet({ url: two.url, token: two.adminToken, venue: 'Fleet', count: 2 });
+const refused = await new ManagementClient({ url: two.url, token: one.adminToken }).call('getMe').catch((error: unknown) => error);
+const store = await openStore('memory:', {});
+await store.close();
+const mounted = await one.fetch(new Request('http://any/healthz'));
+await Promise.all(services.map((service) => service.close()));
+const listeners = ['SIGINT', 'SIGTERM', 'SIGHUP', 'uncaughtException', 'unhandledRejection'].reduce((sum, name) => sum + process.listenerCount(name), 0);
+process.stdout.write(JSON.stringify({
+  acknowledged, types, failures: tally.failures, found: tally.eventsFound, mounted: mounted.status, listeners,
+  refused: refused instanceof SignageError && hasCode(refused, 'credential_invalid'),
+  shown: inspect(management, { depth: 9 }).includes(one.adminToken), unused: [typeof wrong, typeof nameless].length,
+}));
+`;
+
+const config = {
+  compilerOptions: {
+    module: 'nodenext',
+    target: 'es2023',
+    strict: true,
+    outDir: 'out',
+    types: ['node'],
+    typeRoots: [join(checkout, 'node_modules/@types')],
+    skipLibCheck: true,
+  },
+  include: ['program.ts'],
+};
+
+afterEach(endProcesses);
+
+describe('the package', () => {
+  let folder: string;
+  let packed: string[];
+
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+    // Without the scripts: dist/ is built, and other tests are running from it.
+    const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], { cwd: checkout });
+    const [pack] = JSON.parse(stdout) as { filename: string; files: { path: string }[] }[];
+    packed = pack!.files.map((file) => file.path);
+    await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+    await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', join(folder, pack!.filename)], { cwd: folder });
+  }, 180_000);
+
+  it('holds what runs, and nothing of the workshop', () => {
+    expect(packed).toEqual(
+      expect.arrayContaining([
+        'package.json',
+        'LICENSE',
+        'bin/signage.js',
+        'dist/index.js',
+        'dist/index.d.ts',
+        'dist/cli/main.js',
+        'fixtures/demo.json',
+      ]),
+    );
+    expect(packed.filter((path) => !/^(bin|dist|fixtures|docs)\/|^(package\.json|LICENSE|README\.md)$/.test(path))).toEqual([]);
+  });
+
+  it('can be built upon from TypeScript: a service, its clients, a TV and a fleet', { timeout: 120_000 }, async () => {
+    await writeFile(join(folder, 'program.ts'), program);
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
+    await run(process.execPath, [tsc, '-p', folder]).catch((error: { stdout: string }) => expect(error.stdout).toBe(''));
+    const built = startProcess(['out/program.js'], { cwd: folder, env: { SIGNAGE_PORT: '1', SIGNAGE_ADMIN_TOKEN: 'not-read' } });
+    expect(await built.ended).toBe(0);
+    expect(built.err()).toBe('');
+    expect(JSON.parse(built.out())).toEqual({
+      acknowledged: 1,
+      types: ['heartbeat'],
+      failures: [],
+      found: 60,
+      mounted: 200,
+      listeners: 0,
+      refused: true,
+      shown: false,
+      unused: 2,
+    });
+  });
+
+  it('runs as a command: signage serve --demo', { timeout: 60_000 }, async () => {
+    const service = startProcess(['node_modules/.bin/signage', 'serve', '--demo', '--port', '0', '--data', 'data'], { cwd: folder });
+    const [url] = await service.until(/http:\/\/127\.0\.0\.1:\d+/);
+    await service.until(/Window +impression/);
+    expect((await fetch(`${url}/docs`)).status).toBe(200);
+    expect((await fetch(`${url}/openapi.json`)).status).toBe(200);
+    expect((await fetch(`${url}/media/welcome.svg`)).status).toBe(200);
+    service.signal('SIGTERM');
+    expect(await service.ended).toBe(0);
+  });
+});
