@@ -1,5 +1,5 @@
 /** A stream to write to. */
-export interface Output {
+interface Output {
   write(text: string): void;
   /** Whether a person sees it. */
   readonly isTTY: boolean;

@@ -1,4 +1,4 @@
-import { oneOf, text, textOr, type Values, wholeNumber } from './settings.ts';
+import { oneOf, text, textOr, wholeNumber } from './settings.ts';
 
 /** What `signage simulate` can be told. */
 export const simulateSettings = {
@@ -11,5 +11,3 @@ export const simulateSettings = {
   tenant: text('--tenant <id>', 'SIGNAGE_TENANT', 'tenant to act in, where a platform token has several'),
   output: oneOf(['text', 'json'], 'text', '-o, --output <format>', undefined, 'text or json'),
 };
-
-export type SimulateValues = Values<typeof simulateSettings>;

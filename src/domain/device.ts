@@ -52,7 +52,7 @@ export const registered = z
   .meta({ id: 'Registered' });
 export type RegisteredView = z.infer<typeof registered>;
 
-export const deviceStates = ['bound', 'suspended'] as const;
+const deviceStates = ['bound', 'suspended'] as const;
 const state = z.enum(deviceStates, { error: `must be one of ${deviceStates.join(', ')}` });
 
 export const revocation = z

@@ -3,7 +3,7 @@ import { pageQuery, timeQuery, waitSeconds } from './list.ts';
 import { epochTime, isoTime, recordId } from './scalars.ts';
 
 /** A batch has 1 to 100 events, of at most 8 KiB each as sent (docs/protocol.md §2.5). */
-export const maxBatch = 100;
+const maxBatch = 100;
 export const maxEventBytes = 8 * 1024;
 
 const guid = z.guid('must be a UUID').meta({ example: '7b0c5a1e-3f2d-4e6b-8a9c-0d1e2f3a4b5c' });
@@ -14,7 +14,7 @@ const eventType = z
   .meta({ example: 'impression' });
 
 /** One telemetry event. An impression must say what was played; other members are kept as they came. */
-export const telemetryEvent = z
+const telemetryEvent = z
   .looseObject(
     {
       type: eventType,

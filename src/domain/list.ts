@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /** The most that one page of a list holds, and what it holds unless asked (docs/protocol.md §1.6). */
-export const maxPage = 200;
-export const defaultPage = 50;
+const maxPage = 200;
+const defaultPage = 50;
 
 const limit = z.coerce
   .number('must be a whole number')

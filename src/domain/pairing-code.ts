@@ -5,7 +5,7 @@ import { isoTime, recordId } from './scalars.ts';
 
 /** The 31 characters that nobody confuses: no `0 O 1 I L` (docs/protocol.md §4). */
 export const codeAlphabet = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
-export const codeLength = 8;
+const codeLength = 8;
 
 /** A code as a TV sends it (docs/protocol.md §3.1); what we make is narrower. */
 export const pairingCodeText = z

@@ -3,7 +3,7 @@ import { dayMs } from './clock.ts';
 import type { Playlist } from './records.ts';
 import { epochTime, recordId } from './scalars.ts';
 
-export const playlistStatuses = ['active', 'superseded', 'withdrawn', 'expired'] as const;
+const playlistStatuses = ['active', 'superseded', 'withdrawn', 'expired'] as const;
 export type PlaylistStatus = (typeof playlistStatuses)[number];
 
 const creativeTypes = ['image', 'video', 'html'] as const;
@@ -17,7 +17,7 @@ function isHttpUrl(text: string): boolean {
 }
 
 /** One entry of a playlist; further members reach the TV as they are (docs/protocol.md §2.3). */
-export const playlistItem = z
+const playlistItem = z
   .looseObject(
     {
       creativeId: recordId,
@@ -36,7 +36,6 @@ export const playlistItem = z
     'must be an object',
   )
   .meta({ id: 'PlaylistItem' });
-export type PlaylistItem = z.infer<typeof playlistItem>;
 
 const items = z
   .array(playlistItem, 'must be an array of 1 to 500 items')
@@ -58,7 +57,6 @@ const members = {
 
 /** What a TV gets. */
 export const activePlaylist = z.object(members).meta({ id: 'ActivePlaylist' });
-export type ActivePlaylist = z.infer<typeof activePlaylist>;
 
 /** What managers read: `validUntil` is `null` when the publisher gave none. */
 export const storedPlaylist = z.object({ ...members, validUntil: members.validUntil.nullable() }).meta({ id: 'Playlist' });

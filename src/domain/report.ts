@@ -23,7 +23,7 @@ export const reportQuery = z.strictObject({
 });
 export type ReportQuery = z.infer<typeof reportQuery>;
 
-export const reportRow = z.object({ key: z.string(), impressions: z.int(), seconds: z.number() }).meta({ id: 'ImpressionRow' });
+const reportRow = z.object({ key: z.string(), impressions: z.int(), seconds: z.number() }).meta({ id: 'ImpressionRow' });
 export type ReportRow = z.infer<typeof reportRow>;
 export const impressionReport = z.object({ items: z.array(reportRow) }).meta({ id: 'ImpressionReport' });
 

@@ -3,7 +3,7 @@ import { nameQuery, pageQuery } from './list.ts';
 import { codeStatuses } from './pairing-code.ts';
 import { isoTime, labels, labelsPatch, recordId, recordName } from './scalars.ts';
 
-export const screenStates = ['provisioning', 'active'] as const;
+const screenStates = ['provisioning', 'active'] as const;
 const state = z.enum(screenStates, { error: `must be one of ${screenStates.join(', ')}` });
 
 export const screenCreation = z

@@ -6,12 +6,12 @@ import type { Origin } from '../service/context.ts';
 import type { MeteredOperation } from './metrics.ts';
 
 /** What the listener hands to the app beside the request; a mounted `fetch` has none of it. */
-export interface Bindings {
+interface Bindings {
   incoming?: IncomingMessage;
 }
 
 /** What is known of each request once it has arrived. */
-export interface Variables {
+interface Variables {
   origin: Origin & { requestId: string };
   /** The operation that answers, for log and metrics. */
   operation: MeteredOperation;

@@ -1,5 +1,5 @@
-import { accepts } from 'hono/accepts';
 import type { Context } from 'hono';
+import { accepts } from 'hono/accepts';
 import type { ReportRow } from '../domain/report.ts';
 import type { Reply } from './pipeline.ts';
 

@@ -58,7 +58,8 @@ async function putPlatformToken(kit: Kit, tx: Tx, token: string, given: boolean)
   const same = there.find((row) => row.hash === hash);
   if (same?.bootstrap === given) return;
   if (same) return tx.put('tokens', { ...same, bootstrap: given });
-  if (await tx.find('tokens', 'hash', hash)) throw new SignageError('invalid_option', 'The admin token is a token of a tenant: choose another.');
+  if (await tx.find('tokens', 'hash', hash))
+    throw new SignageError('invalid_option', 'The admin token is a token of a tenant: choose another.');
   const others = there.filter((row) => !former.includes(row));
   const name = freeName(given ? 'bootstrap' : 'first start', others);
   const row: Token = { id: kit.newId(), tenantId: null, name, role: 'platform', hash, createdAt: tx.now, bootstrap: given };

@@ -100,5 +100,3 @@ export function makeCodes(kit: Kit, codeTtlMinutes: number) {
 
   return { create, status, cancel, lookUp: lookUpCode };
 }
-
-export type Codes = ReturnType<typeof makeCodes>;

@@ -62,5 +62,3 @@ export function makeConfigs(kit: Kit) {
 
   return { get, put, remove };
 }
-
-export type Configs = ReturnType<typeof makeConfigs>;

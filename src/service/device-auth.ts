@@ -60,5 +60,3 @@ export function makeDeviceAuth(kit: Kit, trust: Trust) {
     return { ...origin, device, screen };
   };
 }
-
-export type DeviceAuth = ReturnType<typeof makeDeviceAuth>;

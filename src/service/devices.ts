@@ -1,4 +1,4 @@
-import { isoOrNull, iso } from '../domain/clock.ts';
+import { iso, isoOrNull } from '../domain/clock.ts';
 import { onlineWindowMs } from '../domain/config.ts';
 import type { DeviceQuery, DeviceView } from '../domain/device.ts';
 import type { Page } from '../domain/list.ts';
@@ -86,5 +86,3 @@ export function makeDevices(kit: Kit) {
 
   return { list, get, revoke };
 }
-
-export type Devices = ReturnType<typeof makeDevices>;

@@ -76,5 +76,3 @@ export function makeManagementAuth(kit: Kit, trust: Trust) {
     return { ...origin, actor: { kind: 'token', id: token.id, name: token.name }, role: token.role, tenantId };
   };
 }
-
-export type ManagementAuth = ReturnType<typeof makeManagementAuth>;

@@ -14,7 +14,7 @@ export interface Answer {
 }
 
 /** Whether an `If-None-Match` header names this ETag (RFC 9110 §13.1.2: weak comparison). */
-export function matches(ifNoneMatch: string | undefined, etag: string): boolean {
+function matches(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }
@@ -75,5 +75,3 @@ export function makePlayback(kit: Kit, askOrigins: PlaylistChain) {
 
   return { playlist, config };
 }
-
-export type Playback = ReturnType<typeof makePlayback>;

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { SignageError, invalid } from '../domain/error.ts';
+import { invalid, SignageError } from '../domain/error.ts';
 import type { Page } from '../domain/list.ts';
 import { keptVersions, type PlaylistView, type Publication, playlistStatusAt } from '../domain/playlist.ts';
 import type { Playlist, Screen } from '../domain/records.ts';
@@ -105,5 +105,3 @@ export function makePlaylists(kit: Kit) {
 
   return { publish, get, withdraw, versions };
 }
-
-export type Playlists = ReturnType<typeof makePlaylists>;

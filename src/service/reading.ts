@@ -18,5 +18,3 @@ export function makeReading({ store }: Kit) {
     },
   };
 }
-
-export type Reading = ReturnType<typeof makeReading>;

@@ -1,7 +1,7 @@
 import { deriveDeviceKey, hashKey, makeKey } from '../domain/api-key.ts';
-import { SignageError } from '../domain/error.ts';
-import type { RegisteredView, Registration } from '../domain/device.ts';
 import type { DeviceConfig } from '../domain/config.ts';
+import type { RegisteredView, Registration } from '../domain/device.ts';
+import { SignageError } from '../domain/error.ts';
 import { codeStatusAt, hashCode } from '../domain/pairing-code.ts';
 import type { Device, DeviceKey, PairingCode, Screen } from '../domain/records.ts';
 import type { Tx } from '../store/store.ts';
@@ -114,5 +114,3 @@ export function makeRegistration(kit: Kit, guesses: GuessLimit, trust: Trust) {
 function answer(code: PairingCode, deviceId: string, apiKey: string, config: DeviceConfig): RegisteredView {
   return { deviceId, screenId: code.screenId, apiKey, tenantId: code.tenantId, config };
 }
-
-export type Register = ReturnType<typeof makeRegistration>;

@@ -117,5 +117,3 @@ export function makeScreens(kit: Kit) {
 
   return { list, get, create, update, remove };
 }
-
-export type Screens = ReturnType<typeof makeScreens>;

@@ -1,5 +1,4 @@
-import type { Random } from '../domain/clock.ts';
-import type { Clock } from '../domain/clock.ts';
+import type { Clock, Random } from '../domain/clock.ts';
 import { makeIdSource } from '../domain/id.ts';
 import type { PlaylistChain } from '../origin/origin.ts';
 import type { Store } from '../store/store.ts';

@@ -47,5 +47,3 @@ export function makeTelemetry(kit: Kit) {
 
   return { accept, list };
 }
-
-export type Telemetry = ReturnType<typeof makeTelemetry>;

@@ -80,5 +80,3 @@ async function isLast(tx: { get(table: 'tenants', id: string): Promise<unknown> 
   }
   return true;
 }
-
-export type Tenants = ReturnType<typeof makeTenants>;

@@ -68,5 +68,3 @@ export function makeTokens(kit: Kit) {
 
   return { list, get, create, remove, me };
 }
-
-export type Tokens = ReturnType<typeof makeTokens>;

@@ -72,5 +72,3 @@ export function makeVenues(kit: Kit) {
 
   return { list, get, create, update, remove };
 }
-
-export type Venues = ReturnType<typeof makeVenues>;

@@ -7,7 +7,7 @@ export type Screen = CallAnswer<'createScreen'>;
 type Publication = CallInput<'publishPlaylist'>['body'];
 
 /** Screens with this label are for simulated TVs; all others are left alone. */
-export const simulatedLabel = { simulated: 'true' };
+const simulatedLabel = { simulated: 'true' };
 
 interface Wanted {
   management: ManagementClient;

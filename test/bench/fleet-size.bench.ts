@@ -48,7 +48,9 @@ async function round(served: Served, venueId: string): Promise<Round> {
 
 function middle(values: number[]): string {
   const sorted = [...values].sort((a, b) => a - b);
-  const [low, median, high] = [sorted[0], sorted[Math.floor(sorted.length / 2)], sorted.at(-1)].map((value) => (value as number).toFixed(2));
+  const [low, median, high] = [sorted[0], sorted[Math.floor(sorted.length / 2)], sorted.at(-1)].map((value) =>
+    (value as number).toFixed(2),
+  );
   return `${median} (${low}–${high})`;
 }
 

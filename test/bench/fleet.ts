@@ -12,7 +12,14 @@ const atOnce = 250;
 const perVenue = 100;
 const fixtures = new URL('../../fixtures/', import.meta.url);
 
-async function putBound(tx: Tx, tenantId: string, venueId: string, name: string, deviceInfo: Device['deviceInfo'], items: string): Promise<void> {
+async function putBound(
+  tx: Tx,
+  tenantId: string,
+  venueId: string,
+  name: string,
+  deviceInfo: Device['deviceInfo'],
+  items: string,
+): Promise<void> {
   const [screenId, deviceId, at] = [newId(), newId(), { createdAt: tx.now, updatedAt: tx.now }];
   const screen: Screen = { id: screenId, tenantId, venueId, name, labels: {}, state: 'active', deviceId, ...at };
   await tx.put('screens', screen);
@@ -28,7 +35,9 @@ async function putBound(tx: Tx, tenantId: string, venueId: string, name: string,
 export async function fillWithFleet(data: string, screens: number): Promise<void> {
   const store = await openStore(data);
   const deviceInfo = JSON.parse(await readFile(new URL('devices/samsung-tizen.json', fixtures), 'utf8')) as Device['deviceInfo'];
-  const items = JSON.stringify((JSON.parse(await readFile(new URL('playlists/retail.json', fixtures), 'utf8')) as { items: unknown }).items);
+  const items = JSON.stringify(
+    (JSON.parse(await readFile(new URL('playlists/retail.json', fixtures), 'utf8')) as { items: unknown }).items,
+  );
   const tenantId = newId();
   await store.write((tx) => tx.put('tenants', { id: tenantId, name: 'default', createdAt: tx.now, updatedAt: tx.now }));
   let venueId = '';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 /** How the service has fared since it listened. */
-export interface Fared {
+interface Fared {
   /** The longest that its event loop was held. */
   longestHoldMs: number;
   /** Its CPU time so far. */

@@ -1,5 +1,5 @@
-import { exec, execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { exec } from 'node:child_process';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -149,28 +149,11 @@ describe('signage serve refuses', () => {
 describe('TLS', () => {
   const cert = join(folder, 'cert.pem');
   const key = join(folder, 'key.pem');
-  const makeCertificate = (name: string) =>
-    execFileSync(
-      'openssl',
-      [
-        'req',
-        '-x509',
-        '-newkey',
-        'ec',
-        '-pkeyopt',
-        'ec_paramgen_curve:prime256v1',
-        '-nodes',
-        '-keyout',
-        key,
-        '-out',
-        cert,
-        '-days',
-        '2',
-        '-subj',
-        `/CN=${name}`,
-      ],
-      { stdio: 'ignore' },
-    );
+  const install = (name: 'first' | 'second') => {
+    for (const [kind, file] of Object.entries({ cert, key }))
+      copyFileSync(new URL(`../fixtures/tls/${name}.${kind}.pem`, import.meta.url), file);
+  };
+  /** The certificate that a new connection is shown. */
   const subject = (url: string) =>
     new Promise<string | undefined>((resolve, reject) => {
       const agent = new Agent({ rejectUnauthorized: false, maxCachedSessions: 0 });
@@ -184,18 +167,18 @@ describe('TLS', () => {
     });
 
   it('reads certificate and key again at SIGHUP, and keeps the old ones when they are bad', async () => {
-    makeCertificate('first');
+    install('first');
     const { io, url } = await start(['--store', 'memory', '--tls-cert', cert, '--tls-key', key], { env: { SIGNAGE_ADMIN_TOKEN: given } });
     expect(url).toMatch(/^https:/);
-    expect(await subject(url)).toBe('first');
-    makeCertificate('second');
+    expect(await subject(url)).toBe('first.test');
+    install('second');
     io.signal('SIGHUP');
     await io.until(/read again\./);
-    expect(await subject(url)).toBe('second');
+    expect(await subject(url)).toBe('second.test');
     writeFileSync(key, 'nonsense');
     io.signal('SIGHUP');
     await io.until(/the old ones stay/);
-    expect(await subject(url)).toBe('second');
+    expect(await subject(url)).toBe('second.test');
     expect(io.err()).not.toContain('PRIVATE KEY');
   });
 

@@ -14,7 +14,7 @@ export interface Acknowledged {
   lost: { deviceId: string; key: string; apiKey: string; batch: Impression[] }[];
 }
 
-export type Impression = { type: string; timestamp: number; playlistId: string; creativeId: string; campaignId: string };
+type Impression = { type: string; timestamp: number; playlistId: string; creativeId: string; campaignId: string };
 
 export function nothingYet(): Acknowledged {
   return { screens: new Set(), keys: new Map(), revoked: new Map(), events: new Map(), lost: [] };

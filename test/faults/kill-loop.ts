@@ -56,10 +56,12 @@ async function check(service: KilledService, seen: Acknowledged): Promise<string
   for (const id of seen.screens) if (!screens.has(id)) missing.push(`screen ${id}`);
   await checkKeys(service, seen, missing);
   const stored = new Map<string, number>();
-  for await (const { deviceId } of management.all('listEvents', { query: { limit: 200 } })) stored.set(deviceId, (stored.get(deviceId) ?? 0) + 1);
+  for await (const { deviceId } of management.all('listEvents', { query: { limit: 200 } }))
+    stored.set(deviceId, (stored.get(deviceId) ?? 0) + 1);
   for (const [id, { acknowledged, sent }] of seen.events) {
     const found = stored.get(id) ?? 0;
-    if (found < acknowledged || found > sent) missing.push(`device ${id}: ${found} events stored, ${acknowledged} acknowledged of ${sent} sent`);
+    if (found < acknowledged || found > sent)
+      missing.push(`device ${id}: ${found} events stored, ${acknowledged} acknowledged of ${sent} sent`);
   }
   const report = await management.call('reportImpressions', { query: { groupBy: 'day' } });
   const [counted, listed] = [report.items.reduce((sum, row) => sum + row.impressions, 0), [...stored.values()].reduce((a, b) => a + b, 0)];
