@@ -1,5 +1,5 @@
 import { SignageError } from '../domain/error.ts';
-import { scanJson } from './json-scan.ts';
+import { type JsonScan, scanJson } from './json-scan.ts';
 
 /** Deeper JSON than this is refused: no program of ours sends it, and every recursion over it stays harmless. */
 const deepest = 64;
@@ -10,7 +10,11 @@ export interface ReadBody {
   bytes: Uint8Array;
   /** `undefined` when there was no body. */
   json: unknown;
+  scan: JsonScan;
 }
+
+/** What an operation without a body has read. */
+export const noBody: ReadBody = { bytes: new Uint8Array(), json: undefined, scan: { depth: 0, elements: [], members: 0 } };
 
 function tooLarge(limit: number): SignageError {
   return new SignageError('body_too_large', `The body has more than ${limit} bytes: send less at once.`);
@@ -65,11 +69,13 @@ function withoutProto(name: string, value: unknown): unknown {
 }
 
 /** Parses JSON text as bodies hold it; throws `invalid_json`. */
-function parseJson(bytes: Uint8Array): unknown {
+function parseJson(bytes: Uint8Array): ReadBody {
   const text = decode(bytes);
-  if (scanJson(bytes).depth > deepest) throw badJson(`it is nested more than ${deepest} deep`);
+  const scan = scanJson(bytes);
+  if (scan.depth > deepest) throw badJson(`it is nested more than ${deepest} deep`);
   try {
-    return /__proto__|\\u00/i.test(text) ? JSON.parse(text, withoutProto) : JSON.parse(text);
+    const json = /__proto__|\\u00/i.test(text) ? JSON.parse(text, withoutProto) : JSON.parse(text);
+    return { bytes, json, scan };
   } catch (cause) {
     throw badJson('check its syntax', cause);
   }
@@ -81,7 +87,7 @@ function parseJson(bytes: Uint8Array): unknown {
  */
 export async function readBody(request: Request, limit: number): Promise<ReadBody> {
   const bytes = await readBytes(request, limit);
-  if (bytes.length === 0) return { bytes, json: undefined };
+  if (bytes.length === 0) return noBody;
   const contentType = request.headers.get('content-type');
   if (contentType !== null && !isJsonType(contentType)) {
     throw new SignageError('unsupported_media_type', 'Send the body as JSON, with Content-Type: application/json.');
@@ -89,5 +95,5 @@ export async function readBody(request: Request, limit: number): Promise<ReadBod
   if ((request.headers.get('content-encoding') ?? 'identity').toLowerCase() !== 'identity') {
     throw new SignageError('unsupported_media_type', 'Send the body as it is: compressed bodies are not taken.');
   }
-  return { bytes, json: parseJson(bytes) };
+  return parseJson(bytes);
 }

@@ -4,10 +4,12 @@ export interface JsonScan {
   depth: number;
   /** Bytes of each element of the outermost array, as sent, without the white space around it. */
   elements: number[];
+  /** Members of all its objects, counted as they are written: duplicates too. */
+  members: number;
 }
 
 const space = 0x20;
-const [quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace] = [0x22, 0x5c, 0x2c, 0x5b, 0x5d, 0x7b, 0x7d];
+const [quote, backslash, comma, colon, openBracket, closeBracket, openBrace, closeBrace] = [0x22, 0x5c, 0x2c, 0x3a, 0x5b, 0x5d, 0x7b, 0x7d];
 
 /** The index of the quote that ends the string whose opening quote stands at `start`. */
 function endOfString(bytes: Uint8Array, start: number): number {
@@ -30,6 +32,7 @@ export function scanJson(bytes: Uint8Array): JsonScan {
   let depth = 0;
   let deepest = 0;
   let elementStart = 0;
+  let members = 0;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
     if (byte === quote) at = endOfString(bytes, at);
@@ -38,10 +41,12 @@ export function scanJson(bytes: Uint8Array): JsonScan {
       if (depth > deepest) deepest = depth;
     } else if (byte === closeBracket || byte === closeBrace) {
       if (--depth === 0) elements.push(trimmedSize(bytes, elementStart, at));
+    } else if (byte === colon) {
+      members++;
     } else if (byte === comma && depth === 1) {
       elements.push(trimmedSize(bytes, elementStart, at));
       elementStart = at + 1;
     }
   }
-  return { depth: deepest, elements };
+  return { depth: deepest, elements, members };
 }

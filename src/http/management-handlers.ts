@@ -9,9 +9,23 @@ type ManagementHandlers = Omit<Handlers, 'registerDevice' | 'getPlaylist' | 'get
 const createdAt = (path: string) => ({ Location: path });
 const codePath = (code: string) => `/v1/devices/provisioning-codes/${code}/status`;
 
+/** Hands on a signal that ends with any of these. `AbortSignal.any` does not serve: in Node 20 the longest-lived keeps a bit of each for ever. */
+async function withSignal<T>(signals: readonly AbortSignal[], work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const any = new AbortController();
+  const end = () => any.abort();
+  for (const signal of signals) signal.addEventListener('abort', end);
+  if (signals.some((signal) => signal.aborted)) end();
+  try {
+    return await work(any.signal);
+  } finally {
+    for (const signal of signals) signal.removeEventListener('abort', end);
+  }
+}
+
 /** What managers call (docs/protocol.md §4, §5). `stopping` ends long polls. */
 export function managementHandlers(services: Services, stopping: AbortSignal): ManagementHandlers {
-  const untilGone = (context: { req: { raw: Request } }) => AbortSignal.any([stopping, context.req.raw.signal]);
+  const hold = <T>(context: { req: { raw: Request } }, work: (signal: AbortSignal) => Promise<T>) =>
+    withSignal([stopping, context.req.raw.signal], work);
   return {
     ...recordHandlers(services),
     ...playlistHandlers(services),
@@ -22,7 +36,7 @@ export function managementHandlers(services: Services, stopping: AbortSignal): M
       return { body: code, headers: { ...createdAt(codePath(code.code)), 'Cache-Control': 'no-store' } };
     },
     async getCodeStatus({ caller, id, query, context }) {
-      return { body: await services.codes.status(caller, id, query.waitSeconds, untilGone(context)) };
+      return { body: await hold(context, (signal) => services.codes.status(caller, id, query.waitSeconds, signal)) };
     },
     async cancelCode({ caller, id }) {
       await services.codes.cancel(caller, id);
@@ -30,7 +44,7 @@ export function managementHandlers(services: Services, stopping: AbortSignal): M
     },
 
     async listEvents({ caller, query, context }) {
-      return { body: await services.telemetry.list(caller, query, untilGone(context)) };
+      return { body: await hold(context, (signal) => services.telemetry.list(caller, query, signal)) };
     },
     async reportImpressions({ caller, query, context }) {
       return reportReply(await services.reading.impressions(caller, query), context);

@@ -6,7 +6,7 @@ import type { Services } from '../service/services.ts';
 import { type Operation, type OperationId, type Operations, operations } from '../wire/operations.ts';
 import { type Schemas, schemas } from '../wire/schemas.ts';
 import type { Ctx } from './arrival.ts';
-import { readBody } from './body.ts';
+import { noBody, type ReadBody, readBody } from './body.ts';
 import { check, queryObject } from './validate.ts';
 
 /** What a handler answers; the status is the operation's own unless said. */
@@ -27,10 +27,8 @@ export interface Call<K extends OperationId> {
   id: string;
   query: Named<Operations[K], 'query', undefined>;
   body: Named<Operations[K], 'body', undefined>;
-  /** The body's own bytes. */
-  bytes: Uint8Array;
-  /** What they say, members in the order in which they were sent. */
-  json: unknown;
+  /** The body as it was sent. */
+  sent: ReadBody;
   context: Ctx;
 }
 
@@ -62,18 +60,17 @@ export function makeRoute<K extends OperationId>(services: Services, id: K, hand
   return async (context: Ctx): Promise<Response> => {
     context.set('operation', id);
     const caller = await authenticate(services, operation, id, context);
-    const { bytes, json } = bodySchema ? await readBody(context.req.raw, operation.bodyLimit ?? defaultBodyLimit) : noBody;
-    if (bodySchema && json === undefined && !operation.bodyOptional) throw new SignageError('invalid_json', 'A JSON body is needed here.');
+    const sent = bodySchema ? await readBody(context.req.raw, operation.bodyLimit ?? defaultBodyLimit) : noBody;
+    if (bodySchema && sent.json === undefined && !operation.bodyOptional)
+      throw new SignageError('invalid_json', 'A JSON body is needed here.');
     const named = context.req.param('id') ?? context.req.param('code') ?? '';
     if (operation.record) await services.checkRecord(caller as TenantCaller, operation.record, named);
     const query = querySchema && check(querySchema, queryObject(new URL(context.req.url).searchParams), 'query');
-    const body = bodySchema && check(bodySchema, json, 'body');
-    const reply = await handler({ caller, id: named, query, body, bytes, json, context } as Call<K>);
+    const body = bodySchema && check(bodySchema, sent.json, 'body');
+    const reply = await handler({ caller, id: named, query, body, sent, context } as Call<K>);
     return respond(operation, reply);
   };
 }
-
-const noBody = { bytes: new Uint8Array(), json: undefined };
 
 function respond(operation: Operation, { body, status = operation.status, headers = {} }: Reply): Response {
   if (body === undefined || body === null) return new Response(null, { status, headers });

@@ -1,7 +1,8 @@
 import { invalid } from '../domain/error.ts';
 import { maxEventBytes } from '../domain/event.ts';
 import type { Services } from '../service/services.ts';
-import { scanJson } from './json-scan.ts';
+import type { ReadBody } from './body.ts';
+import { oneLine } from './one-line.ts';
 import type { Handlers, Reply } from './pipeline.ts';
 import { idempotencyKey } from './validate.ts';
 
@@ -11,10 +12,9 @@ const registrationKey = /^[\x21-\x7e]{16,255}$/;
 const batchKey = /^[\x20-\x7e]{1,255}$/;
 
 /** Throws `invalid_request` naming each event that is larger than 8 KiB as it was sent. */
-function checkEventSizes(bytes: Uint8Array): void {
-  if (bytes.length <= maxEventBytes) return;
+function checkEventSizes({ scan }: ReadBody): void {
   const message = `must have at most ${maxEventBytes} bytes`;
-  const errors = scanJson(bytes).elements.flatMap((size, index) => (size > maxEventBytes ? [{ path: `/${index}`, message }] : []));
+  const errors = scan.elements.flatMap((size, index) => (size > maxEventBytes ? [{ path: `/${index}`, message }] : []));
   if (errors.length > 0) throw invalid(errors);
 }
 
@@ -51,12 +51,10 @@ export function runtimeHandlers({ register, playback, telemetry }: Services, cou
       return conditional(answer, { 'X-Config-Source': answer.source });
     },
 
-    async postEvents({ caller, body, json, bytes, context }) {
-      checkEventSizes(bytes);
+    async postEvents({ caller, body: events, sent, context }) {
+      checkEventSizes(sent);
       const key = idempotencyKey(context.req.raw.headers, batchKey, 'must be 1 to 255 printable ASCII characters');
-      // What was validated, as it was sent: validation puts known members first.
-      const events = json as typeof body;
-      const repeated = await telemetry.accept(caller, { events, sent: bytes, idempotencyKey: key });
+      const repeated = await telemetry.accept(caller, { events, line: oneLine(sent), sent: sent.bytes, idempotencyKey: key });
       if (!repeated) count.events(events.length);
       return { body: { received: events.length } };
     },

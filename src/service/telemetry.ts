@@ -10,6 +10,8 @@ import { afterId } from './paging.ts';
 /** A batch as it came from a TV. */
 export interface SentBatch {
   events: readonly TelemetryEvent[];
+  /** The same as it was sent, as JSON in one line of UTF-8. */
+  line: Uint8Array;
   /** The body's own bytes, which an `Idempotency-Key` stands for. */
   sent: Uint8Array;
   idempotencyKey: string | undefined;
@@ -24,11 +26,10 @@ export function makeTelemetry(kit: Kit) {
   const { store, clock } = kit;
 
   /** Durable on return; the answer is whether the batch was there already. Throws `idempotency_key_reused`, `unavailable`. */
-  async function accept({ device }: DeviceCaller, { events, sent, idempotencyKey }: SentBatch): Promise<boolean> {
+  async function accept({ device }: DeviceCaller, { events, line, sent, idempotencyKey }: SentBatch): Promise<boolean> {
     const { tenantId, venueId, screenId, id: deviceId } = device;
     const idempotency = idempotencyKey === undefined ? {} : { idempotency: { key: idempotencyKey, sent } };
-    const body = Buffer.from(JSON.stringify(events));
-    const outcome = await store.appendBatch({ tenantId, venueId, screenId, deviceId, body, events, ...idempotency });
+    const outcome = await store.appendBatch({ tenantId, venueId, screenId, deviceId, body: line, events, ...idempotency });
     store.touch('device', deviceId, { lastEventAt: clock.now() });
     return outcome === 'repeated';
   }

@@ -1,0 +1,19 @@
+import type { ReadBody } from './body.ts';
+
+const [lineFeed, carriageReturn, space] = [0x0a, 0x0d, 0x20];
+
+function membersOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const values = Object.values(value);
+  return values.reduce<number>((sum, one) => sum + membersOf(one), Array.isArray(value) ? 0 : values.length);
+}
+
+/**
+ * A JSON body in one line that says just what was parsed: the sent bytes themselves, line breaks (which valid JSON has only between tokens)
+ * made spaces. A body with duplicate or dropped members would say more than that: it is written anew.
+ */
+export function oneLine({ bytes, json, scan }: ReadBody): Uint8Array {
+  if (membersOf(json) !== scan.members) return Buffer.from(JSON.stringify(json));
+  if (!bytes.includes(lineFeed) && !bytes.includes(carriageReturn)) return bytes;
+  return bytes.map((byte) => (byte === lineFeed || byte === carriageReturn ? space : byte));
+}
