@@ -78,7 +78,9 @@ function checkLists({ trustProxy = [], corsOrigins = [] }: ServeOptions): void {
   if (proxy !== undefined) throw invalidOption(`A trusted proxy is named by its IP address: ${JSON.stringify(proxy)} is none.`);
   const origin = corsOrigins.find((text) => !isOrigin(text));
   if (origin !== undefined) {
-    throw invalidOption(`${JSON.stringify(origin)} is no origin: write scheme, host and port as browsers do, such as https://tv.example.com.`);
+    throw invalidOption(
+      `${JSON.stringify(origin)} is no origin: write scheme, host and port as browsers do, such as https://tv.example.com.`,
+    );
   }
 }
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { Agent, type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
+import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -26,13 +26,18 @@ async function start(options: ServeOptions = {}): Promise<Running> {
 const bearer = { Authorization: `Bearer ${adminToken}` };
 const json = { ...bearer, 'Content-Type': 'application/json' };
 const get = (url: string) => fetch(url, { headers: bearer });
-const makeVenue = (url: string, name: string) => fetch(`${url}/v1/venues`, { method: 'POST', headers: json, body: JSON.stringify({ name }) });
+const makeVenue = (url: string, name: string) =>
+  fetch(`${url}/v1/venues`, { method: 'POST', headers: json, body: JSON.stringify({ name }) });
 const venuesOf = async (url: string): Promise<string[]> =>
   ((await (await get(`${url}/v1/venues`)).json()) as { items: { name: string }[] }).items.map(({ name }) => name);
 
 /** A request of which the head and a first piece of the body have arrived. */
 async function begin(url: string, agent?: Agent): Promise<{ request: ClientRequest; answer: Promise<IncomingMessage> }> {
-  const request = httpRequest(`${url}/v1/venues`, { method: 'POST', headers: { ...json, 'Transfer-Encoding': 'chunked' }, ...(agent ? { agent } : {}) });
+  const request = httpRequest(`${url}/v1/venues`, {
+    method: 'POST',
+    headers: { ...json, 'Transfer-Encoding': 'chunked' },
+    ...(agent ? { agent } : {}),
+  });
   const answer = once(request, 'response').then(([response]) => response as IncomingMessage);
   request.write('{"name":');
   await expect.poll(() => request.socket?.bytesWritten ?? 0).toBeGreaterThan(100);
@@ -147,6 +152,19 @@ describe('serve', () => {
   });
 });
 
+describe('guessing', () => {
+  it('is told to the log and counted once a source is locked out, without the codes', async () => {
+    const warnings: object[] = [];
+    const log = { ...silentLog, warn: (fields: object) => void warnings.push(fields) };
+    const { url } = await start({ log });
+    const guess = (pairingCode: string) =>
+      fetch(`${url}/devices/register`, { method: 'POST', headers: json, body: JSON.stringify({ pairingCode, deviceInfo: {} }) });
+    for (let number = 0; number < 12; number++) await guess(`GUESS1${number + 10}`);
+    expect(warnings).toEqual([{ source: '127.0.0.1' }]);
+    expect(await (await fetch(`${url}/metrics`)).text()).toContain('signage_register_lockouts_total 1');
+  });
+});
+
 describe('codeTtlMinutes', () => {
   it.each([1, 60])('%i is how long codes live', async (codeTtlMinutes) => {
     const service = await startService({ codeTtlMinutes });
@@ -211,6 +229,12 @@ describe('fetch', () => {
     expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
     expect(await answer.json()).toMatchObject({ code: 'unavailable' });
     expect((await ask(running, '/readyz')).status).toBe(503);
+  });
+
+  it('does not hold an answer for a caller that is gone already', async () => {
+    const running = await start({ clock: new ManualClock() });
+    const answer = await ask(running, '/v1/events?waitSeconds=30', { signal: AbortSignal.abort() });
+    expect(await answer.json()).toEqual({ items: [], nextCursor: null });
   });
 
   it('has its requests finished by close()', async () => {
@@ -379,7 +403,10 @@ describe('tls', () => {
     ['no key', { cert: first.cert, key: '' }],
   ])('invalid_option for %s, at start and later, when it keeps what it has', async (_, tls) => {
     const store = await temporaryFolder();
-    await expect(serve({ port: 0, store, tls })).rejects.toMatchObject({ code: 'invalid_option', message: expect.not.stringContaining('PRIVATE') });
+    await expect(serve({ port: 0, store, tls })).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.not.stringContaining('PRIVATE'),
+    });
     const running = await start({ store, tls: first });
     expect(() => running.replaceTls(tls)).toThrow(expect.objectContaining({ code: 'invalid_option' }));
     expect(await secureGet(running.url)).toBe('200 first.test');

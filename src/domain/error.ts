@@ -12,6 +12,12 @@ export interface ErrorExtras {
   existingId?: string;
   /** Whole seconds after which it is worth trying again. */
   retryAfterSeconds?: number;
+  /** The HTTP status that it was answered with, when it came from a service. */
+  status?: number;
+  /** The id of the request that it answers. */
+  requestId?: string;
+  /** What to try next, for the person at a command line. */
+  hint?: string;
   /** The methods that the path does have, with `method_not_allowed`. */
   allow?: string[];
   /** What went wrong underneath: for the log, never for the caller. */
@@ -28,6 +34,9 @@ export class SignageError extends Error {
   readonly errors?: FieldError[];
   readonly existingId?: string;
   readonly retryAfterSeconds?: number;
+  readonly status?: number;
+  readonly requestId?: string;
+  readonly hint?: string;
   readonly allow?: string[];
 
   constructor(code: string, message: string, extras: ErrorExtras = {}) {
@@ -36,6 +45,9 @@ export class SignageError extends Error {
     if (extras.errors) this.errors = extras.errors;
     if (extras.existingId !== undefined) this.existingId = extras.existingId;
     if (extras.retryAfterSeconds !== undefined) this.retryAfterSeconds = extras.retryAfterSeconds;
+    if (extras.status !== undefined) this.status = extras.status;
+    if (extras.requestId !== undefined) this.requestId = extras.requestId;
+    if (extras.hint !== undefined) this.hint = extras.hint;
     if (extras.allow) this.allow = extras.allow;
   }
 }

@@ -61,11 +61,11 @@ export function makeDevices(kit: Kit) {
   async function suspend(tx: Tx, row: Device, reason: string | null): Promise<Device> {
     const device: Device = { ...row, state: 'suspended', suspendedAt: tx.now, suspendReason: reason };
     await tx.put('devices', device);
-    for (const key of await tx.select('deviceKeys', 'deviceId', [row.id])) {
-      if (key.state !== 'revoked') await tx.put('deviceKeys', { ...key, state: 'revoked', revokedAt: tx.now });
-    }
-    const screen = await tx.get('screens', row.screenId);
-    if (screen?.deviceId === row.id) await tx.put('screens', { ...screen, state: 'provisioning', deviceId: null, updatedAt: tx.now });
+    const keys = (await tx.select('deviceKeys', 'deviceId', [row.id])).filter((key) => key.state !== 'revoked');
+    for (const key of keys) await tx.put('deviceKeys', { ...key, state: 'revoked', revokedAt: tx.now });
+    // A bound device is the one of its screen, and a screen does not go without its devices.
+    const screen = (await tx.get('screens', row.screenId)) as Screen;
+    await tx.put('screens', { ...screen, state: 'provisioning', deviceId: null, updatedAt: tx.now });
     return device;
   }
 

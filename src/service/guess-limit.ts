@@ -45,7 +45,7 @@ export function makeGuessLimit(clock: Clock, trust: Trust, onLockOut: (source: s
     guesses.times.push(clock.now());
     sources.delete(source);
     sources.set(source, guesses);
-    if (sources.size > mostSources) sources.delete(sources.keys().next().value ?? '');
+    if (sources.size > mostSources) sources.delete(sources.keys().next().value as string);
   }
 
   /** Each time the announced wait was sat out in vain, the next one is twice as long, up to the window. */

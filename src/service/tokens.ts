@@ -5,7 +5,7 @@ import type { Token } from '../domain/records.ts';
 import { mayAct } from '../domain/role.ts';
 import type { CreatedTokenView, MeView, TokenCreation, TokenQuery, TokenView } from '../domain/token.ts';
 import { type Caller, type Kit, recordChange, type TenantCaller } from './context.ts';
-import { lookUp, withName } from './lookup.ts';
+import { holdTenant, lookUp, withName } from './lookup.ts';
 import { afterId, named, toPage } from './paging.ts';
 import { tokenView } from './views.ts';
 
@@ -30,6 +30,7 @@ export function makeTokens(kit: Kit) {
     const token = makeKey('mak_', kit.random);
     return withName('token', name, () =>
       store.write(async (tx) => {
+        await holdTenant(tx, caller);
         const tenantId = role === 'platform' ? null : caller.tenantId;
         const row: Token = { id: kit.newId(), tenantId, name, role, hash: hashKey(token), createdAt: tx.now, bootstrap: false };
         await tx.put('tokens', row);
@@ -63,7 +64,9 @@ export function makeTokens(kit: Kit) {
 
   async function me({ actor, role, tenantId }: Caller): Promise<MeView> {
     const tenant = tenantId === null ? undefined : await store.read.get('tenants', tenantId);
-    return { tokenId: actor.id ?? '', name: actor.name ?? '', role, tenantId, tenantName: tenant?.name ?? null };
+    // A manager's actor is its token, which has both.
+    const { id, name } = actor as { id: string; name: string };
+    return { tokenId: id, name, role, tenantId, tenantName: tenant?.name ?? null };
   }
 
   return { list, get, create, remove, me };

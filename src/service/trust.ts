@@ -32,7 +32,7 @@ export function makeTrust(clock: Clock): Trust {
       const tenants = sources.get(source) ?? new Map<string, number>();
       sources.delete(source);
       sources.set(source, tenants.set(tenantId, clock.now()));
-      if (sources.size > mostSources) sources.delete(sources.keys().next().value ?? '');
+      if (sources.size > mostSources) sources.delete(sources.keys().next().value as string);
     },
     of(source, tenantId) {
       const tenants = sources.get(source);

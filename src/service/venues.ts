@@ -5,7 +5,7 @@ import type { Venue } from '../domain/records.ts';
 import type { VenueCreation, VenuePatch, VenueQuery, VenueView } from '../domain/venue.ts';
 import { type Caller, type Kit, recordChange, type TenantCaller } from './context.ts';
 import { patchLabels } from './labels.ts';
-import { lookUp, withName } from './lookup.ts';
+import { holdTenant, lookUp, withName } from './lookup.ts';
 import { afterId, named, toPage } from './paging.ts';
 import { venueView } from './views.ts';
 
@@ -33,6 +33,7 @@ export function makeVenues(kit: Kit) {
   async function create(caller: TenantCaller, { name, address, timezone, labels }: VenueCreation): Promise<VenueView> {
     return withName('venue', name, () =>
       store.write(async (tx) => {
+        await holdTenant(tx, caller);
         const { tenantId } = caller;
         const row = { id: kit.newId(), tenantId, name, address, timezone, labels: labels ?? {}, createdAt: tx.now, updatedAt: tx.now };
         await tx.put('venues', row);

@@ -232,7 +232,12 @@ describe('GET /v1/audit', () => {
     await admin.venue(fresh());
     const all = (await walk(admin, '/v1/audit', 200)).items;
     expect(all.length).toBeGreaterThan(10);
-    expect(all.map(({ at }) => at)).toEqual(all.map(({ at }) => at).toSorted().toReversed());
+    expect(all.map(({ at }) => at)).toEqual(
+      all
+        .map(({ at }) => at)
+        .toSorted()
+        .toReversed(),
+    );
     expect((await walk(admin, '/v1/audit', 3)).items).toEqual(all);
   });
 
@@ -273,7 +278,9 @@ describe('GET /v1/audit', () => {
     const mine = await walk(admin, '/v1/audit', 200);
     expect(mine.items.map(({ id }) => id)).not.toContain(foreign[0].id);
     const ofPlatform = await auditOf(platform, () => platform.as('platform'));
-    expect(ofPlatform).toEqual([expect.objectContaining({ action: 'token.create', details: expect.objectContaining({ role: 'platform' }) })]);
+    expect(ofPlatform).toEqual([
+      expect.objectContaining({ action: 'token.create', details: expect.objectContaining({ role: 'platform' }) }),
+    ]);
     expect((await walk(admin, '/v1/audit', 200)).items).toEqual(mine.items);
   });
 

@@ -96,13 +96,16 @@ describe.each(table)('%s', (_, operation) => {
     }
   });
 
-  it.each(roles.filter((role) => mayAct(role, operation.access) && operation.path !== '/v1/tenants/:id'))('opens for a %s', async (role) => {
-    const id = await makeFor(operation);
-    const answer = await perform(callers[role].send, operation, id);
-    // Nothing was published or stored in what was just made.
-    if (answer.status === 404) return expect(answer.body.code).toMatch(/^(playlist|config)_not_found$/);
-    expect(answer.status, answer.text).toBe(operation.status);
-  });
+  it.each(roles.filter((role) => mayAct(role, operation.access) && operation.path !== '/v1/tenants/:id'))(
+    'opens for a %s',
+    async (role) => {
+      const id = await makeFor(operation);
+      const answer = await perform(callers[role].send, operation, id);
+      // Nothing was published or stored in what was just made.
+      if (answer.status === 404) return expect(answer.body.code).toMatch(/^(playlist|config)_not_found$/);
+      expect(answer.status, answer.text).toBe(operation.status);
+    },
+  );
 });
 
 describe.each(withRecord)('%s of another tenant', (_, operation) => {
@@ -156,15 +159,21 @@ describe('lists', () => {
 });
 
 describe('platform operations', () => {
-  it.each(table.filter(([, { path }]) => path === '/v1/tenants/:id'))('%s opens for a platform token, in any tenant', async (_, operation) => {
-    const { id } = await platform.tenant(`Tenant ${++count}`);
-    const answer = await perform(callers.platform.send, operation, id);
-    expect(answer.status, answer.text).toBe(operation.status);
-  });
+  it.each(table.filter(([, { path }]) => path === '/v1/tenants/:id'))(
+    '%s opens for a platform token, in any tenant',
+    async (_, operation) => {
+      const { id } = await platform.tenant(`Tenant ${++count}`);
+      const answer = await perform(callers.platform.send, operation, id);
+      expect(answer.status, answer.text).toBe(operation.status);
+    },
+  );
 
-  it.each(withRecord.filter(([, { access }]) => access !== 'platform'))('%s of another tenant is 404 from inside this one', async (_, operation) => {
-    if (operation.record === 'tenant') return;
-    const elsewhere = platform.in((await foreigner.get('/v1/me')).body.tenantId);
-    expect((await perform(elsewhere.send, operation, await makeFor(operation))).status).toBe(404);
-  });
+  it.each(withRecord.filter(([, { access }]) => access !== 'platform'))(
+    '%s of another tenant is 404 from inside this one',
+    async (_, operation) => {
+      if (operation.record === 'tenant') return;
+      const elsewhere = platform.in((await foreigner.get('/v1/me')).body.tenantId);
+      expect((await perform(elsewhere.send, operation, await makeFor(operation))).status).toBe(404);
+    },
+  );
 });

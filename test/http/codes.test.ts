@@ -163,7 +163,16 @@ describe('GET /v1/devices/provisioning-codes/:code/status', () => {
     service.clock.advance(60_001);
     const answer = await status(code);
     expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({ code, screenId, status: 'pending', createdAt, expiresAt, expiresInSeconds: 840, usedAt: null, deviceId: null });
+    expect(answer.body).toEqual({
+      code,
+      screenId,
+      status: 'pending',
+      createdAt,
+      expiresAt,
+      expiresInSeconds: 840,
+      usedAt: null,
+      deviceId: null,
+    });
     service.clock.advance(14 * minute - 2);
     expect((await status(code)).body).toMatchObject({ status: 'pending', expiresInSeconds: 1 });
   });
@@ -172,7 +181,16 @@ describe('GET /v1/devices/provisioning-codes/:code/status', () => {
     const { code, screenId, expiresAt } = await service.code();
     const createdAt = isoNow();
     service.clock.advance(15 * minute);
-    expect((await status(code)).body).toEqual({ code, screenId, status: 'expired', createdAt, expiresAt, expiresInSeconds: 0, usedAt: null, deviceId: null });
+    expect((await status(code)).body).toEqual({
+      code,
+      screenId,
+      status: 'expired',
+      createdAt,
+      expiresAt,
+      expiresInSeconds: 0,
+      usedAt: null,
+      deviceId: null,
+    });
   });
 
   it('200 used, by whom and when, also past its life', async () => {
@@ -234,7 +252,11 @@ describe('GET /v1/devices/provisioning-codes/:code/status', () => {
 
 describe('GET /v1/devices/provisioning-codes/:code/status?waitSeconds=', () => {
   /** Asks, and comes back when the answer is being held, for `heldMs` at most. */
-  async function held(of: TestService, code: string, { seconds = 30, heldMs = seconds * 1000, signal }: { seconds?: number; heldMs?: number; signal?: AbortSignal } = {}) {
+  async function held(
+    of: TestService,
+    code: string,
+    { seconds = 30, heldMs = seconds * 1000, signal }: { seconds?: number; heldMs?: number; signal?: AbortSignal } = {},
+  ) {
     const waiting = of.clock.waitingFor(heldMs);
     let answer: Answer | undefined;
     const asking = of.manage('GET', `${codes}/${code}/status?waitSeconds=${seconds}`, undefined, signal ? { signal } : {});
@@ -407,7 +429,9 @@ describe('a code of another tenant', () => {
     const other = (await alone.manage('POST', '/v1/tenants', { name: 'Other' })).body.id;
     const key = await alone.token('admin', { headers: { 'x-tenant-id': other } });
     const same = async (method: string, path: (of: string) => string) => {
-      const [foreign, unknown] = await Promise.all([code, 'ABCDEFGH'].map((of) => alone.send(method, path(of), { key, headers: { 'x-request-id': 'same' } })));
+      const [foreign, unknown] = await Promise.all(
+        [code, 'ABCDEFGH'].map((of) => alone.send(method, path(of), { key, headers: { 'x-request-id': 'same' } })),
+      );
       expectProblem(foreign!, 404, 'pairing_code_not_found');
       expect(foreign?.text).toBe(unknown?.text);
     };

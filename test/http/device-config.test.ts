@@ -37,7 +37,11 @@ describe('GET /devices/:id/config', () => {
     service.clock.advance(1234);
     await tv.send('GET', 'config');
     const now = new Date(service.clock.now()).toISOString();
-    expect((await service.manage('GET', `/v1/devices/${tv.deviceId}`)).body).toMatchObject({ lastConfigAt: now, lastSeenAt: now, lastPlaylistAt: null });
+    expect((await service.manage('GET', `/v1/devices/${tv.deviceId}`)).body).toMatchObject({
+      lastConfigAt: now,
+      lastSeenAt: now,
+      lastPlaylistAt: null,
+    });
   });
 
   it('200 with all levels laid over each other, and X-Config-Source the most specific that is stored', async () => {
@@ -49,10 +53,20 @@ describe('GET /devices/:id/config', () => {
       const { body, headers } = await tv.send('GET', 'config');
       return [headers.get('x-config-source'), body];
     };
-    await put('tenant', { syncIntervalMinutes: 10, heartbeatIntervalMinutes: 2, cachePolicy: { maxSizeGB: 20 }, app: { theme: { dark: true, hue: 1 }, list: [1, 2] } });
+    await put('tenant', {
+      syncIntervalMinutes: 10,
+      heartbeatIntervalMinutes: 2,
+      cachePolicy: { maxSizeGB: 20 },
+      app: { theme: { dark: true, hue: 1 }, list: [1, 2] },
+    });
     expect(await seen()).toEqual([
       'tenant',
-      { syncIntervalMinutes: 10, heartbeatIntervalMinutes: 2, cachePolicy: { maxSizeGB: 20, retentionDays: 7 }, app: { theme: { dark: true, hue: 1 }, list: [1, 2] } },
+      {
+        syncIntervalMinutes: 10,
+        heartbeatIntervalMinutes: 2,
+        cachePolicy: { maxSizeGB: 20, retentionDays: 7 },
+        app: { theme: { dark: true, hue: 1 }, list: [1, 2] },
+      },
     ]);
     await put('screen', { cachePolicy: { retentionDays: 3 }, app: { theme: { hue: 3 }, list: [] } });
     const withScreen = {
@@ -62,12 +76,21 @@ describe('GET /devices/:id/config', () => {
       app: { theme: { dark: true, hue: 3 }, list: [] },
     };
     expect(await seen()).toEqual(['screen', withScreen]);
-    await put('venue', { syncIntervalMinutes: 20, cachePolicy: { retentionDays: 2 }, app: { theme: { dark: null, hue: 2 }, list: 'none' } });
+    await put('venue', {
+      syncIntervalMinutes: 20,
+      cachePolicy: { retentionDays: 2 },
+      app: { theme: { dark: null, hue: 2 }, list: 'none' },
+    });
     expect(await seen()).toEqual(['screen', { ...withScreen, syncIntervalMinutes: 20, app: { theme: { dark: null, hue: 3 }, list: [] } }]);
     await alone.manage('DELETE', path(tv, 'screen'));
     expect(await seen()).toEqual([
       'venue',
-      { syncIntervalMinutes: 20, heartbeatIntervalMinutes: 2, cachePolicy: { maxSizeGB: 20, retentionDays: 2 }, app: { theme: { dark: null, hue: 2 }, list: 'none' } },
+      {
+        syncIntervalMinutes: 20,
+        heartbeatIntervalMinutes: 2,
+        cachePolicy: { maxSizeGB: 20, retentionDays: 2 },
+        app: { theme: { dark: null, hue: 2 }, list: 'none' },
+      },
     ]);
     await alone.manage('DELETE', path(tv, 'venue'));
     await alone.manage('DELETE', path(tv, 'tenant'));

@@ -102,7 +102,18 @@ describe.each([
   it('401 device_key_mismatch alike for a foreign, an unknown and a malformed id', async () => {
     const other = await service.tv();
     const before = await snapshot(service);
-    const ids = [other.screenId, other.deviceId, tv.venueId, tv.tenantId, randomUUID(), 'nonsense', '%20', `${tv.screenId}x`, '%E0%A4%A', 'register'];
+    const ids = [
+      other.screenId,
+      other.deviceId,
+      tv.venueId,
+      tv.tenantId,
+      randomUUID(),
+      'nonsense',
+      '%20',
+      `${tv.screenId}x`,
+      '%E0%A4%A',
+      'register',
+    ];
     const texts = new Set<string>();
     for (const id of ids) {
       const answer = await call(id, { key: tv.apiKey });
@@ -131,7 +142,12 @@ describe.each([
   });
 
   it('404 not_found for a path below or beside it, without a credential', async () => {
-    for (const path of [`/devices/${tv.screenId}/${what}/`, `/devices/${tv.screenId}/${what}/x`, `/devices/${tv.screenId}/${what}s`, `/devices/${tv.screenId}`]) {
+    for (const path of [
+      `/devices/${tv.screenId}/${what}/`,
+      `/devices/${tv.screenId}/${what}/x`,
+      `/devices/${tv.screenId}/${what}s`,
+      `/devices/${tv.screenId}`,
+    ]) {
       expectProblem(await service.send(method, path), 404, 'not_found');
     }
   });

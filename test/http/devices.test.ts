@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectInvalid, expectProblem, item, type Manager, manager, unknownId, walk } from '../support/management.ts';
 import { type BoundTv, startService, type TestService } from '../support/service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 let service: TestService;
 let admin: Manager;
@@ -59,7 +60,12 @@ describe('GET /v1/devices/:id', () => {
     expect(await device(tv.deviceId)).toMatchObject({ lastPlaylistAt: iso(), lastPlaylistStatus: 200, lastPlaylistVersion: 1 });
     service.clock.advance(1000);
     expect((await tv.send('GET', 'playlist', { headers: { 'If-None-Match': headers.get('etag')! } })).status).toBe(304);
-    expect(await device(tv.deviceId)).toMatchObject({ lastPlaylistAt: iso(), lastPlaylistStatus: 304, lastConfigAt: null, lastEventAt: null });
+    expect(await device(tv.deviceId)).toMatchObject({
+      lastPlaylistAt: iso(),
+      lastPlaylistStatus: 304,
+      lastConfigAt: null,
+      lastEventAt: null,
+    });
     service.clock.advance(1000);
     await tv.send('GET', 'config');
     expect(await device(tv.deviceId)).toMatchObject({ lastConfigAt: iso(), lastSeenAt: iso(), lastEventAt: null });
@@ -73,6 +79,16 @@ describe('GET /v1/devices/:id', () => {
     service.clock.advance(1000);
     expect((await tv.send('POST', 'events', { body: [{}] })).status).toBe(400);
     expect(await device(tv.deviceId)).toMatchObject({ lastEventAt: null, lastSeenAt: iso() });
+  });
+
+  it('200 with what it last did also after a restart', async () => {
+    const other = await startService({ store: await temporaryFolder() });
+    const tv = await other.tv();
+    await tv.send('GET', 'playlist');
+    await tv.send('POST', 'events', { body: [{ type: 'heartbeat', timestamp: 1 }] });
+    const before = await other.manage('GET', `/v1/devices/${tv.deviceId}`);
+    await other.restart();
+    expect((await other.manage('GET', `/v1/devices/${tv.deviceId}`)).body).toEqual(before.body);
   });
 
   it('404 device_not_found for unknown ids, and for a screen’s', async () => {

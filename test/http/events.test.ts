@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openStore } from '../../src/store/open.ts';
 import { nodeFileSystem } from '../../src/store/json/file-system.ts';
+import { openStore } from '../../src/store/open.ts';
 import { impression } from '../support/content.ts';
 import { heldDisk } from '../support/held-disk.ts';
 import { mounted } from '../support/mounted.ts';
@@ -59,7 +59,10 @@ describe('POST /devices/:id/events', () => {
   });
 
   it.each([1, 2, 99, 100])('202 for %i events', async (count) => {
-    await expectAccepted(Array.from({ length: count }, (_, n) => heartbeat({ n })), count);
+    await expectAccepted(
+      Array.from({ length: count }, (_, n) => heartbeat({ n })),
+      count,
+    );
     expect((await stored()).map((event: { n: number }) => event.n)).toEqual(Array.from({ length: count }, (_, n) => n));
   });
 
@@ -81,7 +84,10 @@ describe('POST /devices/:id/events', () => {
       ['every character of types', heartbeat({ type: 'az09._-' })],
       ['a time in milliseconds', heartbeat({ timestamp: 1760000000123 })],
       ['a time that is long gone, or far ahead', heartbeat({ timestamp: Number.MAX_SAFE_INTEGER })],
-      ['ids of no version, in either case', impression({ playlistId: 'FFFFFFFF-ffff-FFFF-ffff-FFFFFFFFFFFF', campaignId: '00000000-0000-0000-0000-000000000000' })],
+      [
+        'ids of no version, in either case',
+        impression({ playlistId: 'FFFFFFFF-ffff-FFFF-ffff-FFFFFFFFFFFF', campaignId: '00000000-0000-0000-0000-000000000000' }),
+      ],
       ['null ids where none is needed', heartbeat({ playlistId: null, creativeId: null, campaignId: null })],
       ['ids where none is needed', heartbeat({ playlistId: randomUUID() })],
       ['an impression of 0 seconds', impression({ duration: 0 })],
@@ -201,7 +207,10 @@ describe('POST /devices/:id/events', () => {
       ['a byte order mark', '\ufeff[{"type":"x","timestamp":1}]'],
       ['a bad byte', Buffer.concat([Buffer.from('[{"type":"x","timestamp":1,"a":"'), Buffer.from([0xe4]), Buffer.from('"}]')])],
       ['an overlong form', Buffer.concat([Buffer.from('[{"type":"x","timestamp":1,"a":"'), Buffer.from([0xc0, 0xaf]), Buffer.from('"}]')])],
-      ['an encoded surrogate', Buffer.concat([Buffer.from('[{"type":"x","timestamp":1,"a":"'), Buffer.from([0xed, 0xa0, 0x80]), Buffer.from('"}]')])],
+      [
+        'an encoded surrogate',
+        Buffer.concat([Buffer.from('[{"type":"x","timestamp":1,"a":"'), Buffer.from([0xed, 0xa0, 0x80]), Buffer.from('"}]')]),
+      ],
       ['UTF-16', Buffer.from('[{"type":"x","timestamp":1}]', 'utf16le')],
       ['gzip', gzipSync('[{"type":"x","timestamp":1}]')],
       ['an event nested 64 deep', `[{"type":"x","timestamp":1,"a":${'['.repeat(63)}${']'.repeat(63)}}]`],
@@ -224,12 +233,15 @@ describe('POST /devices/:id/events', () => {
       await expectRefused('[{"type":"x","timestamp":1,"type":"BAD"}]', ['/0/type']);
     });
 
-    it.each(['__proto__', '\\u005f_proto__', '\\u005F\\u005fproto\\u005f\\u005f'])('202 without a member named %s, in any depth', async (name) => {
-      await expectAccepted(`[{"${name}":{"type":"y"},"type":"x","timestamp":1,"in":[{"${name}":1,"a":2}]}]`, 1);
-      expect((await service.manage('GET', `/v1/events?deviceId=${tv.deviceId}`)).text).toContain(
-        '"event":{"type":"x","timestamp":1,"in":[{"a":2}]}',
-      );
-    });
+    it.each(['__proto__', '\\u005f_proto__', '\\u005F\\u005fproto\\u005f\\u005f'])(
+      '202 without a member named %s, in any depth',
+      async (name) => {
+        await expectAccepted(`[{"${name}":{"type":"y"},"type":"x","timestamp":1,"in":[{"${name}":1,"a":2}]}]`, 1);
+        expect((await service.manage('GET', `/v1/events?deviceId=${tv.deviceId}`)).text).toContain(
+          '"event":{"type":"x","timestamp":1,"in":[{"a":2}]}',
+        );
+      },
+    );
 
     it('400 for a type that only __proto__ has', async () => {
       await expectRefused('[{"__proto__":{"type":"x"},"timestamp":1}]', ['/0/type']);
@@ -242,19 +254,29 @@ describe('POST /devices/:id/events', () => {
   });
 
   describe('Content-Type', () => {
-    it.each(['application/json', 'APPLICATION/JSON', 'application/json; charset=utf-8', 'application/problem+json', 'application/vnd.x+json;v=1'])(
-      '202 for %s',
-      async (type) => expectAccepted([heartbeat()], 1, { headers: { 'content-type': type } }),
-    );
+    it.each([
+      'application/json',
+      'APPLICATION/JSON',
+      'application/json; charset=utf-8',
+      'application/problem+json',
+      'application/vnd.x+json;v=1',
+    ])('202 for %s', async (type) => expectAccepted([heartbeat()], 1, { headers: { 'content-type': type } }));
     it('202 without one', () => expectAccepted([heartbeat()], 1, { untyped: true }));
 
-    it.each(['text/json', 'text/plain', 'application/x-ndjson', 'application/json-seq', 'application/jsonx', 'application/+', '+json', '', ';'])(
-      '415 unsupported_media_type for "%s"',
-      async (type) => {
-        expectProblem(await post([heartbeat()], { headers: { 'content-type': type } }), 415, 'unsupported_media_type');
-        expect(await stored()).toEqual([]);
-      },
-    );
+    it.each([
+      'text/json',
+      'text/plain',
+      'application/x-ndjson',
+      'application/json-seq',
+      'application/jsonx',
+      'application/+',
+      '+json',
+      '',
+      ';',
+    ])('415 unsupported_media_type for "%s"', async (type) => {
+      expectProblem(await post([heartbeat()], { headers: { 'content-type': type } }), 415, 'unsupported_media_type');
+      expect(await stored()).toEqual([]);
+    });
 
     it('400 invalid_json, not 415, for an empty body of another type', async () => {
       expectProblem(await tv.send('POST', 'events', { headers: { 'content-type': 'text/plain' } }), 400, 'invalid_json');
@@ -349,10 +371,12 @@ describe('POST /devices/:id/events', () => {
     // The first use of the key is on the disk before the disk goes bad.
     await alone.send('GET', `/devices/${screenId}/config`, { key: apiKey });
     disk.failing = true;
-    const send = () => alone.send('POST', `/devices/${screenId}/events`, { key: apiKey, body: [heartbeat()], headers: { 'idempotency-key': 'lost' } });
+    const send = () =>
+      alone.send('POST', `/devices/${screenId}/events`, { key: apiKey, body: [heartbeat()], headers: { 'idempotency-key': 'lost' } });
     expectProblem(await send(), 503, 'unavailable');
     expect((await alone.manage('GET', '/v1/events')).items).toEqual([]);
-    await store.close().catch(() => undefined);
+    disk.failing = false;
+    await store.close();
   });
 
   it('stores nothing when the body breaks off, and is no fault of the service', async () => {

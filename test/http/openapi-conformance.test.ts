@@ -17,7 +17,12 @@ const fromValidator = createRequire(import.meta.resolve('@seriousme/openapi-sche
 const Ajv: new (options: object) => Validator = fromValidator('ajv/dist/2020.js').default;
 
 const table = Object.entries<Operation>(operations) as [OperationId, Operation][];
-const system: Record<string, string> = { '/healthz': 'getHealth', '/readyz': 'getReadiness', '/metrics': 'getMetrics', '/openapi.json': 'getOpenApi' };
+const system: Record<string, string> = {
+  '/healthz': 'getHealth',
+  '/readyz': 'getReadiness',
+  '/metrics': 'getMetrics',
+  '/openapi.json': 'getOpenApi',
+};
 
 interface Seen {
   operation: string;
@@ -107,12 +112,12 @@ async function pairAndPlay(screenId: string): Promise<void> {
   await manage('DELETE', `/v1/devices/provisioning-codes/${cancelled}`);
   const code = await makeCode();
   await manage('GET', `/v1/devices/provisioning-codes/${code}/status`);
-  const register = (pairingCode: string, deviceInfo: unknown = {}) => send('POST', '/devices/register', { body: { pairingCode, deviceInfo } });
-  await register('AAAAAAAA');
-  await register(cancelled);
-  await register(code, { macAddress: 'x' });
-  const { apiKey: key, deviceId } = (await register(code, { model: 'QM55C' })).body;
-  await register(code);
+  const pair = (pairingCode: string, deviceInfo: unknown = {}) => send('POST', '/devices/register', { body: { pairingCode, deviceInfo } });
+  await pair('AAAAAAAA');
+  await pair(cancelled);
+  await pair(code, { macAddress: 'x' });
+  const { apiKey: key, deviceId } = (await pair(code, { model: 'QM55C' })).body;
+  await pair(code);
   await makeCode();
   await manage('GET', `/v1/devices/provisioning-codes/${code}/status`);
   await manage('GET', `/v1/screens/${screenId}/playlist`);
@@ -137,7 +142,8 @@ async function pairAndPlay(screenId: string): Promise<void> {
 
 async function readAndEnd(venueId: string, screenId: string, tokenId: string): Promise<void> {
   await manage('GET', '/v1/events?limit=1');
-  for (const groupBy of ['campaign', 'creative', 'screen', 'venue', 'day']) await manage('GET', `/v1/reports/impressions?groupBy=${groupBy}`);
+  for (const groupBy of ['campaign', 'creative', 'screen', 'venue', 'day'])
+    await manage('GET', `/v1/reports/impressions?groupBy=${groupBy}`);
   await manage('GET', '/v1/reports/impressions', undefined, { Accept: 'text/csv' });
   await manage('GET', '/v1/audit?limit=200');
   await manage('GET', `/v1/screens/${screenId}`);

@@ -24,7 +24,11 @@ const deviceOf = async (tv: BoundTv) => (await service.manage('GET', `/v1/device
 describe('GET /devices/:id/playlist', () => {
   it('200 with the active playlist and its headers', async () => {
     const tv = await service.tv();
-    const items = [item(), item({ creativeType: 'image', creativeUrl: 'http://127.0.0.1/a.png', duration: 0.5 }), item({ creativeType: 'html', duration: 86_400 })];
+    const items = [
+      item(),
+      item({ creativeType: 'image', creativeUrl: 'http://127.0.0.1/a.png', duration: 0.5 }),
+      item({ creativeType: 'html', duration: 86_400 }),
+    ];
     const validUntil = seconds() + 3600;
     const { id } = await publish(tv, { items, validUntil });
     const answer = await tv.send('GET', 'playlist');

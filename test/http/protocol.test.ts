@@ -81,15 +81,18 @@ describe('paths', () => {
 });
 
 describe('HEAD', () => {
-  it.each(['/v1/venues', '/v1/me', '/healthz', '/readyz', '/openapi.json', '/docs', '/v1/reports/impressions'])('%s as GET, without a body', async (path) => {
-    const [head, get] = [await admin.send('HEAD', path), await admin.get(path)];
-    expect(head).toMatchObject({ status: 200, text: '' });
-    const named = ({ headers }: Answer) => {
-      const own = ['date', 'x-request-id', 'content-length', 'connection', 'keep-alive', 'transfer-encoding'];
-      return Object.fromEntries([...headers].filter(([name]) => !own.includes(name)));
-    };
-    expect(named(head)).toEqual(named(get));
-  });
+  it.each(['/v1/venues', '/v1/me', '/healthz', '/readyz', '/openapi.json', '/docs', '/v1/reports/impressions'])(
+    '%s as GET, without a body',
+    async (path) => {
+      const [head, get] = [await admin.send('HEAD', path), await admin.get(path)];
+      expect(head).toMatchObject({ status: 200, text: '' });
+      const named = ({ headers }: Answer) => {
+        const own = ['date', 'x-request-id', 'content-length', 'connection', 'keep-alive', 'transfer-encoding'];
+        return Object.fromEntries([...headers].filter(([name]) => !own.includes(name)));
+      };
+      expect(named(head)).toEqual(named(get));
+    },
+  );
 
   it('answers errors as GET does', async () => {
     expect((await service.send('HEAD', '/v1/venues')).status).toBe(401);
@@ -111,7 +114,9 @@ describe('X-Request-Id', () => {
   });
 
   it('is another one for each request', async () => {
-    const ids = await Promise.all(Array.from({ length: 20 }, async () => (await service.send('GET', '/healthz')).headers.get('x-request-id')));
+    const ids = await Promise.all(
+      Array.from({ length: 20 }, async () => (await service.send('GET', '/healthz')).headers.get('x-request-id')),
+    );
     expect(new Set(ids).size).toBe(20);
   });
 });
@@ -212,7 +217,10 @@ describe('problems', () => {
     };
     const other = await startService({ log, random });
     broken = true;
-    const answer = await manager(other).send('POST', '/v1/tokens', { body: { name: 'x', role: 'viewer' }, headers: { 'X-Request-Id': 'r-1' } });
+    const answer = await manager(other).send('POST', '/v1/tokens', {
+      body: { name: 'x', role: 'viewer' },
+      headers: { 'X-Request-Id': 'r-1' },
+    });
     expectProblem(answer, 'internal_error');
     expect(answer.text).not.toContain('42');
     expect(answer.text).not.toContain('.ts');
@@ -285,7 +293,8 @@ describe('other origins (CORS)', () => {
     const answer = await open.send('OPTIONS', path, { headers });
     expect(answer).toMatchObject({ status: 204, text: '' });
     expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
-    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) expect(answer.headers.get('access-control-allow-methods')).toContain(method);
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
+      expect(answer.headers.get('access-control-allow-methods')).toContain(method);
     for (const name of ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-None-Match', 'X-Request-Id', 'X-Tenant-Id']) {
       expect(answer.headers.get('access-control-allow-headers')).toContain(name);
     }
@@ -400,17 +409,20 @@ describe('GET /metrics', () => {
     expect(text).not.toContain(code);
   });
 
-  it.each([proxied, { 'X-Forwarded-For': '127.0.0.1' }, { 'X-Forwarded-For': 'unknown' }, { Forwarded: 'for=203.0.113.7' }, { Via: '1.1 x' }])(
-    '401 credential_missing through a proxy, whatever it says: %j',
-    async (headers) => {
-      for (const to of [service, guarded]) {
-        const answer = await scrape(to, headers as unknown as Record<string, string>);
-        expectProblem(answer, 'credential_missing');
-        expect(answer.headers.get('www-authenticate')).toBe('Bearer');
-        expect(answer.text).not.toContain('signage_');
-      }
-    },
-  );
+  it.each([
+    proxied,
+    { 'X-Forwarded-For': '127.0.0.1' },
+    { 'X-Forwarded-For': 'unknown' },
+    { Forwarded: 'for=203.0.113.7' },
+    { Via: '1.1 x' },
+  ])('401 credential_missing through a proxy, whatever it says: %j', async (headers) => {
+    for (const to of [service, guarded]) {
+      const answer = await scrape(to, headers as unknown as Record<string, string>);
+      expectProblem(answer, 'credential_missing');
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+      expect(answer.text).not.toContain('signage_');
+    }
+  });
 
   it('200 through a proxy with the metrics token, 401 credential_invalid with another', async () => {
     expect((await scrape(guarded, proxied, token)).status).toBe(200);

@@ -10,14 +10,24 @@ import { startService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const racers = 100;
-const someone: TenantCaller = { actor: { kind: 'token', id: null, name: null }, role: 'platform', tenantId: '', address: null, requestId: null };
+const someone: TenantCaller = {
+  actor: { kind: 'token', id: null, name: null },
+  role: 'platform',
+  tenantId: '',
+  address: null,
+  requestId: null,
+};
 const opened: Store[] = [];
 afterAll(() => Promise.all(opened.map((store) => store.close())));
 
 /** Everything in the store that a registration could change. */
 async function rows(store: Store, { screenId, tenantId }: { screenId: string; tenantId: string }) {
   const devices = await store.list('devices', { limit: 200 });
-  const keys = await store.read.select('deviceKeys', 'deviceId', devices.items.map((device) => device.id));
+  const keys = await store.read.select(
+    'deviceKeys',
+    'deviceId',
+    devices.items.map((device) => device.id),
+  );
   const codes = await store.read.select('codes', 'screenId', [screenId]);
   const audit = await store.audit({ tenantIds: [tenantId], limit: 200 });
   return { devices: devices.items, keys, codes, screen: await store.read.get('screens', screenId), audit: audit.items };
@@ -30,7 +40,9 @@ describe('POST /devices/register, raced', () => {
   ])('201 for exactly one of 100 with the same code, 409 for the others, on %s', async (_, location) => {
     const service = await startService({ store: await location() });
     const { code, screenId } = await service.code();
-    const answers = await Promise.all(Array.from({ length: racers }, (_, n) => service.register(code, { deviceInfo: { model: `TV ${n}` } })));
+    const answers = await Promise.all(
+      Array.from({ length: racers }, (_, n) => service.register(code, { deviceInfo: { model: `TV ${n}` } })),
+    );
     const won = answers.filter(({ status }) => status === 201);
     expect(won).toHaveLength(1);
     expect(answers.filter(({ body }) => body.code === 'pairing_code_used')).toHaveLength(racers - 1);

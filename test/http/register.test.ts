@@ -334,7 +334,13 @@ describe('POST /devices/register', () => {
       const key = freshKey();
       const first = await service.register(code, { deviceInfo, ...idempotency(key) });
       expect(first.status, first.text).toBe(201);
-      return { code, screenId, key, first, again: (info: unknown = deviceInfo) => service.register(code, { deviceInfo: info, ...idempotency(key) }) };
+      return {
+        code,
+        screenId,
+        key,
+        first,
+        again: (info: unknown = deviceInfo) => service.register(code, { deviceInfo: info, ...idempotency(key) }),
+      };
     }
 
     it('201 byte for byte for the same code and Idempotency-Key, and nothing is made twice', async () => {

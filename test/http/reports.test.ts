@@ -1,4 +1,6 @@
+import { Hono } from 'hono';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { reportReply } from '../../src/http/report-reply.ts';
 import { expectInvalid, impression, type Manager, manager } from '../support/management.ts';
 import { type BoundTv, startService, type TestService } from '../support/service.ts';
 
@@ -26,7 +28,8 @@ beforeAll(async () => {
     await service.tv((await admin.screen(hall.id, 'Two')).id),
     await service.tv(),
   ];
-  const post = async (tv: number, ...events: object[]) => expect((await tvs[tv]!.send('POST', 'events', { body: events })).status).toBe(202);
+  const post = async (tv: number, ...events: object[]) =>
+    expect((await tvs[tv]!.send('POST', 'events', { body: events })).status).toBe(202);
   // Received on the 20th.
   await post(
     0,
@@ -152,6 +155,14 @@ describe('GET /v1/reports/impressions as CSV', () => {
     const { headers } = await csv(accept);
     expect(headers.get('content-type')?.split(';')[0]).toBe(type);
     expect(headers.get('vary')).toBe('Accept');
+  });
+
+  it('200 with keys in quotes where they need it', async () => {
+    const rowsOf = ['plain', 'a,b', 'say "hi"', 'two\nlines', 'cr\rhere'].map((key) => ({ key, impressions: 1, seconds: 0.5 }));
+    const app = new Hono().get('/', (context) => context.text(String(reportReply(rowsOf, context).body)));
+    const text = await (await app.request('/', { headers: { Accept: 'text/csv' } })).text();
+    const keys = ['plain', '"a,b"', '"say ""hi"""', '"two\nlines"', '"cr\rhere"'];
+    expect(text).toBe(['key,impressions,seconds', ...keys.map((key) => `${key},1,0.5`), ''].join('\r\n'));
   });
 
   it('400 is a problem document all the same', async () => expectInvalid(await csv('text/csv', '?from=x'), 'query.from'));

@@ -29,7 +29,10 @@ describe('POST /v1/screens', () => {
   });
 
   it('201 with the venue in upper case', async () => {
-    expect((await admin.post('/v1/screens', { venueId: venueId.toUpperCase(), name: fresh() })).body).toMatchObject({ venueId, labels: {} });
+    expect((await admin.post('/v1/screens', { venueId: venueId.toUpperCase(), name: fresh() })).body).toMatchObject({
+      venueId,
+      labels: {},
+    });
   });
 
   it('400 naming what is missing, unknown or read-only', async () => {
@@ -64,7 +67,10 @@ describe('POST /v1/screens', () => {
       admin.post('/v1/screens', { venueId: venue.id, name: fresh() }),
       admin.delete(`/v1/venues/${venue.id}`),
     ]);
-    expect([[201, 409], [404, 204]]).toContainEqual([made.status, gone.status]);
+    expect([
+      [201, 409],
+      [404, 204],
+    ]).toContainEqual([made.status, gone.status]);
   });
 });
 
@@ -115,7 +121,11 @@ describe('GET /v1/screens/:id', () => {
     service.clock.advance(minuteMs);
     const second = await admin.code(screen.id);
     const answer = await admin.get(`/v1/screens/${screen.id}`);
-    expect(answer.body.provisioningCode).toEqual({ status: 'pending', createdAt: iso(), expiresAt: iso(service.clock.now() + 15 * minuteMs) });
+    expect(answer.body.provisioningCode).toEqual({
+      status: 'pending',
+      createdAt: iso(),
+      expiresAt: iso(service.clock.now() + 15 * minuteMs),
+    });
     for (const { code } of [first, second]) expect(answer.text).not.toContain(code);
     expect(answer.text).not.toContain('hash');
   });
@@ -146,7 +156,8 @@ describe('GET /v1/screens', () => {
   let lister: Manager;
   let venues: { id: string }[];
   let made: { id: string; name: string }[];
-  const names = async (query: string) => (await lister.get(`/v1/screens${query}`)).body.items.map((screen: { name: string }) => screen.name);
+  const names = async (query: string) =>
+    (await lister.get(`/v1/screens${query}`)).body.items.map((screen: { name: string }) => screen.name);
 
   beforeAll(async () => {
     const other = await startService();
@@ -220,7 +231,10 @@ describe('DELETE /v1/screens/:id', () => {
     expect(await admin.delete(`/v1/screens/${screen.id}`)).toMatchObject({ status: 204, text: '' });
     expectProblem(await admin.get(`/v1/screens/${screen.id}`), 'screen_not_found');
     expectProblem(await service.register(code), 'pairing_code_cancelled');
-    expect((await admin.get(`/v1/devices/provisioning-codes/${code}/status`)).body).toMatchObject({ status: 'cancelled', expiresInSeconds: 0 });
+    expect((await admin.get(`/v1/devices/provisioning-codes/${code}/status`)).body).toMatchObject({
+      status: 'cancelled',
+      expiresInSeconds: 0,
+    });
     expectProblem(await admin.delete(`/v1/screens/${screen.id}`), 'screen_not_found');
     expect((await admin.screen(venueId, screen.name)).provisioningCode).toBeNull();
   });
@@ -247,7 +261,8 @@ describe('DELETE /v1/screens/:id', () => {
     expectProblem(await tv.send('POST', 'events', { body: [impression()] }), 'device_key_orphaned');
     expectProblem(await admin.get(`/v1/devices/${tv.deviceId}`), 'device_not_found');
     expectProblem(await admin.post(`/v1/devices/${tv.deviceId}/revoke`), 'device_not_found');
-    for (const rest of ['', '/playlist', '/playlists', '/config']) expectProblem(await admin.get(`/v1/screens/${screen.id}${rest}`), 'screen_not_found');
+    for (const rest of ['', '/playlist', '/playlists', '/config'])
+      expectProblem(await admin.get(`/v1/screens/${screen.id}${rest}`), 'screen_not_found');
     expectProblem(await service.register(spare.code), 'pairing_code_cancelled');
     expectProblem(await service.register(tv.code), 'pairing_code_used');
     const { items } = (await admin.get(`/v1/events?screenId=${screen.id}`)).body;
@@ -272,7 +287,8 @@ describe('DELETE /v1/screens/:id', () => {
 
   it('400 for another value of force, and it stays', async () => {
     const screen = await admin.screen(venueId, fresh());
-    for (const force of ['yes', '1', '', 'TRUE']) expectInvalid(await admin.delete(`/v1/screens/${screen.id}?force=${force}`), 'query.force');
+    for (const force of ['yes', '1', '', 'TRUE'])
+      expectInvalid(await admin.delete(`/v1/screens/${screen.id}?force=${force}`), 'query.force');
     expectInvalid(await admin.delete(`/v1/screens/${screen.id}?forced=true`), 'query.forced');
     expect((await admin.get(`/v1/screens/${screen.id}`)).status).toBe(200);
   });

@@ -102,6 +102,20 @@ describe('DELETE /v1/tenants/:id', () => {
     expect((await platform.delete(`/v1/tenants/${id}`)).status).toBe(204);
   });
 
+  it.each([
+    ['venue', '/v1/venues', { name: 'Hall' }],
+    ['token', '/v1/tokens', { name: 'Night shift', role: 'viewer' }],
+  ])('leaves no %s without a tenant when one is made at the same moment', async (kind, path, body) => {
+    for (let round = 0; round < 5; round++) {
+      const { id } = await platform.tenant(fresh());
+      const [gone, made] = await Promise.all([platform.delete(`/v1/tenants/${id}`), platform.in(id).post(path, body)]);
+      if (made.status === 404) expectProblem(made, 'tenant_not_found');
+      else expect(made.status).toBe(201);
+      if (kind === 'venue') expect(gone.status).toBe(made.status === 201 ? 409 : 204);
+      else if (made.status === 201) expectProblem(await manager(service, made.body.token).get('/v1/me'), 'credential_invalid');
+    }
+  });
+
   it('404 tenant_not_found', async () => expectProblem(await platform.delete(`/v1/tenants/${unknownId}`), 'tenant_not_found'));
 });
 

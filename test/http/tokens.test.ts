@@ -154,7 +154,10 @@ describe('the last platform token', () => {
     const answers = await Promise.all([last.delete(`/v1/tokens/${ids[1]}`), other.delete(`/v1/tokens/${ids[0]}`)]);
     const statuses = answers.map(({ status }) => status).toSorted();
     // The slower one may find that its own token is gone already.
-    expect([[204, 409], [204, 401]]).toContainEqual(statuses);
+    expect([
+      [204, 409],
+      [204, 401],
+    ]).toContainEqual(statuses);
   });
 
   it('204 for the last admin: only platform tokens are counted', async () => {

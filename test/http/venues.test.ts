@@ -61,16 +61,7 @@ describe('POST /v1/venues', () => {
 
   it('400 naming every member that is wrong, unknown ones included', async () => {
     const body = { adress: 'x', timezone: 'Mars/Olympus', address: 7, labels: { 'a:b': 'x', ok: 'fine', bad: 5 }, id: unknownId };
-    expectInvalid(
-      await admin.post('/v1/venues', body),
-      '/name',
-      '/adress',
-      '/timezone',
-      '/address',
-      '/labels/a:b',
-      '/labels/bad',
-      '/id',
-    );
+    expectInvalid(await admin.post('/v1/venues', body), '/name', '/adress', '/timezone', '/address', '/labels/a:b', '/labels/bad', '/id');
   });
 
   it.each([
@@ -89,7 +80,13 @@ describe('POST /v1/venues', () => {
     const { k64: _, ...most } = many;
     expect((await admin.post('/v1/venues', { name: fresh(), labels: most })).status).toBe(201);
     const labels = { ['k'.repeat(101)]: 'v', '': 'v', v: 'v'.repeat(201), c: 'a\u0000' };
-    expectInvalid(await admin.post('/v1/venues', { name: fresh(), labels }), `/labels/${'k'.repeat(101)}`, '/labels/', '/labels/v', '/labels/c');
+    expectInvalid(
+      await admin.post('/v1/venues', { name: fresh(), labels }),
+      `/labels/${'k'.repeat(101)}`,
+      '/labels/',
+      '/labels/v',
+      '/labels/c',
+    );
   });
 
   it('409 name_taken with existingId, without regard to case, spaces and normal form', async () => {

@@ -24,7 +24,9 @@ const post = (token: string, path: string, body: object) =>
   ask(token, path, { method: 'POST', body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } });
 
 const platformTokens = async (token: string) =>
-  (await ask(token, '/v1/tokens')).body.items.filter((one: { role: string }) => one.role === 'platform').map(({ name }: { name: string }) => name);
+  (await ask(token, '/v1/tokens')).body.items
+    .filter((one: { role: string }) => one.role === 'platform')
+    .map(({ name }: { name: string }) => name);
 
 /** All that is written in a folder. */
 const filesIn = (folder: string) =>
@@ -136,16 +138,23 @@ describe('SIGNAGE_ADMIN_TOKEN', () => {
     expect((await ask(token, '/v1/me')).body.role).toBe('viewer');
   });
 
-  it.each(['', 'mak_', 'mak_tooShort', `mak_${'x'.repeat(23)}`, `mak_${'x'.repeat(24)}-`, `dak_${'x'.repeat(30)}`, `mak_${'ä'.repeat(24)}`, ` ${first}`])(
-    'refuses to start with %j, and touches nothing',
-    async (adminToken) => {
-      const folder = await temporaryFolder();
-      const refused = serve({ port: 0, store: join(folder, 'data'), adminToken });
-      await expect(refused).rejects.toMatchObject({ code: 'invalid_option', message: expect.stringContaining('mak_') });
-      if (adminToken !== '') await expect(refused).rejects.not.toMatchObject({ message: expect.stringContaining(adminToken.slice(4) || 'x'.repeat(9)) });
-      expect(readdirSync(folder)).toEqual([]);
-    },
-  );
+  it.each([
+    '',
+    'mak_',
+    'mak_tooShort',
+    `mak_${'x'.repeat(23)}`,
+    `mak_${'x'.repeat(24)}-`,
+    `dak_${'x'.repeat(30)}`,
+    `mak_${'ä'.repeat(24)}`,
+    ` ${first}`,
+  ])('refuses to start with %j, and touches nothing', async (adminToken) => {
+    const folder = await temporaryFolder();
+    const refused = serve({ port: 0, store: join(folder, 'data'), adminToken });
+    await expect(refused).rejects.toMatchObject({ code: 'invalid_option', message: expect.stringContaining('mak_') });
+    if (adminToken !== '')
+      await expect(refused).rejects.not.toMatchObject({ message: expect.stringContaining(adminToken.slice(4) || 'x'.repeat(9)) });
+    expect(readdirSync(folder)).toEqual([]);
+  });
 
   it('takes 24 characters', async () => {
     const adminToken = `mak_${'x'.repeat(24)}`;

@@ -35,6 +35,12 @@ describe('POST /devices/register from a source that guesses codes', () => {
     expectLockedOut(await guess(), 60);
   });
 
+  it('404 for exactly ten of many at the same moment', async () => {
+    const statuses = (await Promise.all(Array.from({ length: 50 }, () => guess()))).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 404)).toHaveLength(10);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(40);
+  });
+
   it('429 also for a code that is right, which is not used up', async () => {
     const { code, screenId } = await service.code();
     await guessTimes(10);
@@ -221,7 +227,10 @@ describe('POST /devices/register from a source that guesses codes', () => {
 
     it.each<[string, () => Promise<unknown>]>([
       ['a key that was refused', async () => (await service.tv()).send('GET', 'config', { ...from(there), key: 'dak_x' })],
-      ['a key for another screen', async () => service.send('GET', '/devices/x/config', { ...from(there), key: (await service.tv()).apiKey })],
+      [
+        'a key for another screen',
+        async () => service.send('GET', '/devices/x/config', { ...from(there), key: (await service.tv()).apiKey }),
+      ],
       ['a token that was refused', () => service.send('GET', '/v1/screens', { key: 'mak_nonsense', ...from(there) })],
     ])('429 after %s', async (_, work) => {
       await work();
@@ -294,6 +303,15 @@ describe('the memory of guesses and trust', () => {
     expect(() => limit.judge('192.0.2.2', undefined)).not.toThrow();
   });
 
+  it('says when a source begins to be refused', () => {
+    const locked: string[] = [];
+    const limit = makeGuessLimit(clock, makeTrust(clock), (source) => locked.push(source));
+    for (let n = 0; n < 10; n++) limit.judge('192.0.2.1', undefined);
+    expect(locked).toEqual([]);
+    for (let n = 0; n < 3; n++) expect(() => limit.judge('192.0.2.1', 'a')).toThrow('Too many');
+    expect(locked).toEqual(['192.0.2.1']);
+  });
+
   it('is bounded for trust: the source used least recently is forgotten first', () => {
     const trust = makeTrust(clock);
     trust.remember('192.0.2.1', 'a');
@@ -306,7 +324,12 @@ describe('the memory of guesses and trust', () => {
   it('knows one tenant from another, and no source that it has not seen', () => {
     const trust = makeTrust(clock);
     trust.remember('192.0.2.1', 'a');
-    expect([trust.of('192.0.2.1', 'a'), trust.of('192.0.2.1', 'b'), trust.of('192.0.2.9'), trust.of('192.0.2.9', 'a')]).toEqual([true, false, false, false]);
+    expect([trust.of('192.0.2.1', 'a'), trust.of('192.0.2.1', 'b'), trust.of('192.0.2.9'), trust.of('192.0.2.9', 'a')]).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
   });
 
   it('takes all callers whose address is not known for one source', () => {

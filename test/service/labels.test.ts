@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { hasCode } from '../../src/domain/error.ts';
 import { labelFilter, patchLabels } from '../../src/service/labels.ts';
 
-const label = fc.tuple(fc.string({ minLength: 1 }).filter((key) => !key.includes(':') && key !== '__proto__'), fc.string());
+const label = fc.tuple(
+  fc.string({ minLength: 1 }).filter((key) => !key.includes(':') && key !== '__proto__'),
+  fc.string(),
+);
 const labels = fc.array(label, { maxLength: 20 }).map((entries): Record<string, string> => Object.fromEntries(entries));
 
 /** RFC 7396 §2, to the letter, for a patch of a flat object. */

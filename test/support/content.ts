@@ -7,5 +7,12 @@ export function item(more: Record<string, unknown> = {}): Record<string, unknown
 
 /** One impression, as a TV sends it. */
 export function impression(more: Record<string, unknown> = {}): Record<string, unknown> {
-  return { type: 'impression', timestamp: 1760000000, playlistId: randomUUID(), creativeId: randomUUID(), campaignId: randomUUID(), ...more };
+  return {
+    type: 'impression',
+    timestamp: 1760000000,
+    playlistId: randomUUID(),
+    creativeId: randomUUID(),
+    campaignId: randomUUID(),
+    ...more,
+  };
 }

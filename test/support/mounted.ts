@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { silentLog } from '../../src/domain/log.ts';
 import type { LogSink } from '../../src/domain/log.ts';
+import { silentLog } from '../../src/domain/log.ts';
 import { makeApp } from '../../src/http/app.ts';
 import { makeMetrics } from '../../src/http/metrics.ts';
 import { makeChain } from '../../src/origin/chain.ts';
@@ -10,7 +10,7 @@ import { bootstrap } from '../../src/service/bootstrap.ts';
 import { makeServices } from '../../src/service/services.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ManualClock } from './manual-clock.ts';
-import { adminToken, type Answer, type Sent } from './service.ts';
+import { type Answer, adminToken, type Sent } from './service.ts';
 
 export interface Parts {
   store: Store;
@@ -20,7 +20,12 @@ export interface Parts {
 }
 
 /** The service without its listener, on a store and origins of one's own: for what cannot be provoked from outside. */
-export async function mounted({ store, clock = new ManualClock(), origins = [makeStoredOrigin(store.read, clock)], log = silentLog }: Parts) {
+export async function mounted({
+  store,
+  clock = new ManualClock(),
+  origins = [makeStoredOrigin(store.read, clock)],
+  log = silentLog,
+}: Parts) {
   const services = makeServices({ store, clock, random: randomBytes, askOrigins: makeChain(origins), codeTtlMinutes: 15 });
   await bootstrap(services.kit, adminToken);
   const app = makeApp({
@@ -39,7 +44,13 @@ export async function mounted({ store, clock = new ManualClock(), origins = [mak
     const all = new Headers(headers);
     if (key !== undefined) all.set('authorization', `Bearer ${key}`);
     const sent = body === undefined ? null : JSON.stringify(body);
-    const response = await app.fetch(new Request(`http://mounted${path}`, { method, headers: sent ? { 'content-type': 'application/json', ...Object.fromEntries(all) } : all, body: sent }));
+    const response = await app.fetch(
+      new Request(`http://mounted${path}`, {
+        method,
+        headers: sent ? { 'content-type': 'application/json', ...Object.fromEntries(all) } : all,
+        body: sent,
+      }),
+    );
     const text = await response.text();
     return { status: response.status, headers: response.headers, text, body: text === '' ? undefined : JSON.parse(text) };
   }

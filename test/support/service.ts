@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest';
-import { type Running, type ServeOptions, serve } from '../../src/serve.ts';
 import type { Clock } from '../../src/domain/clock.ts';
+import { type Running, type ServeOptions, serve } from '../../src/serve.ts';
 import { ManualClock } from './manual-clock.ts';
 // Imported for its order too: folders go after the services in them are closed.
 import './temporary-folder.ts';
@@ -72,7 +72,8 @@ async function send(base: string, method: string, path: string, { key, headers =
   if (key !== undefined) all.set('authorization', `Bearer ${key}`);
   if (body !== undefined && !untyped && !all.has('content-type')) all.set('content-type', 'application/json');
   // As bytes, for text would be given a Content-Type by fetch.
-  const bytes = body === undefined || body instanceof Uint8Array ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  const bytes =
+    body === undefined || body instanceof Uint8Array ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
   const response = await fetch(`${base}${path}`, { method, headers: all, body: bytes ?? null, signal: signal ?? null, redirect: 'manual' });
   const text = await response.text();
   const isJson = /json/.test(response.headers.get('content-type') ?? '') && text !== '';

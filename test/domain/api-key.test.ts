@@ -1,0 +1,97 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { deriveDeviceKey, hashKey, isKey, makeKey } from '../../src/domain/api-key.ts';
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const secretBytes = fc.uint8Array({ minLength: 32, maxLength: 32 });
+const prefixes = fc.constantFrom('dak_' as const, 'mak_' as const);
+const value = (digits: string) => [...digits].reduce((sum, digit) => sum * 62n + BigInt(alphabet.indexOf(digit)), 0n);
+
+describe('makeKey', () => {
+  it('is the prefix, the 256 bits in base62, and their CRC-32', () => {
+    fc.assert(
+      fc.property(prefixes, secretBytes, (prefix, bytes) => {
+        const key = makeKey(prefix, () => bytes);
+        expect(key).toMatch(new RegExp(`^${prefix}[0-9A-Za-z]{49}$`));
+        expect(value(key.slice(4, 47))).toBe(BigInt(`0x${Buffer.from(bytes).toString('hex')}`));
+        expect(value(key.slice(47))).toBe(BigInt(crc32(key.slice(4, 47))));
+        expect(isKey(prefix, key)).toBe(true);
+      }),
+    );
+  });
+
+  it('asks for 32 bytes, and no two keys are alike', () => {
+    const asked: number[] = [];
+    const random = (length: number) => {
+      asked.push(length);
+      return randomBytes(length);
+    };
+    const keys = Array.from({ length: 100 }, () => makeKey('dak_', random));
+    expect(new Set(keys).size).toBe(100);
+    expect(new Set(asked)).toEqual(new Set([32]));
+  });
+
+  it('holds the smallest and the largest value', () => {
+    expect(makeKey('dak_', () => new Uint8Array(32))).toMatch(/^dak_0{43}/);
+    const largest = makeKey('mak_', () => new Uint8Array(32).fill(255));
+    expect(value(largest.slice(4, 47))).toBe(2n ** 256n - 1n);
+  });
+});
+
+describe('isKey', () => {
+  const key = makeKey('dak_', randomBytes);
+
+  it('refuses a key in which one character was changed', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 4, max: 52 }), fc.constantFrom(...alphabet), (at, digit) => {
+        const other = key.slice(0, at) + digit + key.slice(at + 1);
+        expect(isKey('dak_', other)).toBe(other === key);
+      }),
+    );
+  });
+
+  it('refuses a key in which two neighbours changed places', () => {
+    for (let at = 4; at < 52; at++) {
+      const other = key.slice(0, at) + key[at + 1] + key[at] + key.slice(at + 2);
+      expect(isKey('dak_', other)).toBe(other === key);
+    }
+  });
+
+  it('refuses the other prefix, more or fewer characters, and other texts', () => {
+    for (const text of ['', 'dak_', key.slice(1), key.slice(0, -1), `${key}0`, ` ${key}`, `${key}\n`, `DAK_${key.slice(4)}`]) {
+      expect(isKey('dak_', text), text).toBe(false);
+    }
+    expect(isKey('mak_', key)).toBe(false);
+    fc.assert(fc.property(fc.string({ maxLength: 60 }), (text) => !isKey('dak_', text)));
+  });
+});
+
+describe('deriveDeviceKey', () => {
+  const secret = randomBytes(32);
+
+  it('is always the same for the same secret, code and Idempotency-Key', () => {
+    fc.assert(
+      fc.property(secretBytes, fc.string(), fc.string(), (server, code, idempotencyKey) => {
+        const key = deriveDeviceKey(server, code, idempotencyKey);
+        expect(key).toBe(deriveDeviceKey(server, code, idempotencyKey));
+        expect(isKey('dak_', key)).toBe(true);
+      }),
+    );
+  });
+
+  it('is another for each secret, code and Idempotency-Key', () => {
+    const keys = [
+      deriveDeviceKey(secret, 'ABCD2345', 'one-idempotency-key'),
+      deriveDeviceKey(secret, 'ABCD2345', 'two-idempotency-key'),
+      deriveDeviceKey(secret, 'ABCD2346', 'one-idempotency-key'),
+      deriveDeviceKey(randomBytes(32), 'ABCD2345', 'one-idempotency-key'),
+    ];
+    expect(new Set(keys).size).toBe(4);
+  });
+});
+
+it('hashKey is the SHA-256 in hex', () => {
+  expect(hashKey('dak_x')).toBe(createHash('sha256').update('dak_x').digest('hex'));
+});

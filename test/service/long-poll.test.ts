@@ -1,0 +1,132 @@
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { holdUntil } from '../../src/service/long-poll.ts';
+import type { Store } from '../../src/store/store.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+
+/** One poll, with the ends of its wires in the test's hands. */
+function poll({ answers, aborted = false }: { answers: { value: string; settled: boolean }[]; aborted?: boolean }) {
+  const clock = new ManualClock();
+  const gone = new AbortController();
+  if (aborted) gone.abort();
+  let wake: (() => void) | undefined;
+  const store = {
+    watch(_: string, call: () => void) {
+      wake = call;
+      return () => {
+        wake = undefined;
+      };
+    },
+  } as unknown as Store;
+  const looks: (() => void)[] = [];
+  /** Each look is held until the test lets it go, and answers what stood when it began. */
+  const look = () => {
+    const answer = answers.shift() ?? { value: 'late', settled: false };
+    return new Promise<typeof answer>((resolve) => looks.push(() => resolve(answer)));
+  };
+  let answered: string | undefined;
+  const answer = holdUntil({ store, clock }, { topic: 't', forMs: 1000, signal: gone.signal }, look).then((value) => {
+    answered = value;
+    return value;
+  });
+  const letLook = async () => {
+    looks.shift()?.();
+    await setImmediate();
+  };
+  return {
+    clock,
+    gone,
+    answer,
+    letLook,
+    wake: () => wake?.(),
+    watching: () => wake !== undefined,
+    answered: () => answered,
+    looking: () => looks.length,
+  };
+}
+
+const pending = { value: 'pending', settled: false };
+const done = { value: 'done', settled: true };
+
+describe('holdUntil', () => {
+  it('answers at once what is worth it, and lets go of everything', async () => {
+    const held = poll({ answers: [done] });
+    await held.letLook();
+    expect([held.answered(), held.watching(), held.clock.waiting]).toEqual(['done', false, 0]);
+  });
+
+  it('looks again after a change, and goes on holding when that was for nothing', async () => {
+    const held = poll({ answers: [pending, pending, done] });
+    await held.letLook();
+    expect(held.looking()).toBe(0);
+    held.wake();
+    await setImmediate();
+    await held.letLook();
+    expect([held.answered(), held.looking()]).toEqual([undefined, 0]);
+    held.wake();
+    await setImmediate();
+    await held.letLook();
+    expect(held.answered()).toBe('done');
+  });
+
+  it('looks again after a change that came while it looked', async () => {
+    const held = poll({ answers: [pending, done] });
+    held.wake();
+    await held.letLook();
+    await held.letLook();
+    expect(held.answered()).toBe('done');
+  });
+
+  it('looks once more when the time is over, also when it ends while it looks', async () => {
+    const held = poll({ answers: [pending, { value: 'expired', settled: true }] });
+    held.clock.advance(1000);
+    await held.letLook();
+    expect(held.answered()).toBeUndefined();
+    await held.letLook();
+    expect(held.answered()).toBe('expired');
+  });
+
+  it('ends by its timer alone, also when the clock stepped back meanwhile', async () => {
+    const held = poll({ answers: [pending, pending] });
+    await held.letLook();
+    const end = held.clock.now() + 1000;
+    held.clock.set(end - 5000);
+    held.clock.advance(5000);
+    await setImmediate();
+    await held.letLook();
+    expect([held.answered(), held.watching(), held.clock.waiting]).toEqual(['pending', false, 0]);
+  });
+
+  it('ends when the signal says so', async () => {
+    const held = poll({ answers: [pending, pending] });
+    await held.letLook();
+    held.gone.abort();
+    await setImmediate();
+    await held.letLook();
+    expect([held.answered(), held.watching(), held.clock.waiting]).toEqual(['pending', false, 0]);
+  });
+
+  it('looks once for a caller who is gone already', async () => {
+    const held = poll({ answers: [pending], aborted: true });
+    await held.letLook();
+    expect([held.answered(), held.looking(), held.watching()]).toEqual(['pending', 0, false]);
+  });
+
+  it('passes on what a look throws, and lets go of everything', async () => {
+    const clock = new ManualClock();
+    let watching = false;
+    const store = {
+      watch() {
+        watching = true;
+        return () => {
+          watching = false;
+        };
+      },
+    } as unknown as Store;
+    const failing = () => Promise.reject(new Error('gone'));
+    await expect(holdUntil({ store, clock }, { topic: 't', forMs: 1, signal: new AbortController().signal }, failing)).rejects.toThrow(
+      'gone',
+    );
+    expect([watching, clock.waiting]).toEqual([false, 0]);
+  });
+});
