@@ -25,17 +25,22 @@ export function epochMs(time: number): number {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const noControls = /^[^\u0000-\u001f\u007f-\u009f]*$/;
 
+/** Characters are code points, as JSON Schema counts them: an emoji is one. */
+function hasAtMost(max: number): (text: string) => boolean {
+  return (text) => text.length <= max || (text.length <= 2 * max && [...text].length <= max);
+}
+
 /** What people call a record: 1–200 characters, NFC, trimmed, no control characters, no `/` (docs/protocol.md §5.1). */
 export const recordName = z
   .string('must be a string')
   .normalize('NFC')
   .trim()
   .min(1, 'must not be empty')
-  .max(200, 'must have at most 200 characters')
+  .refine(hasAtMost(200), 'must have at most 200 characters')
   .regex(noControls, 'must not contain control characters')
   .regex(/^[^/]*$/, 'must not contain "/"')
   .refine((text) => text.isWellFormed(), 'must be well-formed Unicode')
-  .meta({ example: 'Lobby' });
+  .meta({ example: 'Lobby', maxLength: 200 });
 
 /** How names are compared: without regard to case. */
 export function foldName(name: string): string {
@@ -44,13 +49,13 @@ export function foldName(name: string): string {
 
 /** Free text of bounded length. */
 export function freeText(max: number) {
-  return z.string('must be a string').max(max, `must have at most ${max} characters`);
+  return z.string('must be a string').refine(hasAtMost(max), `must have at most ${max} characters`).meta({ maxLength: max });
 }
 
 const labelKey = z
   .string()
   .min(1, 'must not be empty')
-  .max(100, 'must have at most 100 characters')
+  .refine(hasAtMost(100), 'must have at most 100 characters')
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   .regex(/^[^:\u0000-\u001f\u007f-\u009f]*$/, 'must not contain ":" or control characters');
 

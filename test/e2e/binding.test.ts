@@ -99,7 +99,11 @@ describe('the binding sequence, on a data folder, with a restart after each step
       screen: { id: screen.id, state: 'provisioning', deviceId: null },
     });
     await service.restart();
-    for (const [method, what] of [['GET', 'playlist'], ['GET', 'config'], ['POST', 'events']] as const) {
+    for (const [method, what] of [
+      ['GET', 'playlist'],
+      ['GET', 'config'],
+      ['POST', 'events'],
+    ] as const) {
       expectProblem(await tv(method, what, method === 'POST' ? { body: batch } : {}), 401, 'device_key_revoked');
     }
     expect(await screenNow()).toMatchObject({ state: 'provisioning', deviceId: null });
