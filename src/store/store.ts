@@ -1,7 +1,7 @@
 import type { AuditQuery } from '../domain/audit.ts';
 import type { EventQuery, TelemetryEvent } from '../domain/event.ts';
-import type { ReportQuery, ReportRow } from '../domain/report.ts';
 import type { AuditEntry, DeviceMarks, Rows, TableName, TokenMarks } from '../domain/records.ts';
+import type { ReportQuery, ReportRow } from '../domain/report.ts';
 import type { IndexOf, UniqueOf } from './tables.ts';
 
 /**

@@ -160,7 +160,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       await store.write(async (tx) => {
         await tx.put('venues', row);
         row.name = 'Changed';
-        row.labels['floor'] = '2';
+        row.labels.floor = '2';
       });
       const read = await store.read.get('venues', guid('venu', 1));
       Reflect.set(read!.labels, 'floor', '3');

@@ -1,6 +1,17 @@
 import type { FileSystem, OpenFile } from '../../src/store/json/file-system.ts';
 
-export type Operation = 'create' | 'open' | 'readFile' | 'rename' | 'unlink' | 'makeDirectory' | 'syncDirectory' | 'write' | 'truncate' | 'datasync' | 'close';
+type Operation =
+  | 'create'
+  | 'open'
+  | 'readFile'
+  | 'rename'
+  | 'unlink'
+  | 'makeDirectory'
+  | 'syncDirectory'
+  | 'write'
+  | 'truncate'
+  | 'datasync'
+  | 'close';
 
 export interface FaultyDisk extends FileSystem {
   /** Every call, as `operation path`. */

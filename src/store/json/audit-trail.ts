@@ -7,7 +7,7 @@ import { DayFiles, dayFile, type FilesMark, startOfFile } from './day-files.ts';
 import { isWhole } from './frame.ts';
 import { GroupLog } from './group-log.ts';
 import { linesBackward } from './log-lines.ts';
-import type { AuditTrail, FilePart, PartContext } from './parts.ts';
+import type { AuditTrail, FilePart, MakeAuditTrail, PartContext } from './parts.ts';
 
 /** How far the files are good, and the last record of the journal that they contain. */
 interface AuditMark extends FilesMark {
@@ -169,6 +169,4 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
 }
 
 /** The audit trail on day files. */
-export function makeAuditTrail(context: PartContext): AuditTrail {
-  return new DayFileAuditTrail(context);
-}
+export const makeAuditTrail: MakeAuditTrail = (context) => new DayFileAuditTrail(context);

@@ -1,7 +1,7 @@
 import { Low } from 'lowdb';
-import { inParallel } from './in-parallel.ts';
 import { type DocumentEntry, DocumentFile } from './document-file.ts';
 import type { DocumentOwner, RenderedDocument, WrittenDocument } from './document-owner.ts';
+import { inParallel } from './in-parallel.ts';
 import type { ManifestData } from './manifest.ts';
 import type { FilePart, PartContext } from './parts.ts';
 

@@ -1,5 +1,6 @@
-import { crc32 } from 'node:zlib';
+import { isAscii } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
 import type { Adapter } from 'lowdb';
 import { damaged } from './damage.ts';
 import type { RenderedDocument } from './document-owner.ts';
@@ -41,7 +42,8 @@ export class DocumentFile implements Adapter<RenderedDocument> {
     const bytes = await this.#disk.readFile(this.#path);
     if (bytes.length !== size) throw damaged(this.#path, `it has ${bytes.length} bytes where the manifest says ${size}`);
     if (hex(crc32(bytes)) !== crc) throw damaged(this.#path, 'its contents are not what was written');
-    return { seq, lines: [bytes.toString()] };
+    // Most are plain ASCII, which needs no decoding: a start reads all of them.
+    return { seq, lines: [isAscii(bytes) ? bytes.toString('latin1') : bytes.toString()] };
   }
 
   /** Its bytes as they are asked for, unchecked. */

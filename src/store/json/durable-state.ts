@@ -1,9 +1,9 @@
 import type { AuditEntry, Playlist, TableName } from '../../domain/records.ts';
+import { frozen } from './frozen.ts';
 import type { JournalRecord } from './journal-segments.ts';
 import { Base, type Change } from './layer.ts';
 import type { AuditTrail, ColdTable, EventLog, Marks } from './parts.ts';
 import { TableDocuments } from './table-documents.ts';
-import { frozen } from './transaction.ts';
 
 /** What one record of the journal has done. */
 export interface Durable {
@@ -43,7 +43,7 @@ export class DurableState {
     for (const op of ops) {
       if (op[0] === 'audit') this.#audit.add(seq, frozen(op[1]));
       else {
-        const [id, row] = op[0] === 'put' ? [op[2].id, frozen(op[2])] : [op[2], null];
+        const [id, row] = op[0] === 'put' ? [op[2].id, op[2]] : [op[2], null];
         this.#take({ table: op[1], id, row }, (hot) => this.base.load(hot.table, hot.id, hot.row));
       }
     }
@@ -51,9 +51,11 @@ export class DurableState {
 
   #take(change: Change, intoBase: (change: Change) => void): void {
     const { table, id, row } = change;
-    if (table === 'pastPlaylists') return this.cold.apply(this.#seq, id, row as Playlist | null);
-    this.documents.changing(table, id, row);
-    intoBase(change);
+    if (table === 'pastPlaylists') this.cold.apply(this.#seq, id, row as Playlist | null);
+    else {
+      this.documents.changing(table, id, row);
+      intoBase(change);
+    }
     if (row === null) this.#forget(table, id);
   }
 

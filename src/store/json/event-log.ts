@@ -9,7 +9,7 @@ import { type EventRecord, frameRecord, type KeyMark } from './event-record.ts';
 import { EventRecovery, type EventsMark } from './event-recovery.ts';
 import { GroupLog, unavailable } from './group-log.ts';
 import { IdempotencyRings } from './idempotency-rings.ts';
-import type { EventLog, EventLogHooks, FilePart, PartContext } from './parts.ts';
+import type { EventLog, EventLogHooks, FilePart, MakeEventLog, PartContext } from './parts.ts';
 import { Rollups } from './rollups.ts';
 import { cutTornTail, type TornTail } from './torn-tail.ts';
 
@@ -240,6 +240,4 @@ function repeated(sentBefore: string, { sent }: KeyMark): 'repeated' {
 }
 
 /** The event log on day files. */
-export function makeEventLog(context: PartContext, hooks: EventLogHooks): EventLog {
-  return new DayFileEventLog(context, hooks);
-}
+export const makeEventLog: MakeEventLog = (context, hooks) => new DayFileEventLog(context, hooks);

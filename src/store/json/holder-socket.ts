@@ -9,6 +9,19 @@ export interface Holder {
   nonce: string;
 }
 
+/** Gives a lock up again. */
+export type Release = () => Promise<void>;
+
+/** Who listens: `dead` when nobody does, `silent` when somebody does and says nothing of use. */
+export type Answer = Holder | 'dead' | 'silent';
+
+/** Somebody else holds the folder. */
+export class HeldBy extends Error {
+  constructor(other: Answer) {
+    super(typeof other === 'object' ? `process ${other.pid}, since ${other.since}` : 'another process, which does not answer');
+  }
+}
+
 /** A holder is asked for no longer than this; one that took the call and is too busy to answer is alive. */
 const answerMs = 2000;
 
@@ -35,8 +48,7 @@ export function stopListening(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()));
 }
 
-/** Asks who listens: `dead` when nobody does, `silent` when somebody does and says nothing of use. */
-export function ask(path: string): Promise<Holder | 'dead' | 'silent'> {
+export function ask(path: string): Promise<Answer> {
   return new Promise((resolve) => {
     let text = '';
     const socket = connect(path);
@@ -44,7 +56,9 @@ export function ask(path: string): Promise<Holder | 'dead' | 'silent'> {
       resolve('silent');
       socket.destroy();
     });
-    socket.on('error', (error: NodeJS.ErrnoException) => resolve(['ECONNREFUSED', 'ENOENT'].includes(error.code ?? '') ? 'dead' : 'silent'));
+    socket.on('error', (error: NodeJS.ErrnoException) =>
+      resolve(['ECONNREFUSED', 'ENOENT'].includes(error.code ?? '') ? 'dead' : 'silent'),
+    );
     socket.on('data', (bytes) => {
       text += bytes.toString();
     });

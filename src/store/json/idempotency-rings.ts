@@ -112,7 +112,7 @@ export class IdempotencyRings implements DocumentOwner {
   apply({ seq, deviceId, mark }: EventRecord): void {
     if (!mark) return;
     const shard = this.#shardOf(nameOf(deviceId));
-    
+    if (seq <= shard.seq) return;
     const ring = shard.rings.get(deviceId) ?? new Ring();
     shard.rings.set(deviceId, ring);
     ring.add(mark);

@@ -43,18 +43,15 @@ export function sumOf(one: Cell, other: Cell): Cell {
 /** A batch's impressions, summed up by themselves first: most batches have few days, campaigns and creatives. */
 export function countBatch(record: EventRecord): DayCount[] {
   const days = new Map<number, Sums>();
-  const received = new Sums();
   for (const event of record.events) {
     if (event.type !== 'impression') continue;
-    const seconds = secondsOf(event);
     const day = Math.floor(epochMs(event.timestamp) / dayMs);
     const sums = days.get(day) ?? new Sums();
     days.set(day, sums);
-    sums.add(event, seconds);
-    received.add(event, seconds);
+    sums.add(event);
   }
   const counts = [...days].map(([day, sums]) => sums.of(record, 'timestamp', dayOf(day * dayMs)));
-  return counts.length === 0 ? [] : [...counts, received.of(record, 'received', dayOf(record.receivedAt))];
+  return counts.length === 0 ? [] : [...counts, sumAll([...days.values()]).of(record, 'received', dayOf(record.receivedAt))];
 }
 
 function secondsOf({ duration }: CountedEvent): number {
@@ -66,11 +63,17 @@ class Sums {
   readonly #creatives = new Map<string, Cell>();
   readonly #all: Cell = { impressions: 0, seconds: 0 };
 
-  add({ campaignId, creativeId }: CountedEvent, seconds: number): void {
-    const one = { impressions: 1, seconds };
-    count(this.#campaigns, campaignId ?? '', one);
-    count(this.#creatives, creativeId ?? '', one);
+  add(event: CountedEvent): void {
+    const one = { impressions: 1, seconds: secondsOf(event) };
+    count(this.#campaigns, event.campaignId ?? '', one);
+    count(this.#creatives, event.creativeId ?? '', one);
     add(this.#all, one);
+  }
+
+  addAll(other: Sums): void {
+    for (const [id, cell] of other.#campaigns) count(this.#campaigns, id, cell);
+    for (const [id, cell] of other.#creatives) count(this.#creatives, id, cell);
+    add(this.#all, other.#all);
   }
 
   of({ screenId, venueId }: EventRecord, clock: ReportClock, day: string): DayCount {
@@ -85,29 +88,49 @@ class Sums {
   }
 }
 
+function sumAll(all: readonly Sums[]): Sums {
+  const [only] = all;
+  if (only && all.length === 1) return only;
+  const sum = new Sums();
+  for (const one of all) sum.addAll(one);
+  return sum;
+}
+
+/** Cells by key. Keys are ids in lower case, and days: text that JSON has no escapes for. */
+type Keys = Map<string, Cell>;
+
 /**
  * What is counted of one document's day (or days), as it stands in lines: `["1-campaign","<tenant>","<day>","<key>",<impressions>,<seconds>]`, sorted by all
- * before the counts. Cells are kept by the first two members (the section) and the next two.
+ * before the counts.
  */
 export class Tally {
-  readonly sections = new Map<string, Map<string, Cell>>();
+  /** By section, that is group and tenant, and by day. */
+  readonly sections = new Map<string, Map<string, Keys>>();
 
   add(tenantId: string, { day, cells }: DayCount): void {
+    const found: Partial<Record<ReportGroup, Keys>> = {};
     for (const [group, key, cell] of cells) {
-      const name = sectionOf(group, tenantId);
-      const section = this.sections.get(name) ?? new Map<string, Cell>();
-      this.sections.set(name, section);
-      count(section, JSON.stringify([day, key]).slice(1, -1), cell);
+      found[group] ??= this.#keysOf(sectionOf(group, tenantId), day);
+      count(found[group], key, cell);
     }
   }
 
   /** Takes in all of another. */
   addAll(other: Tally): void {
-    for (const [name, cells] of other.sections) {
-      const section = this.sections.get(name);
-      if (section) for (const [rest, cell] of cells) count(section, rest, cell);
-      else this.sections.set(name, cells);
+    for (const [name, days] of other.sections) {
+      for (const [day, keys] of days) {
+        const ours = this.#keysOf(name, day);
+        for (const [key, cell] of keys) count(ours, key, cell);
+      }
     }
+  }
+
+  #keysOf(section: string, day: string): Keys {
+    const days = this.sections.get(section) ?? new Map<string, Keys>();
+    const keys = days.get(day) ?? new Map<string, Cell>();
+    this.sections.set(section, days);
+    days.set(day, keys);
+    return keys;
   }
 }
 

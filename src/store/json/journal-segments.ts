@@ -5,7 +5,7 @@ import { type FoundFrame, readFrames } from './frame.ts';
 import type { Row } from './table-index.ts';
 import type { TornTail } from './torn-tail.ts';
 
-export type Op = ['put', TableName, Row] | ['del', TableName, string] | ['audit', AuditEntry];
+type Op = ['put', TableName, Row] | ['del', TableName, string] | ['audit', AuditEntry];
 
 /** One change as the journal has it. */
 export interface JournalRecord {

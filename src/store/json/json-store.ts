@@ -121,8 +121,9 @@ export class JsonStore implements Store {
 
   async dropBefore(timeMs: number): Promise<void> {
     this.#refuseClosed();
-    await this.#parts.events.dropBefore(timeMs);
     await this.#parts.audit.dropBefore(timeMs);
+    // Last: it may ask for a checkpoint, with which the files of both go.
+    await this.#parts.events.dropBefore(timeMs);
   }
 
   close(): Promise<void> {
@@ -135,9 +136,9 @@ export class JsonStore implements Store {
     await this.#writer.settled();
     const sound = !journal.broken && !events.broken;
     try {
-      for (const part of files) await part.close();
+      const closed = await Promise.allSettled(files.map((part) => part.close()));
       marks.close();
-      await this.#checkpoints.stop(sound);
+      await this.#checkpoints.stop(sound && closed.every(({ status }) => status === 'fulfilled'));
     } catch (cause) {
       context.warn('The last checkpoint failed; the next start makes up for it', cause);
     } finally {

@@ -1,5 +1,6 @@
 import type { TableName } from '../../domain/records.ts';
 import { tableNames } from '../tables.ts';
+import { frozen } from './frozen.ts';
 import { type Row, TableIndex } from './table-index.ts';
 
 /** A row that was put, or deleted (`null`). */
@@ -23,11 +24,17 @@ function perTable<T>(make: (table: TableName) => T): Record<TableName, T> {
 
 /** The durable rows of all tables held in memory. */
 export class Base implements Layer {
-  readonly #rows = perTable(() => new Map<string, Row>());
+  /** A row that was loaded as JSON text stays that until somebody reads it. */
+  readonly #rows = perTable(() => new Map<string, Row | string>());
   #index = perTable((table) => new TableIndex(table));
 
   row(table: TableName, id: string): Row | undefined {
-    return this.#rows[table].get(id);
+    const row = this.#rows[table].get(id);
+    // Parsed and frozen now rather than when it was loaded: a start has better things to do with 500,000 rows.
+    if (typeof row !== 'string') return frozen(row);
+    const parsed = frozen<Row>(JSON.parse(row));
+    this.#rows[table].set(id, parsed);
+    return parsed;
   }
 
   holder(table: TableName, index: string, key: string): string | undefined {
@@ -38,28 +45,29 @@ export class Base implements Layer {
     return this.#index[table].ids(member, value);
   }
 
-  rows(table: TableName): IterableIterator<Row> {
-    return this.#rows[table].values();
+  /** Ids of all rows, also of those that come or go meanwhile. */
+  all(table: TableName): IterableIterator<string> {
+    return this.#rows[table].keys();
   }
 
   apply({ table, id, row }: Change): void {
-    const before = this.#rows[table].get(id);
-    if (before) this.#index[table].remove(before);
+    this.#index[table].replace(this.row(table, id), row);
     this.load(table, id, row);
-    if (row) this.#index[table].add(row);
   }
 
-  /** As `apply`, without the indexes: at start many rows come in no order, and `index` sorts them once. */
-  load(table: TableName, id: string, row: Row | null): void {
-    if (row) this.#rows[table].set(id, row);
-    else this.#rows[table].delete(id);
+  /**
+   * As `apply`, without the indexes: at start many rows come in no order, and `index` sorts them once. Rows of a table without keys and indexed members
+   * may come as JSON text.
+   */
+  load(table: TableName, id: string, row: Row | string | null): void {
+    if (row === null) this.#rows[table].delete(id);
+    else this.#rows[table].set(id, row);
   }
 
   index(): void {
     this.#index = perTable((table) => {
       const index = new TableIndex(table);
-      const rows = this.#rows[table];
-      for (const id of [...rows.keys()].sort()) index.add(rows.get(id) as Row);
+      if (!index.isNeverUsed) index.addAll(this.#rows[table] as Map<string, Row>);
       return index;
     });
   }
@@ -87,19 +95,16 @@ export class Overlay implements Layer {
   }
 
   add(change: Change): void {
-    this.#takeOut(this.#changes[change.table].get(change.id));
-    this.#changes[change.table].set(change.id, change);
-    if (change.row) this.#index[change.table].add(change.row);
+    const { table, id, row } = change;
+    this.#index[table].replace(this.#changes[table].get(id)?.row ?? undefined, row);
+    this.#changes[table].set(id, change);
   }
 
   /** Forgets a change, unless a later one of the same row took its place. */
   drop(change: Change): void {
-    if (this.#changes[change.table].get(change.id) !== change) return;
-    this.#takeOut(change);
-    this.#changes[change.table].delete(change.id);
-  }
-
-  #takeOut(change: Change | undefined): void {
-    if (change?.row) this.#index[change.table].remove(change.row);
+    const { table, id, row } = change;
+    if (this.#changes[table].get(id) !== change) return;
+    this.#index[table].replace(row ?? undefined, null);
+    this.#changes[table].delete(id);
   }
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { effectiveConfig, onlineWindowMs } from '../../domain/config.ts';
-import type { Device, Rows, StoredConfig } from '../../domain/records.ts';
 import { codeFinishedAt } from '../../domain/pairing-code.ts';
+import type { Device, Rows, StoredConfig } from '../../domain/records.ts';
 import { foldName } from '../../domain/scalars.ts';
 import type { ListedTable, ListQuery, Slice } from '../store.ts';
 import { tables } from '../tables.ts';
@@ -38,9 +38,9 @@ export async function listRows<T extends ListedTable>(base: Base, marks: Marks, 
 export async function listFinishedCodes(base: Base, timeMs: number, limit: number): Promise<string[]> {
   const finished: { id: string; at: number }[] = [];
   let seen = 0;
-  for (const row of base.rows('codes')) {
-    const at = codeFinishedAt(row as unknown as Rows['codes']);
-    if (at < timeMs) finished.push({ id: row.id, at });
+  for (const id of base.all('codes')) {
+    const at = codeFinishedAt(base.row('codes', id) as unknown as Rows['codes']);
+    if (at < timeMs) finished.push({ id, at });
     if (++seen % sliceRows === 0) await setImmediate();
   }
   return finished

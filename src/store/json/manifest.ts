@@ -7,7 +7,7 @@ import { frame, isWhole } from './frame.ts';
 import { replaceFile } from './replace-file.ts';
 
 /** The one format there is. An older one would be brought up to date in `readManifest`, after a copy of the folder in `backup-<format>/`. */
-export const dataFormat = 1;
+const dataFormat = 1;
 
 /** Names all that belongs to one state of the store; what it does not name is a leftover. */
 export interface ManifestData {
@@ -56,7 +56,9 @@ class ManifestFile implements Adapter<ManifestData> {
 /** All but the opening brace, a document on each line. */
 function render({ documents, marks, ...rest }: ManifestData): string {
   const lines = (members: Record<string, unknown>) =>
-    Object.entries(members).map(([name, value]) => `\n${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',');
+    Object.entries(members)
+      .map(([name, value]) => `\n${JSON.stringify(name)}:${JSON.stringify(value)}`)
+      .join(',');
   return `${JSON.stringify(rest).slice(1, -1)},"marks":{${lines(marks)}},"documents":{${lines(documents)}}}`;
 }
 
@@ -67,7 +69,10 @@ export async function readManifest(disk: FileSystem, directory: string): Promise
   await manifest.read();
   const { format } = manifest.data;
   if (format > dataFormat) {
-    throw new SignageError('store_too_new', `${directory} was written by a newer version (format ${format}): start that one. Nothing was changed.`);
+    throw new SignageError(
+      'store_too_new',
+      `${directory} was written by a newer version (format ${format}): start that one. Nothing was changed.`,
+    );
   }
   return manifest;
 }

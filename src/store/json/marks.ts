@@ -1,7 +1,7 @@
 import { type Clock, minuteMs } from '../../domain/clock.ts';
 import type { DeviceMarks, TokenMarks } from '../../domain/records.ts';
 import type { RenderedDocument, WrittenDocument } from './document-owner.ts';
-import type { Marks, PartContext } from './parts.ts';
+import type { MakeMarks, Marks, PartContext } from './parts.ts';
 import { shardOf } from './shard.ts';
 import { textLines } from './text-lines.ts';
 
@@ -120,6 +120,4 @@ function joined(known: AnyMarks | undefined, marks: AnyMarks): AnyMarks {
   return all as AnyMarks;
 }
 
-export function makeMarks(context: PartContext): Marks {
-  return new MarkDocuments(context);
-}
+export const makeMarks: MakeMarks = (context) => new MarkDocuments(context);

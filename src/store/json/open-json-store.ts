@@ -47,7 +47,10 @@ async function beginStore(context: PartContext, random: Random): Promise<Uint8Ar
   }
   const stranger = (await disk.list(directory)).find((name) => !ours.includes(name) && !harmless.test(name));
   if (stranger !== undefined) {
-    throw new SignageError('store_unusable', `${directory} is no data folder, and not empty (${stranger}): name another folder. Nothing was changed.`);
+    throw new SignageError(
+      'store_unusable',
+      `${directory} is no data folder, and not empty (${stranger}): name another folder. Nothing was changed.`,
+    );
   }
   return makeSecret(context, random);
 }

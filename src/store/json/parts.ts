@@ -1,6 +1,6 @@
-import type { AuditEntry, DeviceMarks, Playlist, TokenMarks } from '../../domain/records.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { SignageError } from '../../domain/error.ts';
+import type { AuditEntry, DeviceMarks, Playlist, TokenMarks } from '../../domain/records.ts';
 import type { ReportQuery, ReportRow } from '../../domain/report.ts';
 import type { EventBatch, EventPageQuery, Slice, Store, StoredEvent } from '../store.ts';
 import type { DocumentOwner } from './document-owner.ts';
@@ -64,8 +64,9 @@ export interface EventLogHooks {
   /** After each durable batch. */
   stored(tenantId: string): void;
   /**
-   * 64 MiB of events are in no document yet, or a file waits to be dropped: a checkpoint is wanted soon. Otherwise owners of `events` name dirty documents, and the mark moves
-   * on, in the first checkpoint that comes a minute or more after the last such, and in the one after `close`.
+   * 64 MiB of events are in no document yet, or a file waits to be dropped: a checkpoint is wanted soon. Otherwise owners of `events` name
+   * dirty documents, and the mark moves on, in the first checkpoint that comes a minute or more after the last such, and in the one after
+   * `close`.
    */
   due(): void;
 }

@@ -29,9 +29,13 @@ async function mergeTwo(left: string[], right: string[]): Promise<string[]> {
 
 /** A tally's cells with the beginnings of their lines, sorted. */
 async function* entriesOf(tally: Tally): AsyncGenerator<Entry> {
-  for (const name of [...tally.sections.keys()].sort()) {
-    const cells = tally.sections.get(name) as Map<string, Cell>;
-    for (const rest of await sortInTurns([...cells.keys()])) yield [name + rest, cells.get(rest) as Cell];
+  for (const section of [...tally.sections.keys()].sort()) {
+    const days = tally.sections.get(section) as Map<string, Map<string, Cell>>;
+    for (const day of [...days.keys()].sort()) {
+      const cells = days.get(day) as Map<string, Cell>;
+      for (const key of await sortInTurns([...cells.keys()]))
+        yield [`${section}${JSON.stringify(day)},${JSON.stringify(key)}`, cells.get(key) as Cell];
+    }
   }
 }
 
@@ -64,7 +68,7 @@ export interface RollupRow extends Cell {
   key: string;
 }
 
-export function rowOf(line: string): RollupRow {
+function rowOf(line: string): RollupRow {
   const [, , day, key, impressions, seconds] = JSON.parse(line) as [string, string, string, string, number, number];
   return { day, key, impressions, seconds };
 }

@@ -94,9 +94,8 @@ export class Rollups implements DocumentOwner {
     const documents = wanted.map(({ document }) => document);
     for (const { fresh, taken } of wanted) {
       for (const tally of [fresh, taken]) {
-        for (const [rest, cell] of tally?.sections.get(section) ?? []) {
-          const [day, key] = JSON.parse(`[${rest}]`) as [string, string];
-          if (within(day)) count(sums, key, cell);
+        for (const [day, cells] of tally?.sections.get(section) ?? []) {
+          if (within(day)) for (const [key, cell] of cells) count(sums, key, cell);
         }
       }
     }

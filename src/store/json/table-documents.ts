@@ -1,10 +1,9 @@
 import type { Rows, StoredConfig, TableName } from '../../domain/records.ts';
-import { damaged } from './damage.ts';
 import type { DocumentOwner, RenderedDocument, WrittenDocument } from './document-owner.ts';
 import type { Base } from './layer.ts';
 import { shardOf } from './shard.ts';
 import type { Row } from './table-index.ts';
-import { frozen } from './transaction.ts';
+import { textLines } from './text-lines.ts';
 
 /** Tables held in memory. */
 export type HotTable = Exclude<TableName, 'pastPlaylists'>;
@@ -19,6 +18,13 @@ const configDocument = {
   screen: (id: string) => `rows-screens-${shardOf(id, screenShards)}`,
 };
 
+/**
+ * Playlists are most of the bytes and change apart from the rest. They have documents of their own, which a start does not parse: a line is a row, its id
+ * first, and is parsed when it is read.
+ */
+const playlistDocuments = 'rows-playlists-';
+const lineOpening = '{"id":"';
+
 /** In which document a row lies: what changes together lies together. */
 const documentOf: { [T in HotTable]: (row: Rows[T]) => string } = {
   tenants: configDocument.tenant,
@@ -28,7 +34,7 @@ const documentOf: { [T in HotTable]: (row: Rows[T]) => string } = {
   devices: (row) => configDocument.screen(row.screenId),
   deviceKeys: (row) => configDocument.screen(row.screenId),
   codes: (row) => configDocument.screen(row.screenId),
-  playlists: (row) => configDocument.screen(row.screenId),
+  playlists: (row) => `${playlistDocuments}${shardOf(row.screenId, screenShards)}`,
   configs: (row: StoredConfig) => configDocument[row.level](row.ownerId),
 };
 
@@ -40,7 +46,7 @@ interface Document {
   dirty: boolean;
 }
 
-/** The documents of the tables in memory: `rows-tenants`, `rows-venues-<shard>`, `rows-screens-<shard>`. */
+/** The documents of the tables in memory: `rows-tenants`, `rows-venues-<shard>`, `rows-screens-<shard>`, `rows-playlists-<shard>`. */
 export class TableDocuments implements DocumentOwner {
   readonly kind = 'rows';
   readonly log = 'journal';
@@ -75,7 +81,7 @@ export class TableDocuments implements DocumentOwner {
     document.dirty = false;
     const snapshot = hotTables.flatMap((table) => {
       const ids = [...(document.rows[table] ?? [])];
-      return ids.length === 0 ? [] : [{ table, rows: ids.map((id) => this.#base.row(table, id)) }];
+      return ids.length === 0 ? [] : [{ table, rows: ids.map((id) => this.#base.row(table, id) as Row) }];
     });
     if (snapshot.length === 0) return undefined;
     const seq = this.#seq();
@@ -90,13 +96,27 @@ export class TableDocuments implements DocumentOwner {
   }
 
   async load(name: string, written: WrittenDocument): Promise<void> {
-    const { rows } = JSON.parse(await written.read()) as { rows: Partial<Record<HotTable, Row[]>> };
+    const text = await written.read();
+    const document: Document = { rows: {}, dirty: false };
+    this.#documents.set(name, document);
+    if (name.startsWith(playlistDocuments)) return this.#loadPlaylists(document, text);
+    const { rows } = JSON.parse(text) as { rows: Partial<Record<HotTable, Row[]>> };
     for (const table of hotTables) {
       for (const row of rows[table] ?? []) {
-        if (nameOf(table, row) !== name) throw damaged(name, `${table} ${row.id} does not belong there`);
-        this.#place(table, row);
-        this.#base.load(table, row.id, frozen(row));
+        document.rows[table] ??= new Set();
+        document.rows[table].add(row.id);
+        this.#base.load(table, row.id, row);
       }
+    }
+  }
+
+  #loadPlaylists(document: Document, text: string): void {
+    document.rows.playlists = new Set();
+    for (const line of textLines(text)) {
+      if (!line.startsWith(lineOpening)) continue;
+      const id = line.slice(lineOpening.length, line.indexOf('"', lineOpening.length));
+      document.rows.playlists.add(id);
+      this.#base.load('playlists', id, line.endsWith(',') ? line.slice(0, -1) : line);
     }
   }
 
@@ -122,12 +142,12 @@ function nameOf(table: HotTable, row: Row): string {
   return (documentOf[table] as (row: Row) => string)(row);
 }
 
-/** `{"seq":n,"rows":{"screens":[…],…}}`, a row on each line. */
-function* linesOf(seq: number, tables: readonly { table: string; rows: readonly unknown[] }[]): Generator<string> {
+/** `{"seq":n,"rows":{"screens":[…],…}}`, a row on each line, its id first. */
+function* linesOf(seq: number, tables: readonly { table: string; rows: readonly Row[] }[]): Generator<string> {
   yield `{"seq":${seq},"rows":{`;
   for (const [place, { table, rows }] of tables.entries()) {
     yield `${JSON.stringify(table)}:[`;
-    for (const [index, row] of rows.entries()) yield JSON.stringify(row) + (index < rows.length - 1 ? ',' : '');
+    for (const [index, { id, ...rest }] of rows.entries()) yield JSON.stringify({ id, ...rest }) + (index < rows.length - 1 ? ',' : '');
     yield place < tables.length - 1 ? '],' : ']';
   }
   yield '}}';

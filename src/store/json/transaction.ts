@@ -1,6 +1,7 @@
 import { SignageError } from '../../domain/error.ts';
 import type { AuditEntry, Rows, TableName } from '../../domain/records.ts';
 import type { Tx } from '../store.ts';
+import { frozen } from './frozen.ts';
 import { type Base, type Change, Overlay } from './layer.ts';
 import type { ColdTable } from './parts.ts';
 import { RowView } from './row-view.ts';
@@ -68,10 +69,4 @@ export class Transaction extends RowView implements Tx {
       }
     }
   }
-}
-
-/** Freezes a value and all that is in it. */
-export function frozen<T>(value: T): T {
-  if (typeof value === 'object' && value !== null) for (const member of Object.values(value)) frozen(member);
-  return Object.freeze(value);
 }

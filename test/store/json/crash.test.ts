@@ -95,6 +95,22 @@ describe('a crash at any step', () => {
     }
   }, 120_000);
 
+  it('never takes away what a later start has shown, though it was written and not yet synced', async () => {
+    const disk = new CrashDisk();
+    const first = await open(disk, new ManualClock());
+    await makeChange(first, 1);
+    disk.before = (operation) => {
+      if (operation === 'datasync' || operation === 'truncate') throw new Error('killed');
+    };
+    await expect(makeChange(first, 2)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(first.appendBatch(batchOf([{ type: 'log', timestamp: 1 }]))).rejects.toMatchObject({ code: 'unavailable' });
+    const killed = disk.afterKill();
+    await open(killed, new ManualClock());
+    const last = await open(killed.afterPowerCut(), new ManualClock());
+    expect((await last.list('venues', { limit: 2 })).items[0]?.name).toBe('Change 2');
+    expect((await last.events({ tenantId: tenantA, order: 'asc', limit: 10 })).items).toHaveLength(1);
+  });
+
   it('may come again while the start mends what the first has left', async () => {
     const steps = await wholeLife();
     for (let failAt = 7; failAt <= steps; failAt += 23) {

@@ -140,7 +140,7 @@ describe('the documents', () => {
     } as WrittenDocument);
     marks.touch('device', device(1), { lastSeenAt: 1 });
     marks.close();
-    const lines = await Promise.all(marks.dirty().map(async (name) => [...((await marks.render(name, undefined))?.lines as string[])]));
+    const lines = await Promise.all(marks.dirty().map(async (name) => (await marks.render(name, undefined))?.lines as string[]));
     expect(lines.flat()).toContain(`{"kind":"device","id":"${device(1)}","lastSeenAt":1}`);
   });
 });

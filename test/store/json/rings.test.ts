@@ -129,6 +129,19 @@ describe('the documents', () => {
     expect(next.rings.find(guid('devi', 1), hex(2))).toBeUndefined();
   });
 
+  it('are not given again what they have', async () => {
+    const { rings, apply } = made();
+    const records = Array.from({ length: rememberedKeys }, (_, n) => record(n + 1, 1, n));
+    for (const one of records) apply(one);
+    const documents = new Documents();
+    for (const name of rings.dirty()) await documents.write(name, await rings.render(name));
+    const next = made();
+    await documents.loadInto(next.rings);
+    for (const one of records.slice(100)) next.apply(one);
+    expect(next.rings.dirty()).toEqual([]);
+    for (let n = 0; n < rememberedKeys; n++) expect(next.rings.find(guid('devi', 1), hex(n))).toBeDefined();
+  });
+
   it('go when the last device is forgotten', async () => {
     const { rings, apply } = made();
     apply(record(1, 1, 1));
@@ -192,7 +205,7 @@ describe('rings, whatever happens', () => {
           }
         }
       }),
-      { numRuns: 40 },
+      { numRuns: 40, endOnFailure: true },
     );
   });
 });

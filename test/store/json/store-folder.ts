@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 /** A copy of a data folder as it is now: as a crash of its process would leave it. */
 export async function copyOf(folder: string): Promise<string> {
   const copy = await temporaryFolder();
-  await cp(folder, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') });
+  await cp(folder, copy, { recursive: true, filter: (path) => !path.includes('lock.sock') });
   return copy;
 }
 
@@ -16,7 +16,9 @@ export async function copyOf(folder: string): Promise<string> {
 export async function contentsOf(folder: string): Promise<Record<string, string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  return Object.fromEntries(await Promise.all(files.sort().map(async (file) => [file.slice(folder.length + 1), (await readFile(file)).toString('latin1')])));
+  return Object.fromEntries(
+    await Promise.all(files.sort().map(async (file) => [file.slice(folder.length + 1), (await readFile(file)).toString('latin1')])),
+  );
 }
 
 export async function namesIn(folder: string): Promise<string[]> {

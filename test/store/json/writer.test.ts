@@ -1,3 +1,5 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { nodeFileSystem } from '../../../src/store/json/file-system.ts';
@@ -186,6 +188,21 @@ describe('a write while the disk is slow or failing', () => {
     await open();
     expect((await store.list('venues', { limit: 5 })).items).toEqual([venueRow(1)]);
     await put(2);
+  });
+
+  it('that was torn and cannot be cut off keeps the stop from counting as a clean one', async () => {
+    await put(1);
+    const takes = [20, 0];
+    disk.fault = (operation, path) => {
+      if (operation === 'truncate') throw new Error('planted');
+      return operation === 'write' && isJournal(path) ? takes.shift() : undefined;
+    };
+    await expect(put(2)).rejects.toEqual(unavailable);
+    await store.close();
+    expect((await readFile(join(folder, 'manifest.json'))).toString()).toContain('"clean":false');
+    await open();
+    expect((await store.list('venues', { limit: 5 })).items).toEqual([venueRow(1)]);
+    expect((await readdir(join(folder, 'journal'))).filter((name) => name.includes('.torn-'))).toHaveLength(1);
   });
 
   it('is refused early on a disk that is almost full, and heals by itself', async () => {

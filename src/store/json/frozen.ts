@@ -1,0 +1,6 @@
+/** Freezes a value and all that is in it, so that it may be handed to anybody. */
+export function frozen<T>(value: T): T {
+  if (Object.isFrozen(value)) return value;
+  for (const member of Object.values(value as object)) frozen(member);
+  return Object.freeze(value);
+}
