@@ -68,7 +68,9 @@ describe('a name', () => {
     expect(recordName.parse('\u00a0Lobby\u3000')).toBe('Lobby');
   });
 
-  it.each(['x', 'x'.repeat(200), '😀'.repeat(200), '日本', '😀', "a\\b:c'd", '.', '..'])('may be %j', (name) => expect(good(recordName, name)).toBe(true));
+  it.each(['x', 'x'.repeat(200), '😀'.repeat(200), '日本', '😀', "a\\b:c'd", '.', '..'])('may be %j', (name) =>
+    expect(good(recordName, name)).toBe(true),
+  );
   it.each(['', '  ', 'x'.repeat(201), 'a/b', 'a\nb', 'a\u0000b', 'a\u007fb', 'a\u009fb', 'a\ud800b', 7, null])('may not be %j', (name) =>
     expect(good(recordName, name)).toBe(false),
   );
