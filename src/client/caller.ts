@@ -7,7 +7,7 @@ import type { CallAnswer, CallInput, PlainInput } from './call.ts';
 import type { Reply } from './problem.ts';
 import { requestPath } from './request-path.ts';
 import { defaultRetry, type RetryPolicy, withRetry } from './retry.ts';
-import { type Exchange, send, serviceAddress } from './transport.ts';
+import { type Exchange, type Exchanged, makeTransport, serviceAddress, type Transport } from './transport.ts';
 
 /** What both clients take. */
 export interface ClientOptions {
@@ -17,13 +17,27 @@ export interface ClientOptions {
   timeoutMs?: number;
   /** How calls are repeated that may be: safe ones, and those with an `Idempotency-Key`. */
   retry?: Partial<RetryPolicy>;
+  /** Certificates (PEM) to trust in place of Node's own. */
+  certificates?: readonly string[];
+  /** Told of each request once it is over, each try by itself. The path is as it was sent: it may hold a pairing code. */
+  onExchange?: ((exchange: Exchanged) => void) | undefined;
   clock?: Clock;
   random?: Random;
 }
 
 /** An answer with what its headers say. */
-export interface Exchanged<I extends OperationId> extends Pick<Reply, 'status' | 'headers'> {
+export interface Answered<I extends OperationId> extends Pick<Reply, 'status' | 'headers'> {
   answer: CallAnswer<I>;
+}
+
+/** What may be sent again when its answer was lost: reading, and replacing something as a whole. */
+const repeatable: readonly string[] = ['GET', 'PUT'];
+
+/** What a request outside the table is made of. */
+export interface RawRequest {
+  body?: unknown;
+  headers?: Record<string, string>;
+  signal?: AbortSignal | undefined;
 }
 
 const visible = /^[\x21-\x7e]+$/;
@@ -42,6 +56,7 @@ export class Caller {
   readonly random: Random;
   readonly #timeoutMs: number;
   readonly #policy: RetryPolicy;
+  readonly #transport: Transport;
 
   constructor(options: ClientOptions) {
     this.service = serviceAddress(options.url);
@@ -49,6 +64,7 @@ export class Caller {
     this.random = options.random ?? randomBytes;
     this.#timeoutMs = options.timeoutMs ?? 30_000;
     this.#policy = { ...defaultRetry, ...options.retry };
+    this.#transport = makeTransport({ service: this.service, clock: this.clock, ...options });
   }
 
   /** A fresh, unguessable `Idempotency-Key`. */
@@ -57,16 +73,26 @@ export class Caller {
   }
 
   /** One operation, with `headers` beside those of the input. */
-  async exchange<I extends OperationId>(id: I, input: CallInput<I>, headers: Record<string, string>): Promise<Exchanged<I>> {
+  async exchange<I extends OperationId>(id: I, input: CallInput<I>, headers: Record<string, string>): Promise<Answered<I>> {
     const operation: Operation = operations[id];
     const plain: PlainInput = input;
-    const request = this.#request(operation, plain, headers);
-    const once = () => send(this.service, request, this.clock);
-    const mayRepeat = operation.method === 'GET' || plain.idempotencyKey !== undefined;
-    const context = { policy: this.#policy, clock: this.clock, random: this.random, signal: plain.signal };
-    const reply = await (mayRepeat ? withRetry(once, context) : once());
+    const mayRepeat = repeatable.includes(operation.method) || plain.idempotencyKey !== undefined;
+    const reply = await this.#send(this.#request(operation, plain, headers), mayRepeat);
     const answer = readAnswer(operation, reply, this.service) as CallAnswer<I>;
     return { status: reply.status, headers: reply.headers, answer };
+  }
+
+  /** Any request, for what is no operation of the table: the path with its query, `body` as JSON. */
+  async send(method: Exchange['method'], path: string, { body, headers, signal }: RawRequest): Promise<Reply> {
+    const own: Record<string, string> = { accept: 'application/json', ...(body !== undefined && { 'content-type': 'application/json' }) };
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const request = { method, path, headers: { ...own, ...headers }, body: text, timeoutMs: this.#timeoutMs, signal };
+    return this.#send(request, repeatable.includes(method));
+  }
+
+  #send(request: Exchange, mayRepeat: boolean): Promise<Reply> {
+    const context = { policy: this.#policy, clock: this.clock, random: this.random, signal: request.signal, mayRepeat };
+    return withRetry(() => this.#transport(request), context);
   }
 
   #request(operation: Operation, input: PlainInput, headers: Record<string, string>): Exchange {

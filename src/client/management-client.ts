@@ -1,7 +1,9 @@
 import { SignageError } from '../domain/error.ts';
 import type { OperationId } from '../wire/operations.ts';
 import type { CallAnswer, CallArguments, CallInput, ListId, ListItem, PlainInput } from './call.ts';
-import { authorization, Caller, type ClientOptions } from './caller.ts';
+import { authorization, Caller, type ClientOptions, type RawRequest } from './caller.ts';
+import type { Reply } from './problem.ts';
+import type { Exchange } from './transport.ts';
 
 export interface ManagementOptions extends ClientOptions {
   /** The management token, `mak_…`. */
@@ -34,18 +36,25 @@ export class ManagementClient {
     return answer;
   }
 
+  /** Any request, for what is no operation: the path begins with `/` and includes the query; `body` is sent as JSON. Answers what came. */
+  send(method: Exchange['method'], path: string, { headers, ...request }: RawRequest = {}): Promise<Reply> {
+    return this.#caller.send(method, path, { ...request, headers: { ...this.#headers, ...headers } });
+  }
+
   /** The pages of a list, one request each, from `query.cursor` on if that is given. */
   async *pages<I extends ListId>(id: I, ...[input]: CallArguments<I>): AsyncGenerator<ListItem<I>[]> {
     const plain: PlainInput = input ?? {};
+    const followed = new Set<string>();
     let cursor: string | undefined;
-    do {
+    for (;;) {
       const query = cursor === undefined ? plain.query : { ...plain.query, cursor };
       const page = (await this.call(id, ...([{ ...plain, query }] as unknown as CallArguments<I>))) as CallAnswer<ListId>;
       yield page.items as ListItem<I>[];
-      const next = page.nextCursor ?? undefined;
-      if (next !== undefined && next === cursor) throw new SignageError('unexpected_answer', `The pages of ${id} do not end.`);
-      cursor = next;
-    } while (cursor !== undefined);
+      cursor = page.nextCursor ?? undefined;
+      if (cursor === undefined) return;
+      if (followed.has(cursor)) throw new SignageError('unexpected_answer', `The pages of ${id} do not end.`);
+      followed.add(cursor);
+    }
   }
 
   /** All items of a list, page after page. */

@@ -62,10 +62,11 @@ export function answeredError(reply: Reply, service: string, nowMs: number): Sig
   const code = codeOf(problem, reply.status);
   const said = [problem.detail, problem.title].find((text): text is string => typeof text === 'string' && text !== '');
   const strange = `${service} answered ${reply.status} without saying why. Is it a signage service?`;
-  const extras: ErrorExtras = {};
+  const extras: ErrorExtras = { status: reply.status };
   const [errors, retryAfter] = [complaints(problem.errors), retryAfterSeconds(reply, nowMs)];
   if (errors) extras.errors = errors;
   if (retryAfter !== undefined) extras.retryAfterSeconds = retryAfter;
+  if (typeof problem.requestId === 'string') extras.requestId = withoutSecrets(problem.requestId);
   if (typeof problem.existingId === 'string') extras.existingId = problem.existingId;
   return new SignageError(code, said === undefined ? strange : withoutSecrets(said), extras);
 }

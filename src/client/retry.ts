@@ -20,13 +20,21 @@ interface RetryContext {
   clock: Clock;
   random: Random;
   signal?: AbortSignal | undefined;
+  /**
+   * Whether the call may be repeated when nobody knows what became of it: a safe one, one that replaces something as a whole, one with an
+   * `Idempotency-Key`. Any other is repeated only when the service itself says that it did not do it, and when to come again.
+   */
+  mayRepeat: boolean;
 }
 
 const passing = ['unreachable', 'unavailable'];
 
-/** Whether the same call may well succeed later. */
-function isPassing(error: unknown): error is SignageError {
-  return error instanceof SignageError && (passing.includes(error.code) || error.retryAfterSeconds !== undefined);
+/** Whether the same call may well succeed later, and may be made again. */
+function isPassing(error: unknown, mayRepeat: boolean): error is SignageError {
+  if (!(error instanceof SignageError)) return false;
+  // With a request id it is the service that speaks, and no proxy on the way.
+  if (!mayRepeat) return error.code === 'unavailable' && error.retryAfterSeconds !== undefined && error.requestId !== undefined;
+  return passing.includes(error.code) || error.retryAfterSeconds !== undefined;
 }
 
 /** At least what the service asked for, and from half the step to the whole of it otherwise. */
@@ -36,16 +44,13 @@ function delayBefore(attempt: number, error: SignageError, { policy, random }: R
   return error.retryAfterSeconds === undefined ? step - jitterMs : error.retryAfterSeconds * 1000 + jitterMs;
 }
 
-/**
- * Makes a call, again while it fails for a passing reason. Only for calls that may be repeated: safe ones, and those with an
- * `Idempotency-Key`. Throws the last error.
- */
+/** Makes a call, again while it fails for a passing reason. Throws the last error. */
 export async function withRetry<T>(call: () => Promise<T>, context: RetryContext): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await call();
     } catch (error) {
-      if (!isPassing(error) || attempt >= context.policy.attempts) throw error;
+      if (!isPassing(error, context.mayRepeat) || attempt >= context.policy.attempts) throw error;
       const delayMs = delayBefore(attempt, error, context);
       if ((error.retryAfterSeconds ?? 0) * 1000 > context.policy.longestDelayMs) throw error;
       await pause(context.clock, delayMs, context.signal);

@@ -1,6 +1,6 @@
 import { SignageError } from '../domain/error.ts';
 import type { CallAnswer, CallInput } from './call.ts';
-import { authorization, Caller, type ClientOptions, type Exchanged } from './caller.ts';
+import { type Answered, authorization, Caller, type ClientOptions } from './caller.ts';
 import { header } from './problem.ts';
 
 export interface RuntimeOptions extends ClientOptions {
@@ -92,7 +92,7 @@ export class RuntimeClient {
   }
 
   #fetched<I extends 'getPlaylist' | 'getDeviceConfig'>(
-    reply: Exchanged<I>,
+    reply: Answered<I>,
     { etag }: ConditionalCall,
     source: string,
   ): Fetched<CallAnswer<I>> {

@@ -1,4 +1,4 @@
-import { request } from 'undici';
+import { Agent, request } from 'undici';
 import type { Clock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import { interrupted } from './interrupted.ts';
@@ -49,9 +49,10 @@ const reasons: Record<string, string> = {
   ECONNRESET: 'it broke the connection off.',
   UND_ERR_SOCKET: 'it broke the connection off.',
   UND_ERR_CONNECT_TIMEOUT: 'connecting takes too long.',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed. NODE_EXTRA_CA_CERTS names a file of certificates to trust.',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is self-signed. NODE_EXTRA_CA_CERTS names a file of certificates to trust.',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is not trusted. NODE_EXTRA_CA_CERTS names a file of certificates to trust.',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed. --ca-file or NODE_EXTRA_CA_CERTS names a file of certificates to trust.',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is self-signed. --ca-file or NODE_EXTRA_CA_CERTS names a file of certificates to trust.',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    'its certificate is not trusted. --ca-file or NODE_EXTRA_CA_CERTS names a file of certificates to trust.',
 };
 
 /** The code of a connection error; Node wraps one attempt per address into an AggregateError. */
@@ -67,33 +68,65 @@ function unreachable(error: unknown, service: string): SignageError {
   });
 }
 
+/** One request that is over: `outcome` is the status, or the code of the error when there was no answer. */
+export interface Exchanged {
+  method: string;
+  path: string;
+  outcome: string;
+  tookMs: number;
+}
+
+export interface TransportOptions {
+  service: string;
+  clock: Clock;
+  certificates?: readonly string[];
+  onExchange?: ((exchange: Exchanged) => void) | undefined;
+}
+
 /**
  * Sends one request and reads the whole answer. Resolves with 2xx and 304; throws a `SignageError` for all else: the service's own code
  * for a problem document, `unreachable` when there is no answer in time, `unexpected_answer`, or `interrupted` when the signal aborts.
  */
-export async function send(service: string, { timeoutMs, signal, path, ...wanted }: Exchange, clock: Clock): Promise<Reply> {
-  if (signal?.aborted) throw interrupted();
-  const late = new AbortController();
-  const cancel = clock.after(timeoutMs, () => late.abort());
-  const ends = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
-  let reply: Reply;
-  try {
-    const answer = await request(`${service}${path}`, {
-      ...wanted,
-      body: wanted.body ?? null,
-      signal: ends,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
-    reply = { status: answer.statusCode, headers: answer.headers, text: await readText(answer.body, service) };
-  } catch (error) {
+export type Transport = (exchange: Exchange) => Promise<Reply>;
+
+export function makeTransport({ service, clock, certificates, onExchange }: TransportOptions): Transport {
+  const dispatcher = certificates && new Agent({ connect: { ca: [...certificates] } });
+
+  async function fetchReply({ timeoutMs, signal, path, ...wanted }: Exchange): Promise<Reply> {
     if (signal?.aborted) throw interrupted();
-    if (late.signal.aborted)
-      throw new SignageError('unreachable', `${service} did not answer within ${timeoutMs / 1000} seconds.`, { cause: error });
-    throw error instanceof SignageError ? error : unreachable(error, service);
-  } finally {
-    cancel();
+    const late = new AbortController();
+    const cancel = clock.after(timeoutMs, () => late.abort());
+    const ends = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
+    const limits = { signal: ends, headersTimeout: 0, bodyTimeout: 0 };
+    try {
+      const options = { ...wanted, ...limits, body: wanted.body ?? null, ...(dispatcher && { dispatcher }) };
+      const answer = await request(`${service}${path}`, options);
+      return { status: answer.statusCode, headers: answer.headers, text: await readText(answer.body, service) };
+    } catch (error) {
+      if (signal?.aborted) throw interrupted();
+      if (late.signal.aborted) {
+        throw new SignageError('unreachable', `${service} did not answer within ${timeoutMs / 1000} seconds.`, { cause: error });
+      }
+      throw error instanceof SignageError ? error : unreachable(error, service);
+    } finally {
+      cancel();
+    }
   }
-  if (reply.status === 304 || (reply.status >= 200 && reply.status < 300)) return reply;
-  throw answeredError(reply, service, clock.now());
+
+  return async (exchange) => {
+    const startedAt = clock.now();
+    const tell = (outcome: string) => {
+      onExchange?.({ method: exchange.method, path: exchange.path, outcome, tookMs: clock.now() - startedAt });
+    };
+    let reply: Reply;
+    try {
+      reply = await fetchReply(exchange);
+    } catch (error) {
+      tell((error as SignageError).code);
+      throw error;
+    }
+    tell(String(reply.status));
+    if (reply.status === 304 || (reply.status >= 200 && reply.status < 300)) return reply;
+    throw answeredError(reply, service, clock.now());
+  };
 }

@@ -20,6 +20,8 @@ export interface FleetOptions {
   token: string;
   /** The tenant, where a platform token has several to choose from. */
   tenantId?: string | undefined;
+  /** Certificates (PEM) to trust in place of Node's own. */
+  certificates?: readonly string[];
   /** The name of the venue, which is made if need be. */
   venue: string;
   /** How many TVs. */
@@ -52,7 +54,7 @@ interface Fleet extends Pick<FleetOptions, 'venue' | 'count' | 'signal'> {
 function assemble(options: FleetOptions): Fleet {
   const { url, token, tenantId, venue, count, signal, onProgress, clock = systemClock, random = randomBytes } = options;
   const { concurrency = 8, batches = 3, eventsPerBatch = 10 } = options;
-  const shared = { url, clock, random };
+  const shared = { url, clock, random, ...(options.certificates && { certificates: options.certificates }) };
   const management = new ManagementClient({ ...shared, token, tenantId });
   const runtime = new RuntimeClient(shared);
   const tally = new TallyKeeper(count, onProgress);

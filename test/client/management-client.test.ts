@@ -6,7 +6,10 @@ import { hangUp, json, problem, raw, type StubService, silence, stubService } fr
 
 const token = 'mak_0123456789abcdefghijABCDEFGHIJ';
 const id = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
-const venue = { id, name: 'Lobby' };
+const createdAt = '2026-11-20T12:00:00.000Z';
+const tenant = { id, name: 'Lobby', createdAt, updatedAt: createdAt };
+const venue = { ...tenant, tenantId: id, address: null, timezone: null, labels: {} };
+const screenOf = (its: string) => ({ ...venue, id: its, venueId: id, state: 'active', deviceId: null, provisioningCode: null });
 let stub: StubService;
 
 afterEach(() => stub.close());
@@ -217,8 +220,23 @@ describe('tries again', () => {
     expect(clock.waits).toEqual([]);
   });
 
-  it('no call that changes something and has no key', async () => {
-    const { client, clock } = await clientOf(full);
+  it('a change that the service says it has not made, when it says', async () => {
+    const { client, clock } = await clientOf(full, json(201, venue));
+    expect(await client.call('createVenue', { body: { name: 'Lobby' } })).toEqual(venue);
+    expect(clock.waits).toEqual([7000]);
+  });
+
+  it('what replaces something as a whole', async () => {
+    const { client, clock } = await clientOf(hangUp, json(200, {}));
+    await client.call('putScreenConfig', { params: { id }, body: {} });
+    expect(clock.waits).toEqual([250]);
+  });
+
+  it.each([
+    ['a proxy answers', raw(503, '<html>', { 'retry-after': '7' })],
+    ['the service does not say when', problem(503, 'unavailable', 'Later.')],
+  ])('no other change: %s', async (_, answer) => {
+    const { client, clock } = await clientOf(answer);
     expect((await failure(client.call('createVenue', { body: { name: 'Lobby' } }))).code).toBe('unavailable');
     expect((await failure(client.call('deleteVenue', { params: { id } }))).code).toBe('unavailable');
     expect(stub.heard).toHaveLength(2);
@@ -235,8 +253,8 @@ describe('tries again', () => {
 describe('pages', () => {
   it('are followed to the end, with the query on each', async () => {
     const { client } = await clientOf(
-      json(200, { items: [{ id: 'a' }, { id: 'b' }], nextCursor: 'x' }),
-      json(200, { items: [{ id: 'c' }], nextCursor: null }),
+      json(200, { items: [screenOf('a'), screenOf('b')], nextCursor: 'x' }),
+      json(200, { items: [screenOf('c')], nextCursor: null }),
     );
     const found: string[] = [];
     for await (const screen of client.all('listScreens', { query: { state: 'active' } })) found.push(screen.id);
@@ -245,9 +263,9 @@ describe('pages', () => {
   });
 
   it('are fetched one at a time, and no more than are wanted', async () => {
-    const { client } = await clientOf(json(200, { items: [{ id: 'a' }], nextCursor: 'x' }));
+    const { client } = await clientOf(json(200, { items: [tenant], nextCursor: 'x' }));
     for await (const page of client.pages('listTenants')) {
-      expect(page).toEqual([{ id: 'a' }]);
+      expect(page).toEqual([tenant]);
       break;
     }
     expect(stub.heard).toHaveLength(1);
@@ -260,6 +278,16 @@ describe('pages', () => {
     };
     expect((await failure(all())).code).toBe('unexpected_answer');
     expect(stub.heard).toHaveLength(2);
+  });
+
+  it('that go round in a circle are an error', async () => {
+    const page = (nextCursor: string) => json(200, { items: [], nextCursor });
+    const { client } = await clientOf(page('x'), page('y'), page('x'));
+    const all = async () => {
+      for await (const _ of client.all('listVenues'));
+    };
+    expect((await failure(all())).code).toBe('unexpected_answer');
+    expect(stub.heard).toHaveLength(3);
   });
 
   it.each([

@@ -1,0 +1,118 @@
+import type { SchemaName } from '../wire/schemas.ts';
+
+/** What a value is: `map` has texts as its values. With `?` it may be `null`. */
+type Kind = 'text' | 'number' | 'boolean' | 'object' | 'map';
+
+/** What an answer must look like, as far as programs build on it. */
+export type Shape = Kind | `${Kind}?` | readonly ['list', Shape] | readonly ['maybe', Shape] | { readonly [member: string]: Shape };
+
+const page = (item: Shape): Shape => ({ items: ['list', item], nextCursor: 'text?' });
+
+const tenant = { id: 'text', name: 'text', createdAt: 'text', updatedAt: 'text' } as const;
+
+const token = { id: 'text', tenantId: 'text?', name: 'text', role: 'text', createdAt: 'text', lastUsedAt: 'text?' } as const;
+
+const venue = { ...tenant, tenantId: 'text', address: 'text?', timezone: 'text?', labels: 'map' } as const;
+
+const screen = {
+  ...tenant,
+  tenantId: 'text',
+  venueId: 'text',
+  labels: 'map',
+  state: 'text',
+  deviceId: 'text?',
+  provisioningCode: ['maybe', { status: 'text', createdAt: 'text', expiresAt: 'text' }],
+} as const;
+
+const deviceInfo = {
+  manufacturer: 'text?',
+  model: 'text?',
+  osVersion: 'text?',
+  appVersion: 'text?',
+  macAddress: 'text?',
+  ipAddress: 'text?',
+  deviceName: 'text?',
+  locationHint: 'text?',
+} as const;
+
+const device = {
+  id: 'text',
+  screenId: 'text',
+  state: 'text',
+  deviceInfo,
+  createdAt: 'text',
+  lastSeenAt: 'text?',
+  lastAddress: 'text?',
+  lastPlaylistAt: 'text?',
+  lastPlaylistVersion: 'number?',
+  lastPlaylistStatus: 'number?',
+  lastConfigAt: 'text?',
+  lastEventAt: 'text?',
+  online: 'boolean',
+  suspendedAt: 'text?',
+  suspendReason: 'text?',
+} as const;
+
+const item = { creativeId: 'text', creativeUrl: 'text', creativeType: 'text', duration: 'number' } as const;
+
+const playlist = {
+  id: 'text',
+  tenantId: 'text',
+  screenId: 'text',
+  status: 'text',
+  version: 'number',
+  validUntil: 'number?',
+  items: ['list', item],
+} as const;
+
+const code = {
+  code: 'text',
+  screenId: 'text',
+  status: 'text',
+  createdAt: 'text',
+  expiresAt: 'text',
+  expiresInSeconds: 'number',
+} as const;
+
+const auditEntry = {
+  id: 'text',
+  at: 'text',
+  actor: { kind: 'text', id: 'text?', name: 'text?' },
+  action: 'text',
+  subject: { kind: 'text', id: 'text?' },
+  address: 'text?',
+  requestId: 'text?',
+  details: 'object',
+} as const;
+
+/**
+ * The shapes of all answers, beside the schemas in `domain/`: to load those would cost every command more than all else that it does. A test
+ * holds the two alike. Of what TVs are answered it is the members alone, as every TV asks often.
+ */
+export const shapes: Partial<Record<SchemaName, Shape>> = {
+  registered: { deviceId: 'text', screenId: 'text', apiKey: 'text', tenantId: 'text', config: 'object' },
+  activePlaylist: { ...playlist, validUntil: 'number', items: ['list', 'object'] },
+  deviceConfig: { syncIntervalMinutes: 'number', heartbeatIntervalMinutes: 'number', cachePolicy: 'object' },
+  eventsAccepted: { received: 'number' },
+  tenant,
+  tenantList: page(tenant),
+  token,
+  createdToken: { ...token, token: 'text' },
+  tokenList: page(token),
+  me: { tokenId: 'text', name: 'text', role: 'text', tenantId: 'text?', tenantName: 'text?' },
+  venue,
+  venueList: page(venue),
+  screen,
+  screenList: page(screen),
+  device,
+  deviceList: page(device),
+  revoked: { device, screen },
+  createdCode: code,
+  codeStatus: { ...code, usedAt: 'text?', deviceId: 'text?' },
+  playlist,
+  playlistVersions: page(playlist),
+  configBody: 'object',
+  eventList: page({ id: 'text', deviceId: 'text', screenId: 'text', receivedAt: 'text', event: 'object' }),
+  auditList: page(auditEntry),
+  impressionReport: { items: ['list', { key: 'text', impressions: 'number', seconds: 'number' }] },
+};
