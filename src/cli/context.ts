@@ -12,6 +12,3 @@ export interface Context {
 
 /** The options of a command as commander hands them over. */
 export type Flags = Readonly<Record<string, unknown>>;
-
-/** A command: answers the exit code. */
-export type CommandAction = (context: Context, flags: Flags) => Promise<number>;

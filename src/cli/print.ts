@@ -1,7 +1,13 @@
 /** Control characters, marks that turn the direction of text, and line separators: a terminal would obey them. */
 const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
+const unprintableButTab = /[^\P{Cc}\t]|[\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
 
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/** Whether `printable` would change the text. */
+export function isPrintable(text: string): boolean {
+  return text.search(unprintable) < 0;
+}
 
 /**
  * Text from elsewhere as it may be shown: whatever a terminal would obey is spelled out.
@@ -12,9 +18,14 @@ export function printable(text: string): string {
   return text.replaceAll(unprintable, escaped);
 }
 
-/** A value as indented JSON, which stays JSON and obeys `printable` too. */
-export function printableJson(value: unknown): string {
-  const lines = JSON.stringify(value, null, 2).split('\n');
+/** As `printable`, with tabs as they are: they part columns and do no harm. */
+export function printableWithTabs(text: string): string {
+  return text.replaceAll(unprintableButTab, escaped);
+}
+
+/** A value as JSON, which stays JSON and obeys `printable` too: indented, or on one line. */
+export function printableJson(value: unknown, indent = 2): string {
+  const lines = (JSON.stringify(value, null, indent) ?? 'null').split('\n');
   return lines.map(printable).join('\n');
 }
 

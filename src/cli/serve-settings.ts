@@ -27,6 +27,7 @@ export const serveSettings = {
   ),
   metricsTokenFile: text('--metrics-token-file <file>', 'SIGNAGE_METRICS_TOKEN_FILE', 'file that holds the metrics token'),
   demo: yesNo('--demo', 'SIGNAGE_DEMO', 'fill an empty store with a demonstration, and pair three simulated TVs'),
+  noContext: yesNo('--no-context', 'SIGNAGE_NO_CONTEXT', 'do not save the context "local" for the commands of this machine'),
   logLevel: oneOf(levels, 'info', '--log-level <level>', 'SIGNAGE_LOG_LEVEL', `how much is logged: ${levels.join(', ')}`),
   logFormat: oneOf(
     ['auto', 'pretty', 'json'],

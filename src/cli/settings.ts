@@ -1,6 +1,6 @@
-import { type Command, Option } from 'commander';
 import { SignageError } from '../domain/error.ts';
 import type { Flags } from './context.ts';
+import type { NameKind } from './name-kind.ts';
 
 /** One thing that can be set, by a flag or by an environment variable. */
 export interface Setting<T> {
@@ -15,13 +15,21 @@ export interface Setting<T> {
   /** Shown as the default, if there is one to show. */
   shown?: string;
   repeatable?: boolean;
+  /** In place of `read`, for a repeatable flag whose values may hold commas. */
+  readAll?(texts: readonly string[], source: string): T;
+  /** Whether it must be given. */
+  required?: boolean;
+  /** What its value is a name of, for completion. */
+  completes?: NameKind | undefined;
+  /** The values there are, for completion. */
+  choices?: readonly string[];
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 export type Values<S> = { [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
 
-export function usage(message: string): SignageError {
-  return new SignageError('usage', message);
+export function usage(message: string, hint?: string): SignageError {
+  return new SignageError('usage', message, hint === undefined ? {} : { hint });
 }
 
 /** Any text; `undefined` when nothing was said. */
@@ -45,7 +53,7 @@ export function oneOf<const T extends string>(
     if (choice === undefined) throw usage(`${source} must be one of ${choices.join(', ')}, not "${value}".`);
     return choice;
   };
-  return { flags, env, help, read, initial, shown: initial };
+  return { flags, env, help, read, initial, shown: initial, choices };
 }
 
 export function wholeNumber(
@@ -84,24 +92,17 @@ export function list(flags: string, env: string | undefined, help: string): Sett
   return { flags, env, help: `${help}; may be repeated`, read, initial: [], repeatable: true };
 }
 
-function describe({ help, shown, env }: Setting<unknown>): string {
+/** What help says of a setting: with its default and its environment variable. */
+export function describeSetting({ help, shown, env }: Setting<unknown>): string {
   const notes = [shown === undefined ? [] : [`default: ${shown}`], env === undefined ? [] : [`env: ${env}`]].flat();
   return notes.length === 0 ? help : `${help} (${notes.join(', ')})`;
 }
 
-/** Makes a command take these settings. */
-export function declareSettings(command: Command, settings: Record<string, Setting<unknown>>): Command {
-  for (const setting of Object.values(settings)) {
-    const option = new Option(setting.flags, describe(setting));
-    if (setting.repeatable) option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value]);
-    command.addOption(option);
-  }
-  return command;
-}
-
-function readSetting<T>({ flags, env, read, initial }: Setting<T>, given: unknown, environment: Environment): T {
+function readSetting<T>(setting: Setting<T>, given: unknown, environment: Environment): T {
+  const { flags, env, read, initial } = setting;
   const flag = longFlag(flags);
-  if (Array.isArray(given)) return read(given.join(','), flag);
+  if (given === undefined && setting.required) throw usage(`${flag} must be given: ${setting.help}.`);
+  if (Array.isArray(given)) return setting.readAll ? setting.readAll(given, flag) : read(given.join(','), flag);
   if (given !== undefined) return read(String(given), flag);
   const fromEnvironment = env && environment[env];
   return env && fromEnvironment ? read(fromEnvironment, env) : initial;
@@ -110,8 +111,14 @@ function readSetting<T>({ flags, env, read, initial }: Setting<T>, given: unknow
 const longFlag = (flags: string) => flags.match(/--[\w-]+/)?.[0] ?? flags;
 const camelCase = (flag: string) => flag.slice(2).replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
+/** commander keeps `--no-input` as `input: false`. */
+function givenFlag(flags: Flags, flag: string): unknown {
+  if (!flag.startsWith('--no-')) return flags[camelCase(flag)];
+  return flags[camelCase(`--${flag.slice(5)}`)] === false ? true : undefined;
+}
+
 /** The settings' values: the flag if there is one, else the environment, else the default. Throws `usage` with what is wrong. */
 export function readSettings<S extends Record<string, Setting<unknown>>>(settings: S, flags: Flags, environment: Environment): Values<S> {
-  const read = (setting: Setting<unknown>) => readSetting(setting, flags[camelCase(longFlag(setting.flags))], environment);
+  const read = (setting: Setting<unknown>) => readSetting(setting, givenFlag(flags, longFlag(setting.flags)), environment);
   return Object.fromEntries(Object.entries(settings).map(([name, setting]) => [name, read(setting)])) as Values<S>;
 }

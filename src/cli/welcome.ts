@@ -1,10 +1,6 @@
 import type { KnownToken } from './admin-token.ts';
 import { pairs } from './print.ts';
-
-/** A text as one word of a shell. */
-function shellWord(text: string): string {
-  return /^[\w./@%+,:=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}
+import { shellWord } from './shell-word.ts';
 
 /** A command that works as it is typed. */
 function tryThis(url: string, { token, show, file }: KnownToken): string {
@@ -13,8 +9,16 @@ function tryThis(url: string, { token, show, file }: KnownToken): string {
   return token === undefined ? `curl ${url}/healthz` : `curl -H "Authorization: Bearer $SIGNAGE_ADMIN_TOKEN" ${url}/v1/me`;
 }
 
+interface Welcome {
+  url: string;
+  data: string;
+  known: KnownToken;
+  /** What commands need to reach it, when the context was saved: `''`, or `' --context local'`. */
+  reach: string | undefined;
+}
+
 /** What a person is told once the service runs: where it is, whose token opens it, what to type next. */
-export function welcome(url: string, data: string, known: KnownToken): string {
+export function welcome({ url, data, known, reach }: Welcome): string {
   const rows: [string, string][] = [
     ['Service', url],
     ['Reference', `${url}/docs`],
@@ -22,5 +26,6 @@ export function welcome(url: string, data: string, known: KnownToken): string {
   ];
   if (known.show && known.token) rows.push(['Token', `${known.token}  (shown this once: it may do everything)`]);
   if (known.file) rows.push(['Token file', known.file]);
-  return `\n${pairs(rows)}\nTry:   ${tryThis(url, known)}\nStop:  Ctrl-C\n\n`;
+  const next = reach === undefined ? tryThis(url, known) : `signage venue list${reach}`;
+  return `\n${pairs(rows)}\nTry:   ${next}\nStop:  Ctrl-C\n\n`;
 }

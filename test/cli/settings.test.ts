@@ -1,12 +1,12 @@
-import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
+import type { CommandSpec } from '../../src/cli/command-spec.ts';
+import { command as serveCommand } from '../../src/cli/commands/serve.ts';
+import { parseCommand } from '../../src/cli/parse-command.ts';
 import { serveSettings } from '../../src/cli/serve-settings.ts';
-import { declareSettings, readSettings } from '../../src/cli/settings.ts';
+import { readSettings } from '../../src/cli/settings.ts';
 
 function read(argv: string[], env: Record<string, string> = {}) {
-  const command = declareSettings(new Command().exitOverride(), serveSettings);
-  command.parse(argv, { from: 'user' });
-  return readSettings(serveSettings, command.opts(), env);
+  return readSettings(serveSettings, parseCommand('signage serve', serveCommand as unknown as CommandSpec, argv).flags, env);
 }
 
 describe('settings of signage serve', () => {
@@ -21,6 +21,7 @@ describe('settings of signage serve', () => {
       trustProxy: [],
       corsOrigin: [],
       demo: false,
+      noContext: false,
       logLevel: 'info',
       logFormat: 'auto',
     });

@@ -62,8 +62,15 @@ describe('signage simulate', () => {
     expect(err).not.toContain('www');
   });
 
+  it('ends with 4 when there is no token, and says where it may come from', async () => {
+    const { code, out, err } = await simulate(['--url', service.url]);
+    expect({ code, out }).toEqual({ code: 4, out: '' });
+    expect(err).toContain('SIGNAGE_TOKEN');
+  });
+
   it('ends with 9 when something failed, and shows what, safely', async () => {
-    const record = { id: 'x', name: 'x', state: 'provisioning', labels: {}, items: [], nextCursor: null, version: 1 };
+    const ids = { id: 'x', tenantId: 'x', venueId: 'x', screenId: 'x', createdAt: 'now', updatedAt: 'now' };
+    const record = { ...ids, name: 'x', state: 'provisioning', status: 'active', labels: {}, items: [], nextCursor: null, version: 1 };
     const stub = await stubService((response, request) => {
       const fails = request.url.endsWith('/provisioning-codes');
       (fails ? problem(409, 'screen_already_bound', 'No\u001b[2J.') : json(201, record))(response, request);
@@ -80,7 +87,6 @@ describe('signage simulate', () => {
     [['--count', 'many'], '--count must be a whole number from 1'],
     [['--concurrency', '0'], '--concurrency must be'],
     [['-o', 'yaml'], '--output must be one of text, json'],
-    [[], 'set SIGNAGE_TOKEN, or name a file that holds it with --token-file'],
     [['--token-file', '/nowhere/token'], 'The token file cannot be read'],
     [['--token-file', tokenFile, '--url', 'localhost:4100'], 'must be an http or https URL'],
   ])('%j is wrong usage', async (argv, message) => {

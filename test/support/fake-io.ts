@@ -1,16 +1,26 @@
+import { PassThrough, Writable } from 'node:stream';
 import type { Io, SignalName } from '../../src/cli/io.ts';
 
 export interface FakeIo extends Io {
   /** All that was written so far. */
   out(): string;
   err(): string;
+  /** Presses keys at a prompt. */
+  type(text: string): void;
   /** Sends a signal; answers whether anybody listened. */
   signal(name: SignalName): boolean;
   /** Resolves with the text as soon as it has been written to `stdout` or `stderr`; rejects after `timeoutMs`. */
   until(pattern: RegExp, timeoutMs?: number): Promise<string>;
 }
 
-export function fakeIo({ env = {}, isTTY = false }: { env?: Record<string, string>; isTTY?: boolean } = {}): FakeIo {
+interface FakeWorld {
+  env?: Record<string, string>;
+  /** Of all three streams. */
+  isTTY?: boolean;
+  stdin?: string;
+}
+
+export function fakeIo({ env = {}, isTTY = false, stdin = '' }: FakeWorld = {}): FakeIo {
   const written = { out: '', err: '' };
   const listeners = new Map<SignalName, Set<() => void>>();
   const waiting = new Set<() => void>();
@@ -21,8 +31,15 @@ export function fakeIo({ env = {}, isTTY = false }: { env?: Record<string, strin
       for (const look of [...waiting]) look();
     },
   });
+  const keys = new PassThrough();
   return {
     env,
+    stdin: { isTTY, text: async () => stdin },
+    type: (text) => void keys.write(text),
+    terminal: () => ({
+      input: keys,
+      output: new Writable({ write: (chunk, _, done) => done(void stream('err').write(String(chunk))) }),
+    }),
     stdout: stream('out'),
     stderr: stream('err'),
     out: () => written.out,

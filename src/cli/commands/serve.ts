@@ -1,86 +1,17 @@
-import { isIPv4 } from 'node:net';
-import { resolve } from 'node:path';
-import type { LogSink } from '../../domain/log.ts';
-import { type Running, serve } from '../../serve.ts';
-import { requireTokenPlace, settleToken } from '../admin-token.ts';
-import type { Context, Flags } from '../context.ts';
-import { runDemo } from '../demo.ts';
-import { makeLog } from '../log.ts';
-import { readSecretFile } from '../secret-file.ts';
-import { type ServeValues, serveSettings } from '../serve-settings.ts';
-import { readSettings } from '../settings.ts';
-import { readTls } from '../tls-files.ts';
-import { welcome } from '../welcome.ts';
+import { defineCommand } from '../command-spec.ts';
+import { serveSettings } from '../serve-settings.ts';
 
-const isLoopback = (host: string) => host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
-
-async function start(settings: ServeValues, log: LogSink, { io, clock, random }: Context): Promise<Running> {
-  const { host, port, codeTtlMinutes, retentionDays, trustProxy, demo, metricsTokenFile } = settings;
-  const tls = await readTls(settings.tlsCert, settings.tlsKey);
-  const metricsToken = metricsTokenFile ? await readSecretFile(metricsTokenFile, 'The file of the metrics token') : settings.metricsToken;
-  if (!tls && !isLoopback(host)) {
-    log.warn(
-      { host },
-      'Without TLS, keys and tokens cross the network in clear: use --tls-cert and --tls-key, or a proxy that speaks HTTPS.',
-    );
-  }
-  return serve({
-    ...{ host, port, codeTtlMinutes, retentionDays, trustProxy, demo, clock, random, log },
-    store: settings.store === 'memory' ? 'memory:' : settings.data,
-    corsOrigins: settings.corsOrigin,
-    ...(tls && { tls }),
-    ...(metricsToken && { metricsToken }),
-    ...(io.env.SIGNAGE_ADMIN_TOKEN && { adminToken: io.env.SIGNAGE_ADMIN_TOKEN }),
-  });
-}
-
-/** SIGHUP reads certificate and key again; when that fails, the old ones stay. Without TLS the signal keeps its own meaning. */
-function reloadOnHangup(running: Running, { tlsCert, tlsKey }: ServeValues, log: LogSink, { io }: Context): () => void {
-  if (tlsCert === undefined) return () => {};
-  return io.onSignal('SIGHUP', () => {
-    readTls(tlsCert, tlsKey).then(
-      (tls) => {
-        if (tls) running.replaceTls(tls);
-        log.info({}, 'Certificate and key were read again.');
-      },
-      (err: unknown) => log.error({ err }, 'Certificate and key could not be read again: the old ones stay.'),
-    );
-  });
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((done) => {
-    if (signal.aborted) done();
-    signal.addEventListener('abort', () => done(), { once: true });
-  });
-}
-
-/** Tells people that the service runs, and where; then lets it run until it is interrupted. */
-async function runUntilInterrupted(running: Running, settings: ServeValues, log: LogSink, context: Context): Promise<void> {
-  const { io, interrupted } = context;
-  const known = await settleToken(running.adminToken, settings, io);
-  if (known.file && running.adminToken) log.info({ file: resolve(known.file) }, 'The platform token is in this file.');
-  log.info({ url: running.url }, 'The service is ready.');
-  io.stdout.write(welcome(running.url, settings.store === 'memory' ? 'in memory, gone at the end' : resolve(settings.data), known));
-  const stopReloading = reloadOnHangup(running, settings, log, context);
-  const demo = settings.demo ? runDemo({ ...context, url: running.url, token: known.token, log, signal: interrupted }) : undefined;
-  await aborted(interrupted);
-  log.info({}, 'Stopping: what is under way is finished first. Interrupt again to stop at once.');
-  stopReloading();
-  await demo;
-}
-
-/** `signage serve`: runs the service until SIGINT or SIGTERM, then ends it in good order. */
-export async function serveCommand(context: Context, flags: Flags): Promise<number> {
-  const settings = readSettings(serveSettings, flags, context.io.env);
-  requireTokenPlace(settings, context.io);
-  const log = makeLog({ io: context.io, clock: context.clock, level: settings.logLevel, format: settings.logFormat });
-  const running = await start(settings, log, context);
-  try {
-    await runUntilInterrupted(running, settings, log, context);
-  } finally {
-    await running.close();
-  }
-  log.info({}, 'Stopped.');
-  return 0;
-}
+export const command = defineCommand({
+  summary: 'Run the service',
+  description: `The first start on an empty folder makes a platform token. A terminal shows it; otherwise it is written to the file
+admin-token in the data folder. SIGNAGE_ADMIN_TOKEN sets it instead (mak_ and at least 24 letters and digits).`,
+  options: serveSettings,
+  examples: [
+    ['signage serve', 'on this machine only, data in ./signage-data'],
+    ['signage serve --demo', 'with something to look at'],
+    ['signage serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem', 'for the network'],
+    ['SIGNAGE_ADMIN_TOKEN=mak_… signage serve --store memory', 'forgets everything at the end'],
+  ],
+  effect: 'alone',
+  run: async (call) => (await import('../run-service.ts')).runService(call, call.flags),
+});

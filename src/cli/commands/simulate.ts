@@ -1,62 +1,15 @@
-import type { Tally } from '../../simulator/tally.ts';
-import type { Context, Flags } from '../context.ts';
-import type { Io } from '../io.ts';
-import { pairs, printable, printableJson } from '../print.ts';
-import { readSecretFile } from '../secret-file.ts';
-import { readSettings, usage } from '../settings.ts';
+import { defineCommand } from '../command-spec.ts';
 import { simulateSettings } from '../simulate-settings.ts';
 
-const partlyFailed = 9;
-const progressEveryMs = 100;
-
-async function findToken(tokenFile: string | undefined, io: Io): Promise<string> {
-  if (tokenFile !== undefined) return readSecretFile(tokenFile, 'The token file');
-  const token = io.env.SIGNAGE_TOKEN?.trim();
-  if (token) return token;
-  throw usage('A management token is needed: set SIGNAGE_TOKEN, or name a file that holds it with --token-file.');
-}
-
-/** One line that is written over and over, for whoever watches; nothing when nobody does. */
-function makeProgress({ io, clock }: Context): { show(tally: Tally): void; end(): void } {
-  let shownAt = Number.NEGATIVE_INFINITY;
-  const show = (tally: Tally) => {
-    const now = clock.now();
-    if (!io.stderr.isTTY || now - shownAt < progressEveryMs) return;
-    shownAt = now;
-    io.stderr.write(`\r\u001b[K${tally.registered} of ${tally.tvs} TVs registered, ${tally.eventsAcknowledged} events acknowledged`);
-  };
-  return { show, end: () => void (shownAt > 0 && io.stderr.write('\r\u001b[K')) };
-}
-
-function summary(tally: Tally): string {
-  const { playlistsFetched, playlistsUnchanged, playlistsMissing } = tally;
-  const rows = pairs([
-    ['TVs', `${tally.registered} of ${tally.tvs} registered`],
-    ['Playlists', `${playlistsFetched} fetched, ${playlistsUnchanged} unchanged, ${playlistsMissing} missing`],
-    ['Configs', `${tally.configsFetched} fetched`],
-    ['Events', `${tally.eventsSent} sent, ${tally.eventsAcknowledged} acknowledged, ${tally.eventsFound} found again`],
-    ['Failures', tally.failures.length === 0 ? 'none' : ''],
-  ]);
-  return rows + tally.failures.map(({ code, count, message }) => `  ${count} × ${printable(code)}: ${printable(message)}\n`).join('');
-}
-
-/** `signage simulate`: runs a fleet of simulated TVs against a service and prints the tally. */
-export async function simulateCommand(context: Context, flags: Flags): Promise<number> {
-  const { io, clock, random, interrupted } = context;
-  const { tokenFile, tenant, output, ...settings } = readSettings(simulateSettings, flags, io.env);
-  const token = await findToken(tokenFile, io);
-  const { runFleet } = await import('../../simulator/fleet.ts');
-  const progress = makeProgress(context);
-  const tally = await runFleet({
-    ...settings,
-    token,
-    tenantId: tenant,
-    signal: interrupted,
-    onProgress: progress.show,
-    clock,
-    random,
-  }).finally(progress.end);
-  io.stdout.write(output === 'json' ? `${printableJson(tally)}\n` : summary(tally));
-  if (interrupted.aborted) return Number(interrupted.reason);
-  return tally.failures.length === 0 ? 0 : partlyFailed;
-}
+export const command = defineCommand({
+  summary: 'Let simulated TVs loose on a service, and tally what happens',
+  description: `It uses screens labelled simulated=true only, and leaves all others alone.
+Exit codes: 0 all went well, 9 something failed, 7 the service cannot be reached, 4 the token does not suffice.`,
+  options: simulateSettings,
+  examples: [
+    ['SIGNAGE_TOKEN=mak_… signage simulate --count 100', 'on this machine'],
+    ['signage simulate --url https://signage.example.com --token-file token.txt --venue Rehearsal -o json', 'somewhere else'],
+  ],
+  effect: 'alone',
+  run: async (call) => (await import('../run-simulation.ts')).runSimulation(call, call.flags),
+});

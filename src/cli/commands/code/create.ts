@@ -1,0 +1,21 @@
+import { defineCommand, one } from '../../command-spec.ts';
+import { findScreen } from '../../resolve.ts';
+import { createdCodeView } from '../../views/code-view.ts';
+
+export const command = defineCommand({
+  summary: 'Make a pairing code for a screen',
+  description: 'Type it into the TV app before it expires. signage pair does this and looks on until the TV plays.',
+  arguments: { screen: one('its id, or its name such as Lobby/Main', 'screen') },
+  examples: [
+    ['signage code create Lobby/Main', 'shows the code, and until when it is good'],
+    ['signage code create Lobby/Main -o name', 'for scripts: prints the code alone'],
+  ],
+  operation: 'createCode',
+  effect: 'changes',
+  hints: { screen_already_bound: 'Free the screen first: signage device revoke {screen}' },
+  async run(call) {
+    const { id } = await findScreen(call, call.args.screen);
+    const made = await call.change('createCode', { body: { screenId: id } });
+    if (made) await call.results.record(made.answer, createdCodeView(call, made.answer));
+  },
+});

@@ -1,0 +1,20 @@
+import { defineCommand, one } from '../../command-spec.ts';
+import { readContexts } from '../../context-file.ts';
+import { forgetContext, requireContext } from '../../forget-context.ts';
+
+export const command = defineCommand({
+  summary: 'Delete a context, with its token',
+  arguments: { context: one('its name', 'context') },
+  examples: [
+    ['signage context delete work', 'asks first'],
+    ['signage context delete work --yes', 'does not ask'],
+  ],
+  effect: 'destroys',
+  local: true,
+  async run(call) {
+    const name = call.args.context;
+    requireContext(await readContexts(call.io), name);
+    await call.confirmDestruction(`Delete the context "${name}", with its token?`);
+    await forgetContext(call, name);
+  },
+});

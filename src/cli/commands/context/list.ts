@@ -1,0 +1,25 @@
+import { defineCommand } from '../../command-spec.ts';
+import { readContexts } from '../../context-file.ts';
+import { type ContextRow, contextView } from '../../views/context-view.ts';
+
+export const command = defineCommand({
+  summary: 'List the contexts',
+  description: 'Tokens are never shown.',
+  examples: [
+    ['signage context list', 'all of them'],
+    ['signage context list --jq ".[] | select(.current).url"', 'where commands go'],
+  ],
+  effect: 'reads',
+  local: true,
+  async run(call) {
+    const { contexts, current } = await readContexts(call.io);
+    const rows = Object.entries(contexts).map(([name, { url, tenant }]): ContextRow => {
+      return { name, current: name === current, url, tenantId: tenant ?? null };
+    });
+    await call.results.list(onePage(rows), contextView);
+  },
+});
+
+async function* onePage<T>(rows: readonly T[]): AsyncGenerator<readonly T[]> {
+  yield rows;
+}

@@ -1,0 +1,20 @@
+import { defineCommand, one } from '../../command-spec.ts';
+import { changeContexts } from '../../context-file.ts';
+import { requireContext } from '../../forget-context.ts';
+
+export const command = defineCommand({
+  summary: 'Make a context the current one',
+  arguments: { context: one('its name', 'context') },
+  examples: [['signage context use work', 'commands go to the service of this context from now on']],
+  effect: 'changes',
+  local: true,
+  async run(call) {
+    const name = call.args.context;
+    if (call.common.dryRun) return call.note(`Would make the context "${name}" the current one.`);
+    await changeContexts(call.io, (saved) => {
+      requireContext(saved, name);
+      saved.current = name;
+    });
+    call.note(`The context "${name}" is the current one.`);
+  },
+});

@@ -1,0 +1,68 @@
+import { SignageError } from '../../domain/error.ts';
+import type { Call } from '../call.ts';
+import { defineCommand, optional } from '../command-spec.ts';
+import { checkCredential } from '../doctor/credential-checks.ts';
+import { type Finding, fail, findingView } from '../doctor/finding.ts';
+import { checkScreen } from '../doctor/screen-checks.ts';
+import { checkService } from '../doctor/service-checks.ts';
+import type { Profile } from '../profile.ts';
+import { findScreen } from '../resolve.ts';
+
+const failedExitCode = 9;
+const failed = (findings: readonly Finding[]) => findings.some(({ status }) => status === 'fail');
+
+/** What was thrown as a finding: a doctor has something to say of everything but its own mistakes. */
+function findingOf(check: string, error: unknown): Finding {
+  if (!(error instanceof SignageError) || error.code === 'interrupted') throw error;
+  return fail(check, error.message, error.hint ?? null);
+}
+
+async function examineScreen(call: Call, name: string): Promise<Finding[]> {
+  try {
+    return await checkScreen(call, await findScreen(call, name), call.clock.now());
+  } catch (error) {
+    return [findingOf('screen', error)];
+  }
+}
+
+/** From the outside inwards: what lies behind something that failed is not looked at. */
+async function* examine(call: Call, screen: string | undefined): AsyncGenerator<readonly Finding[]> {
+  let profile: Profile;
+  try {
+    profile = await call.profile();
+  } catch (error) {
+    yield [findingOf('settings', error)];
+    return;
+  }
+  const service = await checkService(profile, call).catch((error: unknown) => [findingOf('service', error)]);
+  yield service;
+  if (service.some(({ check, status }) => status === 'fail' && check !== 'clock')) return;
+  const credential = await checkCredential(call, profile);
+  yield credential;
+  if (screen !== undefined && !failed(credential)) yield await examineScreen(call, screen);
+}
+
+export const command = defineCommand({
+  summary: 'Find out why something does not work, and what to do',
+  description: `Looks at the connection, the certificate, the clocks, the token and the service; of a screen also at its pairing code, TV, playlist
+and events. Each check is ok, warn or fail, with the command to type next. Exit codes: 0 nothing failed, 9 something did.`,
+  arguments: { screen: optional('the screen that is dark, by id or as Venue/Screen', 'screen') },
+  examples: [
+    ['signage doctor', 'the connection, the token and the service'],
+    ['signage doctor Lobby/Main', 'also why that screen is dark'],
+    [`signage doctor Lobby/Main -o json --jq '.[] | select(.status == "fail") | .next'`, 'for scripts: what to type next'],
+  ],
+  effect: 'reads',
+  async run(call) {
+    const findings: Finding[] = [];
+    for await (const some of examine(call, call.args.screen)) findings.push(...some);
+    // In one go, so that the columns of the table line up.
+    await call.results.list(
+      (async function* () {
+        yield findings;
+      })(),
+      findingView,
+    );
+    return failed(findings) ? failedExitCode : 0;
+  },
+});

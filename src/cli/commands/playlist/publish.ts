@@ -1,0 +1,71 @@
+import { hasCode } from '../../../domain/error.ts';
+import type { Publication } from '../../../domain/playlist.ts';
+import type { Call } from '../../call.ts';
+import { choiceOptions, chooseScreens, isSingle } from '../../choose-screens.ts';
+import { defineCommand, some } from '../../command-spec.ts';
+import { eachItem } from '../../each-item.ts';
+import * as option from '../../option.ts';
+import { checkPublication, readPublication } from '../../publication.ts';
+import { playlistView } from '../../views/playlist-view.ts';
+
+async function versionOn(call: Call, id: string): Promise<number | undefined> {
+  try {
+    return (await call.read('readPlaylist', { params: { id } })).version;
+  } catch (error) {
+    if (hasCode(error, 'playlist_not_found')) return undefined;
+    throw error;
+  }
+}
+
+/** Publishes on one of many; answers whether that changed anything. */
+async function publishOn(call: Call, id: string, body: Publication): Promise<string | undefined> {
+  const before = call.common.dryRun ? undefined : await versionOn(call, id);
+  const made = await call.change('publishPlaylist', { params: { id }, body });
+  return made && (made.answer.version === before ? 'unchanged' : 'published');
+}
+
+export const command = defineCommand({
+  summary: 'Publish a playlist on a screen, or on many',
+  description: `The file has what the screens are to play, as YAML or JSON:
+
+  items:
+    - creativeId: 11111111-1111-4111-8111-111111111111
+      creativeUrl: https://media.example.com/spring.mp4
+      creativeType: video        # or image, or html
+      duration: 15               # seconds
+  validUntil: 2026-12-24         # may be left out
+
+What playlist get shows as JSON or YAML can be published as it is. The same content again changes nothing.`,
+  arguments: { screens: some('the screen, or several, by id or name', 'screen') },
+  options: {
+    file: option.needed('-f, --file <file>', 'file with the playlist, JSON or YAML; - for stdin'),
+    validUntil: option.text(
+      '--valid-until <time>',
+      'when it ends: ISO 8601, epoch seconds, a span such as 7d, or none; in place of what the file says',
+    ),
+    ...choiceOptions,
+  },
+  examples: [
+    ['signage playlist publish Lobby/Main -f spring.yaml', 'on one screen'],
+    ['signage playlist publish --selector floor=2 -f spring.yaml --valid-until 2026-12-24', 'on all with a label, until Christmas Eve'],
+    ['signage playlist get Lobby/Main -o json | signage playlist publish Lobby/Bar -f -', 'what another screen plays'],
+  ],
+  operation: 'publishPlaylist',
+  effect: 'changes',
+  async run(call) {
+    const { file, validUntil } = call.options;
+    const choice = { screens: call.args.screens, ...call.options };
+    const body = await readPublication(call, file, validUntil);
+    if (call.common.dryRun || !isSingle(choice)) await checkPublication(body);
+    const screens = await chooseScreens(call, choice);
+    if (!isSingle(choice))
+      return eachItem(
+        call,
+        screens,
+        ({ id, name }) => ({ id, name }),
+        ({ id }) => publishOn(call, id, body),
+      );
+    const made = await call.change('publishPlaylist', { params: { id: screens[0]?.id ?? '' }, body });
+    if (made) await call.results.record(made.answer, playlistView);
+  },
+});

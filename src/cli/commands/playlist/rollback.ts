@@ -1,0 +1,55 @@
+import { SignageError } from '../../../domain/error.ts';
+import type { PlaylistView as Playlist } from '../../../domain/playlist.ts';
+import { defineCommand, one } from '../../command-spec.ts';
+import * as option from '../../option.ts';
+import { readValidUntil } from '../../publication.ts';
+import { findScreen } from '../../resolve.ts';
+import { usage } from '../../settings.ts';
+import { shellWord } from '../../shell-word.ts';
+import { playlistView } from '../../views/playlist-view.ts';
+
+function readVersion(text: string): number {
+  const [, digits] = /^v?([1-9]\d{0,14})$/.exec(text) ?? [];
+  if (digits === undefined) throw usage(`A version is a whole number such as 3, not "${text}".`);
+  return Number(digits);
+}
+
+function find(versions: readonly Playlist[], wanted: number, screen: string): Playlist {
+  const found = versions.find(({ version }) => version === wanted);
+  if (found) return found;
+  const kept = versions.map(({ version }) => version).join(', ');
+  const message = `There is no version ${wanted} of the playlist of "${screen}"${kept && `: there are ${kept}`}.`;
+  throw new SignageError('playlist_not_found', message, { hint: `signage playlist history ${shellWord(screen)}` });
+}
+
+export const command = defineCommand({
+  summary: 'Publish a former version of the playlist of a screen again',
+  description: 'The content becomes the newest version; what stands now stays in the history.',
+  arguments: { screen: one('its id or name', 'screen'), version: one('the version to go back to') },
+  options: { validUntil: option.text('--valid-until <time>', 'another end: ISO 8601, epoch seconds, a span such as 7d, or none') },
+  examples: [
+    ['signage playlist rollback Lobby/Main 3', 'publishes what version 3 was'],
+    ['signage playlist rollback Lobby/Main 3 --valid-until none', 'the same without an end, when that is over'],
+  ],
+  effect: 'changes',
+  async run(call) {
+    const { screen: name, version: text } = call.args;
+    const wanted = readVersion(text);
+    const given = call.options.validUntil === undefined ? undefined : readValidUntil(call, call.options.validUntil);
+    const { id } = await findScreen(call, name);
+    const versions = await call.all('listPlaylistVersions', { params: { id } });
+    const { items, validUntil: former } = find(versions, wanted, name);
+    const validUntil = given === undefined ? former : given;
+    if (given === undefined && former !== null && former * 1000 <= call.clock.now()) {
+      throw new SignageError('invalid_request', `Version ${wanted} is past its end.`, {
+        hint: 'Give it another end: --valid-until 7d, or none.',
+      });
+    }
+    const made = await call.change('publishPlaylist', { params: { id }, body: { items, validUntil } });
+    if (!made) return;
+    const { version } = made.answer;
+    const isNew = version !== versions[0]?.version;
+    call.note(isNew ? `Version ${version} of "${name}" has what version ${wanted} had.` : `Nothing to do: that is what "${name}" has.`);
+    await call.results.record(made.answer, playlistView);
+  },
+});

@@ -1,0 +1,29 @@
+import { defineCommand } from '../../command-spec.ts';
+import { readLabels } from '../../labels.ts';
+import * as option from '../../option.ts';
+import { findVenue } from '../../resolve.ts';
+import { screensOfVenueView } from '../../views/screen-view.ts';
+
+export const command = defineCommand({
+  summary: 'Make a screen in a venue',
+  options: {
+    venue: option.needed('--venue <venue>', 'the venue that it is in, by id or name', 'venue'),
+    name: option.needed('--name <name>', 'what people call it; unique in the venue'),
+    label: option.repeated('--label <key=value>', 'a label'),
+  },
+  examples: [
+    ['signage screen create --venue Lobby --name Main', 'waits for a TV from then on: signage pair Lobby/Main'],
+    ['signage screen create --venue Lobby --name Main --label floor=2', 'with a label to select it by'],
+    ['signage screen create --venue Lobby --name Main -o json --jq .id', 'for scripts: prints the id alone'],
+  ],
+  operation: 'createScreen',
+  effect: 'changes',
+  hints: { name_taken: 'It is there already: signage screen get {venue}/{name}' },
+  async run(call) {
+    const { venue, name, label } = call.options;
+    const labels = readLabels(label);
+    const { id: venueId } = await findVenue(call, venue);
+    const made = await call.change('createScreen', { body: { venueId, name, labels } });
+    if (made) await call.results.record(made.answer, screensOfVenueView(call, venueId));
+  },
+});

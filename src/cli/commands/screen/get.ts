@@ -1,0 +1,19 @@
+import { defineCommand, one } from '../../command-spec.ts';
+import { findScreen } from '../../resolve.ts';
+import { screensOfVenueView } from '../../views/screen-view.ts';
+
+export const command = defineCommand({
+  summary: 'Show a screen',
+  arguments: { screen: one('its id, or its name such as Lobby/Main', 'screen') },
+  examples: [
+    ['signage screen get Lobby/Main', 'by its venue and name'],
+    ['signage screen get Main', 'by its name alone, where only one is called so'],
+    ['signage screen get Lobby/Main -o json --jq .state', 'one member of it'],
+  ],
+  operation: 'getScreen',
+  effect: 'reads',
+  async run(call) {
+    const screen = await findScreen(call, call.args.screen);
+    await call.results.record(screen, screensOfVenueView(call, screen.venueId));
+  },
+});

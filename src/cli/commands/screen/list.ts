@@ -1,0 +1,34 @@
+import { defineCommand } from '../../command-spec.ts';
+import { labelFilters } from '../../labels.ts';
+import * as option from '../../option.ts';
+import { findVenue } from '../../resolve.ts';
+import { screensOfVenueView, screensView } from '../../views/screen-view.ts';
+
+export const command = defineCommand({
+  summary: 'List screens',
+  options: {
+    venue: option.text('--venue <venue>', 'those of this venue, by id or name', 'venue'),
+    state: option.choice(['provisioning', 'active'], '--state <state>', 'those in this state'),
+    label: option.repeated('--label <key=value>', 'those with this label'),
+    search: option.text('--search <text>', 'those with this in their name'),
+  },
+  examples: [
+    ['signage screen list', 'all of them'],
+    ['signage screen list --venue Lobby --state provisioning', 'those that wait for a TV'],
+    ['signage screen list --label floor=2 -o name', 'names as other commands take them'],
+  ],
+  operation: 'listScreens',
+  effect: 'reads',
+  list: true,
+  async run(call) {
+    const { venue, state, label, search } = call.options;
+    const venueId = venue === undefined ? undefined : (await findVenue(call, venue)).id;
+    const query = {
+      ...(venueId !== undefined && { venueId }),
+      ...(state !== undefined && { state }),
+      ...(search !== undefined && { search }),
+      ...(label.length > 0 && { label: labelFilters(label) }),
+    };
+    await call.list('listScreens', venueId === undefined ? screensView(call) : screensOfVenueView(call, venueId), { query });
+  },
+});

@@ -1,0 +1,53 @@
+import { choiceOptions, chooseScreens, isSingle } from '../../choose-screens.ts';
+import { defineCommand, some } from '../../command-spec.ts';
+import { eachItem } from '../../each-item.ts';
+import { readLabelChanges } from '../../labels.ts';
+import * as option from '../../option.ts';
+import type { Screen } from '../../resolve.ts';
+import { usage } from '../../settings.ts';
+import { screensOfVenueView } from '../../views/screen-view.ts';
+
+const hasAlready = ({ labels }: Screen, changes: ReturnType<typeof readLabelChanges>) =>
+  Object.entries(changes).every(([key, value]) => (Object.hasOwn(labels, key) ? labels[key] : null) === value);
+
+export const command = defineCommand({
+  summary: 'Change a screen, or the labels of many',
+  description:
+    'What is not named stays as it is. With several screens, --selector or --venue there is a result for each of them; one that fails ' +
+    'does not stop the others.',
+  arguments: { screen: some('its id, or its name such as Lobby/Main', 'screen') },
+  options: {
+    name: option.text('--name <name>', 'what people call it from now on'),
+    label: option.repeated('--label <key=value>', 'sets a label; key- removes it'),
+    ...choiceOptions,
+  },
+  examples: [
+    ['signage screen update Lobby/Main --name Entrance', 'another name'],
+    ['signage screen update Lobby/Main --label floor=2 --label old-', 'sets a label and removes one'],
+    ['signage screen update --selector floor=2 --venue Lobby --label wing=east', 'a label for all screens of that floor in the venue'],
+  ],
+  operation: 'updateScreen',
+  effect: 'changes',
+  async run(call) {
+    const { name, label } = call.options;
+    const choice = { ...call.options, screens: call.args.screen };
+    const labels = readLabelChanges(label);
+    const body = { ...(name !== undefined && { name }), ...(label.length > 0 && { labels }) };
+    if (Object.keys(body).length === 0) throw usage('There is nothing to change: give --name or --label.');
+    if (name !== undefined && !isSingle(choice)) throw usage('--name is for one screen, which is named.');
+    const update = (id: string) => call.change('updateScreen', { params: { id }, body });
+    const chosen = await chooseScreens(call, choice);
+    const [only] = chosen;
+    if (!isSingle(choice) || only === undefined) {
+      return eachItem(
+        call,
+        chosen,
+        ({ id, name }) => ({ id, name }),
+        async ({ id, screen }) => (hasAlready(screen, labels) ? 'unchanged' : (await update(id)) && 'updated'),
+      );
+    }
+    const made = await update(only.id);
+    if (made) await call.results.record(made.answer, screensOfVenueView(call, made.answer.venueId));
+    return 0;
+  },
+});

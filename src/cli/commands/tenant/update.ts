@@ -1,0 +1,18 @@
+import { defineCommand, one } from '../../command-spec.ts';
+import * as option from '../../option.ts';
+import { findTenant } from '../../resolve.ts';
+import { tenantView } from '../../views/tenant-view.ts';
+
+export const command = defineCommand({
+  summary: 'Change a tenant',
+  arguments: { tenant: one('its id or name', 'tenant') },
+  options: { name: option.needed('--name <name>', 'what people call it from now on') },
+  examples: [['signage tenant update Acme --name "Acme Media"', 'another name']],
+  operation: 'updateTenant',
+  effect: 'changes',
+  async run(call) {
+    const { id } = await findTenant(call, call.args.tenant);
+    const made = await call.change('updateTenant', { params: { id }, body: { name: call.options.name } });
+    if (made) await call.results.record(made.answer, tenantView);
+  },
+});

@@ -1,0 +1,22 @@
+import { defineCommand, one } from '../../command-spec.ts';
+import { findToken } from '../../resolve.ts';
+
+export const command = defineCommand({
+  summary: 'Delete a management token',
+  description: 'Whoever uses it is refused from then on.',
+  arguments: { token: one('its id or name', 'token') },
+  examples: [
+    ['signage token delete CI', 'asks first'],
+    ['signage token delete CI --yes', 'does not ask: for scripts'],
+  ],
+  operation: 'deleteToken',
+  effect: 'destroys',
+  async run(call) {
+    const { id, name, role } = await findToken(call, call.args.token);
+    const { tokenId } = await call.read('getMe');
+    const own = tokenId === id ? ' It is the one that you are using now.' : '';
+    await call.confirmDestruction(`Delete the token "${name}" (${role})?${own}`);
+    const made = await call.change('deleteToken', { params: { id } });
+    if (made) call.note(`Deleted the token "${name}".${own}`);
+  },
+});

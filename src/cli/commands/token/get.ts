@@ -1,0 +1,17 @@
+import { defineCommand, one } from '../../command-spec.ts';
+import { findToken } from '../../resolve.ts';
+import { tokenView } from '../../views/token-view.ts';
+
+export const command = defineCommand({
+  summary: 'Show a management token, but for the token itself',
+  arguments: { token: one('its id or name', 'token') },
+  examples: [
+    ['signage token get CI', 'by its name'],
+    ['signage token get CI -o json --jq .lastUsedAt', 'one member of it'],
+  ],
+  operation: 'getToken',
+  effect: 'reads',
+  async run(call) {
+    await call.results.record(await findToken(call, call.args.token), tokenView);
+  },
+});

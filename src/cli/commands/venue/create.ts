@@ -1,0 +1,33 @@
+import { defineCommand } from '../../command-spec.ts';
+import { readLabels } from '../../labels.ts';
+import * as option from '../../option.ts';
+import { venueView } from '../../views/venue-view.ts';
+
+export const command = defineCommand({
+  summary: 'Make a venue',
+  options: {
+    name: option.needed('--name <name>', 'what people call it; unique in the tenant'),
+    address: option.text('--address <text>', 'where it is'),
+    timezone: option.text('--timezone <zone>', 'its time zone, such as Europe/Berlin'),
+    label: option.repeated('--label <key=value>', 'a label'),
+  },
+  examples: [
+    ['signage venue create --name Lobby', 'the name is enough'],
+    ['signage venue create --name Lobby --timezone Europe/Berlin --label region=north', 'with what else there is to say'],
+    ['signage venue create --name Lobby -o json --jq .id', 'for scripts: prints the id alone'],
+  ],
+  operation: 'createVenue',
+  effect: 'changes',
+  hints: { name_taken: 'It is there already: signage venue get {name}' },
+  async run(call) {
+    const { name, address, timezone, label } = call.options;
+    const body = {
+      name,
+      ...(address !== undefined && { address }),
+      ...(timezone !== undefined && { timezone }),
+      labels: readLabels(label),
+    };
+    const made = await call.change('createVenue', { body });
+    if (made) await call.results.record(made.answer, venueView);
+  },
+});

@@ -1,0 +1,20 @@
+import { defineCommand, one } from '../../command-spec.ts';
+import { findVenue } from '../../resolve.ts';
+
+export const command = defineCommand({
+  summary: 'Delete a venue that has no screens',
+  arguments: { venue: one('its id or name', 'venue') },
+  examples: [
+    ['signage venue delete Lobby', 'asks first'],
+    ['signage venue delete Lobby --yes', 'does not ask: for scripts'],
+  ],
+  operation: 'deleteVenue',
+  effect: 'destroys',
+  hints: { venue_not_empty: 'Delete its screens first: signage screen list --venue {venue}' },
+  async run(call) {
+    const { id, name } = await findVenue(call, call.args.venue);
+    await call.confirmDestruction(`Delete the venue "${name}"?`);
+    const made = await call.change('deleteVenue', { params: { id } });
+    if (made) call.note(`Deleted the venue "${name}".`);
+  },
+});

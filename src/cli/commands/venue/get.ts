@@ -1,0 +1,17 @@
+import { defineCommand, one } from '../../command-spec.ts';
+import { findVenue } from '../../resolve.ts';
+import { venueView } from '../../views/venue-view.ts';
+
+export const command = defineCommand({
+  summary: 'Show a venue',
+  arguments: { venue: one('its id or name', 'venue') },
+  examples: [
+    ['signage venue get Lobby', 'by its name'],
+    ['signage venue get Lobby -o json --jq .timezone', 'one member of it'],
+  ],
+  operation: 'getVenue',
+  effect: 'reads',
+  async run(call) {
+    await call.results.record(await findVenue(call, call.args.venue), venueView);
+  },
+});

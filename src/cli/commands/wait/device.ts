@@ -1,0 +1,63 @@
+import { hasCode, SignageError } from '../../../domain/error.ts';
+import type { Call } from '../../call.ts';
+import { defineCommand, one } from '../../command-spec.ts';
+import * as option from '../../option.ts';
+import { type Device, findScreen } from '../../resolve.ts';
+import { shellWord } from '../../shell-word.ts';
+import { isUuid } from '../../uuid.ts';
+import { devicesOfScreenView } from '../../views/device-view.ts';
+import { waitFor } from '../../wait-for.ts';
+
+/** A device by its id; of a screen whichever it has at the moment. */
+type Target = { deviceId: string } | { screenId: string };
+
+async function findTarget(call: Call, text: string): Promise<Target> {
+  if (!isUuid(text)) return { screenId: (await findScreen(call, text)).id };
+  try {
+    return { deviceId: (await call.read('getDevice', { params: { id: text } })).id };
+  } catch (error) {
+    if (!hasCode(error, 'device_not_found')) throw error;
+    await call.read('getScreen', { params: { id: text } }).catch(() => Promise.reject(error));
+    return { screenId: text };
+  }
+}
+
+function describe({ state, lastSeenAt }: Device): string {
+  if (state === 'suspended') return 'it is suspended';
+  return lastSeenAt === null ? 'it was never seen' : `it was last seen at ${lastSeenAt}`;
+}
+
+async function look(call: Call, target: Target) {
+  const id = 'deviceId' in target ? target.deviceId : (await call.read('getScreen', { params: { id: target.screenId } })).deviceId;
+  if (id === null) return { found: undefined, saw: 'the screen has no device' };
+  const device = await call.read('getDevice', { params: { id } });
+  if (device.state === 'suspended' && 'deviceId' in target) {
+    throw new SignageError('wait_timed_out', `The device ${id} was revoked: it never comes online again.`, {
+      hint: 'Pair its TV anew: signage pair',
+    });
+  }
+  return { found: device.online ? device : undefined, saw: describe(device) };
+}
+
+export const command = defineCommand({
+  summary: 'Wait until a device is online',
+  description:
+    'Answers at once when it is so already. Of a screen, it may be bound only while this waits. Ends with exit code 8 when the time is over.',
+  arguments: { device: one('its id, or the screen that it is on', 'device') },
+  options: {
+    for: option.choice(['online'], '--for <state>', 'what to wait for, online unless given'),
+    timeout: option.duration('15m', '--timeout <time>', 'how long, such as 90s, 15m or 2h'),
+  },
+  examples: [
+    ['signage wait device Lobby/Main', 'until its TV reports'],
+    ['signage wait device Lobby/Main --for online --timeout 2m', 'not for long'],
+  ],
+  effect: 'reads',
+  async run(call) {
+    const { device: named } = call.args;
+    const target = await findTarget(call, named);
+    const waiting = { timeoutMs: call.options.timeout, what: `the device ${isUuid(named) ? named : `of "${named}"`} to be online` };
+    const device = await waitFor(call, { ...waiting, hint: `signage doctor ${shellWord(named)}` }, () => look(call, target));
+    await call.results.record(device, devicesOfScreenView(call, device.screenId));
+  },
+});

@@ -1,0 +1,17 @@
+import { defineCommand } from '../command-spec.ts';
+import { identityView } from '../views/identity-view.ts';
+
+export const command = defineCommand({
+  summary: 'Whose token is used, on which service, and where it comes from',
+  examples: [
+    ['signage whoami', 'the token that commands use'],
+    ['signage whoami --context work -o json --jq .role', 'for scripts: prints the role alone'],
+  ],
+  effect: 'reads',
+  async run(call) {
+    const { context, url, token } = await call.profile();
+    const me = await call.read('getMe');
+    const sources = { context: context ?? null, url: url.value, urlSource: url.source, tokenSource: token?.source ?? 'none' };
+    await call.results.record({ ...me, ...sources }, identityView);
+  },
+});

@@ -1,0 +1,94 @@
+import type { ManagementClient } from '../../client/management-client.ts';
+import { connectionOptions } from '../common-options.ts';
+import type { Context, Flags } from '../context.ts';
+import type { NameKind } from '../name-kind.ts';
+import { isPrintable } from '../print.ts';
+import { readSettings } from '../settings.ts';
+import { typedName } from '../views/typed-name.ts';
+import type { Candidate } from './candidate.ts';
+
+/** A person waits with a finger on the key. */
+const patienceMs = 1_500;
+const limit = 100;
+
+interface Asking {
+  client: ManagementClient;
+  signal: AbortSignal;
+  /** What is typed so far. */
+  typed: string;
+}
+
+type Named = { id: string; name: string };
+
+const described = (records: readonly Named[], describe: (record: never) => string): Candidate[] =>
+  records.map((record) => ({ text: typedName(record), description: describe(record as never) }));
+
+const part = (typed: string) => ({ limit, ...(typed !== '' && { search: typed }) });
+
+async function venues({ client, signal, typed }: Asking): Promise<Candidate[]> {
+  const { items } = await client.call('listVenues', { query: part(typed), signal });
+  return described(items, ({ address }: { address: string | null }) => address ?? '');
+}
+
+/** Like folders and files: first the venues, then the screens of one. */
+async function screens(asking: Asking): Promise<Candidate[]> {
+  const { client, signal, typed } = asking;
+  const slash = typed.indexOf('/');
+  if (slash < 0) {
+    const offered = await venues(asking);
+    return offered.map(({ text, description }) => ({ text: `${text}/`, description }));
+  }
+  const name = typed.slice(0, slash);
+  const [venue] = (await client.call('listVenues', { query: { name }, signal })).items;
+  if (!venue) return [];
+  const { items } = await client.call('listScreens', { query: { ...part(typed.slice(slash + 1)), venueId: venue.id }, signal });
+  const shown = items.filter((screen) => isPrintable(screen.name));
+  return shown.map((screen) => ({ text: `${name}/${screen.name}`, description: screen.state }));
+}
+
+const ask: Readonly<Record<Exclude<NameKind, 'context'>, (asking: Asking) => Promise<Candidate[]>>> = {
+  venue: venues,
+  screen: screens,
+  device: screens,
+  async tenant({ client, signal, typed }) {
+    return described((await client.call('listTenants', { query: part(typed), signal })).items, () => '');
+  },
+  async token({ client, signal, typed }) {
+    return described((await client.call('listTokens', { query: part(typed), signal })).items, ({ role }: { role: string }) => role);
+  },
+};
+
+async function contexts({ io }: Context): Promise<Candidate[]> {
+  const { readContexts } = await import('../context-file.ts');
+  const saved = (await readContexts(io)).contexts;
+  return Object.entries(saved).map(([text, { url }]) => ({ text, description: url }));
+}
+
+async function askService(kind: Exclude<NameKind, 'context'>, typed: string, flags: Flags, context: Context): Promise<Candidate[]> {
+  const [{ readProfile }, { connect }] = await Promise.all([import('../profile.ts'), import('../connect.ts')]);
+  const late = new AbortController();
+  const cancel = context.clock.after(patienceMs, () => late.abort());
+  const signal = AbortSignal.any([late.signal, context.interrupted]);
+  try {
+    const profile = await readProfile(readSettings(connectionOptions, flags, {}), context.io);
+    // The tenant is found out by other means when it is the tenant that is asked for.
+    const wanted = kind === 'tenant' ? { ...profile, tenant: undefined } : profile;
+    const { client } = await connect(wanted, { ...context, interrupted: signal }, false);
+    return await ask[kind]({ client, signal, typed });
+  } finally {
+    cancel();
+  }
+}
+
+/**
+ * The names there are of a kind; `flags` say which service to ask. Nothing when it does not answer soon, or refuses: an error would spoil the
+ * line that is being typed.
+ */
+export async function findNames(kind: NameKind, typed: string, flags: Flags, context: Context): Promise<Candidate[]> {
+  try {
+    const found = kind === 'context' ? await contexts(context) : await askService(kind, typed, flags, context);
+    return found.filter(({ text }) => isPrintable(text) && !text.startsWith('-'));
+  } catch {
+    return [];
+  }
+}

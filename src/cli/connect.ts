@@ -1,0 +1,77 @@
+import { readFile } from 'node:fs/promises';
+import type { ManagementClient, ManagementOptions } from '../client/management-client.ts';
+import type { Exchanged } from '../client/transport.ts';
+import { hasCode, SignageError } from '../domain/error.ts';
+import type { Context } from './context.ts';
+import { printable } from './print.ts';
+import type { Profile } from './profile.ts';
+import { usage } from './settings.ts';
+import { isUuid } from './uuid.ts';
+
+/** The service of a profile, and the tenant that each request names. */
+export interface Connection {
+  client: ManagementClient;
+  tenantId: string | undefined;
+}
+
+const codeInPath = /(\/provisioning-codes\/)[^/?]+/;
+const secrets = /\b([dm]ak_)[0-9A-Za-z]+/g;
+
+/** A path as it may be shown: a whole pairing code is as good as a key. */
+export const shownPath = (path: string) => printable(path.replace(codeInPath, '$1…').replaceAll(secrets, '$1…'));
+
+/** What `--verbose` shows of a request. */
+export function exchangeLine({ method, path, outcome, tookMs }: Exchanged): string {
+  return `${method} ${shownPath(path)} → ${outcome} (${Math.round(tookMs)} ms)\n`;
+}
+
+/** The certificates that Node trusts itself, and those of a file. */
+export async function readCertificates(file: string): Promise<string[]> {
+  // Decoding them takes 7 ms: only for those who need them.
+  const { rootCertificates } = await import('node:tls');
+  try {
+    return [...rootCertificates, await readFile(file, 'utf8')];
+  } catch (error) {
+    throw usage(`The file of --ca-file cannot be read: ${(error as Error).message}.`);
+  }
+}
+
+function requireToken({ token, url }: Profile): string {
+  if (token !== undefined) return token.value;
+  throw new SignageError('credential_missing', `There is no token for ${url.value}.`, {
+    hint: `Log in with signage login${url.source === 'default' ? '' : ` --url ${url.value}`}, or set SIGNAGE_TOKEN.`,
+  });
+}
+
+/** The id of a tenant that is named by id or name. Only platform tokens may list tenants; all others have one only. */
+async function tenantIdOf(client: ManagementClient, tenant: string, signal: AbortSignal): Promise<string> {
+  if (isUuid(tenant)) return tenant.toLowerCase();
+  try {
+    const { items } = await client.call('listTenants', { query: { name: tenant }, signal });
+    if (items[0]) return items[0].id;
+  } catch (error) {
+    if (!hasCode(error, 'insufficient_role')) throw error;
+    const me = await client.call('getMe', { signal });
+    if (me.tenantId !== null && me.tenantName?.toLowerCase() === tenant.trim().toLowerCase()) return me.tenantId;
+  }
+  throw new SignageError('tenant_not_found', `There is no tenant "${tenant}".`, { hint: 'signage tenant list' });
+}
+
+/** What a client of the service of a profile is made with. */
+export async function clientOptions(profile: Profile, { io, clock, random }: Context, verbose: boolean): Promise<ManagementOptions> {
+  return {
+    ...{ url: profile.url.value, token: requireToken(profile), clock, random },
+    ...(profile.caFile !== undefined && { certificates: await readCertificates(profile.caFile) }),
+    ...(verbose && { onExchange: (exchange: Exchanged) => io.stderr.write(exchangeLine(exchange)) }),
+  };
+}
+
+/** Connects to the service of a profile; nothing is sent but, where a tenant is given by name, the question for its id. */
+export async function connect(profile: Profile, context: Context, verbose: boolean): Promise<Connection> {
+  const options = await clientOptions(profile, context, verbose);
+  const { ManagementClient } = await import('../client/management-client.ts');
+  const client = new ManagementClient(options);
+  if (profile.tenant === undefined) return { client, tenantId: undefined };
+  const tenantId = await tenantIdOf(client, profile.tenant.value, context.interrupted);
+  return { client: new ManagementClient({ ...options, tenantId }), tenantId };
+}

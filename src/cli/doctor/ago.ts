@@ -1,0 +1,23 @@
+import { dayMs, hourMs, minuteMs, secondMs } from '../../domain/clock.ts';
+
+const units: readonly (readonly [ms: number, name: string])[] = [
+  [dayMs, 'd'],
+  [hourMs, 'h'],
+  [minuteMs, 'min'],
+  [secondMs, 's'],
+];
+
+/** A span of time in its largest unit: `3 h`. */
+export function span(ms: number): string {
+  const [unitMs, name] = units.find(([unit]) => Math.abs(ms) >= unit) ?? [secondMs, 's'];
+  return `${Math.floor(Math.abs(ms) / unitMs)} ${name}`;
+}
+
+/** A time as people read it, with how far away it is: `2026-05-01T08:00:00Z (3 h ago)`. What is no time is shown as it is. */
+export function ago(time: string | number, nowMs: number): string {
+  const date = new Date(time);
+  if (Number.isNaN(date.getTime())) return String(time);
+  const awayMs = nowMs - date.getTime();
+  const shown = date.toISOString().replace(/\.\d{3}Z$/, 'Z');
+  return awayMs >= 0 ? `${shown} (${span(awayMs)} ago)` : `${shown} (in ${span(awayMs)})`;
+}

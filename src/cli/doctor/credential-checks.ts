@@ -1,0 +1,42 @@
+import { SignageError } from '../../domain/error.ts';
+import type { Role } from '../../domain/role.ts';
+import type { Call } from '../call.ts';
+import type { Profile } from '../profile.ts';
+import { shellWord } from '../shell-word.ts';
+import { type Finding, fail, ok, warn } from './finding.ts';
+
+const mayDo: Readonly<Record<Role, string>> = {
+  viewer: 'may look, and change nothing',
+  installer: 'may look, pair TVs and revoke them',
+  operator: 'may also change venues, screens, playlists and configs',
+  admin: 'may do everything in its tenant',
+  platform: 'may do everything in every tenant',
+};
+
+const login = ({ url }: Profile) => `signage login --url ${shellWord(url.value)}`;
+
+/** Where a token was refused, or its tenant is none. */
+function refusal(error: SignageError, profile: Profile): Finding {
+  if (error.code === 'tenant_not_found') {
+    return fail('tenant', `${error.message} It is from ${profile.tenant?.source ?? 'the service'}.`, 'signage tenant list');
+  }
+  if (error.status !== 401) return fail('credential', error.message);
+  return fail('credential', `The token from ${profile.token?.source} is refused: ${error.message}`, login(profile));
+}
+
+/** Whose token is used, what it may do, and in which tenant. */
+export async function checkCredential(call: Call, profile: Profile): Promise<Finding[]> {
+  if (profile.token === undefined) return [fail('credential', `There is no token for ${profile.url.value}.`, login(profile))];
+  try {
+    const { name, role, tenantName, tenantId } = await call.read('getMe');
+    const tenant =
+      tenantId === null
+        ? warn('tenant', 'There are several tenants, and none is chosen: --tenant names one.', 'signage tenant list')
+        : ok('tenant', `${tenantName ?? tenantId}${profile.tenant === undefined ? '' : ` (${profile.tenant.source})`}`);
+    const may = Object.hasOwn(mayDo, role) ? `: ${mayDo[role as Role]}` : '';
+    return [ok('credential', `The token "${name}", from ${profile.token.source}.`), ok('role', `${role}${may}.`), tenant];
+  } catch (error) {
+    if (!(error instanceof SignageError) || error.code === 'interrupted') throw error;
+    return [refusal(error, profile)];
+  }
+}

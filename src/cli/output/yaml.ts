@@ -1,0 +1,14 @@
+import { isPrintable, printable } from '../print.ts';
+
+/** A value as a YAML document. Texts that a terminal would obey stand in double quotes, spelled out, and so stay what they are. */
+export async function yamlText(value: unknown): Promise<string> {
+  const { Document, visit } = await import('yaml');
+  const document = new Document(value, { aliasDuplicateObjects: false });
+  visit(document, {
+    Scalar(_, node) {
+      if (typeof node.value === 'string' && !isPrintable(node.value)) node.type = 'QUOTE_DOUBLE';
+    },
+  });
+  const text = document.toString({ lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER });
+  return text.split('\n').map(printable).join('\n');
+}

@@ -1,0 +1,43 @@
+/** The characters of pairing codes, 5 by 7 dots each: a row of dots is a digit of base 32, its bits from left to right. */
+const letters: Readonly<Record<string, string>> = {
+  ...{ A: 'ehhvhhh', B: 'uhhuhhu', C: 'ehggghe', D: 'uhhhhhu', E: 'vgguggv', F: 'vgguggg', G: 'ehgnhhf', H: 'hhhvhhh' },
+  ...{ J: '72222ic', K: 'hikokih', M: 'hrllhhh', N: 'hppljjh', P: 'uhhuggg', Q: 'ehhhlid', R: 'uhhukih', S: 'fgge11u' },
+  ...{ T: 'v444444', U: 'hhhhhhe', V: 'hhhhha4', W: 'hhhllla', X: 'hha4ahh', Y: 'hha4444', Z: 'v1248gv' },
+  ...{ 2: 'eh1248v', 3: 'v2421he', 4: '26aiv22', 5: 'vgu11he', 6: '68guhhe', 7: 'v124888', 8: 'ehhehhe', 9: 'ehhf12c' },
+};
+
+const dotsAcross = 5;
+/** Two rows of dots share a line. */
+const lines = [0, 2, 4, 6];
+const blocks = [' ', '▄', '▀', '█'];
+
+const rowOf = (letter: string, row: number) => Number.parseInt(letter[row] ?? '0', 32);
+
+function letterLine(letter: string, line: number): string {
+  const [upper, lower] = [rowOf(letter, line), rowOf(letter, line + 1)];
+  const dots = Array.from({ length: dotsAcross }, (_, at) => dotsAcross - 1 - at);
+  return dots.map((bit) => blocks[((upper >> bit) & 1) * 2 + ((lower >> bit) & 1)]).join('');
+}
+
+function groupLines(group: string): string[] {
+  return lines.map((line) => [...group].map((character) => letterLine(letters[character] ?? '', line)).join(' '));
+}
+
+/** A code in groups of four, as it is read out: `ABCD 2345`. */
+export function grouped(code: string): string {
+  return code.length === 8 ? `${code.slice(0, 4)} ${code.slice(4)}` : code;
+}
+
+/**
+ * A code in letters that can be read across a room, at most `columns` wide: on one line of letters or on two. `undefined` where there is no
+ * room for either, and for a code of other characters.
+ */
+export function blockLetters(code: string, columns: number): string[] | undefined {
+  const groups = grouped(code).split(' ');
+  if (groups.length !== 2 || ![...groups.join('')].every((character) => Object.hasOwn(letters, character))) return undefined;
+  const [left = [], right = []] = groups.map(groupLines);
+  const width = left[0]?.length ?? 0;
+  const gap = 4;
+  if (2 * width + gap <= columns) return left.map((line, at) => `${line}${' '.repeat(gap)}${right[at]}`);
+  return width <= columns ? [...left, '', ...right] : undefined;
+}

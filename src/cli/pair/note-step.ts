@@ -1,0 +1,26 @@
+import type { Call } from '../call.ts';
+import { usage } from '../settings.ts';
+import { grouped } from './block-letters.ts';
+import { isWatched } from './board.ts';
+import type { PairStep } from './pair-step.ts';
+import type { QrCode } from './qr-code.ts';
+
+/** Whether the results themselves show each code as soon as there is one. */
+function resultsShowCodes({ output = 'table', jq, fields }: Call['common']): boolean {
+  if (jq !== undefined || fields !== undefined) return output === 'ndjson';
+  return ['table', 'wide', 'ndjson', 'csv'].includes(output);
+}
+
+/** Refuses a combination under which nobody would ever see the code. */
+export function requireVisibleCode(call: Call): void {
+  if (isWatched(call) || !call.common.quiet || resultsShowCodes(call.common)) return;
+  throw usage('With --quiet nobody would see the code in this form of result: use -o ndjson.');
+}
+
+/** Says a code where there is no board, and the results come too late to say it; its QR code, if that is wanted, in any case. */
+export function noteStep(call: Call, step: PairStep, qrOf: ((text: string) => QrCode) | undefined): void {
+  if (step.step !== 'code' || step.code === null) return;
+  if (!resultsShowCodes(call.common))
+    call.note(`Code for ${step.venue}/${step.screen}: ${grouped(step.code)}, good until ${step.expiresAt}`);
+  if (qrOf && step.link !== null) for (const line of [...qrOf(step.link).lines, step.link]) call.note(line);
+}

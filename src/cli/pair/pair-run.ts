@@ -1,0 +1,66 @@
+import { interrupted } from '../../client/interrupted.ts';
+import { pause } from '../../client/pause.ts';
+import { SignageError } from '../../domain/error.ts';
+import type { Call } from '../call.ts';
+import { type Pairing, placeName } from './pairing.ts';
+import type { Stage } from './stages.ts';
+
+/** What the pairings of one command share. */
+export interface PairRun {
+  call: Call;
+  waitFor: Stage;
+  timeoutMs: number | undefined;
+  /** When it is to give up, by our own clock; never where there is a person who can. */
+  endsAtMs: number;
+  signal: AbortSignal;
+  /** What the QR code says of a code. */
+  linkOf(code: string): string;
+  /** Is told whenever a pairing has changed. */
+  changed(pairing: Pairing): void;
+}
+
+/** The end of a sentence that begins with `Waited for`. */
+function awaited({ place, reached }: Pairing): string {
+  const name = `"${placeName(place)}"`;
+  if (reached.length === 0) return `a TV to register with ${name}`;
+  return `the TV on ${name} to ${reached.includes('playlist') ? 'send its first event' : 'fetch its playlist'}`;
+}
+
+/** How long there is left. Throws `wait_timed_out` when there is nothing left, and `interrupted`. */
+export function leftMs({ call, endsAtMs, timeoutMs = 0, signal }: PairRun, pairing: Pairing): number {
+  if (signal.aborted) throw interrupted();
+  const left = endsAtMs - call.clock.now();
+  if (left > 0) return left;
+  throw new SignageError('wait_timed_out', `Waited ${Math.round(timeoutMs / 1000)} s for ${awaited(pairing)}, in vain.`);
+}
+
+/** Lets time pass between two looks. */
+export async function rest(run: PairRun, pairing: Pairing, forMs: number): Promise<void> {
+  await pause(run.call.clock, Math.min(forMs, leftMs(run, pairing)), run.signal);
+  leftMs(run, pairing);
+}
+
+/** Says why a pairing does not get on, or that it does again. */
+export function setTrouble(run: PairRun, pairing: Pairing, trouble: string | undefined): void {
+  if (pairing.trouble === trouble) return;
+  pairing.trouble = trouble;
+  run.changed(pairing);
+}
+
+const passing = ['unreachable', 'unavailable'];
+const betweenTriesMs = 2000;
+
+/** Asks until the service answers: an installer's network comes and goes. Whatever else goes wrong is thrown. */
+export async function persist<T>(run: PairRun, pairing: Pairing, ask: () => Promise<T>): Promise<T> {
+  for (let failed = false; ; failed = true) {
+    try {
+      const answer = await ask();
+      if (failed) setTrouble(run, pairing, undefined);
+      return answer;
+    } catch (error) {
+      if (!(error instanceof SignageError) || !passing.includes(error.code)) throw error;
+      setTrouble(run, pairing, 'The service does not answer; trying again.');
+      await rest(run, pairing, betweenTriesMs);
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import { member, type View } from '../output/view.ts';
+import { isPrintable } from '../print.ts';
+import type { Device } from '../resolve.ts';
+import type { Pairing } from './pairing.ts';
+import type { Stage } from './stages.ts';
+
+/** One step of a pairing, as it happens: what `-o ndjson` has a line for. Each has all members, `null` where there is nothing yet. */
+export interface PairStep {
+  /** `code` comes again when the former one has expired. */
+  step: 'code' | Stage | 'paired' | 'failed';
+  at: string;
+  venue: string;
+  screen: string;
+  venueId: string;
+  screenId: string;
+  code: string | null;
+  expiresAt: string | null;
+  /** What the QR code says. */
+  link: string | null;
+  deviceId: string | null;
+  manufacturer: string | null;
+  model: string | null;
+  appVersion: string | null;
+  osVersion: string | null;
+  playlistVersion: number | null;
+  error: string | null;
+}
+
+function deviceMembers(device: Device | undefined) {
+  const { manufacturer = null, model = null, appVersion = null, osVersion = null } = device?.deviceInfo ?? {};
+  return { deviceId: device?.id ?? null, manufacturer, model, appVersion, osVersion, playlistVersion: device?.lastPlaylistVersion ?? null };
+}
+
+/** The step that a pairing has just come to. */
+export function makeStep({ place, code, device }: Pairing, step: PairStep['step'], at: string, error: string | null = null): PairStep {
+  const { venue, screen } = place;
+  const names = { venue: venue.name, screen: screen.name, venueId: venue.id, screenId: screen.id };
+  const codeMembers = { code: code?.code ?? null, expiresAt: code?.expiresAt ?? null, link: code?.link ?? null };
+  return { step, at, ...names, ...codeMembers, ...deviceMembers(device), error };
+}
+
+type Info = Pick<PairStep, 'manufacturer' | 'model' | 'appVersion' | 'osVersion'>;
+
+/** `Samsung QM55B` */
+export function modelText({ manufacturer, model }: Info): string {
+  return [manufacturer, model].filter((text) => text).join(' ');
+}
+
+/** `2.3.1, Tizen 6.5` */
+export function versionText({ appVersion, osVersion }: Info): string {
+  return [appVersion, osVersion].filter((text) => text).join(', ');
+}
+
+const screenColumn = { name: 'screen', value: ({ venue, screen }: PairStep) => `${venue}/${screen}` };
+const deviceColumns = [
+  { name: 'device', value: ({ deviceId }: PairStep) => deviceId },
+  { name: 'model', value: modelText },
+  { name: 'version', value: versionText },
+];
+
+const nameOf = ({ venue, screen, screenId }: PairStep) => (isPrintable(`${venue}/${screen}`) ? `${venue}/${screen}` : screenId);
+
+/** How the steps are shown as a table: they are written as they come. */
+export const stepView: View<PairStep> = {
+  columns: [
+    member('step'),
+    screenColumn,
+    member('code'),
+    ...deviceColumns,
+    member('error'),
+    member('at', { wide: true }),
+    member('expiresAt', { wide: true }),
+    member('link', { wide: true }),
+  ],
+  nameOf,
+};
+
+/** How a pairing that is done is shown. */
+export const pairedView: View<PairStep> = { columns: [screenColumn, ...deviceColumns], nameOf };

@@ -1,0 +1,143 @@
+import { hasCode, SignageError } from '../../domain/error.ts';
+import type { Call } from '../call.ts';
+import { exitCodeOf } from '../exit-code.ts';
+import { makeProgress } from '../progress.ts';
+import type { Service } from '../service.ts';
+import { concurrently, requestsAtOnce } from './concurrently.ts';
+import { differences, differingFacts } from './differences.ts';
+import type { Planned } from './plan-site.ts';
+import { readFurther, type Standing, standingScreen, standingVenue } from './standing.ts';
+import { writeFacts } from './write-facts.ts';
+
+/** What became of one record. */
+export interface Applied {
+  kind: Planned['kind'];
+  name: string;
+  id: string | null;
+  /** Under `--dry-run`, what would be done: `create`, `update`, `delete`. */
+  result: 'created' | 'updated' | 'deleted' | 'unchanged' | 'failed' | Planned['change'];
+  /** The members that were changed, or were to be. */
+  changed: string[];
+  error: string | null;
+}
+
+/** What was done to a record, and which it is; filled in on the way, for it may fail halfway. */
+interface Outcome {
+  id: string | null;
+  result: Applied['result'];
+  changed: string[];
+}
+
+/** Nothing further can go well after these. */
+const hopeless = [1, 4, 7];
+const isHopeless = (error: unknown) =>
+  !(error instanceof SignageError) || error.code === 'interrupted' || hopeless.includes(exitCodeOf(error));
+
+/** Makes a record; where somebody else has meanwhile, theirs is taken. */
+async function make(
+  service: Service,
+  { kind, wanted, standing }: Planned,
+  venueId: string | undefined,
+): Promise<{ standing: Standing; isNew: boolean }> {
+  if (standing) return { standing, isNew: false };
+  const { name = '', address, timezone, labels = {} } = wanted;
+  try {
+    if (kind === 'venue') {
+      const body = { name, ...(address != null && { address }), ...(timezone != null && { timezone }), labels };
+      const made = await service.change('createVenue', { body });
+      if (made) return { standing: standingVenue(made.answer), isNew: true };
+    } else {
+      const made = await service.change('createScreen', { body: { venueId: venueId ?? '', name, labels } });
+      if (made) return { standing: standingScreen(made.answer), isNew: true };
+    }
+  } catch (error) {
+    if (!hasCode(error, 'name_taken') || error.existingId === undefined) throw error;
+    const params = { id: error.existingId };
+    const found =
+      kind === 'venue'
+        ? standingVenue(await service.read('getVenue', { params }))
+        : standingScreen(await service.read('getScreen', { params }));
+    return { standing: await readFurther(service, kind, found, wanted), isNew: false };
+  }
+  // Plans are not carried out under --dry-run, where alone there is no answer.
+  throw new SignageError('unexpected_answer', 'Nothing was made.');
+}
+
+/** Brings one record to what is wanted of it. */
+async function bring(service: Service, plan: Planned, venueId: string | undefined, outcome: Outcome): Promise<void> {
+  const { standing, isNew } = await make(service, plan, venueId);
+  outcome.id = standing.id;
+  if (!plan.standing && !isNew) outcome.changed = differences(standing.facts, plan.wanted).map(({ member }) => member);
+  const names = differingFacts(standing.facts, plan.wanted);
+  await writeFacts(service, plan.kind, standing, plan.wanted, names);
+  outcome.result = isNew ? 'created' : names.length > 0 ? 'updated' : 'unchanged';
+}
+
+/** Why a record will not be deleted, if so. */
+export function refusal({ change, standing }: Planned, force: boolean): string | null {
+  return change === 'delete' && standing?.isActive && !force ? 'The screen is active: revoke its device first, or say --force.' : null;
+}
+
+async function remove(service: Service, plan: Planned, force: boolean, outcome: Outcome): Promise<void> {
+  const { kind, standing } = plan;
+  const id = standing?.id ?? '';
+  const reason = refusal(plan, force);
+  if (reason !== null) throw new SignageError('screen_active', reason);
+  try {
+    if (kind === 'venue') await service.change('deleteVenue', { params: { id } });
+    else await service.change('deleteScreen', { params: { id }, ...(force && { query: { force: 'true' } }) });
+  } catch (error) {
+    // Somebody else was quicker.
+    if (!hasCode(error, 'screen_not_found') && !hasCode(error, 'venue_not_found')) throw error;
+  }
+  outcome.result = 'deleted';
+}
+
+/** The steps, one after another: what a record needs is there before it. */
+const steps: readonly ((plan: Planned) => boolean)[] = [
+  ({ kind, change }) => kind !== 'screen' && change !== 'delete',
+  ({ kind, change }) => kind === 'screen' && change !== 'delete',
+  ({ kind, change }) => kind === 'screen' && change === 'delete',
+  ({ kind, change }) => kind === 'venue' && change === 'delete',
+];
+
+/**
+ * Carries out a plan, many records at once. A record that fails does not stop the others; what makes all further ones hopeless (no connection,
+ * no right to do it, a signal) does, and is answered as `stopped`. The results are in the order of the plan, of as many records as there were.
+ */
+export async function applyPlan(
+  call: Call,
+  plans: readonly Planned[],
+  { force }: { force: boolean },
+): Promise<{ results: Applied[]; stopped: unknown }> {
+  const progress = makeProgress(call);
+  const done = new Map<Planned, Applied>();
+  let stopped: unknown;
+
+  async function apply(plan: Planned): Promise<void> {
+    const { kind, name } = plan;
+    const outcome: Outcome = { id: plan.standing?.id ?? null, result: 'failed', changed: plan.differences.map(({ member }) => member) };
+    let error: string | null = null;
+    try {
+      const venueId = plan.venue && done.get(plan.venue)?.id;
+      if (plan.change === 'unchanged') outcome.result = 'unchanged';
+      else if (plan.change === 'delete') await remove(call, plan, force, outcome);
+      else if (venueId === null) error = 'Its venue could not be made.';
+      else await bring(call, plan, venueId, outcome);
+    } catch (failure) {
+      if (isHopeless(failure)) throw failure;
+      error = (failure as SignageError).message;
+    }
+    done.set(plan, { kind, name, ...outcome, error });
+    progress.show(`Applying: ${done.size} of ${plans.length}`);
+  }
+
+  try {
+    for (const belongs of steps) await concurrently(plans.filter(belongs), requestsAtOnce, apply);
+  } catch (error) {
+    stopped = error;
+  } finally {
+    progress.end();
+  }
+  return { results: plans.flatMap((plan) => done.get(plan) ?? []), stopped };
+}

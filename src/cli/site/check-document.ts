@@ -1,0 +1,38 @@
+import type { z } from 'zod';
+import type { FieldError } from '../../domain/error.ts';
+import type { Path, SourceDocument } from './source-document.ts';
+
+function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>(
+    (inner, part) => (typeof inner === 'object' && inner !== null ? inner[part as keyof typeof inner] : undefined),
+    value,
+  );
+}
+
+/** What YAML reads as a number or a truth, and was meant as text: the commonest mistake in labels. */
+function quoteHint(message: string, value: unknown): string {
+  const isMeant = message === 'must be a string' && ['number', 'boolean'].includes(typeof value);
+  return isMeant ? `${message}: put it in quotes, "${value}"` : message;
+}
+
+function complaintsOf(issue: z.core.$ZodIssue, document: SourceDocument): FieldError[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => document.complaint([...issue.path, key], 'is no entry that we know: check its spelling'));
+  }
+  const value = valueAt(document.value, issue.path);
+  const message = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
+  const isMissing = value === undefined && issue.path.length > 0;
+  return [document.complaint(issue.path, isMissing ? 'is missing' : quoteHint(message, value))];
+}
+
+/** Checks a document against a schema; what is wrong goes to `complaints`, each place once, and the answer is `undefined`. */
+export function checkDocument<S extends z.ZodType>(schema: S, document: SourceDocument, complaints: FieldError[]): z.output<S> | undefined {
+  const result = schema.safeParse(document.value);
+  if (result.success) return result.data;
+  const seen = new Set<string>();
+  for (const complaint of result.error.issues.flatMap((issue) => complaintsOf(issue, document))) {
+    if (!seen.has(complaint.path)) complaints.push(complaint);
+    seen.add(complaint.path);
+  }
+  return undefined;
+}

@@ -1,0 +1,86 @@
+import type { Call } from '../call.ts';
+import { makeProgress } from '../progress.ts';
+import { findVenue, type Screen, type Venue } from '../resolve.ts';
+import { concurrently, requestsAtOnce } from './concurrently.ts';
+import type { Facts, SitePlaylist } from './site.ts';
+import { type RecordKind, readConfig, readPlaylist } from './standing.ts';
+
+type Read = Pick<Facts, 'config'> & { playlist: SitePlaylist | null };
+
+/** Playlists as the file has them: what several screens play stands under `playlists`, once. */
+function makePlaylists(reads: Iterable<Read>) {
+  const key = (playlist: SitePlaylist) => JSON.stringify(playlist);
+  const uses = new Map<string, number>();
+  for (const { playlist } of reads) if (playlist) uses.set(key(playlist), (uses.get(key(playlist)) ?? 0) + 1);
+  const shared = [...uses].filter(([, count]) => count > 1).map(([text]) => text);
+  const names = new Map(shared.map((text, at) => [text, `playlist-${at + 1}`]));
+  const body = ({ items, validUntil }: SitePlaylist) => ({ items, ...(validUntil !== null && { validUntil }) });
+  return {
+    named: Object.fromEntries([...names].map(([text, name]) => [name, body(JSON.parse(text))])),
+    of: (playlist: SitePlaylist) => names.get(key(playlist)) ?? body(playlist),
+  };
+}
+
+const filled = (map: object) => Object.keys(map).length > 0;
+
+/** What there is to say of a record; what is empty is left out. */
+function entry({ name, labels }: Venue | Screen, { config }: Pick<Facts, 'config'>): object {
+  return { name, ...(filled(labels) && { labels }), ...(config && { config }) };
+}
+
+/** A site as one document of a site file: the named venues, or the whole tenant. */
+export async function exportSite(call: Call, names: readonly string[]): Promise<object> {
+  const progress = makeProgress(call);
+  const reads = new Map<string, Read>();
+  const read = async (kind: RecordKind, id: string) => {
+    const config = await readConfig(call, kind, id);
+    const playlist = kind === 'screen' ? await readPlaylist(call, id) : null;
+    // One that is past its end is not what anybody wants shown, and would not be taken.
+    const stands = playlist?.status === 'active' ? { items: playlist.items, validUntil: playlist.validUntil } : null;
+    reads.set(id, { config, playlist: stands });
+  };
+  try {
+    progress.show('Reading what is there…');
+    const found = await Promise.all(names.map((name) => findVenue(call, name)));
+    const venues = names.length > 0 ? [...new Map(found.map((venue) => [venue.id, venue])).values()] : await call.all('listVenues');
+    const screens: Screen[] = [];
+    if (names.length === 0) screens.push(...(await call.all('listScreens')));
+    else for (const { id } of venues) screens.push(...(await call.all('listScreens', { query: { venueId: id } })));
+    const tenantId = names.length > 0 ? null : (await call.read('getMe')).tenantId;
+    const records: [RecordKind, string][] = [
+      ...(tenantId === null ? [] : [['tenant', tenantId] as [RecordKind, string]]),
+      ...venues.map(({ id }): [RecordKind, string] => ['venue', id]),
+      ...screens.map(({ id }): [RecordKind, string] => ['screen', id]),
+    ];
+    await concurrently(records, requestsAtOnce, async ([kind, id]) => {
+      await read(kind, id);
+      progress.show(`Reading what is there: ${reads.size} of ${records.length}`);
+    });
+    return document(tenantId, venues, screens, reads);
+  } finally {
+    progress.end();
+  }
+}
+
+function document(tenantId: string | null, venues: readonly Venue[], screens: readonly Screen[], reads: ReadonlyMap<string, Read>): object {
+  const playlists = makePlaylists(reads.values());
+  const byVenue = new Map<string, Screen[]>(venues.map(({ id }) => [id, []]));
+  for (const screen of screens) byVenue.get(screen.venueId)?.push(screen);
+  const screenEntry = (screen: Screen) => {
+    const { config, playlist } = reads.get(screen.id) ?? { config: null, playlist: null };
+    return { ...entry(screen, { config }), ...(playlist && { playlist: playlists.of(playlist) }) };
+  };
+  const venueEntry = (venue: Venue) => {
+    const { name, ...rest } = entry(venue, { config: reads.get(venue.id)?.config }) as { name: string };
+    const { address, timezone } = venue;
+    const place = { ...(address !== null && { address }), ...(timezone !== null && { timezone }) };
+    return { name, ...place, ...rest, screens: (byVenue.get(venue.id) ?? []).map(screenEntry) };
+  };
+  const config = tenantId === null ? null : reads.get(tenantId)?.config;
+  return {
+    version: 1,
+    ...(tenantId !== null && { tenant: { ...(config && { config }) } }),
+    ...(filled(playlists.named) && { playlists: playlists.named }),
+    venues: venues.map(venueEntry),
+  };
+}

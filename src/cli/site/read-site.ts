@@ -1,0 +1,99 @@
+import type { FieldError } from '../../domain/error.ts';
+import { foldName } from '../../domain/scalars.ts';
+import { readInput } from '../input-file.ts';
+import type { Io } from '../io.ts';
+import { usage } from '../settings.ts';
+import { checkDocument } from './check-document.ts';
+import { makePlaylistFiles } from './playlist-files.ts';
+import type { Named, Site, SitePlaylist, SiteVenue } from './site.ts';
+import { type SiteDocument, siteDocument } from './site-schema.ts';
+import { invalidFile, type Path, parseDocuments, type SourceDocument } from './source-document.ts';
+
+interface Read {
+  source: SourceDocument;
+  content: SiteDocument;
+}
+
+/** Sees to it that each thing is said once. */
+function makeOnce(complaints: FieldError[]) {
+  const seen = new Map<string, () => string>();
+  return (key: string, source: SourceDocument, path: Path) => {
+    const before = seen.get(key);
+    if (before === undefined) seen.set(key, () => source.place(path));
+    else complaints.push(source.complaint(path, `is there already: ${before()}`));
+    return before === undefined;
+  };
+}
+
+/** The playlists of all documents by their names: a screen may name one that stands in another file. */
+async function namedPlaylists(all: readonly Read[], complaints: FieldError[], readPlaylist: ReturnType<typeof makePlaylistFiles>) {
+  const isFirst = makeOnce(complaints);
+  const playlists = new Map<string, SitePlaylist | undefined>();
+  for (const { source, content } of all) {
+    for (const [name, place] of Object.entries(content.playlists)) {
+      const path = ['playlists', name];
+      if (isFirst(name, source, path)) playlists.set(name, await readPlaylist(place, source, path));
+    }
+  }
+  return playlists;
+}
+
+async function readDocuments(io: Io, files: readonly string[], complaints: FieldError[]): Promise<Read[]> {
+  if (files.filter((file) => file === '-').length > 1) throw usage('-f - can be given once: there is one stdin.');
+  const all: Read[] = [];
+  let found = 0;
+  for (const file of files) {
+    for (const source of parseDocuments(await readInput(io, file), file)) {
+      found += 1;
+      const content = checkDocument(siteDocument, source, complaints);
+      if (content) all.push({ source, content });
+    }
+  }
+  if (complaints.length > 0) throw invalidFile(complaints);
+  if (found === 0) throw invalidFile([{ path: files.join(', '), message: 'there is nothing in it' }]);
+  return all;
+}
+
+/**
+ * Reads site files (`-` is stdin) and puts together what they say. Nothing is asked of the service. Throws `invalid_file` with every mistake,
+ * each with its file, document, line and path.
+ */
+export async function readSite(io: Io, files: readonly string[]): Promise<Site> {
+  const complaints: FieldError[] = [];
+  const all = await readDocuments(io, files, complaints);
+  const readPlaylist = makePlaylistFiles(complaints);
+  const playlists = await namedPlaylists(all, complaints, readPlaylist);
+  const [isFirstTenant, isFirstRecord] = [makeOnce(complaints), makeOnce(complaints)];
+  let tenant: Site['tenant'];
+  const venues: SiteVenue[] = [];
+
+  async function screenOf(
+    { playlist: place, ...screen }: SiteDocument['venues'][number]['screens'][number],
+    source: SourceDocument,
+    path: Path,
+  ): Promise<Named> {
+    if (place === null || place === undefined) return { ...screen, playlist: place };
+    const at = [...path, 'playlist'];
+    if (typeof place !== 'string') return { ...screen, playlist: await readPlaylist(place, source, at) };
+    if (!playlists.has(place))
+      complaints.push(source.complaint(at, `names the playlist "${place}", and there is none of that name under "playlists"`));
+    return { ...screen, playlist: playlists.get(place) };
+  }
+
+  for (const { source, content } of all) {
+    if (content.tenant && isFirstTenant('', source, ['tenant'])) tenant = content.tenant;
+    for (const [at, { screens, ...venue }] of content.venues.entries()) {
+      const path = ['venues', at];
+      isFirstRecord(foldName(venue.name), source, [...path, 'name']);
+      const named: Named[] = [];
+      for (const [index, screen] of screens.entries()) {
+        const where = [...path, 'screens', index];
+        isFirstRecord(`${foldName(venue.name)}/${foldName(screen.name)}`, source, [...where, 'name']);
+        named.push(await screenOf(screen, source, where));
+      }
+      venues.push({ ...venue, screens: named });
+    }
+  }
+  if (complaints.length > 0) throw invalidFile(complaints);
+  return { tenant, venues };
+}

@@ -1,0 +1,58 @@
+import type { CallInput } from '../../client/call.ts';
+import type { Service } from '../service.ts';
+import type { FactName, Facts } from './site.ts';
+import type { RecordKind, Standing } from './standing.ts';
+
+/** A merge patch that leaves the wanted labels and no others. */
+function labelsPatch(standing: Facts['labels'] = {}, wanted: Facts['labels'] = {}): Record<string, string | null> {
+  return { ...Object.fromEntries(Object.keys(standing).map((key) => [key, null])), ...wanted };
+}
+
+async function patchRecord(
+  service: Service,
+  kind: RecordKind,
+  { id, facts }: Standing,
+  wanted: Facts,
+  names: readonly FactName[],
+): Promise<void> {
+  const patch = {
+    ...(names.includes('name') && wanted.name !== undefined && { name: wanted.name }),
+    ...(names.includes('labels') && { labels: labelsPatch(facts.labels, wanted.labels) }),
+  };
+  const ofVenue = {
+    ...(names.includes('address') && { address: wanted.address ?? null }),
+    ...(names.includes('timezone') && { timezone: wanted.timezone ?? null }),
+  };
+  if (Object.keys(patch).length + Object.keys(ofVenue).length === 0) return;
+  if (kind === 'venue') await service.change('updateVenue', { params: { id }, body: { ...patch, ...ofVenue } });
+  else await service.change('updateScreen', { params: { id }, body: patch });
+}
+
+async function writeConfig(service: Service, kind: RecordKind, id: string, config: Facts['config']): Promise<void> {
+  const params = { id };
+  if (config == null) {
+    if (kind === 'tenant') await service.change('deleteTenantConfig', { params });
+    else if (kind === 'venue') await service.change('deleteVenueConfig', { params });
+    else await service.change('deleteScreenConfig', { params });
+  } else if (kind === 'tenant') await service.change('putTenantConfig', { params, body: config });
+  else if (kind === 'venue') await service.change('putVenueConfig', { params, body: config });
+  else await service.change('putScreenConfig', { params, body: config });
+}
+
+async function writePlaylist(service: Service, id: string, playlist: Facts['playlist']): Promise<void> {
+  if (playlist == null) await service.change('withdrawPlaylist', { params: { id } });
+  else await service.change('publishPlaylist', { params: { id }, body: playlist as CallInput<'publishPlaylist'>['body'] });
+}
+
+/** Makes the named facts of a record what they are wanted to be. */
+export async function writeFacts(
+  service: Service,
+  kind: RecordKind,
+  standing: Standing,
+  wanted: Facts,
+  names: readonly FactName[],
+): Promise<void> {
+  await patchRecord(service, kind, standing, wanted, names);
+  if (names.includes('config')) await writeConfig(service, kind, standing.id, wanted.config);
+  if (names.includes('playlist')) await writePlaylist(service, standing.id, wanted.playlist);
+}

@@ -1,0 +1,41 @@
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { loadCommand } from '../../src/cli/load-command.ts';
+import { type CommandPath, commandPaths, tree } from '../../src/cli/tree.ts';
+import { type Operation, type OperationId, operations } from '../../src/wire/operations.ts';
+
+const folder = fileURLToPath(new URL('../../src/cli/commands', import.meta.url));
+const name = (path: CommandPath) => path.filter((word) => word !== undefined).join(' ');
+
+it('every command of the tree has its file, and every file its command', () => {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  expect(files.map((file) => file.replace('.ts', '').replace(/[\\/]/, ' ')).toSorted()).toEqual(commandPaths.map(name).toSorted());
+});
+
+it('every operation with a command is the operation of that command', async () => {
+  for (const [id, { command }] of Object.entries<Operation>(operations)) {
+    if (!command) continue;
+    const { operation } = await loadCommand(command);
+    expect([operation].flat(), name(command)).toContain(id as OperationId);
+  }
+});
+
+describe.each(commandPaths.map((path) => [name(path), path] as const))('signage %s', (called, path) => {
+  it('says what it is in one line, and how it is typed', async () => {
+    const { summary, examples } = await loadCommand(path);
+    expect(summary).toMatch(/^[A-Z][^\n]*[^.\n]$/);
+    expect(examples.length).toBeGreaterThan(0);
+    for (const [line] of examples) expect(line).toContain(`signage ${called}`);
+    if (path[1] === undefined) expect(tree.find((branch) => branch.name === called)?.summary).toBe(summary);
+  });
+
+  it('names operations that are its own, and changes nothing unless it says so', async () => {
+    const { operation, effect } = await loadCommand(path);
+    for (const id of [operation ?? []].flat()) {
+      const { command, method } = operations[id] as Operation;
+      expect(command).toEqual(path);
+      if (method !== 'GET') expect(['changes', 'destroys']).toContain(effect);
+    }
+  });
+});

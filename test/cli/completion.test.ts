@@ -1,0 +1,210 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { systemClock } from '../../src/domain/clock.ts';
+import { adminToken, type TestService } from '../support/service.ts';
+import { hangUp, json, raw, silence, stubService } from '../support/stub-service.ts';
+import { type Cli, type CliOptions, runCli, startCli } from './run-cli.ts';
+
+let cli: Cli;
+let service: TestService<typeof systemClock>;
+let as: (role: string) => Promise<Cli>;
+beforeAll(async () => {
+  ({ cli, service, as } = await startCli());
+  const venue = await service.venue({ name: 'Main Lobby', address: '1 Long Street' });
+  await service.venue({ name: 'Lab' });
+  await service.screen({ venueId: venue.id, name: 'Door left' });
+  await service.screen({ venueId: venue.id, name: 'Wall' });
+  await service.token('viewer');
+});
+
+/** What is offered for the last of some words, without the descriptions. */
+async function offered(words: string[], { run = cli, ...options }: CliOptions & { run?: typeof runCli } = {}): Promise<string[]> {
+  const { code, stdout, stderr } = await run(['completion', 'fish', '--', ...words], options);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => line.split('\t', 1)[0] ?? '');
+}
+
+/** What bash inserts for a line that is being typed. */
+async function inserted(line: string): Promise<string[]> {
+  const { code, stdout, stderr } = await cli(['completion', 'bash', '--', line]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout.split('\n').slice(0, -1);
+}
+
+describe('signage completion SHELL', () => {
+  it.each(['bash', 'zsh', 'fish'])('prints the script of %s, and needs no service for it', async (shell) => {
+    const { code, stdout, stderr } = await runCli(['completion', shell]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(`signage completion ${shell}`);
+  });
+
+  it('2 for a shell that is not known', async () => {
+    const { code, stderr } = await runCli(['completion', 'tcsh']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('bash, zsh, fish');
+  });
+
+  it('completes itself', async () => expect(await offered(['completion', ''])).toEqual(['bash', 'zsh', 'fish']));
+});
+
+describe('completion of commands and options', () => {
+  it('the first word, with what it is', async () => {
+    expect(await offered([''])).toEqual(expect.arrayContaining(['venue', 'screen', 'serve', 'doctor', 'help']));
+    const { stdout } = await cli(['completion', 'zsh', '--', 'ven']);
+    expect(stdout).toBe('venue\tThe places that have screens\n');
+  });
+
+  it('the first word after options', async () => {
+    expect(await offered(['-o', 'json', '--url', 'http://127.0.0.1:1', 'ven'])).toEqual(['venue']);
+    expect(await offered(['--u'])).toEqual(['--url']);
+  });
+
+  it('verbs', async () => {
+    expect(await offered(['venue', ''])).toEqual(['create', 'list', 'get', 'update', 'delete']);
+    expect(await offered(['venue', 'li'])).toEqual(['list']);
+    expect(await offered(['help', 'venue', 'li'])).toEqual(['list']);
+  });
+
+  it('options, those that are given left out unless they may be repeated', async () => {
+    const options = await offered(['venue', 'create', '--name', 'X', '--label', 'a=b', '--']);
+    expect(options).toEqual(expect.arrayContaining(['--address', '--label', '--dry-run', '--output', '--url', '--help']));
+    expect(options).not.toContain('--name');
+    expect(await offered(['venue', 'delete', '--ye'])).toEqual(['--yes']);
+  });
+
+  it('choices, in both forms', async () => {
+    expect(await offered(['venue', 'list', '-o', ''])).toEqual(['table', 'wide', 'json', 'ndjson', 'yaml', 'csv', 'name']);
+    expect(await offered(['venue', 'list', '--output', 'nd'])).toEqual(['ndjson']);
+    expect(await offered(['venue', 'list', '--output=n'])).toEqual(['--output=ndjson', '--output=name']);
+    expect(await offered(['screen', 'list', '--state', ''])).toEqual(['provisioning', 'active']);
+  });
+
+  it('asks the shell for files', async () => {
+    expect((await cli(['completion', 'bash', '--', 'signage venue list --ca-file '])).stdout).toBe('\t\n');
+    expect((await cli(['completion', 'zsh', '--', 'venue', 'list', '--ca-file='])).stdout).toBe('\t\n');
+  });
+
+  it.each([
+    [['nothing', '']],
+    [['venue', 'nothing', '']],
+    [['venue', 'create', '--name', '']],
+    [['venue', 'list', '--', '']],
+    [['venue', 'list', '']],
+  ])('nothing where there is nothing to say: %j', async (words) => expect(await offered(words)).toEqual([]));
+});
+
+describe('completion of names', () => {
+  it('venues, whatever their case', async () => {
+    expect(await offered(['venue', 'get', ''])).toEqual(['Main Lobby', 'Lab']);
+    expect(await offered(['venue', 'get', 'main'])).toEqual(['Main Lobby']);
+    expect(await offered(['screen', 'list', '--venue', 'La'])).toEqual(['Lab']);
+    expect(await offered(['screen', 'list', '--venue=La'])).toEqual(['--venue=Lab']);
+  });
+
+  it('screens, like files in folders', async () => {
+    expect(await offered(['doctor', ''])).toEqual(['Main Lobby/', 'Lab/']);
+    expect(await offered(['doctor', 'Main Lobby/'])).toEqual(['Main Lobby/Door left', 'Main Lobby/Wall']);
+    expect(await offered(['doctor', 'Main Lobby/W'])).toEqual(['Main Lobby/Wall']);
+    expect(await offered(['doctor', 'Nowhere/'])).toEqual([]);
+  });
+
+  it('tenants, of which there may be several', async () => {
+    expect(await offered(['venue', 'list', '--tenant', ''])).toEqual(['default']);
+  });
+
+  it('tokens, with their role', async () => {
+    const { stdout } = await cli(['completion', 'zsh', '--', 'token', 'get', 'Token']);
+    expect(stdout).toMatch(/^Token \d+\tviewer\n/);
+  });
+
+  it('saved contexts', async () => {
+    const { temporaryFolder } = await import('../support/temporary-folder.ts');
+    const env = { XDG_CONFIG_HOME: await temporaryFolder() };
+    const login = ['login', '--url', service.url, '--token-stdin', '--context', 'lab'];
+    const saved = await runCli(login, { env, stdin: adminToken });
+    expect(saved.code, saved.stderr).toBe(0);
+    expect(await offered(['venue', 'list', '--context', ''], { run: runCli, env })).toEqual(['lab']);
+    expect(await offered(['venue', 'get', 'L'], { run: runCli, env })).toEqual(['Lab']);
+  });
+
+  it('of the service that the line names', async () => {
+    const env = { SIGNAGE_TOKEN: adminToken, SIGNAGE_URL: 'http://127.0.0.1:9' };
+    expect(await offered(['--url', service.url, 'venue', 'get', 'L'], { run: runCli, env })).toEqual(['Lab']);
+    expect(await offered(['venue', 'get', '--url', service.url, 'L'], { run: runCli, env })).toEqual(['Lab']);
+    expect(await offered(['venue', 'get', 'L'], { run: runCli, env })).toEqual([]);
+  });
+
+  it('is silent where the role does not suffice', async () => {
+    expect(await offered(['venue', 'list', '--tenant', ''], { run: await as('viewer') })).toEqual([]);
+  });
+
+  it('is silent without a token, and asks nobody', async () => {
+    const stub = await stubService(json(200, {}));
+    expect(await offered(['venue', 'get', ''], { run: runCli, env: { SIGNAGE_URL: stub.url } })).toEqual([]);
+    expect(stub.heard).toEqual([]);
+    await stub.close();
+  });
+
+  it.each([
+    ['HTML', raw(200, '<html>')],
+    ['half an answer', raw(200, '{"items":[{"id":')],
+    ['an answer of another shape', json(200, { items: [{ name: 1 }] })],
+    ['a closed connection', hangUp],
+    ['401', json(401, { code: 'credential_invalid', detail: 'no' })],
+    ['silence', silence],
+  ])('is silent and quick at %s', async (_, answer) => {
+    const stub = await stubService(answer);
+    const startedMs = Date.now();
+    expect(await offered(['venue', 'get', ''], { run: runCli, env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: adminToken } })).toEqual([]);
+    expect(Date.now() - startedMs).toBeLessThan(3_000);
+    await stub.close();
+  });
+
+  it('names that cannot be typed are not offered as they are', async () => {
+    const times = { createdAt: '', updatedAt: '', tenantId: 't', address: 'a\tb\nc', timezone: null, labels: {} };
+    const items = ['\u001b[2J', 'a\nb', '--yes', 'Plain'].map((name, at) => ({ id: `id-${at}`, name, ...times }));
+    const stub = await stubService(json(200, { items, nextCursor: null }));
+    const { stdout } = await runCli(['completion', 'fish', '--', 'venue', 'get', ''], {
+      env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: adminToken },
+    });
+    expect(stdout).toBe('id-0\ta b c\nid-1\ta b c\nPlain\ta b c\n');
+    await stub.close();
+  });
+});
+
+describe('what bash inserts', () => {
+  it.each([
+    ['signage ven', ['venue']],
+    ['  /usr/local/bin/signage  venue  g', ['get']],
+    ['signage venue get Main', ['Main\\ Lobby']],
+    ['signage venue get Main\\ L', ['Main\\ Lobby']],
+    ['signage venue get "Main L', ['Main Lobby']],
+    ["signage venue get 'Main L", ['Main Lobby']],
+    ['signage screen list --venue=Ma', ['Main\\ Lobby']],
+    ['signage screen list --venue="Ma', ['Main Lobby']],
+    ['signage venue list --output=nd', ['ndjson']],
+    ['signage doctor Main\\ Lobby/', ['Main\\ Lobby/Door\\ left', 'Main\\ Lobby/Wall']],
+    ['signage', []],
+  ])('for %s|', async (line, words) => expect(await inserted(line)).toEqual(words));
+
+  it('is quoted, whatever the name', async () => {
+    const names = ['$(touch x)', 'it\'s `x` "y"', 'a:b;c', '~root', 'Größe 5*'];
+    const times = { createdAt: '', updatedAt: '', tenantId: 't', address: null, timezone: null, labels: {} };
+    const stub = await stubService(json(200, { items: names.map((name, at) => ({ id: `id-${at}`, name, ...times })), nextCursor: null }));
+    const env = { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: adminToken };
+    const lines = async (line: string) => (await runCli(['completion', 'bash', '--', line], { env })).stdout.split('\n').slice(0, -1);
+    expect(await lines('signage venue get ')).toEqual([
+      '\\$\\(touch\\ x\\)',
+      'it\\\'s\\ \\`x\\`\\ \\"y\\"',
+      'a:b\\;c',
+      '\\~root',
+      'Größe\\ 5\\*',
+    ]);
+    expect(await lines('signage venue get a:')).toEqual(['b\\;c']);
+    expect(await lines('signage venue get "')).toEqual(['\\$(touch x)', 'it\'s \\`x\\` \\"y\\"', 'a:b;c', '~root', 'Größe 5*']);
+    expect(await lines("signage venue get '")).toEqual(['$(touch x)', 'a:b;c', '~root', 'Größe 5*']);
+    await stub.close();
+  });
+});

@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { json, type StubService, stubService } from '../support/stub-service.ts';
+import { runCli } from './run-cli.ts';
+
+const id = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
+const at = '2026-11-20T12:00:00.000Z';
+const plain = {
+  id,
+  tenantId: id,
+  name: 'Lobby',
+  address: 'Main St 1, "rear"',
+  timezone: null,
+  labels: { floor: '2' },
+  createdAt: at,
+  updatedAt: at,
+};
+const hostileText = 'a\u001b[2J\u202eb\r\nc\u2028d\u0085e\tf"\\,\u2066';
+const hostile = { ...plain, name: hostileText, address: `${hostileText}: - #`, labels: { [hostileText]: hostileText } };
+const unsafe = /[^\P{Cc}\n]|[\p{Zl}\p{Zp}\p{Bidi_Control}\ufeff]/u;
+
+let stub: StubService;
+beforeAll(async () => {
+  stub = await stubService();
+});
+afterAll(() => stub.close());
+
+const run = (argv: string[], answer: unknown, options = {}) => {
+  stub.answers.splice(0, Infinity, json(200, answer));
+  return runCli(argv, { env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: `mak_${'x'.repeat(30)}` }, ...options });
+};
+const list = (items: object[], ...argv: string[]) => run(['venue', 'list', ...argv], { items, nextCursor: null });
+const get = (item: object, ...argv: string[]) => run(['venue', 'get', id, ...argv], item);
+
+describe('-o', () => {
+  it('json is what the service sent: a list as an array, a record as an object', async () => {
+    expect((await list([plain, plain], '-o', 'json')).json).toEqual([plain, plain]);
+    expect((await get(plain, '-o', 'json')).json).toEqual(plain);
+    expect((await get(plain, '-o', 'json')).stdout).toBe(`${JSON.stringify(plain, null, 2)}\n`);
+  });
+
+  it('ndjson has one record a line', async () => {
+    const { stdout, ndjson } = await list([plain, plain], '-o', 'ndjson');
+    expect(ndjson).toEqual([plain, plain]);
+    expect(stdout).toBe(`${JSON.stringify(plain)}\n`.repeat(2));
+  });
+
+  it('yaml', async () => {
+    expect(parse((await list([plain, plain], '-o', 'yaml')).stdout)).toEqual([plain, plain]);
+    expect(parse((await get(plain, '-o', 'yaml')).stdout)).toEqual(plain);
+  });
+
+  it('csv follows RFC 4180', async () => {
+    const { stdout } = await list([plain], '-o', 'csv');
+    expect(stdout).toBe(
+      `name,address,timezone,labels,id,createdAt,updatedAt\r\nLobby,"Main St 1, ""rear""",,floor=2,${id},${at},${at}\r\n`,
+    );
+    expect((await get(plain, '-o', 'csv')).stdout).toBe(stdout);
+  });
+
+  it('name is what can be typed back: the id where the name cannot', async () => {
+    expect((await list([plain, hostile, { ...plain, name: id.replace('0', '1') }], '-o', 'name')).stdout).toBe(`Lobby\n${id}\n${id}\n`);
+  });
+
+  it('table widens for later pages, and never cuts', async () => {
+    const longer = { ...plain, name: '東京'.repeat(10) };
+    stub.answers.splice(
+      0,
+      Infinity,
+      json(200, { items: [plain], nextCursor: 'x' }),
+      json(200, { items: [longer, plain], nextCursor: null }),
+    );
+    const { stdout } = await runCli(['venue', 'list', '--fields', 'name,id'], { env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' } });
+    const gap = ' '.repeat(35);
+    expect(stdout).toBe(`NAME   ID\nLobby  ${id}\n${longer.name}  ${id}\nLobby${gap}  ${id}\n`);
+  });
+
+  it('has bold headers at a terminal, unless NO_COLOR', async () => {
+    const env = { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' };
+    const page = { items: [plain], nextCursor: null };
+    expect((await run(['venue', 'list'], page, { tty: true, env })).stdout).toSatisfy((text: string) => text.startsWith('\u001b[1mNAME '));
+    for (const more of [{ NO_COLOR: '1' }, { TERM: 'dumb' }]) {
+      expect((await run(['venue', 'list'], page, { tty: true, env: { ...env, ...more } })).stdout).toMatch(/^NAME /);
+    }
+    expect((await run(['venue', 'list'], page, { env })).stdout).toMatch(/^NAME /);
+  });
+
+  it.each([['-o'], ['-o', 'xml'], ['-o', 'name', '--fields', 'id'], ['-o', 'csv', '--jq', '.']])('2 for %j %j', async (...argv) => {
+    const { code, stdout } = await list([plain], ...argv);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+
+  it('may stand before the noun', async () => {
+    const { json: result } = await run(['-o', 'json', '--url', stub.url, 'venue', 'get', id], plain, { env: { SIGNAGE_TOKEN: 'mak_x' } });
+    expect(result).toEqual(plain);
+  });
+});
+
+describe('--fields', () => {
+  it.each<[string, object]>([
+    ['id,labels.floor', { id, labels: { floor: '2' } }],
+    ['labels', { labels: { floor: '2' } }],
+    ['labels.nowhere,timezone', { labels: { nowhere: null }, timezone: null }],
+    ['name , id', { name: 'Lobby', id }],
+    ['id,id.x', { id }],
+  ])('%s', async (fields, picked) => {
+    expect((await get(plain, '-o', 'json', '--fields', fields)).json).toEqual(picked);
+    expect((await list([plain], '-o', 'ndjson', '--fields', fields)).ndjson).toEqual([picked]);
+  });
+
+  it('are the columns of tables and CSV', async () => {
+    expect((await list([plain], '--fields', 'labels.floor,name')).stdout).toBe('LABELS.FLOOR  NAME\n2             Lobby\n');
+    expect((await list([plain], '-o', 'csv', '--fields', 'labels.floor,name')).stdout).toBe('labels.floor,name\r\n2,Lobby\r\n');
+  });
+
+  it.each(['', 'id,', 'labels..floor', 'nothing', 'constructor', '__proto__.x'])('2 for "%s"', async (fields) => {
+    const { code, stdout } = await list([plain], '-o', 'json', '--fields', fields);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+});
+
+describe('--jq', () => {
+  it.each<[string[], string]>([
+    [['.[].name'], 'Lobby\nLobby\n'],
+    [['length'], '2\n'],
+    [['.[0].labels'], '{"floor":"2"}\n'],
+    [['.[] | select(.name == "x")'], ''],
+    [['-o', 'ndjson', '.name'], 'Lobby\nLobby\n'],
+    [['--fields', 'id', '.[0] | keys'], '["id"]\n'],
+    [['-1'], '-1\n'],
+    [['.[0].id # the first'], `${id}\n`],
+    [['[.[].name] | @tsv'], 'Lobby\tLobby\n'],
+  ])('%j', async (argv, output) => {
+    const { code, stdout, stderr } = await list([plain, plain], ...argv.slice(0, -1), `--jq=${argv.at(-1)}`);
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: output, stderr: '' });
+  });
+
+  it.each(['.[', 'nonsense', '.[0].name.x', 'error("no")'])('2 for %s, with what jq says', async (expression) => {
+    const { code, stdout, stderr } = await list([plain], '--jq', expression);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^signage: --jq failed: .+\n$/);
+  });
+
+  it('sees neither the environment nor files', async () => {
+    expect((await list([plain], '--jq', 'env | tostring')).stdout).not.toContain('SIGNAGE');
+    expect((await list([plain], '--jq', 'input_filename')).stdout).not.toContain(process.cwd());
+  });
+});
+
+describe('hostile text from the service', () => {
+  it.each([[], ['-o', 'wide'], ['-o', 'csv'], ['-o', 'name'], ['--fields', 'name,address,labels'], ['--jq', '.[] | .name, .labels']])(
+    'is spelled out in %j %j',
+    async (...argv) => {
+      const { code, stdout } = await list([hostile], ...argv);
+      expect(code).toBe(0);
+      // Tabs part the columns of @tsv, and do no harm.
+      const text = argv[0] === '--jq' ? stdout.replaceAll('\t', ' ') : stdout;
+      expect(text.replaceAll('\r\n', '\n')).not.toMatch(unsafe);
+      const lines = { csv: 2, name: 1 }[argv[1] ?? ''] ?? 2;
+      expect(stdout.trimEnd().split('\n')).toHaveLength(lines);
+    },
+  );
+
+  it('is data in JSON, spelled out', async () => {
+    for (const format of ['json', 'ndjson']) {
+      const { stdout } = await get(hostile, '-o', format);
+      expect(stdout).not.toMatch(unsafe);
+      expect(JSON.parse(stdout)).toEqual(hostile);
+    }
+  });
+
+  it('is data in YAML, spelled out', async () => {
+    const { stdout } = await get(hostile, '-o', 'yaml');
+    expect(stdout).not.toMatch(unsafe);
+    expect(parse(stdout)).toEqual(hostile);
+  });
+
+  it('is spelled out in a record, and in questions', async () => {
+    expect((await get(hostile)).stdout).not.toMatch(unsafe);
+    const { stderr } = await runCli(['venue', 'delete', id], {
+      env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' },
+      tty: true,
+      keys: [[/Delete/, 'n\r']],
+    });
+    expect(stderr).toContain('a\\u001b[2J\\u202eb\\u000d\\u000ac');
+    expect(stderr).not.toContain('\u202e');
+  });
+});

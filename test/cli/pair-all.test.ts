@@ -1,0 +1,186 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { merge } from '../../src/cli/pair/merge.ts';
+import { RuntimeClient } from '../../src/client/runtime-client.ts';
+import type { Clock } from '../../src/domain/clock.ts';
+import { item } from '../support/content.ts';
+import type { FakeIo } from '../support/fake-io.ts';
+import type { TestService } from '../support/service.ts';
+import { terminalScreen } from '../support/terminal-screen.ts';
+import { type Cli, startCli } from './run-cli.ts';
+
+let cli: Cli;
+let service: TestService<Clock>;
+beforeAll(async () => {
+  ({ cli, service } = await startCli());
+});
+
+async function venueWith(names: readonly string[]) {
+  const venue = await service.venue();
+  const screens = [];
+  for (const name of names) {
+    const screen = await service.screen({ venueId: venue.id, name });
+    await service.manage('PUT', `/v1/screens/${screen.id}/playlist`, { items: [item()] });
+    screens.push(screen);
+  }
+  return { venue, screens };
+}
+
+async function playOn(code: string): Promise<void> {
+  const anyone = new RuntimeClient({ url: service.url });
+  const { screenId, apiKey } = await anyone.register({ pairingCode: code, deviceInfo: { model: 'QM55B' } });
+  const tv = anyone.withKey(apiKey);
+  await tv.fetchPlaylist(screenId);
+  await tv.postEvents(screenId, [{ type: 'status', timestamp: 1_760_000_000 }]);
+}
+
+const stepsOf = (io: FakeIo) =>
+  io
+    .out()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+/** As many codes as there are screens. */
+async function codesOf(io: FakeIo, count: number): Promise<string[]> {
+  await io.until(new RegExp(`(?:"step":"code"[\\s\\S]*){${count}}`));
+  return stepsOf(io).map(({ code }) => code);
+}
+
+const codeOn = async (screenId: string) => (await service.manage('GET', `/v1/screens/${screenId}`)).body.provisioningCode?.status;
+
+describe('signage pair --venue X --all', () => {
+  it('pairs every screen that waits for a TV, and leaves those alone that have one', async () => {
+    const { venue, screens } = await venueWith(['A', 'B', 'C']);
+    const bound = await service.tv((await service.screen({ venueId: venue.id, name: 'Bound' })).id);
+    const { code, ndjson } = await cli(['pair', '--venue', venue.name, '--all', '-o', 'ndjson'], {
+      during: async (io) => Promise.all((await codesOf(io, 3)).map(playOn)),
+    });
+    expect(code).toBe(0);
+    for (const { id } of screens) {
+      const steps = ndjson.filter(({ screenId }) => screenId === id).map(({ step }) => step);
+      expect(steps).toEqual(['code', 'registered', 'playlist', 'event', 'paired']);
+    }
+    expect(ndjson.some(({ screen }) => screen === 'Bound')).toBe(false);
+    expect((await bound.send('GET', 'config')).status).toBe(200);
+  });
+
+  it('has nothing to do where no screen waits', async () => {
+    const venue = await service.venue();
+    const { code, stdout, stderr } = await cli(['pair', '--venue', venue.name, '--all', '-o', 'ndjson']);
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: `No screen of "${venue.name}" waits for a TV.\n` });
+    expect((await cli(['pair', '--venue', venue.name, '--all', '-o', 'json'])).json).toEqual([]);
+  });
+
+  it('8 when the time is over before all are paired; their codes are cancelled, and those that are stay so', async () => {
+    const { venue, screens } = await venueWith(['A', 'B']);
+    const { code, ndjson, stderr } = await cli(['pair', '--venue', venue.name, '--all', '--timeout', '4s', '-o', 'ndjson'], {
+      during: async (io) => playOn((await codesOf(io, 2))[0] ?? ''),
+    });
+    expect(code).toBe(8);
+    const [paired] = ndjson;
+    expect(ndjson.filter(({ screenId }) => screenId === paired.screenId).at(-1).step).toBe('paired');
+    const left = screens.find(({ id }) => id !== paired.screenId);
+    expect(ndjson.at(-1)).toMatchObject({ step: 'failed', screenId: left.id, error: expect.stringContaining('in vain') });
+    expect(JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ code: 'wait_timed_out' });
+    expect(await codeOn(left.id)).toBe('cancelled');
+  });
+
+  it('9 when one of them cannot be paired; the others go on', async () => {
+    const { venue } = await venueWith(['A', 'B']);
+    const { code, ndjson } = await cli(['pair', '--venue', venue.name, '--all', '-o', 'ndjson'], {
+      async during(io) {
+        const [first = '', second = ''] = await codesOf(io, 2);
+        await service.manage('DELETE', `/v1/devices/provisioning-codes/${first}`);
+        await io.until(/"step":"failed"/);
+        await playOn(second);
+      },
+    });
+    expect(code).toBe(9);
+    expect(ndjson.map(({ step }) => step)).toEqual(['code', 'code', 'failed', 'registered', 'playlist', 'event', 'paired']);
+  });
+
+  it('Ctrl-C leaves no code, and says what stands', async () => {
+    const { venue, screens } = await venueWith(['A', 'B', 'C']);
+    const { code, stderr } = await cli(['pair', '--venue', venue.name, '--all', '-o', 'ndjson'], {
+      during: async (io) => codesOf(io, 3).then(() => io.signal('SIGINT')),
+    });
+    expect(code).toBe(130);
+    for (const { id } of screens) expect(await codeOn(id)).toBe('cancelled');
+    expect(stderr).toContain('0 of 3 screens are paired.');
+    expect(stderr.match(/is cancelled/g)).toHaveLength(3);
+  });
+
+  it('ends them all, and their codes, when going on is hopeless', async () => {
+    const { venue, screens } = await venueWith(['A', 'B']);
+    const { body } = await service.manage('POST', '/v1/tokens', { name: 'Short-lived', role: 'installer' });
+    const { code } = await cli(['pair', '--venue', venue.name, '--all', '-o', 'ndjson'], {
+      env: { SIGNAGE_TOKEN: body.token },
+      async during(io) {
+        const [first = ''] = await codesOf(io, 2);
+        await service.manage('DELETE', `/v1/tokens/${body.id}`);
+        await playOn(first);
+      },
+    });
+    expect(code).toBe(4);
+    expect(screens).toHaveLength(2);
+  });
+
+  it('--dry-run shows a code for each, and makes none', async () => {
+    const { venue, screens } = await venueWith(['A', 'B']);
+    const { code, ndjson } = await cli(['pair', '--venue', venue.name, '--all', '--dry-run', '-o', 'ndjson']);
+    expect({ code, paths: ndjson.map(({ body }) => body.screenId).toSorted() }).toEqual({
+      code: 0,
+      paths: screens.map(({ id }) => id).toSorted(),
+    });
+    expect(await codeOn(screens[0].id)).toBeUndefined();
+  });
+
+  it('at a terminal it is a live list, and in the end a table', async () => {
+    const { venue } = await venueWith(['Left', 'Right']);
+    let live: string[] = [];
+    const { code, stdout, stderr } = await cli(['pair', '--venue', venue.name, '--all'], {
+      tty: true,
+      async during(io) {
+        await io.until(/Left +[A-Z2-9]{4} [A-Z2-9]{4}[\s\S]*Right +[A-Z2-9]{4} [A-Z2-9]{4} +15:00 +waiting/);
+        live = terminalScreen(io.err());
+        const codes = live.join('\n').match(/[A-Z2-9]{4} [A-Z2-9]{4}/g) ?? [];
+        await playOn((codes[0] ?? '').replace(' ', ''));
+        await io.until(/1 of 2 paired/);
+        await playOn((codes[1] ?? '').replace(' ', ''));
+      },
+    });
+    expect(code).toBe(0);
+    expect(live[0]).toBe(`${venue.name}: 0 of 2 paired`);
+    expect(terminalScreen(stderr).slice(0, 3).join('\n')).toMatch(/: 2 of 2 paired\nLeft +paired ✓ QM55B\nRight +paired ✓ QM55B/);
+    expect(stdout).toMatch(/SCREEN +DEVICE +MODEL +VERSION/);
+    expect(stdout.match(/QM55B/g)).toHaveLength(2);
+  });
+});
+
+describe('several sources as one', () => {
+  async function* counting(name: string, count: number, ended: string[]) {
+    try {
+      for (let at = 1; at <= count; at++) yield `${name}${at}`;
+    } finally {
+      ended.push(name);
+    }
+  }
+
+  it('yields all there is, no more than so many at once', async () => {
+    const ended: string[] = [];
+    const seen: string[] = [];
+    for await (const one of merge([counting('a', 2, ended), counting('b', 1, ended), counting('c', 2, ended)], 2, () => {})) seen.push(one);
+    expect(seen.toSorted()).toEqual(['a1', 'a2', 'b1', 'c1', 'c2']);
+    expect(seen.indexOf('c1')).toBeGreaterThan(seen.indexOf('b1'));
+  });
+
+  it('ends all of them when nobody looks any longer', async () => {
+    const ended: string[] = [];
+    let stopped = false;
+    const stop = () => {
+      stopped = true;
+    };
+    for await (const _ of merge([counting('a', 5, ended), counting('b', 5, ended)], 5, stop)) break;
+    expect({ stopped, ended: ended.toSorted() }).toEqual({ stopped: true, ended: ['a', 'b'] });
+  });
+});

@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/domain/clock.ts';
+import { impression } from '../support/content.ts';
+import type { BoundTv, TestService } from '../support/service.ts';
+import { type Cli, startCli } from './run-cli.ts';
+
+let cli: Cli;
+let service: TestService<Clock>;
+let as: (role: string) => Promise<Cli>;
+let tv: BoundTv;
+const [spring, summer] = [randomUUID(), randomUUID()].toSorted();
+
+beforeAll(async () => {
+  ({ cli, service, as } = await startCli());
+  const { id: venueId } = await service.venue({ name: 'Lobby' });
+  tv = await service.tv((await service.screen({ venueId, name: 'Main' })).id);
+  const at = (day: number) => Date.UTC(2026, 4, day) / 1000;
+  await tv.send('POST', 'events', {
+    body: [
+      impression({ campaignId: spring, timestamp: at(1), duration: 10 }),
+      impression({ campaignId: spring, timestamp: at(2), duration: 2.5 }),
+      impression({ campaignId: summer, timestamp: at(2) }),
+    ],
+  });
+});
+
+const report = (...words: string[]) => cli(['report', 'impressions', ...words]);
+
+describe('signage report impressions', () => {
+  it('counts by campaign, as the service does', async () => {
+    expect((await report('-o', 'json')).json).toEqual([
+      { key: spring, impressions: 2, seconds: 12.5 },
+      { key: summer, impressions: 1, seconds: 0 },
+    ]);
+    expect((await report()).stdout).toMatch(/^KEY +IMPRESSIONS +SECONDS\n\S+ +2 +12\.5\n\S+ +1 +0\n$/);
+  });
+
+  it('is a CSV of the same columns that the service has', async () => {
+    const line = 'groupBy=day&by=timestamp';
+    const { text } = await service.manage('GET', `/v1/reports/impressions?${line}`, undefined, { headers: { accept: 'text/csv' } });
+    expect((await report('--group-by', 'day', '--by', 'timestamp', '-o', 'csv')).stdout).toBe(text);
+  });
+
+  it('counts whole days, the last one exclusive', async () => {
+    expect((await report('--group-by', 'day', '--from', '2026-05-01', '--to', '2026-05-02', '-o', 'json')).json).toEqual([
+      { key: '2026-05-01', impressions: 1, seconds: 10 },
+    ]);
+  });
+
+  it('counts by the day of receipt', async () => {
+    const today = new Date().toISOString().slice(0, 10);
+    expect((await report('--group-by', 'day', '--by', 'received', '-o', 'json')).json).toEqual([
+      { key: today, impressions: 3, seconds: 12.5 },
+    ]);
+  });
+
+  it.each([
+    ['screen', 'Lobby/Main'],
+    ['venue', 'Lobby'],
+  ])('says what a %s is called', async (group, name) => {
+    expect((await report('--group-by', group)).stdout).toMatch(new RegExp(`NAME\\n\\S+ +3 +12\\.5 +${name}\\n$`));
+    expect((await report('--group-by', group, '-o', 'json')).json[0]).toEqual({ key: expect.any(String), impressions: 3, seconds: 12.5 });
+  });
+
+  it('has at most --limit rows', async () => {
+    expect((await report('--limit', '1', '-o', 'ndjson')).ndjson).toHaveLength(1);
+    expect((await report('--group-by', 'creative', '-o', 'name')).stdout.split('\n')).toHaveLength(4);
+  });
+
+  it.each([
+    ['a group that there is none of', ['--group-by', 'city'], 2],
+    ['a clock that there is none of', ['--by', 'moon'], 2],
+    ['a time within a day', ['--from', '2026-05-01T10:00:00Z'], 6],
+    ['a day that there is none of', ['--to', '2026-02-30'], 6],
+  ])('refuses %s', async (_, words, code) => {
+    expect(await report(...words)).toMatchObject({ code, stdout: '' });
+  });
+
+  it('is for viewers, too; 4 for a token that is none', async () => {
+    expect((await (await as('viewer'))(['report', 'impressions'])).code).toBe(0);
+    expect((await cli(['report', 'impressions'], { env: { SIGNAGE_TOKEN: 'mak_none' } })).code).toBe(4);
+  });
+});

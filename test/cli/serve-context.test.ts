@@ -1,0 +1,109 @@
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { main } from '../../src/cli/main.ts';
+import { fakeIo } from '../support/fake-io.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { runCli } from './run-cli.ts';
+
+let home: string;
+let file: string;
+let data: string;
+
+beforeEach(async () => {
+  home = await temporaryFolder();
+  file = join(home, 'signage', 'contexts.json');
+  data = join(home, 'data');
+});
+
+interface Started {
+  url: string;
+  out: string;
+  err: string;
+}
+
+/** Serves while the work is done. */
+async function serving(argv: string[], work: (started: Started) => Promise<void>, { env = {}, isTTY = true } = {}): Promise<void> {
+  const io = fakeIo({ isTTY, env: { XDG_CONFIG_HOME: home, ...env } });
+  const ended = main(['serve', '--port', '0', '--data', data, ...argv], io);
+  await Promise.race([io.until(/Stop: {2}Ctrl-C/), ended]);
+  const url = /https?:\/\/127\.0\.0\.1:\d+/.exec(io.out())![0];
+  await work({ url, out: io.out(), err: io.err() }).finally(() => io.signal('SIGTERM'));
+  expect(await ended).toBe(0);
+}
+
+const saved = async () => JSON.parse(await readFile(file, 'utf8'));
+const cli = (...argv: string[]) => runCli(argv, { env: { XDG_CONFIG_HOME: home } });
+
+describe('signage serve at a terminal', () => {
+  it('saves the context local, so that the command it suggests just works', async () => {
+    await serving([], async ({ url, out }) => {
+      expect(out).toContain('Try:   signage venue list\n');
+      expect(await saved()).toEqual({ current: 'local', contexts: { local: { url, token: expect.stringMatching(/^mak_/) } } });
+      expect((await cli('venue', 'list')).code).toBe(0);
+      expect((await cli('whoami', '-o', 'json')).json).toMatchObject({ role: 'platform', context: 'local' });
+    });
+  });
+
+  it('follows the service to another port, with the token that it was given then', async () => {
+    await serving([], async () => {});
+    const { token } = (await saved()).contexts.local;
+    await serving([], async ({ url, out }) => {
+      expect(out).not.toContain('mak_');
+      expect(await saved()).toEqual({ current: 'local', contexts: { local: { url, token } } });
+      expect((await cli('venue', 'list')).code).toBe(0);
+    });
+  });
+
+  it('leaves a local that another service made alone when it knows no token of its own', async () => {
+    await serving([], async () => {});
+    await serving(['--store', 'memory'], async () => {});
+    const other = await saved();
+    await serving([], async ({ out }) => expect(out).toContain('curl'));
+    expect(await saved()).toEqual(other);
+  });
+
+  it('keeps another current context, and says how to reach it all the same', async () => {
+    await serving([], async ({ url }) => {
+      const { token } = (await saved()).contexts.local;
+      await runCli(['login', '--url', url, '--context', 'work', '--token-stdin'], { stdin: token, env: { XDG_CONFIG_HOME: home } });
+    });
+    await serving([], async ({ out }) => {
+      expect((await saved()).current).toBe('work');
+      expect(out).toContain('Try:   signage venue list --context local\n');
+      expect((await cli('venue', 'list', '--context', 'local')).code).toBe(0);
+    });
+  });
+
+  it('trusts its own certificate', async () => {
+    const pem = (name: string) => new URL(`../fixtures/tls/first.${name}.pem`, import.meta.url).pathname;
+    await serving(['--tls-cert', pem('cert'), '--tls-key', pem('key')], async () => {
+      expect((await cli('venue', 'list')).code).toBe(0);
+    });
+  });
+
+  it('serves all the same when it cannot be saved, and warns', async () => {
+    await serving([], async () => {});
+    await chmod(file, 0o644);
+    await serving([], async ({ out, err }) => {
+      expect(err).toMatch(/could not be saved/);
+      expect(out).toContain('curl');
+    });
+    await writeFile(file, '{', { mode: 0o600 });
+    await chmod(file, 0o600);
+    await serving([], async ({ err }) => expect(err).toMatch(/could not be saved/));
+  });
+});
+
+describe('signage serve saves nothing', () => {
+  it.each<[string, string[], { env?: Record<string, string>; isTTY?: boolean }]>([
+    ['with --no-context', ['--no-context'], {}],
+    ['with SIGNAGE_NO_CONTEXT', [], { env: { SIGNAGE_NO_CONTEXT: '1' } }],
+    ['under CI', [], { env: { CI: 'true' } }],
+    ['off a terminal', [], { isTTY: false }],
+    ['where there is no folder for it', [], { env: { XDG_CONFIG_HOME: '' } }],
+  ])('%s', async (_, argv, world) => {
+    await serving(argv, async ({ out }) => expect(out).toContain('curl'), world);
+    await expect(saved()).rejects.toThrow('ENOENT');
+  });
+});

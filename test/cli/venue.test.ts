@@ -1,0 +1,201 @@
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/domain/clock.ts';
+import { unknownId } from '../support/management.ts';
+import type { TestService } from '../support/service.ts';
+import { type Cli, startCli } from './run-cli.ts';
+
+let service: TestService<Clock>;
+let cli: Cli;
+let viewer: Cli;
+let name: string;
+let count = 0;
+
+beforeAll(async () => {
+  const started = await startCli();
+  ({ service, cli } = started);
+  viewer = await started.as('viewer');
+});
+beforeEach(() => {
+  name = `Lobby ${++count}`;
+});
+
+const venues = async () => (await service.manage('GET', '/v1/venues?limit=200')).body.items as { id: string; name: string }[];
+
+describe('signage venue create', () => {
+  it('makes a venue and shows it', async () => {
+    const { code, stdout, stderr } = await cli(['venue', 'create', '--name', name, '--timezone', 'Europe/Berlin', '--label', 'a=b,c=d']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(new RegExp(`^Name +${name}\nAddress +-\nTimezone +Europe/Berlin\nLabels +a=b,c=d\nId +[0-9a-f-]{36}\n`));
+  });
+
+  it('answers the record as the service has it with -o json', async () => {
+    const { code, json } = await cli(['venue', 'create', '--name', name, '--address', 'Main St 1', '-o', 'json']);
+    expect(code).toBe(0);
+    expect(json).toEqual((await service.manage('GET', `/v1/venues/${json.id}`)).body);
+    expect(json).toMatchObject({ name, address: 'Main St 1', timezone: null, labels: {} });
+  });
+
+  it('--dry-run shows the request, and sends nothing', async () => {
+    const plan = await cli(['venue', 'create', '--name', name, '--dry-run', '-o', 'json']);
+    expect(plan.json).toEqual([{ method: 'POST', path: '/v1/venues', body: { name, labels: {} } }]);
+    const shown = await cli(['venue', 'create', '--name', name, '--dry-run']);
+    expect(shown.stdout).toContain('POST /v1/venues');
+    expect((await venues()).some((venue) => venue.name === name)).toBe(false);
+  });
+
+  it('5 when the name is taken, with the id of the one that has it', async () => {
+    const { json } = await cli(['venue', 'create', '--name', name, '-o', 'json']);
+    const { code, stdout, stderr } = await cli(['venue', 'create', '--name', name]);
+    expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
+    expect(stderr).toMatch(/^signage: .*is there already.*\n {2}.*signage venue get 'Lobby \d+'\n$/);
+    const asJson = await cli(['venue', 'create', '--name', name, '-o', 'json']);
+    expect(asJson.stdout).toBe('');
+    expect(JSON.parse(asJson.stderr)).toMatchObject({ status: 409, code: 'name_taken', existingId: json.id, exitCode: 5 });
+  });
+
+  it('6 when the service refuses it, with every complaint', async () => {
+    const { code, stderr } = await cli(['venue', 'create', '--name', '', '--timezone', 'Mars/Olympus']);
+    expect(code).toBe(6);
+    expect(stderr).toContain('/name: must not be empty');
+    expect(stderr).toContain('/timezone: must be an IANA time zone');
+  });
+
+  it('4 for a viewer, and makes nothing', async () => {
+    const { code, stderr } = await viewer(['venue', 'create', '--name', name]);
+    expect(code).toBe(4);
+    expect(stderr).toContain('signage whoami');
+    expect((await venues()).some((venue) => venue.name === name)).toBe(false);
+  });
+
+  it.each([
+    [['venue', 'create'], '--name must be given'],
+    [['venue', 'create', '--name', 'x', '--label', 'floor'], 'A label is written key=value'],
+    [['venue', 'create', 'x', '--name', 'x'], 'Too many arguments'],
+  ])('2 for %j', async (argv, message) => {
+    const { code, stdout, stderr } = await cli(argv);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(message);
+  });
+});
+
+describe('signage venue list', () => {
+  it('lists all pages, unless --limit', async () => {
+    const lonely = await startCli();
+    for (let at = 0; at < 205; at++) await lonely.service.venue({ name: `V${String(at).padStart(3, '0')}` });
+    expect((await lonely.cli(['venue', 'list', '-o', 'json'])).json).toHaveLength(205);
+    const { stdout, stderr } = await lonely.cli(['venue', 'list', '--limit', '3', '--verbose']);
+    expect(stdout.split('\n')).toHaveLength(5);
+    expect(stderr).toMatch(/^GET \/v1\/venues\?limit=3 → 200 \(\d+ ms\)\n$/);
+    const all = await lonely.cli(['venue', 'list', '-o', 'ndjson', '--limit', '201', '--verbose']);
+    expect(all.ndjson).toHaveLength(201);
+    expect(all.stderr.match(/GET/g)).toHaveLength(2);
+  });
+
+  it('--search finds parts of names', async () => {
+    await service.venue({ name });
+    await service.venue({ name: `Annex ${count}` });
+    expect((await viewer(['venue', 'list', '--search', name.toUpperCase(), '-o', 'name'])).stdout).toBe(`${name}\n`);
+  });
+
+  it('an empty list is an empty table, an empty array, and the header of a CSV', async () => {
+    const of = async (...argv: string[]) => (await cli(['venue', 'list', '--search', 'nowhere', ...argv])).stdout;
+    expect(await of()).toBe('');
+    expect(await of('-o', 'json')).toBe('[]\n');
+    expect(await of('-o', 'ndjson')).toBe('');
+    expect(await of('-o', 'csv')).toBe('name,address,timezone,labels,id,createdAt,updatedAt\r\n');
+  });
+});
+
+describe('signage venue get', () => {
+  it('by name in any case, and by id', async () => {
+    const venue = await service.venue({ name });
+    for (const text of [name.toUpperCase(), venue.id, venue.id.toUpperCase()]) {
+      expect((await viewer(['venue', 'get', text, '-o', 'json'])).json).toEqual(venue);
+    }
+  });
+
+  it.each(['Nowhere', unknownId])('3 for %s', async (text) => {
+    const { code, stdout, stderr } = await cli(['venue', 'get', text]);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(stderr).toContain('signage venue list');
+  });
+});
+
+describe('signage venue update', () => {
+  it('changes what is named, and nothing else', async () => {
+    const venue = await service.venue({ name, address: 'Here', timezone: 'Europe/Berlin', labels: { floor: '2', wing: 'east' } });
+    const argv = ['venue', 'update', name, '--timezone', '', '--label', 'floor-', '--label', 'region=north', '-o', 'json'];
+    const { json } = await cli(argv);
+    expect(json).toMatchObject({ ...venue, timezone: null, labels: { wing: 'east', region: 'north' }, updatedAt: expect.any(String) });
+  });
+
+  it('--dry-run changes nothing', async () => {
+    const venue = await service.venue({ name });
+    const { json } = await cli(['venue', 'update', name, '--name', 'Other', '--dry-run', '-o', 'json']);
+    expect(json).toEqual([{ method: 'PATCH', path: `/v1/venues/${venue.id}`, body: { name: 'Other' } }]);
+    expect((await cli(['venue', 'get', venue.id, '-o', 'json'])).json).toEqual(venue);
+  });
+
+  it('2 when there is nothing to change, 3 when there is no such venue', async () => {
+    expect((await cli(['venue', 'update', name])).code).toBe(2);
+    expect((await cli(['venue', 'update', 'Nowhere', '--name', 'x'])).code).toBe(3);
+  });
+});
+
+describe('signage venue delete', () => {
+  it('with --yes deletes, says so on stderr, and prints nothing', async () => {
+    await service.venue({ name });
+    expect(await cli(['venue', 'delete', name, '--yes'])).toMatchObject({ code: 0, stdout: '', stderr: `Deleted the venue "${name}".\n` });
+    expect((await venues()).some((venue) => venue.name === name)).toBe(false);
+  });
+
+  it('--quiet says nothing', async () => {
+    await service.venue({ name });
+    expect(await cli(['venue', 'delete', name, '--yes', '--quiet'])).toMatchObject({ code: 0, stdout: '', stderr: '' });
+  });
+
+  it.each([
+    ['off a terminal', { tty: false }, []],
+    ['under CI', { tty: true, env: { CI: 'true' } }, []],
+    ['with --no-input', { tty: true }, ['--no-input']],
+  ])('%s needs --yes, and deletes nothing without', async (_, options, more) => {
+    await service.venue({ name });
+    const { code, stdout, stderr } = await cli(['venue', 'delete', name, ...more], options);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('--yes');
+    expect((await venues()).some((venue) => venue.name === name)).toBe(true);
+  });
+
+  it('asks at a terminal: yes deletes, and no does not', async () => {
+    await service.venue({ name });
+    const question = new RegExp(`Delete the venue "${name}"\\?`);
+    const no = await cli(['venue', 'delete', name], { tty: true, keys: [[question, 'n\r']] });
+    expect(no).toMatchObject({ code: 5, stdout: '' });
+    expect(no.stderr).toContain('Nothing was changed.');
+    expect((await venues()).some((venue) => venue.name === name)).toBe(true);
+    expect(await cli(['venue', 'delete', name], { tty: true, keys: [[question, 'y\r']] })).toMatchObject({ code: 0, stdout: '' });
+    expect((await venues()).some((venue) => venue.name === name)).toBe(false);
+  });
+
+  it('130 at Ctrl-C, and deletes nothing', async () => {
+    await service.venue({ name });
+    const { code } = await cli(['venue', 'delete', name], { tty: true, keys: [[/Delete/, '\u0003']] });
+    expect(code).toBe(130);
+    expect((await venues()).some((venue) => venue.name === name)).toBe(true);
+  });
+
+  it('--dry-run asks nothing, shows the request, and deletes nothing', async () => {
+    const venue = await service.venue({ name });
+    const { code, json } = await cli(['venue', 'delete', name, '--dry-run', '-o', 'json'], { tty: true });
+    expect({ code, json }).toEqual({ code: 0, json: [{ method: 'DELETE', path: `/v1/venues/${venue.id}` }] });
+    expect((await venues()).some(({ id }) => id === venue.id)).toBe(true);
+  });
+
+  it('5 when it has screens, and says which command lists them', async () => {
+    const { id } = await service.venue({ name });
+    await service.screen({ venueId: id });
+    const { code, stderr } = await cli(['venue', 'delete', name, '--yes']);
+    expect(code).toBe(5);
+    expect(stderr).toContain(`signage screen list --venue '${name}'`);
+  });
+});

@@ -1,0 +1,107 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach } from 'vitest';
+import { once as onlyOnce } from '../../src/cli/once.ts';
+import { shellWord } from '../../src/cli/shell-word.ts';
+import { checkout } from './signage-process.ts';
+import { terminalScreen } from './terminal-screen.ts';
+
+/** A command line in a terminal of its own. */
+export interface SignageTerminal {
+  /** All that was written to it. */
+  written(): string;
+  /** What a person sees on it. */
+  seen(): string;
+  /** Presses keys; `\u0003` is Ctrl-C. */
+  type(keys: string): void;
+  /** Changes its size, as somebody does who drags the window. */
+  resize(columns: number, rows: number): void;
+  /** Resolves once what is seen matches; rejects when the program ends without it, or after 20 s. */
+  until(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Resolves with the exit code. */
+  ended: Promise<number | null>;
+}
+
+function hasScript(): boolean {
+  try {
+    return execFileSync('script', ['--version'], { encoding: 'utf8' }).includes('util-linux');
+  } catch {
+    return false;
+  }
+}
+
+/** Makes sure that there is `script` of util-linux, and the built program. What is missing fails the tests; it skips none. */
+const requireTerminals = onlyOnce(() => {
+  if (!hasScript()) {
+    try {
+      execFileSync('apt-get', ['install', '-y', 'bsdutils'], { stdio: 'ignore' });
+    } catch {
+      // Said below.
+    }
+  }
+  if (!hasScript()) throw new Error('script of util-linux is needed for these tests: apt-get install bsdutils');
+  if (!existsSync(join(checkout, 'dist/cli/commands/pair.js'))) throw new Error('These tests run the built program: npm run build');
+  return true;
+});
+
+const running = new Set<{ pid: number | undefined; ended: Promise<unknown> }>();
+
+afterEach(async () => {
+  for (const { pid, ended } of running) {
+    if (pid !== undefined) process.kill(pid, 'SIGKILL');
+    await ended;
+  }
+});
+
+/** Runs `signage` with these arguments in a pseudo-terminal. Its environment has no settings of the service, and no `CI`, but those given. */
+export function openTerminal(argv: readonly string[], env: Record<string, string>, [columns, rows] = [80, 24]): SignageTerminal {
+  requireTerminals();
+  const program = [process.execPath, join(checkout, 'bin/signage.js'), ...argv].map(shellWord).join(' ');
+  const command = `tty; stty cols ${columns} rows ${rows}; exec ${program}`;
+  const clean = Object.entries(process.env).filter(([name]) => !/^(?:SIGNAGE_|CI$|NO_COLOR$|FORCE_COLOR$)/.test(name));
+  const child = spawn('script', ['--quiet', '--return', '--flush', '--command', command, '/dev/null'], {
+    env: { ...Object.fromEntries(clean), SHELL: '/bin/sh', TERM: 'xterm-256color', ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let all = '';
+  let size = columns;
+  const waiting = new Set<() => void>();
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    all += text;
+    for (const look of [...waiting]) look();
+  });
+  const written = () => all.slice(all.indexOf('\n') + 1);
+  const seen = () => terminalScreen(written(), size).join('\n');
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  const one = { pid: child.pid, ended };
+  running.add(one);
+  ended.then(() => running.delete(one));
+  return {
+    written,
+    seen,
+    type: (keys) => void child.stdin.write(keys),
+    resize(toColumns, toRows) {
+      size = toColumns;
+      const [tty = ''] = /^\/dev\/\S+/.exec(all) ?? [];
+      execFileSync('stty', ['-F', tty, 'cols', String(toColumns), 'rows', String(toRows)]);
+    },
+    until: (pattern) =>
+      new Promise((resolve, reject) => {
+        const fail = (why: string) => reject(new Error(`${pattern} was never seen: ${why}. There was:\n${seen()}`));
+        const timer = setTimeout(fail, 20_000, 'the time is over');
+        const look = () => {
+          const match = pattern.exec(seen());
+          if (!match) return;
+          clearTimeout(timer);
+          waiting.delete(look);
+          resolve(match);
+        };
+        waiting.add(look);
+        look();
+        ended.then((code) => fail(`ended with ${code}`));
+      }),
+    ended,
+  };
+}
