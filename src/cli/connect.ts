@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { ManagementClient, ManagementOptions } from '../client/management-client.ts';
+import { makeNodeRequester } from '../client/node-requester.ts';
 import type { Exchanged } from '../client/transport.ts';
 import { hasCode, SignageError } from '../domain/error.ts';
 import type { Context } from './context.ts';
@@ -60,7 +61,7 @@ async function tenantIdOf(client: ManagementClient, tenant: string, signal: Abor
 /** What a client of the service of a profile is made with. */
 export async function clientOptions(profile: Profile, { io, clock, random }: Context, verbose: boolean): Promise<ManagementOptions> {
   return {
-    ...{ url: profile.url.value, token: requireToken(profile), clock, random },
+    ...{ url: profile.url.value, token: requireToken(profile), clock, random, makeRequester: makeNodeRequester },
     ...(profile.caFile !== undefined && { certificates: await readCertificates(profile.caFile) }),
     ...(verbose && { onExchange: (exchange: Exchanged) => io.stderr.write(exchangeLine(exchange)) }),
   };

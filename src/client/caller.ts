@@ -6,6 +6,7 @@ import { readAnswer } from './answer.ts';
 import type { CallAnswer, CallInput, PlainInput } from './call.ts';
 import type { Reply } from './problem.ts';
 import { requestPath } from './request-path.ts';
+import type { MakeRequester } from './requester.ts';
 import { defaultRetry, type RetryPolicy, withRetry } from './retry.ts';
 import { type Exchange, type Exchanged, makeTransport, serviceAddress, type Transport } from './transport.ts';
 
@@ -19,6 +20,8 @@ export interface ClientOptions {
   retry?: Partial<RetryPolicy>;
   /** Certificates (PEM) to trust in place of Node's own. */
   certificates?: readonly string[];
+  /** How requests are sent; with undici unless given. */
+  makeRequester?: MakeRequester;
   /** Told of each request once it is over, each try by itself. The path is as it was sent: it may hold a pairing code. */
   onExchange?: ((exchange: Exchanged) => void) | undefined;
   clock?: Clock;

@@ -1,8 +1,8 @@
-import { Agent, request } from 'undici';
 import type { Clock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import { interrupted } from './interrupted.ts';
 import { answeredError, type Reply } from './problem.ts';
+import type { MakeRequester, Requester } from './requester.ts';
 
 /** One request as it goes out. */
 export interface Exchange {
@@ -80,6 +80,7 @@ export interface TransportOptions {
   service: string;
   clock: Clock;
   certificates?: readonly string[];
+  makeRequester?: MakeRequester | undefined;
   onExchange?: ((exchange: Exchanged) => void) | undefined;
 }
 
@@ -89,18 +90,26 @@ export interface TransportOptions {
  */
 export type Transport = (exchange: Exchange) => Promise<Reply>;
 
-export function makeTransport({ service, clock, certificates, onExchange }: TransportOptions): Transport {
-  const dispatcher = certificates && new Agent({ connect: { ca: [...certificates] } });
+/** Loaded when the first request goes out, for those who do not choose another. */
+const makeFastRequester: MakeRequester = async (certificates) => (await import('./undici-requester.ts')).makeUndiciRequester(certificates);
+
+export function makeTransport({
+  service,
+  clock,
+  certificates,
+  makeRequester = makeFastRequester,
+  onExchange,
+}: TransportOptions): Transport {
+  let requester: Promise<Requester> | undefined;
 
   async function fetchReply({ timeoutMs, signal, path, ...wanted }: Exchange): Promise<Reply> {
     if (signal?.aborted) throw interrupted();
     const late = new AbortController();
     const cancel = clock.after(timeoutMs, () => late.abort());
     const ends = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
-    const limits = { signal: ends, headersTimeout: 0, bodyTimeout: 0 };
     try {
-      const options = { ...wanted, ...limits, body: wanted.body ?? null, ...(dispatcher && { dispatcher }) };
-      const answer = await request(`${service}${path}`, options);
+      requester ??= makeRequester(certificates);
+      const answer = await (await requester)(`${service}${path}`, { ...wanted, body: wanted.body ?? null, signal: ends });
       return { status: answer.statusCode, headers: answer.headers, text: await readText(answer.body, service) };
     } catch (error) {
       if (signal?.aborted) throw interrupted();
