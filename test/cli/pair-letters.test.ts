@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { blockLetters, grouped } from '../../src/cli/pair/block-letters.ts';
+import { groupedCode } from '../../src/cli/code-text.ts';
+import { blockLetters } from '../../src/cli/pair/block-letters.ts';
 import { codeAlphabet } from '../../src/domain/pairing-code.ts';
 
 describe('codes in large letters', () => {
-  it('are grouped', () => expect(grouped('ABCD2345')).toBe('ABCD 2345'));
+  it('are grouped', () => expect(groupedCode('ABCD2345')).toBe('ABCD 2345'));
 
   it('every character has one of its own, all of one size', () => {
     const drawn = [...codeAlphabet].map((character) =>

@@ -1,3 +1,5 @@
+import { groupedCode } from '../code-text.ts';
+
 /** The characters of pairing codes, 5 by 7 dots each: a row of dots is a digit of base 32, its bits from left to right. */
 const letters: Readonly<Record<string, string>> = {
   ...{ A: 'ehhvhhh', B: 'uhhuhhu', C: 'ehggghe', D: 'uhhhhhu', E: 'vgguggv', F: 'vgguggg', G: 'ehgnhhf', H: 'hhhvhhh' },
@@ -23,17 +25,12 @@ function groupLines(group: string): string[] {
   return lines.map((line) => [...group].map((character) => letterLine(letters[character] ?? '', line)).join(' '));
 }
 
-/** A code in groups of four, as it is read out: `ABCD 2345`. */
-export function grouped(code: string): string {
-  return code.length === 8 ? `${code.slice(0, 4)} ${code.slice(4)}` : code;
-}
-
 /**
  * A code in letters that can be read across a room, at most `columns` wide: on one line of letters or on two. `undefined` where there is no
  * room for either, and for a code of other characters.
  */
 export function blockLetters(code: string, columns: number): string[] | undefined {
-  const groups = grouped(code).split(' ');
+  const groups = groupedCode(code).split(' ');
   if (groups.length !== 2 || ![...groups.join('')].every((character) => Object.hasOwn(letters, character))) return undefined;
   const [left = [], right = []] = groups.map(groupLines);
   const width = left[0]?.length ?? 0;

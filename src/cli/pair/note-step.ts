@@ -1,6 +1,6 @@
 import type { Call } from '../call.ts';
+import { groupedCode } from '../code-text.ts';
 import { usage } from '../settings.ts';
-import { grouped } from './block-letters.ts';
 import { isWatched } from './board.ts';
 import type { PairStep } from './pair-step.ts';
 import type { QrCode } from './qr-code.ts';
@@ -21,6 +21,6 @@ export function requireVisibleCode(call: Call): void {
 export function noteStep(call: Call, step: PairStep, qrOf: ((text: string) => QrCode) | undefined): void {
   if (step.step !== 'code' || step.code === null) return;
   if (!resultsShowCodes(call.common))
-    call.note(`Code for ${step.venue}/${step.screen}: ${grouped(step.code)}, good until ${step.expiresAt}`);
+    call.note(`Code for ${step.venue}/${step.screen}: ${groupedCode(step.code)}, good until ${step.expiresAt}`);
   if (qrOf && step.link !== null) for (const line of [...qrOf(step.link).lines, step.link]) call.note(line);
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../domain/clock.ts';
-import { blockLetters, grouped } from './block-letters.ts';
+import { groupedCode } from '../code-text.ts';
+import { blockLetters } from './block-letters.ts';
 import type { BoardLine, BoardSize } from './board.ts';
 import { modelText, versionText } from './pair-step.ts';
 import { type Pairing, placeName } from './pairing.ts';
@@ -46,7 +47,7 @@ function codeLines({ code }: Pairing, clock: Clock, letters: readonly string[] |
   if (!code) return [{ text: 'Making a code …' }, blank];
   const large: BoardLine[] = letters ? [...letters.map((text): BoardLine => ({ text, look: 'strong' })), blank] : [];
   const left = countdown(code.endsAtMs, clock);
-  return [...large, { text: `Code ${grouped(code.code)}`, look: 'strong' }, { text: `Type it on the TV: ${left} left` }, blank];
+  return [...large, { text: `Code ${groupedCode(code.code)}`, look: 'strong' }, { text: `Type it on the TV: ${left} left` }, blank];
 }
 
 function beside(left: readonly string[], right: readonly BoardLine[]): BoardLine[] {

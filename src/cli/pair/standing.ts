@@ -1,9 +1,9 @@
-import { grouped } from './block-letters.ts';
+import { groupedCode } from '../code-text.ts';
 import { type Pairing, placeName, placeWord } from './pairing.ts';
 
 function codeText({ place, code }: Pairing): string[] {
   if (!code || code.fate === 'expired') return [];
-  const shown = grouped(code.code);
+  const shown = groupedCode(code.code);
   if (code.fate === 'left') return [`The code ${shown} could not be cancelled; it is good until ${code.expiresAt}.`];
   if (code.fate === 'used') return [`A TV has registered on "${placeName(place)}" with the code ${shown}.`];
   return [`The code ${shown} is cancelled.`];

@@ -1,5 +1,5 @@
 import type { Clock } from '../../domain/clock.ts';
-import { grouped } from './block-letters.ts';
+import { groupedCode } from '../code-text.ts';
 import type { BoardLine, BoardSize } from './board.ts';
 import { countdown } from './pair-frame.ts';
 import { modelText } from './pair-step.ts';
@@ -28,7 +28,7 @@ function rowOf(pairing: Pairing, waitFor: Stage, clock: Clock, columns: number):
   const { code, state, reached } = pairing;
   const isOpen = state === 'going' && reached.length === 0 && code !== undefined;
   const name = cut(pairing.place.screen.name, columns);
-  const text = `${name}  ${(isOpen ? grouped(code.code) : '').padEnd(9)}  ${(isOpen ? countdown(code.endsAtMs, clock) : '').padStart(5)}  `;
+  const text = `${name}  ${(isOpen ? groupedCode(code.code) : '').padEnd(9)}  ${(isOpen ? countdown(code.endsAtMs, clock) : '').padStart(5)}  `;
   const look = { going: 'strong', done: 'good', failed: 'bad' } as const;
   return { text: text + stateText(pairing, waitFor), ...((state !== 'going' || isOpen) && { look: look[state] }) };
 }
