@@ -7,7 +7,7 @@ export interface RequestParts {
 }
 
 /** What came back; the body is read to its end, or left by destroying it. */
-export interface RequestReply {
+interface RequestReply {
   statusCode: number;
   headers: Record<string, string | string[] | undefined>;
   body: AsyncIterable<Buffer>;
