@@ -61,7 +61,13 @@ export function effectiveConfig(levels: readonly (ConfigBody | undefined)[]): De
   ) as DeviceConfig;
 }
 
-/** For how long after it was last seen a device counts as online: twice the larger of its two intervals. */
-export function onlineWindowMs(config: DeviceConfig): number {
-  return 2 * 60_000 * Math.max(config.syncIntervalMinutes, config.heartbeatIntervalMinutes);
+/** The ids of the stored configs that apply to a screen, from the least specific level to the most. */
+export function configIds(owner: { tenantId: string; venueId: string; screenId: string }): [tenant: string, venue: string, screen: string] {
+  return [`tenant/${owner.tenantId}`, `venue/${owner.venueId}`, `screen/${owner.screenId}`];
+}
+
+/** Whether a device is online: not suspended, and seen within twice the larger of its two intervals (docs/protocol.md §2.7). Times in milliseconds. */
+export function isOnline(state: 'bound' | 'suspended', lastSeenAt: number | undefined, config: DeviceConfig, nowMs: number): boolean {
+  const windowMs = 2 * 60_000 * Math.max(config.syncIntervalMinutes, config.heartbeatIntervalMinutes);
+  return state === 'bound' && lastSeenAt !== undefined && nowMs - lastSeenAt <= windowMs;
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type ConfigBody, type DeviceConfig, effectiveConfig } from '../domain/config.ts';
+import { type ConfigBody, configIds, type DeviceConfig, effectiveConfig } from '../domain/config.ts';
 import { SignageError } from '../domain/error.ts';
 import type { ConfigLevel } from '../domain/records.ts';
 import type { Reader } from '../store/store.ts';
@@ -14,11 +14,7 @@ export interface ForceConfig {
 
 /** Lays the levels over each other (docs/protocol.md §2.4). */
 export async function configInForce(reader: Reader, owner: { tenantId: string; venueId: string; screenId: string }): Promise<ForceConfig> {
-  const [tenant, venue, screen] = await Promise.all([
-    reader.get('configs', `tenant/${owner.tenantId}`),
-    reader.get('configs', `venue/${owner.venueId}`),
-    reader.get('configs', `screen/${owner.screenId}`),
-  ]);
+  const [tenant, venue, screen] = await Promise.all(configIds(owner).map((id) => reader.get('configs', id)));
   const source = (screen ?? venue ?? tenant)?.level ?? 'default';
   return { config: effectiveConfig([tenant?.config, venue?.config, screen?.config]), source };
 }

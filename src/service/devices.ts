@@ -1,5 +1,5 @@
 import { iso, isoOrNull } from '../domain/clock.ts';
-import { onlineWindowMs } from '../domain/config.ts';
+import { isOnline } from '../domain/config.ts';
 import type { DeviceQuery, DeviceView } from '../domain/device.ts';
 import type { Page } from '../domain/list.ts';
 import type { Device, Screen } from '../domain/records.ts';
@@ -15,15 +15,9 @@ import { viewScreen } from './screens.ts';
 export function makeDevices(kit: Kit) {
   const { store, clock } = kit;
 
-  /** Online: seen within twice the larger of its two intervals, and not suspended (docs/protocol.md §2.7). */
-  async function isOnline(reader: Reader, row: Device, lastSeenAt: number | undefined): Promise<boolean> {
-    if (row.state === 'suspended' || lastSeenAt === undefined) return false;
-    const { config } = await configInForce(reader, row);
-    return clock.now() - lastSeenAt <= onlineWindowMs(config);
-  }
-
   async function view(reader: Reader, row: Device): Promise<DeviceView> {
     const marks = store.marks('device', row.id);
+    const { config } = await configInForce(reader, row);
     return {
       id: row.id,
       screenId: row.screenId,
@@ -37,7 +31,7 @@ export function makeDevices(kit: Kit) {
       lastPlaylistStatus: marks.lastPlaylistStatus ?? null,
       lastConfigAt: isoOrNull(marks.lastConfigAt),
       lastEventAt: isoOrNull(marks.lastEventAt),
-      online: await isOnline(reader, row, marks.lastSeenAt),
+      online: isOnline(row.state, marks.lastSeenAt, config, clock.now()),
       suspendedAt: isoOrNull(row.suspendedAt),
       suspendReason: row.suspendReason,
     };

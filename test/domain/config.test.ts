@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ConfigBody, configBody, defaultConfig, effectiveConfig, onlineWindowMs } from '../../src/domain/config.ts';
+import { type ConfigBody, configBody, defaultConfig, effectiveConfig, isOnline } from '../../src/domain/config.ts';
 
 const names = fc.constantFrom('syncIntervalMinutes', 'cachePolicy', 'maxSizeGB', 'app', 'constructor', 'a');
 const { tree: level } = fc.letrec((tie) => ({
@@ -57,9 +57,21 @@ describe('effectiveConfig', () => {
   });
 });
 
-it('onlineWindowMs is twice the larger of the two intervals', () => {
-  expect(onlineWindowMs(defaultConfig)).toBe(10 * 60_000);
-  expect(onlineWindowMs({ ...defaultConfig, heartbeatIntervalMinutes: 7.5 })).toBe(15 * 60_000);
+describe('isOnline', () => {
+  const tenMinutes = 10 * 60_000;
+
+  it('holds for twice the larger of the two intervals after the device was seen', () => {
+    expect(isOnline('bound', 1000, defaultConfig, 1000 + tenMinutes)).toBe(true);
+    expect(isOnline('bound', 1000, defaultConfig, 1001 + tenMinutes)).toBe(false);
+    const slowHeart = { ...defaultConfig, heartbeatIntervalMinutes: 7.5 };
+    expect(isOnline('bound', 0, slowHeart, 15 * 60_000)).toBe(true);
+    expect(isOnline('bound', 0, slowHeart, 15 * 60_000 + 1)).toBe(false);
+  });
+
+  it('never holds for a device that is suspended, or was not seen', () => {
+    expect(isOnline('suspended', 1000, defaultConfig, 1000)).toBe(false);
+    expect(isOnline('bound', undefined, defaultConfig, 1000)).toBe(false);
+  });
 });
 
 describe('a stored config', () => {

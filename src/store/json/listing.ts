@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { effectiveConfig, onlineWindowMs } from '../../domain/config.ts';
+import { configIds, type DeviceConfig, effectiveConfig, isOnline } from '../../domain/config.ts';
 import { codeFinishedAt } from '../../domain/pairing-code.ts';
 import type { Device, Rows, StoredConfig } from '../../domain/records.ts';
 import { foldName } from '../../domain/scalars.ts';
@@ -69,14 +69,15 @@ function testsOf<T extends ListedTable>(base: Base, marks: Marks, { where = {}, 
   const nameOf = (row: Record<string, unknown>) => (typeof row.name === 'string' ? foldName(row.name) : undefined);
   if (name !== undefined) tests.push((row) => nameOf(row) === foldName(name));
   if (search !== undefined) tests.push((row) => nameOf(row)?.includes(foldName(search)) === true);
-  if (online) tests.push((row) => isOnline(base, marks, row as unknown as Device, online.now) === online.is);
+  if (online) {
+    tests.push((row) => {
+      const device = row as unknown as Device;
+      return isOnline(device.state, marks.marks('device', device.id).lastSeenAt, configOf(base, device), online.now) === online.is;
+    });
+  }
   return tests;
 }
 
-function isOnline(base: Base, marks: Marks, { id, state, screenId, venueId, tenantId }: Device, now: number): boolean {
-  const { lastSeenAt } = marks.marks('device', id);
-  if (state === 'suspended' || lastSeenAt === undefined) return false;
-  const stored = [`tenant/${tenantId}`, `venue/${venueId}`, `screen/${screenId}`].map((config) => base.row('configs', config));
-  const config = effectiveConfig(stored.map((row) => (row as StoredConfig | undefined)?.config));
-  return now - lastSeenAt <= onlineWindowMs(config);
+function configOf(base: Base, device: Device): DeviceConfig {
+  return effectiveConfig(configIds(device).map((id) => (base.row('configs', id) as StoredConfig | undefined)?.config));
 }
