@@ -1,16 +1,9 @@
 import { SignageError } from '../domain/error.ts';
-import { type JsonScan, scanJson } from './json-scan.ts';
+import { type ParsedJson, parseJson } from '../domain/parse-json.ts';
 
-/** Deeper JSON than this is refused: no program of ours sends it, and every recursion over it stays harmless. */
-const deepest = 64;
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-/** A body that was read: its bytes, and what they say. */
-export interface ReadBody {
+/** A body that was read: its bytes, and what they say; `json` is `undefined` when there was no body. */
+export interface ReadBody extends ParsedJson {
   bytes: Uint8Array;
-  /** `undefined` when there was no body. */
-  json: unknown;
-  scan: JsonScan;
 }
 
 /** What an operation without a body has read. */
@@ -52,35 +45,6 @@ function isJsonType(contentType: string): boolean {
   return type === 'application/json' || (type.includes('/') && type.endsWith('+json'));
 }
 
-function decode(bytes: Uint8Array): string {
-  let text: string;
-  try {
-    text = utf8.decode(bytes);
-  } catch (cause) {
-    throw badJson('it is not well-formed UTF-8', cause);
-  }
-  if (text.startsWith('\ufeff')) throw badJson('it begins with a byte order mark');
-  return text;
-}
-
-/** A member named `__proto__` is never made: it is dropped, wherever it stands, however it is spelt. */
-function withoutProto(name: string, value: unknown): unknown {
-  return name === '__proto__' ? undefined : value;
-}
-
-/** Parses JSON text as bodies hold it; throws `invalid_json`. */
-function parseJson(bytes: Uint8Array): ReadBody {
-  const text = decode(bytes);
-  const scan = scanJson(bytes);
-  if (scan.depth > deepest) throw badJson(`it is nested more than ${deepest} deep`);
-  try {
-    const json = /__proto__|\\u00/i.test(text) ? JSON.parse(text, withoutProto) : JSON.parse(text);
-    return { bytes, json, scan };
-  } catch (cause) {
-    throw badJson('check its syntax', cause);
-  }
-}
-
 /**
  * Reads a request's body, in the order of docs/protocol.md §1.3: size (`body_too_large`), content type and encoding
  * (`unsupported_media_type`; not asked of an empty body), JSON (`invalid_json`).
@@ -95,5 +59,5 @@ export async function readBody(request: Request, limit: number): Promise<ReadBod
   if ((request.headers.get('content-encoding') ?? 'identity').toLowerCase() !== 'identity') {
     throw new SignageError('unsupported_media_type', 'Send the body as it is: compressed bodies are not taken.');
   }
-  return parseJson(bytes);
+  return { bytes, ...parseJson(bytes) };
 }

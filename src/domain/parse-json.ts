@@ -1,0 +1,43 @@
+import { SignageError } from './error.ts';
+import { type JsonScan, scanJson } from './json-scan.ts';
+
+/** Deeper JSON than this is refused: no program of ours sends it, and every recursion over it stays harmless. */
+const deepest = 64;
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** JSON text from outside, and what it says. */
+export interface ParsedJson {
+  json: unknown;
+  scan: JsonScan;
+}
+
+const badJson = (why: string, cause?: unknown) => new SignageError('invalid_json', `The body is not JSON: ${why}.`, { cause });
+
+function decode(bytes: Uint8Array): string {
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch (cause) {
+    throw badJson('it is not well-formed UTF-8', cause);
+  }
+  if (text.startsWith('\ufeff')) throw badJson('it begins with a byte order mark');
+  return text;
+}
+
+/** A member named `__proto__` is never made: it is dropped, wherever it stands, however it is spelt. */
+function withoutProto(name: string, value: unknown): unknown {
+  return name === '__proto__' ? undefined : value;
+}
+
+/** Parses JSON that others have sent (docs/protocol.md §1.1); throws `invalid_json`. */
+export function parseJson(bytes: Uint8Array): ParsedJson {
+  const text = decode(bytes);
+  const scan = scanJson(bytes);
+  if (scan.depth > deepest) throw badJson(`it is nested more than ${deepest} deep`);
+  try {
+    const json = /__proto__|\\u00/i.test(text) ? JSON.parse(text, withoutProto) : JSON.parse(text);
+    return { json, scan };
+  } catch (cause) {
+    throw badJson('check its syntax', cause);
+  }
+}

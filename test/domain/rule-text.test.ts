@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { readDuration } from '../../src/domain/duration.ts';
+import { fraction, readShare, wrongRule } from '../../src/domain/rule-text.ts';
+
+describe('a share', () => {
+  it.each([
+    ['10%', 0.1],
+    ['0.5%', 0.005],
+    ['100%', 1],
+    ['0%', undefined],
+    ['100.1%', undefined],
+    ['10', undefined],
+    ['-1%', undefined],
+    ['1e1%', undefined],
+    ['%', undefined],
+  ])('%j is %s', (text, share) => expect(readShare(text)).toBe(share));
+});
+
+describe('a span of time', () => {
+  it.each([
+    ['250ms', 250],
+    ['90', 90_000],
+    ['90s', 90_000],
+    ['15m', 900_000],
+    ['2h', 7_200_000],
+    ['7d', 604_800_000],
+    ['1.5s', undefined],
+    ['-1s', undefined],
+    ['1 s', undefined],
+    ['1w', undefined],
+    ['', undefined],
+  ])('%j is %s ms', (text, spanMs) => expect(readDuration(text)).toBe(spanMs));
+});
+
+describe('chance', () => {
+  it('is a number from 0 to below 1, of all the bytes that it takes', () => {
+    expect(fraction(() => Uint8Array.of(0, 0, 0, 0))).toBe(0);
+    expect(fraction(() => Uint8Array.of(0, 0, 0, 1))).toBe(1 / 2 ** 32);
+    expect(fraction(() => Uint8Array.of(128, 0, 0, 0))).toBe(0.5);
+    expect(fraction(() => Uint8Array.of(255, 255, 255, 255))).toBeLessThan(1);
+    expect(fraction(randomBytes)).not.toBe(fraction(randomBytes));
+  });
+});
+
+describe('a rule that cannot be read', () => {
+  it('is shown with the part that is wrong, its place, and what there may be', () => {
+    expect(wrongRule('a=b:c', { part: 'c', at: 4, allowed: 'there is 10%' })).toMatchObject({
+      code: 'invalid_option',
+      message: 'In the fault rule "a=b:c", "c" (character 5) is not understood: there is 10%.',
+    });
+    expect(wrongRule('a=', { part: '', at: 2, allowed: 'there is b' }).message).toBe(
+      'In the fault rule "a=", something is missing at character 3: there is b.',
+    );
+  });
+});
