@@ -22,6 +22,10 @@ export interface Token {
   createdAt: number;
   /** Set on the one that `SIGNAGE_ADMIN_TOKEN` names; a changed value replaces it. */
   bootstrap: boolean;
+  /** From then on it is refused; absent or `null`: never. */
+  expiresAt?: number | null;
+  /** All that it may know of; absent or `null`: the whole tenant. A venue that was deleted stays named. */
+  venueIds?: readonly string[] | null;
 }
 
 export interface Venue {
@@ -79,6 +83,8 @@ export interface PairingCode {
   /** HMAC of the code (`hashCode`), in hex: the code itself is never stored. */
   id: string;
   tenantId: string;
+  /** The screen's venue; absent in rows of earlier versions, which had no tokens that ask for it. */
+  venueId?: string;
   screenId: string;
   /** `pending` also past `expiresAt`: `codeStatusAt` tells. */
   state: 'pending' | 'used' | 'cancelled';
@@ -108,6 +114,8 @@ export interface Playlist {
   publishedAt: number;
   /** Where it came from. */
   origin: 'published' | 'on-demand';
+  /** Of one from the on-demand source: since when that says that there is none; absent while it does not. */
+  noneSince?: number;
 }
 
 export type ConfigLevel = 'screen' | 'venue' | 'tenant';
@@ -120,6 +128,23 @@ export interface StoredConfig {
   ownerId: string;
   config: ConfigBody;
   updatedAt: number;
+}
+
+/**
+ * What is still to be written to the object store: the newest version of a screen's playlist, or its end (`id`: the screen's), or a stored config, or that
+ * there is none any more (`id`: the config's).
+ */
+export interface MirrorPending {
+  id: string;
+  tenantId: string;
+  /** When the oldest of the changes was made that the object store lacks. */
+  queuedAt: number;
+}
+
+/** The object store that has, or is about to get, a copy of every playlist (`id`: `current`), or config (`configs`); its location is empty when there was one and is none now. */
+interface MirrorTarget {
+  id: string;
+  location: string;
 }
 
 /** Who did something: a management token, a TV, or the service itself. */
@@ -140,6 +165,8 @@ export interface AuditEntry {
   address: string | null;
   requestId: string | null;
   details: AuditDetails;
+  /** The venues that it is about; absent where that is the tenant as a whole, and in entries of earlier versions. */
+  venueIds?: readonly string[];
 }
 
 /** What is noted of a device's latest doings: in memory, written at most once a minute. */
@@ -151,11 +178,24 @@ export interface DeviceMarks {
   lastPlaylistStatus?: number;
   lastConfigAt?: number;
   lastEventAt?: number;
+  /** A call with a key of it that is dead. */
+  lastRefusedAt?: number;
 }
 
 /** Likewise of a token. */
 export interface TokenMarks {
   lastUsedAt?: number;
+}
+
+/** What one source of unknown codes has tried. Not a row: kept for a while, and not for sure. */
+export interface Attempts {
+  /** When it sent them, within the window that counts. */
+  times: readonly number[];
+  /** Until when it was last told to wait, and for how long. */
+  waitUntil: number;
+  waitMs: number;
+  /** From then on none of it counts. */
+  forgetAt: number;
 }
 
 /** All tables by name. */
@@ -170,6 +210,8 @@ export interface Rows {
   playlists: Playlist;
   pastPlaylists: Playlist;
   configs: StoredConfig;
+  mirrorPending: MirrorPending;
+  mirrorTargets: MirrorTarget;
 }
 
 export type TableName = keyof Rows;

@@ -1,6 +1,6 @@
 import type { AuditQuery } from '../domain/audit.ts';
 import type { EventQuery, TelemetryEvent } from '../domain/event.ts';
-import type { AuditEntry, DeviceMarks, Rows, TableName, TokenMarks } from '../domain/records.ts';
+import type { Attempts, AuditEntry, Device, DeviceKey, DeviceMarks, Rows, Screen, TableName, TokenMarks } from '../domain/records.ts';
 import type { ReportQuery, ReportRow } from '../domain/report.ts';
 import type { IndexOf, UniqueOf } from './tables.ts';
 
@@ -40,22 +40,39 @@ export interface Store {
   events(query: EventPageQuery): Promise<Slice<StoredEvent>>;
 
   /** Impressions by group, exact, sorted by key. `from` and `to` are UTC days, `to` exclusive. */
-  impressions(query: ReportQuery & { tenantId: string }): Promise<ReportRow[]>;
+  impressions(query: ImpressionQuery): Promise<ReportRow[]>;
 
   /** One page of the audit trail of these tenants, newest first; `null` stands for what belongs to no tenant. */
-  audit(query: Omit<AuditQuery, 'cursor'> & { tenantIds: readonly (string | null)[]; after?: string }): Promise<Slice<AuditEntry>>;
+  audit(query: AuditPageQuery): Promise<Slice<AuditEntry>>;
 
-  /** Notes a device's or token's latest doings: seen at once by `marks`, kept within a minute; up to a minute is lost in a crash. */
+  /**
+   * Notes a device's or token's latest doings: seen at once by `marks`, kept within a minute, and then seen by other instances too; up to a minute is
+   * lost in a crash. Of what several instances noted, the latest tells.
+   */
   touch(kind: 'device', id: string, marks: DeviceMarks): void;
   touch(kind: 'token', id: string, marks: TokenMarks): void;
-  marks(kind: 'device', id: string): DeviceMarks;
-  marks(kind: 'token', id: string): TokenMarks;
+  marks(kind: 'device', id: string): Promise<DeviceMarks>;
+  marks(kind: 'token', id: string): Promise<TokenMarks>;
+
+  /**
+   * Changes what is remembered of the attempts of a source, one change after another over all instances. `change` is handed what is remembered, and says what
+   * is to be (the same, or nothing: no change) and what to answer; it awaits nothing, and may be run again. It may be forgotten past its `forgetAt`, in a
+   * restart, and when there are very many sources: those changed longest ago first.
+   */
+  attempts<T>(source: string, change: AttemptChange<T>): Promise<T>;
 
   /**
    * Calls `wake` after each durable change of a topic, `codes/<row id>` or `events/<tenant id>`; it may also be called for nothing.
    * Returns how to stop.
    */
   watch(topic: string, wake: () => void): () => void;
+
+  /**
+   * One consistent state of the whole store as a tar: every change that was acknowledged before the call, and no part of another. The stream is
+   * to be read to its end or cancelled, for until then nothing is deleted. A store of which the operator makes backups by its own tools throws
+   * `not_supported`.
+   */
+  backup(): Promise<ReadableStream<Uint8Array>>;
 
   /** Resolves when the store can take writes; else throws `unavailable`, saying why. */
   ready(): Promise<void>;
@@ -74,6 +91,14 @@ export interface Reader {
   /** All rows whose indexed member has one of these values, ordered by id. Meant for few: the keys of a device, the codes of a screen. */
   select<T extends TableName>(table: T, index: IndexOf<T>, values: readonly string[]): Promise<Rows[T][]>;
   count<T extends TableName>(table: T, index: IndexOf<T>, value: string): Promise<number>;
+  /** The device key with this hash, and the device and screen that it names: one look-up, for it precedes every request of a TV. */
+  keyBearer(hash: string): Promise<KeyBearer | undefined>;
+}
+
+export interface KeyBearer {
+  key: DeviceKey;
+  device: Device | undefined;
+  screen: Screen | undefined;
 }
 
 /** A change under way: reads see what it and all changes before it have put. */
@@ -88,7 +113,9 @@ export interface Tx extends Reader {
   audit(entry: AuditEntry): Promise<void>;
 }
 
-export type ListedTable = 'tenants' | 'tokens' | 'venues' | 'screens' | 'devices';
+export type AttemptChange<T> = (known: Attempts | undefined) => { attempts: Attempts | undefined; result: T };
+
+export type ListedTable = 'tenants' | 'tokens' | 'venues' | 'screens' | 'devices' | 'mirrorPending';
 
 export interface ListQuery<T extends ListedTable> {
   /** Members that must be equal to the value, or to one of the values. */
@@ -124,7 +151,24 @@ export interface EventBatch {
   idempotency?: { key: string; sent: Uint8Array };
 }
 
-export interface EventPageQuery extends Pick<EventQuery, 'type' | 'deviceId' | 'screenId' | 'from' | 'to' | 'order' | 'limit'> {
+/** Narrows a query to a few venues; absent: all of the tenant. None at all find nothing. */
+interface WithinVenues {
+  venueIds?: readonly string[] | undefined;
+}
+
+export interface ImpressionQuery extends ReportQuery, WithinVenues {
+  tenantId: string;
+}
+
+/** Within venues are the entries that are about venues, all of them among these. */
+export interface AuditPageQuery extends Omit<AuditQuery, 'cursor'>, WithinVenues {
+  tenantIds: readonly (string | null)[];
+  after?: string;
+}
+
+export interface EventPageQuery
+  extends WithinVenues,
+    Pick<EventQuery, 'type' | 'deviceId' | 'screenId' | 'from' | 'to' | 'order' | 'limit'> {
   tenantId: string;
   /** The id of the last event of the page before. */
   after?: string;

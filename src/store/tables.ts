@@ -33,6 +33,8 @@ export const tables = {
   playlists: { unique: {}, indexed: [] },
   pastPlaylists: { unique: {}, indexed: ['screenId'], cold: true },
   configs: { unique: {}, indexed: [] },
+  mirrorPending: { unique: {}, indexed: [] },
+  mirrorTargets: { unique: {}, indexed: [] },
 } satisfies { [T in TableName]: Table<Rows[T]> };
 
 export const tableNames = Object.keys(tables) as TableName[];

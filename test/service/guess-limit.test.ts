@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeGuessLimit } from '../../src/service/guess-limit.ts';
 import { makeTrust, sourceOf } from '../../src/service/trust.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/store.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { expectProblem } from '../support/problem.ts';
 import { type Answer, type Sent, startService, type TestService } from '../support/service.ts';
@@ -294,21 +296,25 @@ describe('the memory of guesses and trust', () => {
   const address = (n: number) => `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
   const clock = new ManualClock();
 
-  it('is bounded: those whose last guess is oldest are forgotten first', () => {
-    const limit = makeGuessLimit(clock, makeTrust(clock));
-    for (const source of ['192.0.2.1', '192.0.2.2']) for (let n = 0; n < 10; n++) limit.judge(source, undefined);
-    for (let n = 0; n < many - 1; n++) limit.judge(address(n), undefined);
-    expect(() => limit.judge('192.0.2.1', undefined)).not.toThrow();
-    expect(() => limit.judge(address(many - 2), undefined)).not.toThrow();
-    expect(() => limit.judge('192.0.2.2', undefined)).not.toThrow();
+  let store: Store;
+  beforeEach(async () => {
+    store = await openStore('memory:', { clock });
+  });
+  afterEach(() => store.close());
+
+  it('is bounded: those whose last guess is oldest are forgotten first', async () => {
+    const limit = makeGuessLimit(store, clock, makeTrust(clock));
+    for (const source of ['192.0.2.1', '192.0.2.2']) for (let n = 0; n < 10; n++) await limit.judge(source, undefined);
+    for (let n = 0; n < many - 1; n++) await limit.judge(address(n), undefined);
+    for (const forgotten of ['192.0.2.1', address(many - 2), '192.0.2.2']) await limit.judge(forgotten, undefined);
   });
 
-  it('says when a source begins to be refused', () => {
+  it('says when a source begins to be refused', async () => {
     const locked: string[] = [];
-    const limit = makeGuessLimit(clock, makeTrust(clock), (source) => locked.push(source));
-    for (let n = 0; n < 10; n++) limit.judge('192.0.2.1', undefined);
+    const limit = makeGuessLimit(store, clock, makeTrust(clock), (source) => locked.push(source));
+    for (let n = 0; n < 10; n++) await limit.judge('192.0.2.1', undefined);
     expect(locked).toEqual([]);
-    for (let n = 0; n < 3; n++) expect(() => limit.judge('192.0.2.1', 'a')).toThrow('Too many');
+    for (let n = 0; n < 3; n++) await expect(limit.judge('192.0.2.1', 'a')).rejects.toThrow('Too many');
     expect(locked).toEqual(['192.0.2.1']);
   });
 

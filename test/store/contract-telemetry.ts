@@ -207,6 +207,23 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
       expect(numbers((await store.events(everything())).items)).not.toContain(99);
     });
 
+    it('are narrowed to venues: to none of them, to one, to several', async () => {
+      for (const n of [1, 2, 3, 1]) await store.appendBatch(batchOf([log(n)], { venueId: guid('venu', n), screenId: guid('scre', n) }));
+      const within = async (...venues: number[]) => {
+        const venueIds = venues.map((n) => guid('venu', n));
+        return numbers(await walk(everything({ order: 'asc', limit: 1, venueIds })));
+      };
+      for (const restarted of [false, true]) {
+        if (restarted) store = await under.reopen();
+        expect(await within()).toEqual([]);
+        expect(await within(1)).toEqual([1, 1]);
+        expect(await within(3, 1)).toEqual([1, 3, 1]);
+        expect(await within(9)).toEqual([]);
+        const other = { screenId: guid('scre', 2), venueIds: [guid('venu', 1)] };
+        expect((await store.events(everything(other))).items).toEqual([]);
+      }
+    });
+
     it('come after no id that none has', async () => {
       await fill();
       expect((await store.events(everything({ order: 'asc', after: guid('none', 1) }))).items).toEqual([]);
@@ -296,6 +313,36 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
       }
     });
 
+    it.each(groups)('within venues are counted by %s: those of none, of one, of several', async (groupBy) => {
+      for (const n of [1, 2, 3]) {
+        const place = { venueId: guid('venu', n), screenId: guid('scre', n) };
+        const own = impression(today + n * dayMs, { campaignId: guid('camp', n), creativeId: guid('crea', n), duration: n });
+        const shared = impression(today, { campaignId: guid('camp', 7), creativeId: guid('crea', 7), duration: 10 });
+        await store.appendBatch(batchOf([own, shared], place));
+      }
+      const kinds = { campaign: 'camp', creative: 'crea', screen: 'scre', venue: 'venu' } as const;
+      const keyOf = (n: number) => (groupBy === 'day' ? `2026-11-2${n % 7}` : guid(kinds[groupBy], n));
+      /** The rows of these venues: their own impressions, and those that they share a key for. */
+      const rows = (...venues: number[]) => {
+        if (groupBy === 'screen' || groupBy === 'venue') return venues.map((n) => ({ key: keyOf(n), impressions: 2, seconds: n + 10 }));
+        const own = venues.map((n) => ({ key: keyOf(n), impressions: 1, seconds: n }));
+        const shared = { key: keyOf(7), impressions: venues.length, seconds: 10 * venues.length };
+        return [...own, shared].toSorted((a, b) => (a.key < b.key ? -1 : 1));
+      };
+      const within = (...venues: number[]) => store.impressions({ ...timestamps, groupBy, venueIds: venues.map((n) => guid('venu', n)) });
+      for (const restarted of [false, true]) {
+        if (restarted) store = await under.reopen();
+        expect(await within()).toEqual([]);
+        expect(await within(9)).toEqual([]);
+        expect(await within(2)).toEqual(rows(2));
+        expect(await within(3, 1)).toEqual(rows(1, 3));
+        expect(await store.impressions({ ...timestamps, groupBy })).toEqual(rows(1, 2, 3));
+      }
+      const days = { from: '2026-11-22', to: '2026-11-23', venueIds: [guid('venu', 1), guid('venu', 2)] };
+      const [only, more] = await store.impressions({ ...timestamps, groupBy, ...days });
+      expect([only, more]).toEqual([{ key: keyOf(2), impressions: 1, seconds: 2 }, undefined]);
+    });
+
     it('of a repeated batch are counted once, and all are there after a restart', async () => {
       for (let time = 0; time < 3; time++) await store.appendBatch(batchOf([impression(today, { duration: 7 })], { key: 'one' }));
       const before = await store.impressions({ ...timestamps, groupBy: 'campaign' });
@@ -345,6 +392,11 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
       expect(await numbersOf()).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
     });
 
+    it('comes after no cursor that none gave', async () => {
+      await put(entry(0));
+      expect(await store.audit({ tenantIds: [tenantA], limit: 3, after: guid('none', 1) })).toEqual({ items: [], next: null });
+    });
+
     it('is filtered by action, subject, time and tenant', async () => {
       for (let n = 0; n < 8; n++) await put(entry(n));
       await put(entry(8, { tenantId: tenantB }), entry(9, { tenantId: null }));
@@ -359,6 +411,23 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
         expect(await numbersOf({ tenantIds: [tenantB, null] })).toEqual([9, 8]);
         expect(await numbersOf({ tenantIds: [] })).toEqual([]);
         expect(await numbersOf({ action: 'nothing' })).toEqual([]);
+      }
+    });
+
+    it('is narrowed to venues: entries about these alone, and none about the tenant as a whole', async () => {
+      const about = (...venues: number[]) => ({ venueIds: venues.map((n) => guid('venu', n)) });
+      await put(entry(0), entry(1, about(1)), entry(2, about(2)), entry(3, about(1, 2)), entry(4, about()), entry(5, about(1)));
+      for (const restarted of [false, true]) {
+        if (restarted) store = await under.reopen();
+        for (const limit of [1, 200]) {
+          expect(await numbersOf({ limit })).toEqual([5, 4, 3, 2, 1, 0]);
+          expect(await numbersOf({ limit, ...about(1) })).toEqual([5, 1]);
+          expect(await numbersOf({ limit, ...about(2, 1) })).toEqual([5, 3, 2, 1]);
+          expect(await numbersOf({ limit, ...about(1), action: 'venue.create' })).toEqual([5, 1]);
+          expect(await numbersOf({ limit, ...about(9) })).toEqual([]);
+          expect(await numbersOf({ limit, ...about() })).toEqual([]);
+        }
+        expect((await store.audit({ tenantIds: [tenantA], limit: 1, ...about(2) })).items).toEqual([entry(2, about(2))]);
       }
     });
 
@@ -378,11 +447,17 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
       store.touch('device', guid('devi', 1), { lastSeenAt: 1000, lastAddress: '192.0.2.1' });
       store.touch('device', guid('devi', 1), { lastSeenAt: 2000, lastPlaylistVersion: null });
       store.touch('token', guid('toke', 1), { lastUsedAt: 3000 });
+      store.touch('device', guid('devi', 3), { lastRefusedAt: 4000 });
       for (const restarted of [false, true]) {
         if (restarted) store = await under.reopen();
-        expect(store.marks('device', guid('devi', 1))).toEqual({ lastSeenAt: 2000, lastAddress: '192.0.2.1', lastPlaylistVersion: null });
-        expect(store.marks('token', guid('toke', 1))).toEqual({ lastUsedAt: 3000 });
-        expect(store.marks('device', guid('devi', 2))).toEqual({});
+        expect(await store.marks('device', guid('devi', 1))).toEqual({
+          lastSeenAt: 2000,
+          lastAddress: '192.0.2.1',
+          lastPlaylistVersion: null,
+        });
+        expect(await store.marks('token', guid('toke', 1))).toEqual({ lastUsedAt: 3000 });
+        expect(await store.marks('device', guid('devi', 3))).toEqual({ lastRefusedAt: 4000 });
+        expect(await store.marks('device', guid('devi', 2))).toEqual({});
       }
     });
   });

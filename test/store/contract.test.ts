@@ -1,6 +1,7 @@
 import { makeMemoryFileSystem } from '../../src/store/json/memory-file-system.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
+import { emptied, freshDatabase } from '../support/postgres.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { describeStore } from './contract.ts';
 import type { StoreUnderTest } from './contract-telemetry.ts';
@@ -21,6 +22,14 @@ async function underTest(open: () => Promise<Store>): Promise<StoreUnderTest> {
 describeStore('memory:', () => {
   const disk = makeMemoryFileSystem();
   return underTest(() => openStore('memory:', { disk }));
+});
+
+let database: Promise<string> | undefined;
+describeStore('PostgreSQL', async () => {
+  database ??= freshDatabase();
+  const url = await database;
+  await emptied(url);
+  return underTest(() => openStore(url));
 });
 
 describeStore('a data folder', async () => {

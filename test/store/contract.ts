@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hasCode } from '../../src/domain/error.ts';
-import type { Rows } from '../../src/domain/records.ts';
+import type { Attempts, Rows } from '../../src/domain/records.ts';
 import type { ListedTable, ListQuery, Store, Tx } from '../../src/store/store.ts';
 import { type StoreUnderTest, telemetryContract } from './contract-telemetry.ts';
 import { batchOf, guid, tenantA, tenantB } from './sample-batch.ts';
@@ -53,12 +53,16 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
     it('keeps rows of every table, also over a restart', async () => {
       const rows = {
         tenants: [tenantRow(1)],
-        tokens: [tokenRow(1, { tenantId: null, role: 'platform' })],
+        tokens: [
+          tokenRow(1, { tenantId: null, role: 'platform' }),
+          tokenRow(2, { expiresAt: 1_790_000_000_000, venueIds: [guid('venu', 2), guid('venu', 1)] }),
+          tokenRow(3, { expiresAt: null, venueIds: null }),
+        ],
         venues: [venueRow(1, { labels: { floor: '2' } })],
         screens: [screenRow(1, { name: 'Lobby "left" \u2028 \\ ü' })],
         devices: [deviceRow(1)],
         deviceKeys: [deviceKeyRow(1)],
-        codes: [codeRow(1, { answeredConfig: { cachePolicy: { maxSizeGB: 2 } } })],
+        codes: [codeRow(1, { answeredConfig: { cachePolicy: { maxSizeGB: 2 } } }), codeRow(2, { venueId: guid('venu', 1) })],
         playlists: [playlistRow(1, 2)],
         pastPlaylists: [pastPlaylistRow(1, 1)],
         configs: [
@@ -66,6 +70,8 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
           configRow('venue', guid('venu', 1), {}),
           configRow('tenant', tenantA, { syncIntervalMinutes: 3 }),
         ],
+        mirrorPending: [{ id: guid('scre', 1), tenantId: tenantA, queuedAt: 1_760_000_000_000 }],
+        mirrorTargets: [{ id: 'current', location: 'file:///var/lib/signage/mirror' }],
       };
       await put(rows);
       for (const restarted of [false, true]) {
@@ -317,6 +323,26 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
     });
   });
 
+  describe(`${name}: keyBearer`, () => {
+    it('gives a device key by its hash, with its device and its screen, also within a change', async () => {
+      await put({ deviceKeys: [deviceKeyRow(1), deviceKeyRow(2)], devices: [deviceRow(1)], screens: [screenRow(1), screenRow(2)] });
+      const bearers = [
+        ['key 1', { key: deviceKeyRow(1), device: deviceRow(1), screen: screenRow(1) }],
+        ['key 2', { key: deviceKeyRow(2), device: undefined, screen: screenRow(2) }],
+        ['key 3', undefined],
+      ] as const;
+      for (const [hash, bearer] of bearers) expect(await store.read.keyBearer(hash)).toEqual(bearer);
+      await store.write(async (tx) => {
+        await tx.put('devices', deviceRow(2));
+        await tx.put('deviceKeys', deviceKeyRow(1, { hash: 'key 3' }));
+        expect(await tx.keyBearer('key 2')).toMatchObject({ device: deviceRow(2) });
+        expect(await tx.keyBearer('key 3')).toMatchObject({ screen: screenRow(1) });
+        expect(await tx.keyBearer('key 1')).toBeUndefined();
+        expect((await store.read.keyBearer('key 2'))?.device).toBeUndefined();
+      });
+    });
+  });
+
   describe(`${name}: list`, () => {
     const ids = async <T extends ListedTable>(table: T, query: Omit<ListQuery<T>, 'limit'>) => {
       const { items, next } = await store.list(table, { limit: 100, ...query } as ListQuery<T>);
@@ -333,6 +359,16 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       expect(await store.list('venues', { limit: 3, after: guid('venu', 5) })).toEqual({ items: [], next: null });
     });
 
+    it('pages what is to be mirrored', async () => {
+      const pending = [3, 1, 2].map((number) => ({ id: guid('scre', number), tenantId: tenantA, queuedAt: number }));
+      await put({ mirrorPending: pending });
+      expect((await store.list('mirrorPending', { limit: 2 })).next).toBe(guid('scre', 2));
+      await store.write((tx) => tx.delete('mirrorPending', guid('scre', 1)));
+      expect(await ids('mirrorPending', {})).toEqual([2, 3]);
+      await reopen();
+      expect(await ids('mirrorPending', {})).toEqual([2, 3]);
+    });
+
     it('goes on from a row that has gone', async () => {
       await put({ venues: [1, 2, 3].map((number) => venueRow(number)) });
       await store.write((tx) => tx.delete('venues', guid('venu', 2)));
@@ -347,6 +383,9 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       expect(await ids('screens', { where: { venueId: guid('venu', 1) } })).toEqual([1, 3]);
       expect(await ids('screens', { where: { tenantId: tenantA, venueId: guid('venu', 1), state: 'active' } })).toEqual([3]);
       expect(await ids('screens', { where: { venueId: guid('venu', 9) } })).toEqual([]);
+      expect(await ids('screens', { where: { tenantId: tenantA, venueId: [guid('venu', 0), guid('venu', 1)] } })).toEqual([1, 2, 3]);
+      expect(await ids('screens', { where: { tenantId: tenantA, venueId: [] } })).toEqual([]);
+      expect(await ids('screens', { where: { tenantId: tenantA, id: [guid('scre', 3), guid('scre', 1)] } })).toEqual([1, 3]);
       expect(await ids('screens', { where: { tenantId: tenantB } })).toEqual([]);
       expect(await ids('tokens', { where: { tenantId: null } })).toEqual([2]);
     });
@@ -446,6 +485,35 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
     });
   });
 
+  describe(`${name}: attempts`, () => {
+    const attempt = (known: Attempts | undefined) => {
+      const attempts = { times: [...(known?.times ?? []), 7], waitUntil: 1, waitMs: 2, forgetAt: Date.now() + minuteMs };
+      return { attempts, result: attempts.times.length };
+    };
+    const look = (attempts: Attempts | undefined) => ({ attempts, result: attempts });
+
+    it('are remembered by source, as the change said', async () => {
+      expect(await store.attempts('192.0.2.1', look)).toBeUndefined();
+      for (const n of [1, 2]) expect(await store.attempts('192.0.2.1', attempt)).toBe(n);
+      expect(await store.attempts('192.0.2.2', attempt)).toBe(1);
+      expect(await store.attempts('192.0.2.1', look)).toMatchObject({ times: [7, 7], waitUntil: 1, waitMs: 2 });
+    });
+
+    it('are counted one after another, of many at the same moment', async () => {
+      const results = await Promise.all(Array.from({ length: 20 }, () => store.attempts('192.0.2.1', attempt)));
+      expect(results).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
+    });
+
+    it('are as they were after a change that threw', async () => {
+      await store.attempts('192.0.2.1', attempt);
+      const failing = store.attempts('192.0.2.1', () => {
+        throw new Error('no');
+      });
+      await expect(failing).rejects.toThrow('no');
+      expect(await store.attempts('192.0.2.1', attempt)).toBe(2);
+    });
+  });
+
   describe(`${name}: ready and close`, () => {
     it('is ready', async () => expect(await store.ready()).toBeUndefined());
 
@@ -461,6 +529,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
         () => read.find('venues', 'name', 'any'),
         () => read.select('venues', 'tenantId', []),
         () => read.count('venues', 'tenantId', tenantA),
+        () => read.keyBearer('any'),
         () => closed.list('venues', { limit: 1 }),
         () => closed.finishedCodes(0, 1),
         () => closed.appendBatch(batchOf([{ type: 'log', timestamp: 1 }])),
@@ -470,7 +539,8 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
         () => closed.ready(),
         () => closed.dropBefore(0),
         async () => closed.touch('token', guid('toke', 1), { lastUsedAt: 1 }),
-        async () => closed.marks('token', guid('toke', 1)),
+        () => closed.marks('token', guid('toke', 1)),
+        () => closed.attempts('192.0.2.1', (attempts) => ({ attempts, result: 1 })),
         async () => closed.watch('codes/any', () => {}),
       ];
       for (const call of calls) await expect(call()).rejects.toEqual(unavailable);

@@ -21,6 +21,7 @@ const members = [
   'lastPlaylistStatus',
   'lastConfigAt',
   'lastEventAt',
+  'lastRefusedAt',
   'lastUsedAt',
 ] as const satisfies readonly (keyof AnyMarks)[];
 
@@ -46,18 +47,18 @@ class MarkDocuments implements Marks {
   }
 
   touch(kind: Kind, id: string, marks: AnyMarks): void {
-    const shard = this.#shardOf(nameOf(id));
+    const shard = this.#shardOf(marksDocument(id));
     const known = shard.marks[kind].get(id);
     shard.marks[kind].set(id, joined(known, marks));
     shard.dirty = true;
   }
 
   marks(kind: Kind, id: string): AnyMarks {
-    return { ...this.#shards.get(nameOf(id))?.marks[kind].get(id) };
+    return { ...this.#shards.get(marksDocument(id))?.marks[kind].get(id) };
   }
 
   forget(kind: Kind, id: string): void {
-    const shard = this.#shards.get(nameOf(id));
+    const shard = this.#shards.get(marksDocument(id));
     if (shard?.marks[kind].delete(id)) shard.dirty = true;
   }
 
@@ -106,7 +107,8 @@ class MarkDocuments implements Marks {
   }
 }
 
-function nameOf(id: string): string {
+/** The document that a device's or token's marks lie in. */
+export function marksDocument(id: string): string {
   return `marks-${shardOf(id, shards)}`;
 }
 

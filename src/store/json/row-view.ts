@@ -1,5 +1,5 @@
 import type { Rows, TableName } from '../../domain/records.ts';
-import type { Reader } from '../store.ts';
+import type { KeyBearer, Reader } from '../store.ts';
 import { type IndexOf, tables, type UniqueOf } from '../tables.ts';
 import type { Base, Layer, Overlay } from './layer.ts';
 import type { ColdTable } from './parts.ts';
@@ -47,6 +47,11 @@ export class RowView implements Reader {
     let count = this.#base.ids(table, index, value).length;
     for (const id of this.#overlaid(table)) count += counts(this.hot(table, id)) - counts(this.#base.row(table, id));
     return count;
+  }
+
+  async keyBearer(hash: string): Promise<KeyBearer | undefined> {
+    const key = await this.find('deviceKeys', 'hash', hash);
+    return key && { key, device: await this.get('devices', key.deviceId), screen: await this.get('screens', key.screenId) };
   }
 
   /** The row that has a unique key. */

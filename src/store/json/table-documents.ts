@@ -36,6 +36,8 @@ const documentOf: { [T in HotTable]: (row: Rows[T]) => string } = {
   codes: (row) => configDocument.screen(row.screenId),
   playlists: (row) => `${playlistDocuments}${shardOf(row.screenId, screenShards)}`,
   configs: (row: StoredConfig) => configDocument[row.level](row.ownerId),
+  mirrorPending: (row) => configDocument.screen(row.id),
+  mirrorTargets: configDocument.tenant,
 };
 
 const hotTables = Object.keys(documentOf) as HotTable[];
@@ -85,7 +87,7 @@ export class TableDocuments implements DocumentOwner {
     });
     if (snapshot.length === 0) return undefined;
     const seq = this.#seq();
-    return { seq, lines: linesOf(seq, snapshot) };
+    return { seq, lines: rowLines(seq, snapshot) };
   }
 
   written(): void {}
@@ -121,7 +123,7 @@ export class TableDocuments implements DocumentOwner {
   }
 
   #document(table: HotTable, row: Row): Document {
-    const name = nameOf(table, row);
+    const name = rowDocument(table, row);
     let document = this.#documents.get(name);
     if (!document) {
       document = { rows: {}, dirty: false };
@@ -138,12 +140,13 @@ export class TableDocuments implements DocumentOwner {
   }
 }
 
-function nameOf(table: HotTable, row: Row): string {
+/** The document that a row lies in. */
+export function rowDocument(table: HotTable, row: Row): string {
   return (documentOf[table] as (row: Row) => string)(row);
 }
 
 /** `{"seq":n,"rows":{"screens":[…],…}}`, a row on each line, its id first. */
-function* linesOf(seq: number, tables: readonly { table: string; rows: readonly Row[] }[]): Generator<string> {
+export function* rowLines(seq: number, tables: readonly { table: string; rows: readonly Row[] }[]): Generator<string> {
   yield `{"seq":${seq},"rows":{`;
   for (const [place, { table, rows }] of tables.entries()) {
     yield `${JSON.stringify(table)}:[`;

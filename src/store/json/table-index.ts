@@ -30,7 +30,7 @@ export function lowerBound(ids: readonly string[], id: string): number {
 }
 
 /** Tables whose rows are listed: these have an index of all rows. */
-const listed: readonly TableName[] = ['tenants', 'tokens', 'venues', 'screens', 'devices'] satisfies ListedTable[];
+const listed: readonly TableName[] = ['tenants', 'tokens', 'venues', 'screens', 'devices', 'mirrorPending'] satisfies ListedTable[];
 
 interface UniqueIndex {
   name: string;

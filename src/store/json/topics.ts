@@ -13,6 +13,11 @@ export class Topics {
     };
   }
 
+  /** Nobody knows what has changed. */
+  allChanged(): void {
+    for (const topic of this.#wakers.keys()) this.changed(topic);
+  }
+
   /** Wakes when the call stack is done: whoever watches must not hold up, or fail, the writer. */
   changed(topic: string): void {
     for (const wake of this.#wakers.get(topic) ?? []) queueMicrotask(wake);
