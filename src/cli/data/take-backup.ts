@@ -1,0 +1,55 @@
+import { access, type FileHandle, open, rename, unlink } from 'node:fs/promises';
+import type { Call } from '../call.ts';
+import { makeProgress } from '../progress.ts';
+import { usage } from '../settings.ts';
+import { megabytes } from './megabytes.ts';
+
+async function refuseExisting(path: string): Promise<void> {
+  const isThere = await access(path).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) throw usage(`-o names a new file, and ${path} is there already.`);
+}
+
+async function create(path: string): Promise<FileHandle> {
+  return open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+    throw usage(`The file of -o cannot be made: ${error.message}.`);
+  });
+}
+
+/** Takes a backup into a file of another name, which gets its own once all of it is on the disk; what was cut short is deleted. */
+export async function takeBackup(call: Call, path: string): Promise<void> {
+  await refuseExisting(path);
+  const partial = `${path}.partial`;
+  const backup = await call.backup();
+  if (!backup) return;
+  const file = await create(partial);
+  try {
+    const bytes = await fill(file, backup, call);
+    await rename(partial, path);
+    call.note(
+      `The backup is complete: ${path}, ${megabytes(bytes)}. It holds the secret of the server: keep it as safe as the server itself.`,
+    );
+  } catch (error) {
+    await unlink(partial).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function fill(file: FileHandle, backup: AsyncIterable<Buffer>, call: Call): Promise<number> {
+  const progress = makeProgress(call);
+  let bytes = 0;
+  try {
+    for await (const chunk of backup) {
+      await file.writeFile(chunk);
+      bytes += chunk.length;
+      progress.show(`${megabytes(bytes)} so far`);
+    }
+    await file.sync();
+  } finally {
+    progress.end();
+    await file.close();
+  }
+  return bytes;
+}

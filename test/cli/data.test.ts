@@ -1,0 +1,213 @@
+import { cp, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/domain/clock.ts';
+import { adminToken, startService, type TestService } from '../support/service.ts';
+import { stubService } from '../support/stub-service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { type Cli, cliOf, runCli } from './run-cli.ts';
+
+let folder: string;
+let data: string;
+let service: TestService<typeof systemClock>;
+let cli: Cli;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  data = join(folder, 'data');
+  service = await startService({ store: data, clock: systemClock });
+  cli = cliOf(service, adminToken);
+});
+
+const restoreTo = (file: string, into: string, ...more: string[]) =>
+  runCli(['data', 'restore', file, '--data', into, '-o', 'json', ...more]);
+
+describe('signage data backup', () => {
+  it('writes a file for its owner alone, which signage data restore turns into the same service', async () => {
+    const venue = await service.venue({ name: 'Kept' });
+    const file = join(folder, 'kept.tar');
+    const { code, stdout, stderr } = await cli(['data', 'backup', '-o', file]);
+    expect([code, stdout]).toEqual([0, '']);
+    expect(stderr).toContain(`The backup is complete: ${file}`);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const into = join(folder, 'copy');
+    const restored = await restoreTo(file, into);
+    expect(restored.code).toBe(0);
+    expect(restored.json).toMatchObject({ data: into, files: expect.any(Number), bytes: expect.any(Number) });
+    const copy = await startService({ store: into, clock: systemClock });
+    expect((await copy.manage('GET', `/v1/venues/${venue.id}`)).body.name).toBe('Kept');
+    await copy.close();
+  });
+
+  it('2 for a file that is there, which stays as it is', async () => {
+    const file = join(folder, 'there.tar');
+    await writeFile(file, 'mine');
+    const { code, stderr } = await cli(['data', 'backup', '-o', file]);
+    expect([code, await readFile(file, 'utf8')]).toEqual([2, 'mine']);
+    expect(stderr).toContain(`-o names a new file, and ${file} is there already.`);
+  });
+
+  it('2 for a folder that is not there', async () => {
+    expect((await cli(['data', 'backup', '-o', join(folder, 'no', 'such.tar')])).code).toBe(2);
+  });
+
+  it('2 without -o', async () => {
+    const { code, stderr } = await cli(['data', 'backup']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--out')]);
+  });
+
+  it('4 for a token of a tenant, and no file', async () => {
+    const admin = cliOf(service, await service.token('admin'));
+    const file = join(folder, 'refused.tar');
+    expect((await admin(['data', 'backup', '-o', file])).code).toBe(4);
+    expect((await readdir(folder)).filter((name) => name.startsWith('refused'))).toEqual([]);
+  });
+
+  it('shows the request and makes no file under --dry-run', async () => {
+    const { code, stdout } = await cli(['data', 'backup', '-o', join(folder, 'dry.tar'), '--dry-run']);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('POST /v1/backup')]);
+    expect(await readdir(folder)).not.toContain('dry.tar');
+  });
+
+  it('7 when it breaks off, and no file stays', async () => {
+    const stub = await stubService((response) => {
+      response.writeHead(200, { 'content-type': 'application/x-tar' });
+      response.write('x'.repeat(10_000), () => response.destroy());
+    });
+    const file = join(folder, 'broken.tar');
+    const { code, stderr } = await cliOf(stub, adminToken)(['data', 'backup', '-o', file]);
+    expect(code).toBe(7);
+    expect(stderr.trim().split('\n').length).toBeLessThan(3);
+    expect((await readdir(folder)).filter((name) => name.startsWith('broken'))).toEqual([]);
+    await stub.close();
+  });
+});
+
+describe('signage data restore', () => {
+  it('says what must be revoked again, when the former folder tells of it', async () => {
+    const own = join(folder, 'own');
+    const former = await startService({ store: own, clock: systemClock });
+    const [kept, lost, changed, gone] = [await former.tv(), await former.tv(), await former.tv(), await former.tv()];
+    const token = (await former.manage('POST', '/v1/tokens', { name: 'Phone', role: 'viewer' })).body;
+    await former.manage('POST', `/v1/devices/${kept.deviceId}/revoke`, { reason: 'before' });
+    const file = join(folder, 'own.tar');
+    await cliOf(former, adminToken)(['data', 'backup', '-o', file]);
+    await former.manage('POST', `/v1/devices/${lost.deviceId}/revoke`, { reason: 'stolen' });
+    await former.manage('DELETE', `/v1/tokens/${token.id}`);
+    const rotated = await former.send('POST', `/devices/${changed.screenId}/keys/rotate`, { key: changed.apiKey });
+    await former.send('GET', `/devices/${changed.screenId}/config`, { key: rotated.body.apiKey });
+    await former.manage('DELETE', `/v1/screens/${gone.screenId}?force=true`);
+    const later = await former.tv();
+    await former.manage('POST', `/v1/devices/${later.deviceId}/revoke`, { reason: 'never in the backup' });
+    // The newest entries are in the journal only.
+    const { code, json, stderr } = await restoreTo(file, join(folder, 'undone'), '--audit', own);
+    await former.close();
+    expect(code).toBe(0);
+    expect(json.undone).toEqual([
+      { at: expect.any(String), what: 'device key', id: lost.deviceId, command: `signage device revoke ${lost.deviceId}` },
+      { at: expect.any(String), what: 'token', id: token.id, command: `signage token delete ${token.id}` },
+      { at: expect.any(String), what: 'device key', id: changed.deviceId, command: `signage device revoke ${changed.deviceId}` },
+      { at: expect.any(String), what: 'device key', id: gone.deviceId, command: `signage device revoke ${gone.deviceId}` },
+    ]);
+    expect(stderr).toContain(`signage device revoke ${lost.deviceId}`);
+  });
+
+  it('6 for a backup that was cut short, and the folder is empty', async () => {
+    const file = join(folder, 'short.tar');
+    await cli(['data', 'backup', '-o', file]);
+    await truncate(file, (await stat(file)).size / 2);
+    const into = join(folder, 'short');
+    const { code, stderr } = await restoreTo(file, into);
+    expect([code, stderr]).toEqual([6, expect.stringContaining('The backup cannot be used')]);
+    expect((await readdir(into, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile())).toEqual([]);
+  });
+
+  it('5 for a folder that holds something', async () => {
+    const file = join(folder, 'again.tar');
+    await cli(['data', 'backup', '-o', file]);
+    const locked = await restoreTo(file, data);
+    expect([locked.code, locked.stderr]).toEqual([5, expect.stringContaining('store_locked')]);
+    const full = await restoreTo(file, folder);
+    expect([full.code, full.stderr]).toEqual([5, expect.stringContaining('is not empty')]);
+  });
+
+  it('2 for a file that cannot be read', async () => {
+    expect((await restoreTo(join(folder, 'none.tar'), join(folder, 'x'))).code).toBe(2);
+  });
+});
+
+/** The data folder of a service that was stopped, and one of its screens' documents. */
+async function stopped() {
+  const own = join(await temporaryFolder(), 'data');
+  const former = await startService({ store: own, clock: systemClock });
+  const venue = await former.venue({ name: 'Kept' });
+  await former.tv();
+  await former.close();
+  const documents = await readdir(join(own, 'documents'));
+  const document = join(own, 'documents', documents.find((name) => name.startsWith('rows-screens-')) ?? '');
+  return { own, venue, document };
+}
+
+describe('signage data check', () => {
+  it('0 for a sound folder, with nothing to list', async () => {
+    const { own } = await stopped();
+    const { code, json, stderr } = await runCli(['data', 'check', own, '-o', 'json']);
+    expect([code, json]).toEqual([0, []]);
+    expect(stderr).toContain(`${own} is sound.`);
+  });
+
+  it('9 for a damaged one, by file and offset, as a table too', async () => {
+    const { own, document } = await stopped();
+    await truncate(document, 10);
+    const file = document.slice(own.length + 1);
+    const { code, json, stderr } = await runCli(['data', 'check', own, '-o', 'json']);
+    expect([code, json]).toEqual([9, [{ level: 'damage', file, offset: null, what: expect.stringContaining('it has 10 bytes') }]]);
+    expect(stderr).toContain(`signage data repair ${own} --into NEW`);
+    expect((await runCli(['data', 'check', own])).stdout).toContain(file);
+  });
+
+  it('5 for a folder in use, and says what to do', async () => {
+    const { code, stderr } = await runCli(['data', 'check', data]);
+    expect([code, stderr]).toEqual([5, expect.stringContaining('signage data backup')]);
+  });
+
+  it('2 for a folder that is none of ours', async () => {
+    const { code, stderr } = await runCli(['data', 'check', await temporaryFolder()]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('is no data folder')]);
+  });
+});
+
+describe('signage data repair', () => {
+  it('0 when nothing is lost, and the same service starts from the new folder', async () => {
+    const { own, venue, document } = await stopped();
+    const former = join(await temporaryFolder(), 'former');
+    await truncate(document, 10);
+    await cp(own, former, { recursive: true });
+    const into = join(await temporaryFolder(), 'new');
+    const { code, json, stderr } = await runCli(['data', 'repair', own, '--into', into, '-o', 'json']);
+    expect(code, stderr).toBe(0);
+    expect(json).toContainEqual({
+      file: document.slice(own.length + 1),
+      offset: null,
+      lost: 0,
+      what: 'it was made again from the journal',
+    });
+    expect(await readFile(document)).toEqual(await readFile(join(former, document.slice(own.length + 1))));
+    const again = await startService({ store: into, clock: systemClock });
+    expect((await again.manage('GET', `/v1/venues/${venue.id}`)).body.name).toBe('Kept');
+    expect((await again.manage('GET', '/v1/devices')).body.items).toHaveLength(1);
+    await again.close();
+  });
+
+  it('9 when something is lost, and says how much', async () => {
+    const { own } = await stopped();
+    await writeFile(join(own, 'secret'), 'x');
+    const { code, stderr } = await runCli(['data', 'repair', own, '--into', join(await temporaryFolder(), 'new')]);
+    expect([code, stderr]).toEqual([9, expect.stringContaining('Records that are lost: 1.')]);
+  });
+
+  it('5 for a new folder that holds something, and 2 without one', async () => {
+    const { own } = await stopped();
+    expect((await runCli(['data', 'repair', own, '--into', folder])).code).toBe(5);
+    expect((await runCli(['data', 'repair', own])).code).toBe(2);
+  });
+});

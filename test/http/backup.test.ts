@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import { unpackTar } from 'modern-tar';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { SignageError } from '../../src/domain/error.ts';
+import { openStore } from '../../src/store/open.ts';
+import { restoreStore } from '../../src/store/restore.ts';
+import type { Store } from '../../src/store/store.ts';
+import { manager } from '../support/management.ts';
+import { mounted } from '../support/mounted.ts';
+import { adminToken, startService, type TestService } from '../support/service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const auth = { authorization: `Bearer ${adminToken}` };
+const backupOf = (service: { url: string }) => fetch(`${service.url}/v1/backup`, { method: 'POST', headers: auth });
+
+describe('POST /v1/backup', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService();
+  });
+
+  it('200 with a tar file that goes to nobody else', async () => {
+    const answer = await backupOf(service);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('application/x-tar');
+    expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename="signage-\d{4}-\d{2}-\d{2}\.tar"$/);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.headers.get('x-request-id')).toBeTruthy();
+    const entries = await unpackTar(new Uint8Array(await answer.arrayBuffer()));
+    expect(entries[0]?.header.name).toBe('backup.json');
+    expect(entries.at(-1)?.header.name).toBe('checksums.json');
+  });
+
+  it('leaves an entry in the audit trail that the platform alone sees', async () => {
+    await (await backupOf(service)).arrayBuffer();
+    const { body } = await manager(service).get('/v1/audit?action=backup.create');
+    expect(body.items[0]).toMatchObject({ subject: { kind: 'backup', id: null }, actor: { kind: 'token' } });
+    expect((await (await manager(service).as('admin')).get('/v1/audit?action=backup.create')).body.items).toEqual([]);
+  });
+
+  it('403 to a token of a tenant, and nothing of the store', async () => {
+    const { status, body } = await (await manager(service).as('admin')).send('POST', '/v1/backup');
+    expect([status, body.code]).toEqual([403, 'insufficient_role']);
+  });
+
+  it('405 to all but POST', async () => {
+    expect((await service.manage('GET', '/v1/backup')).status).toBe(405);
+  });
+
+  it('opens as the same service: keys, playlists, events and pending codes are as they were', async () => {
+    const tv = await service.tv();
+    await service.manage('PUT', `/v1/screens/${tv.screenId}/playlist`, {
+      items: [{ creativeId: crypto.randomUUID(), creativeUrl: 'https://media.example.com/a.mp4', creativeType: 'video', duration: 10 }],
+    });
+    await tv.send('POST', 'events', { body: [{ type: 'log', timestamp: 1_760_000_000 }], headers: { 'idempotency-key': 'one' } });
+    const { code } = await service.code();
+    const folder = join(await temporaryFolder(), 'data');
+    const answer = await backupOf(service);
+    await restoreStore(answer.body as ReadableStream<Uint8Array>, folder);
+    const copy = await startService({ store: folder, clock: service.clock });
+    const send = (method: string, what: string, more = {}) =>
+      copy.send(method, `/devices/${tv.screenId}/${what}`, { key: tv.apiKey, ...more });
+    expect((await send('GET', 'playlist')).body).toEqual((await tv.send('GET', 'playlist')).body);
+    await send('POST', 'events', { body: [{ type: 'log', timestamp: 1_760_000_000 }], headers: { 'idempotency-key': 'one' } });
+    expect((await copy.manage('GET', `/v1/events?deviceId=${tv.deviceId}`)).body.items).toHaveLength(1);
+    expect((await copy.register(code)).status).toBe(201);
+  });
+
+  it('is finished when the service is told to stop meanwhile', async () => {
+    const big = await startService();
+    const tv = await big.tv();
+    const event = { type: 'log', timestamp: 1_760_000_000, text: 'x'.repeat(8000) };
+    // More than is packed ahead of the reader.
+    for (let n = 0; n < 40; n++) await tv.send('POST', 'events', { body: Array.from({ length: 100 }, () => event) });
+    const answer = await backupOf(big);
+    const closing = big.close();
+    const entries = await unpackTar(new Uint8Array(await answer.arrayBuffer()));
+    expect(entries.at(-1)?.header.name).toBe('checksums.json');
+    await closing;
+  });
+
+  it('409 where the store is backed up with tools of its own', async () => {
+    const store = await openStore('memory:');
+    const backup = () => Promise.reject(new SignageError('not_supported', 'Back the database up with pg_dump.'));
+    const { send } = await mounted({ store: instead(store, { backup }) });
+    const { status, body } = await send('POST', '/v1/backup', { key: adminToken });
+    expect([status, body.code, body.detail]).toEqual([409, 'not_supported', 'Back the database up with pg_dump.']);
+    await store.close();
+  });
+});
+
+/** A store of which some members are others. Those of a class with private fields work on the instance itself only. */
+function instead(store: Store, members: Partial<Store>): Store {
+  return new Proxy(store, {
+    get(target, name) {
+      const member = Reflect.get(Object.hasOwn(members, name) ? members : target, name);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+}

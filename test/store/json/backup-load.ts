@@ -1,0 +1,114 @@
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { minuteMs } from '../../../src/domain/clock.ts';
+import { turn } from '../../../src/store/json/turns.ts';
+import { openStore } from '../../../src/store/open.ts';
+import { restoreStore } from '../../../src/store/restore.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { batchOf, guid, impression, tenantA } from '../sample-batch.ts';
+import { auditRow, pastPlaylistRow, playlistRow, screenRow, venueRow } from '../sample-rows.ts';
+
+export const bytesOf = async (stream: ReadableStream<Uint8Array>) => new Uint8Array(await new Response(stream).arrayBuffer());
+export const streamOf = (bytes: Uint8Array) => new Blob([bytes as Uint8Array<ArrayBuffer>]).stream() as ReadableStream<Uint8Array>;
+
+/** One change of several rows, and one batch of three events, all of the same number. */
+export async function add(store: Store, clock: ManualClock, number: number): Promise<void> {
+  await store.write(async (tx) => {
+    await tx.put('venues', venueRow(number));
+    await tx.put('screens', screenRow(number));
+    await tx.put('playlists', playlistRow(number, 2));
+    await tx.put('pastPlaylists', pastPlaylistRow(number, 1));
+    await tx.audit(auditRow(number, { at: clock.now() }));
+  });
+  const events = [0, 1, 2].map((n) => impression(clock.now(), { number, n, creativeId: guid('crea', number) }));
+  await store.appendBatch(batchOf(events, { deviceId: guid('devi', number % 7), key: `key ${number}` }));
+}
+
+/** What a store shows, by number: of each number all or nothing is to be there. */
+export async function shown(store: Store) {
+  const query = { tenantId: tenantA, order: 'asc' as const, limit: 100_000 };
+  const venues = (await store.list('venues', { limit: 100_000 })).items.map(({ id }) => Number(id.slice(-6)));
+  const screens = (await store.list('screens', { limit: 100_000 })).items.map(({ id }) => Number(id.slice(-6)));
+  const past = (
+    await store.read.select(
+      'pastPlaylists',
+      'screenId',
+      venues.map((number) => guid('scre', number)),
+    )
+  ).length;
+  const events = new Map<number, number>();
+  for (let after: string | null | undefined; after !== null; ) {
+    const page = await store.events(after === undefined ? query : { ...query, after });
+    for (const { event } of page.items) events.set(event.number as number, (events.get(event.number as number) ?? 0) + 1);
+    after = page.next;
+  }
+  const report = await store.impressions({ tenantId: tenantA, groupBy: 'creative', by: 'received' });
+  const audit = await store.audit({ tenantIds: [tenantA], limit: 100_000 });
+  const impressions = report.reduce((sum, row) => sum + row.impressions, 0);
+  return { venues, screens, past, events, impressions, audited: audit.items.length };
+}
+
+export async function restored(backup: Uint8Array, clock = new ManualClock()) {
+  const folder = join(await temporaryFolder(), 'restored');
+  const summary = await restoreStore(streamOf(backup), folder);
+  const warnings: string[] = [];
+  const store = await openStore(folder, { clock, onWarning: (message) => void warnings.push(message) });
+  return { folder, summary, store, warnings };
+}
+
+interface BackupLoad {
+  clock: ManualClock;
+  rounds: number;
+  /** So many numbers come in each round. */
+  perRound: number;
+  /** Called with the folder of each restored store, once that was looked at and closed. */
+  onCopy?: (folder: string, round: number) => Promise<void>;
+}
+
+/** Takes backups of a store that three writers keep busy, and expects of each that it holds what was acknowledged before, and no part of anything else. */
+export async function backUpUnderLoad({ clock, rounds, perRound, onCopy }: BackupLoad): Promise<void> {
+  const store = await openStore(await temporaryFolder(), { clock });
+  let [next, acknowledged, limit, busy] = [1, 0, 0, true];
+  const done = new Set<number>();
+  const work = async () => {
+    while (busy) {
+      await turn();
+      if (next > limit) continue;
+      const number = next++;
+      await add(store, clock, number);
+      done.add(number);
+      while (done.has(acknowledged + 1)) acknowledged++;
+    }
+  };
+  const workers = [1, 2, 3].map(work);
+  for (let round = 0; round < rounds; round++) {
+    // So many come while the backup is made, at most: else there is no end to what is compared.
+    limit = (round + 1) * perRound;
+    while (acknowledged < limit - (perRound * 3) / 4) await turn();
+    // A checkpoint begins, and is somewhere on its way when the backup begins.
+    clock.advance(minuteMs);
+    for (let count = 0; count < (round % 20) * 3; count++) await turn();
+    const before = acknowledged;
+    const copy = await restored(await bytesOf(await store.backup()), clock);
+    expectWhole(await shown(copy.store), before);
+    await copy.store.close();
+    await onCopy?.(copy.folder, round);
+  }
+  busy = false;
+  await Promise.all(workers);
+  await store.close();
+}
+
+function expectWhole(
+  { venues, screens, past, events, impressions, audited }: Awaited<ReturnType<typeof shown>>,
+  acknowledged: number,
+): void {
+  const promised = Array.from({ length: acknowledged }, (_, index) => index + 1);
+  expect(promised.filter((number) => !venues.includes(number) || !events.has(number))).toEqual([]);
+  expect(screens).toEqual(venues);
+  expect([past, audited]).toEqual([venues.length, venues.length]);
+  expect([...events.values()].filter((count) => count !== 3)).toEqual([]);
+  expect(impressions).toBe(events.size * 3);
+}
