@@ -1,7 +1,7 @@
 import { dayMs } from '../../domain/clock.ts';
 import { eventId, eventPosition } from '../../domain/event-id.ts';
 import type { AuditEntry } from '../../domain/records.ts';
-import type { Slice, Store } from '../store.ts';
+import type { AuditPageQuery, Slice } from '../store.ts';
 import { damaged } from './damage.ts';
 import { dayFile, startOfFile } from './day-files.ts';
 import { frame, isWhole } from './frame.ts';
@@ -10,8 +10,6 @@ import { fillPage, type LogPage, type LogView } from './log-reader.ts';
 
 /** A page examines little more than this, then returns what it has. */
 const pageBytes = 32 * 1024 * 1024;
-
-export type AuditPageQuery = Parameters<Store['audit']>[0];
 
 /** An entry's place: the journal's record, the place in it, and the day file it is in, or will be. */
 export interface AuditPlace {
@@ -60,6 +58,11 @@ export async function auditPage(view: LogView, pending: readonly PlacedEntry[], 
 function namesFor({ files }: LogView, { from = 0, to }: AuditPageQuery, after: AuditPlace | undefined): string[] {
   const [first, last] = [dayFile(from), to === undefined ? '~' : dayFile(to + dayMs)];
   return files.names.filter((name) => name >= first && name <= last && (!after || name <= after.file)).reverse();
+}
+
+/** Whether an entry is about venues, and about these alone. */
+function isWithin(venueIds: readonly string[], { venueIds: about = [] }: AuditEntry): boolean {
+  return about.length > 0 && about.every((id) => venueIds.includes(id));
 }
 
 class AuditPage implements LogPage {
@@ -121,8 +124,9 @@ class AuditPage implements LogPage {
   }
 
   #matches(entry: AuditEntry): boolean {
-    const { tenantIds, action, subjectId, from, to } = this.#query;
+    const { tenantIds, venueIds, action, subjectId, from, to } = this.#query;
     if (!tenantIds.includes(entry.tenantId)) return false;
+    if (venueIds && !isWithin(venueIds, entry)) return false;
     if (action !== undefined && entry.action !== action) return false;
     if (subjectId !== undefined && entry.subject.id !== subjectId) return false;
     return (from === undefined || entry.at >= from) && (to === undefined || entry.at < to);

@@ -1,13 +1,13 @@
 import { dayMs } from '../../domain/clock.ts';
 import type { AuditEntry } from '../../domain/records.ts';
-import type { Slice } from '../store.ts';
-import { type AuditPageQuery, auditPage, frameEntry, type PlacedEntry, placeOf } from './audit-pages.ts';
+import type { AuditPageQuery, Slice } from '../store.ts';
+import { auditPage, frameEntry, type PlacedEntry, placeOf } from './audit-pages.ts';
 import { damaged } from './damage.ts';
 import { DayFiles, dayFile, type FilesMark, startOfFile } from './day-files.ts';
 import { isWhole } from './frame.ts';
 import { GroupLog } from './group-log.ts';
 import { linesBackward } from './log-lines.ts';
-import type { AuditTrail, FilePart, MakeAuditTrail, PartContext } from './parts.ts';
+import type { AuditTrail, Extent, FilePart, MakeAuditTrail, PartContext } from './parts.ts';
 
 /** How far the files are good, and the last record of the journal that they contain. */
 interface AuditMark extends FilesMark {
@@ -64,11 +64,17 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
     await this.#files.deleteHidden(this.#committed);
   }
 
+  extent(mark: FilesMark = { file: null, size: 0 }): Extent {
+    const { file, size } = mark;
+    const names = this.#files.neededBy(mark).filter((name) => file !== null && name <= file);
+    return { names, end: { file, size } };
+  }
+
   async prepare(): Promise<AuditMark> {
     const last = this.#pending.at(-1);
     while (last && this.#pending[0] && this.#pending[0].seq <= last.seq) await this.#flushSome();
     if (this.#closed) await this.#closeLog();
-    this.#prepared = this.#markNow();
+    this.#prepared = await this.#files.withSizes(this.#markNow());
     return this.#prepared;
   }
 
@@ -111,6 +117,7 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
 
   async recover(mark: AuditMark = this.#end, clean: boolean): Promise<void> {
     await this.#files.find(mark);
+    await this.#files.check(mark, clean);
     const { file, gone } = mark;
     [this.#end, this.#prepared, this.#committed] = [mark, mark, mark];
     if (file !== null) this.#newestFile = gone ? dayFile(startOfFile(file) + dayMs) : file;

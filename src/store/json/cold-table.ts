@@ -27,7 +27,7 @@ class ColdPlaylists implements ColdTable {
   readonly #shards = new Map<string, Shard>();
 
   apply(seq: number, id: string, row: Playlist | null): void {
-    const shard = this.#shardOf(nameOf(screenOf(id)));
+    const shard = this.#shardOf(pastDocument(screenOf(id)));
     if (seq <= (shard.document?.seq ?? 0)) return;
     shard.fresh.set(id, row);
     shard.seq = seq;
@@ -45,7 +45,7 @@ class ColdPlaylists implements ColdTable {
   }
 
   async #rowsOf(screenId: string): Promise<Playlist[]> {
-    const shard = this.#shards.get(nameOf(screenId));
+    const shard = this.#shards.get(pastDocument(screenId));
     if (!shard) return [];
     const { document, taken, fresh } = shard;
     const rows: Changes = new Map();
@@ -96,12 +96,13 @@ class ColdPlaylists implements ColdTable {
   }
 }
 
-function nameOf(screenId: string): string {
+/** The document that a screen's past versions lie in. */
+export function pastDocument(screenId: string): string {
   return `past-${shardOf(screenId, shards)}`;
 }
 
 /** The screen of a row's id, `<screen>/<version>`. */
-function screenOf(id: string): string {
+export function screenOf(id: string): string {
   return id.slice(0, id.indexOf('/'));
 }
 

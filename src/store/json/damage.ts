@@ -5,6 +5,6 @@ export function damaged(file: string, what: string, offset?: number): SignageErr
   const place = offset === undefined ? file : `${file}, at byte ${offset}`;
   return new SignageError(
     'store_damaged',
-    `The data are damaged: ${place}: ${what}. Nothing was changed. Restore the data folder from a backup.`,
+    `The data are damaged: ${place}: ${what}. Nothing was changed. \`signage data check FOLDER\` tells more; then restore a backup, or save what can be read with \`signage data repair FOLDER --into NEW\`.`,
   );
 }

@@ -1,4 +1,5 @@
 import { dayOf } from '../../domain/report.ts';
+import { damaged } from './damage.ts';
 import type { FileSystem, OpenFile } from './file-system.ts';
 
 const namePattern = /^\d{4}-\d{2}-\d{2}\.ndjson$/;
@@ -20,6 +21,8 @@ export interface FilesMark {
   size: number;
   /** `file` and those before it are past their retention: they are gone, or are to go at the next start. */
   gone?: true;
+  /** Bytes of the files before `file`, to which nothing is added any more. Absent in marks of earlier versions. */
+  files?: Record<string, number>;
 }
 
 /** The day files of one log, oldest first, and which of them wait to be deleted. */
@@ -28,6 +31,8 @@ export class DayFiles {
   readonly directory: string;
   #names: string[] = [];
   #doomed: string[] = [];
+  /** Bytes of files to which nothing is added any more. */
+  readonly #sizes = new Map<string, number>();
 
   constructor(disk: FileSystem, directory: string) {
     this.disk = disk;
@@ -59,6 +64,28 @@ export class DayFiles {
     this.#names = names.filter((name) => !gone(name));
   }
 
+  /** Throws `store_damaged` when files that the mark knows have another size, or are missing where no retention can have taken them. */
+  async check({ files = {} }: FilesMark, clean: boolean): Promise<void> {
+    for (const name of missingFiles(files, this.#names, clean)) throw damaged(this.path(name), 'the file is missing');
+    for (const [name, size] of Object.entries(files)) {
+      const found = this.#names.includes(name) ? await this.disk.sizeOf(this.path(name)) : size;
+      if (found !== size) throw damaged(this.path(name), `it has ${found} bytes where the manifest says ${size}`);
+      this.#sizes.set(name, size);
+    }
+  }
+
+  /** The mark with the sizes of the files before its own. */
+  async withSizes<M extends FilesMark>(mark: M): Promise<M> {
+    const files: Record<string, number> = {};
+    for (const name of this.#names.filter((one) => mark.file !== null && one < mark.file)) {
+      const size = this.#sizes.get(name) ?? (await this.disk.sizeOf(this.path(name)));
+      if (size === undefined) continue;
+      this.#sizes.set(name, size);
+      files[name] = size;
+    }
+    return { ...mark, files };
+  }
+
   /** Takes note of a file that is the newest from now on. */
   add(name: string): void {
     if (this.#names.at(-1) !== name) this.#names.push(name);
@@ -81,14 +108,31 @@ export class DayFiles {
     for (const name of now) {
       await this.disk.unlink(this.path(name));
       this.#doomed = this.#doomed.filter((one) => one !== name);
+      // One after the other, the oldest first: a crash must leave no gap.
+      await this.disk.syncDirectory(this.directory);
     }
-    if (now.length > 0) await this.disk.syncDirectory(this.directory);
+  }
+
+  /** All that a start with this mark would read or show, oldest first. */
+  neededBy(mark: FilesMark): string[] {
+    return [...this.#doomed.filter((name) => !isSpared(mark, name)), ...this.#names].sort();
   }
 
   /** A file of which nothing was good. */
   remove(name: string): void {
     this.#names = this.#names.filter((one) => one !== name);
   }
+}
+
+/** Files that should be there. After a crash the first ones may be gone: retention takes them before the mark knows. */
+export function missingFiles(files: Record<string, number>, there: readonly string[], clean: boolean): string[] {
+  const names = Object.keys(files).sort();
+  const first = clean ? 0 : names.findIndex((name) => there.includes(name));
+  return first < 0 ? [] : names.slice(first).filter((name) => !there.includes(name));
+}
+
+export function isDayFile(name: string): boolean {
+  return namePattern.test(name);
 }
 
 function isSpared({ file, gone }: FilesMark, name: string): boolean {

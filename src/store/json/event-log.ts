@@ -1,15 +1,15 @@
-import { hash } from 'node:crypto';
 import { dayMs, minuteMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import type { ReportQuery, ReportRow } from '../../domain/report.ts';
-import type { EventBatch, EventPageQuery, Slice, StoredEvent } from '../store.ts';
-import { DayFiles, dayFile, startOfFile } from './day-files.ts';
+import type { ReportRow } from '../../domain/report.ts';
+import { shortHash } from '../short-hash.ts';
+import type { EventBatch, EventPageQuery, ImpressionQuery, Slice, StoredEvent } from '../store.ts';
+import { DayFiles, dayFile, type FilesMark, startOfFile } from './day-files.ts';
 import { eventPage } from './event-pages.ts';
 import { type EventRecord, frameRecord, type KeyMark } from './event-record.ts';
 import { EventRecovery, type EventsMark } from './event-recovery.ts';
 import { GroupLog, unavailable } from './group-log.ts';
 import { IdempotencyRings } from './idempotency-rings.ts';
-import type { EventLog, EventLogHooks, FilePart, MakeEventLog, PartContext } from './parts.ts';
+import type { EventLog, EventLogHooks, Extent, FilePart, MakeEventLog, PartContext } from './parts.ts';
 import { Rollups } from './rollups.ts';
 import { cutTornTail, type TornTail } from './torn-tail.ts';
 
@@ -131,8 +131,15 @@ class DayFileEventLog implements EventLog, FilePart<EventsMark> {
     return eventPage({ files: this.#files, newest: { file, size } }, query);
   }
 
-  impressions(query: ReportQuery & { tenantId: string }): Promise<ReportRow[]> {
+  impressions(query: ImpressionQuery): Promise<ReportRow[]> {
     return this.#rollups.impressions(query);
+  }
+
+  extent(mark: FilesMark = nothing): Extent {
+    const { file, size } = this.#applied;
+    // One that holds no durable batch yet is left out.
+    const names = this.#files.neededBy(mark).filter((name) => file !== null && name <= file);
+    return { names, end: { file, size } };
   }
 
   forget(deviceId: string): void {
@@ -153,7 +160,7 @@ class DayFileEventLog implements EventLog, FilePart<EventsMark> {
   async prepare(): Promise<EventsMark> {
     this.#writesDocuments = this.#isDue();
     this.#preparedBytes = this.#tailBytes;
-    this.#prepared = this.#writesDocuments ? this.#markNow() : this.#committed;
+    this.#prepared = this.#writesDocuments ? await this.#files.withSizes(this.#markNow()) : this.#committed;
     return this.#prepared;
   }
 
@@ -181,6 +188,7 @@ class DayFileEventLog implements EventLog, FilePart<EventsMark> {
 
   async recover(mark: EventsMark = nothing, clean: boolean): Promise<void> {
     await this.#files.find(mark);
+    await this.#files.check(mark, clean);
     const recovery = new EventRecovery(this.#files, mark, (record) => this.#fold(record));
     await recovery.read(clean);
     const { end, torn, bytes } = recovery;
@@ -227,11 +235,6 @@ class DayFileEventLog implements EventLog, FilePart<EventsMark> {
   #stepBack(): void {
     this.#nextSeq = this.#applied.seq + 1;
   }
-}
-
-/** 8 bytes of a hash, in hex. */
-function shortHash(bytes: string | Uint8Array): string {
-  return hash('sha256', bytes, 'hex').slice(0, 16);
 }
 
 function repeated(sentBefore: string, { sent }: KeyMark): 'repeated' {

@@ -92,9 +92,10 @@ class EventPage implements LogPage {
     return order === 'asc' ? to !== undefined && receivedAt >= to : from !== undefined && receivedAt < from;
   }
 
-  #mayMatch({ tenantId, deviceId, screenId }: EventHead, bytes: Buffer): boolean {
+  #mayMatch({ tenantId, venueId, deviceId, screenId }: EventHead, bytes: Buffer): boolean {
     const query = this.#query;
     if (tenantId !== query.tenantId) return false;
+    if (query.venueIds && !query.venueIds.includes(venueId)) return false;
     if (query.deviceId !== undefined && deviceId !== query.deviceId) return false;
     if (query.screenId !== undefined && screenId !== query.screenId) return false;
     return this.#marks.length === 0 || this.#marks.some((mark) => bytes.includes(mark));

@@ -36,6 +36,7 @@ export interface EventHead {
   seq: number;
   receivedAt: number;
   tenantId: string;
+  venueId: string;
   screenId: string;
   deviceId: string;
 }
@@ -62,14 +63,14 @@ export function frameRecord(record: EventRecord, body: EventBatch['body']): Buff
 
 const headLength = 512;
 const headPattern =
-  /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"id":"[^"]*","receivedAt":(\d+),"tenantId":"([^"]*)","venueId":"[^"]*","screenId":"([^"]*)","deviceId":"([^"]*)"/;
+  /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"id":"[^"]*","receivedAt":(\d+),"tenantId":"([^"]*)","venueId":"([^"]*)","screenId":"([^"]*)","deviceId":"([^"]*)"/;
 
 /** The beginning of a line, `undefined` when that is not what `frameRecord` makes. */
 export function headOf(line: Buffer): EventHead | undefined {
   const found = headPattern.exec(line.toString('latin1', 0, Math.min(line.length, headLength)));
   if (!found) return undefined;
-  const [, seq, receivedAt, tenantId = '', screenId = '', deviceId = ''] = found;
-  return { seq: Number(seq), receivedAt: Number(receivedAt), tenantId, screenId, deviceId };
+  const [, seq, receivedAt, tenantId = '', venueId = '', screenId = '', deviceId = ''] = found;
+  return { seq: Number(seq), receivedAt: Number(receivedAt), tenantId, venueId, screenId, deviceId };
 }
 
 /** A whole line, parsed. */

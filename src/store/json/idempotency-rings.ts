@@ -105,13 +105,13 @@ export class IdempotencyRings implements DocumentOwner {
 
   /** What was sent under a device's key: 8 bytes of its hash, in hex. */
   find(deviceId: string, key: string): string | undefined {
-    return this.#shards.get(nameOf(deviceId))?.rings.get(deviceId)?.find(key);
+    return this.#shards.get(ringsDocument(deviceId))?.rings.get(deviceId)?.find(key);
   }
 
   /** Takes in a batch that has become durable, or is replayed. Those that the document has come too. */
   apply({ seq, deviceId, mark }: EventRecord): void {
     if (!mark) return;
-    const shard = this.#shardOf(nameOf(deviceId));
+    const shard = this.#shardOf(ringsDocument(deviceId));
     if (seq <= shard.seq) return;
     const ring = shard.rings.get(deviceId) ?? new Ring();
     shard.rings.set(deviceId, ring);
@@ -120,7 +120,7 @@ export class IdempotencyRings implements DocumentOwner {
   }
 
   forget(deviceId: string): void {
-    const shard = this.#shards.get(nameOf(deviceId));
+    const shard = this.#shards.get(ringsDocument(deviceId));
     if (shard?.rings.delete(deviceId)) shard.dirty = true;
   }
 
@@ -159,7 +159,8 @@ export class IdempotencyRings implements DocumentOwner {
   }
 }
 
-function nameOf(deviceId: string): string {
+/** The document that a device's keys lie in. */
+export function ringsDocument(deviceId: string): string {
   return `rings-${shardOf(deviceId, shards)}`;
 }
 

@@ -100,17 +100,18 @@ function sumAll(all: readonly Sums[]): Sums {
 type Keys = Map<string, Cell>;
 
 /**
- * What is counted of one document's day (or days), as it stands in lines: `["1-campaign","<tenant>","<day>","<key>",<impressions>,<seconds>]`, sorted by all
- * before the counts.
+ * What is counted of one document's day (or days), as it stands in lines: `["1-campaign","<tenant or venue>","<day>","<key>",<impressions>,<seconds>]`,
+ * sorted by all before the counts.
  */
 export class Tally {
-  /** By section, that is group and tenant, and by day. */
+  /** By section, that is group and scope, and by day. */
   readonly sections = new Map<string, Map<string, Keys>>();
 
-  add(tenantId: string, { day, cells }: DayCount): void {
+  /** `scope` is a tenant, or a venue. */
+  add(scope: string, { day, cells }: DayCount): void {
     const found: Partial<Record<ReportGroup, Keys>> = {};
     for (const [group, key, cell] of cells) {
-      found[group] ??= this.#keysOf(sectionOf(group, tenantId), day);
+      found[group] ??= this.#keysOf(sectionOf(group, scope), day);
       count(found[group], key, cell);
     }
   }
@@ -134,7 +135,7 @@ export class Tally {
   }
 }
 
-/** How all lines of one group and tenant begin. */
-export function sectionOf(group: ReportGroup, tenantId: string): string {
-  return `["${groupOrder.indexOf(group)}-${group}",${JSON.stringify(tenantId)},`;
+/** How all lines of one group and scope begin. */
+export function sectionOf(group: ReportGroup, scope: string): string {
+  return `["${groupOrder.indexOf(group)}-${group}",${JSON.stringify(scope)},`;
 }

@@ -85,7 +85,7 @@ export class SegmentReader {
 
   #takeRecord(path: string, { line, offset }: FoundFrame, end: number, replay: (record: JournalRecord) => void): void {
     const { seq: marked, size } = this.#mark;
-    const [, seq, at] = (headPattern.exec(line.toString('latin1', 0, headLength)) ?? []).map(Number);
+    const { seq, at } = recordHead(line) ?? {};
     if (seq === undefined || at === undefined || seq !== this.#next) throw damaged(path, `record ${this.#next} must be here`, offset);
     if (seq === marked && end !== size) throw damaged(path, `record ${seq} does not end where the manifest says`, offset);
     this.end = { ...this.end, seq, at };
@@ -105,3 +105,9 @@ export class SegmentReader {
 
 const headLength = 80;
 const headPattern = /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"at":(\d+),"ops":\[/;
+
+/** What a line begins with, `undefined` when it is no record of the journal. */
+export function recordHead(line: Buffer): Pick<JournalRecord, 'seq' | 'at'> | undefined {
+  const found = headPattern.exec(line.toString('latin1', 0, headLength));
+  return found ? { seq: Number(found[1]), at: Number(found[2]) } : undefined;
+}

@@ -52,6 +52,12 @@ export class Journal implements FilePart<JournalMark> {
     return this.#durable.seq;
   }
 
+  /** Where the last durable record ends. */
+  get extent(): { file: string | null; size: number } {
+    const { file, size } = this.#durable;
+    return { file, size };
+  }
+
   /** What was appended since the last checkpoint began. */
   get grownBytes(): number {
     return this.#grownBytes;

@@ -1,9 +1,12 @@
 import type { Low } from 'lowdb';
 import type { AuditEntry, DeviceMarks, Rows, TokenMarks } from '../../domain/records.ts';
 import type { ReportRow } from '../../domain/report.ts';
-import type { EventBatch, ListedTable, ListQuery, Reader, Slice, Store, StoredEvent, Tx } from '../store.ts';
+import type { AttemptChange, EventBatch, ListedTable, ListQuery, Reader, Slice, Store, StoredEvent, Tx } from '../store.ts';
+import { MemoryAttempts } from './attempts.ts';
+import { Backup } from './backup.ts';
 import { Checkpoint } from './checkpoint.ts';
 import { CheckpointSchedule } from './checkpoint-schedule.ts';
+import type { FilesMark } from './day-files.ts';
 import type { DocumentOwner } from './document-owner.ts';
 import type { Durable, DurableState } from './durable-state.ts';
 import { unavailable } from './group-log.ts';
@@ -18,6 +21,8 @@ import { Writer } from './writer.ts';
 /** All that an opened store is made of. */
 export interface StoreParts {
   context: PartContext;
+  /** Keeps files from being deleted until the returned function is called. */
+  retain: () => () => Promise<void>;
   manifest: Low<ManifestData>;
   secret: Uint8Array;
   release: () => Promise<void>;
@@ -39,6 +44,8 @@ export class JsonStore implements Store {
   readonly #parts: StoreParts;
   readonly #writer: Writer;
   readonly #checkpoints: CheckpointSchedule;
+  readonly #backups = new Set<Backup>();
+  readonly #attempts = new MemoryAttempts();
   #closing: Promise<void> | undefined;
 
   constructor(parts: StoreParts) {
@@ -99,11 +106,16 @@ export class JsonStore implements Store {
     else this.#parts.marks.touch(kind, id, marks);
   }
 
-  marks(kind: 'device', id: string): DeviceMarks;
-  marks(kind: 'token', id: string): TokenMarks;
-  marks(kind: 'device' | 'token', id: string): DeviceMarks | TokenMarks {
+  marks(kind: 'device', id: string): Promise<DeviceMarks>;
+  marks(kind: 'token', id: string): Promise<TokenMarks>;
+  async marks(kind: 'device' | 'token', id: string): Promise<DeviceMarks | TokenMarks> {
     this.#refuseClosed();
     return kind === 'device' ? this.#parts.marks.marks(kind, id) : this.#parts.marks.marks(kind, id);
+  }
+
+  async attempts<T>(source: string, change: AttemptChange<T>): Promise<T> {
+    this.#refuseClosed();
+    return this.#attempts.change(source, change);
   }
 
   watch(topic: string, wake: () => void): () => void {
@@ -126,6 +138,18 @@ export class JsonStore implements Store {
     await this.#parts.events.dropBefore(timeMs);
   }
 
+  async backup(): Promise<ReadableStream<Uint8Array>> {
+    this.#refuseClosed();
+    const { context, manifest, journal, events, audit, retain } = this.#parts;
+    const { marks } = manifest.data;
+    const extents = { events: events.extent(marks.events as FilesMark), audit: audit.extent(marks.audit as FilesMark) };
+    const instant = { at: context.clock.now(), manifest: manifest.data, journal: journal.extent, ...extents };
+    const backup = new Backup(context, instant, retain());
+    this.#backups.add(backup);
+    void backup.over.then(() => this.#backups.delete(backup));
+    return backup.stream;
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -134,6 +158,7 @@ export class JsonStore implements Store {
   async #close(): Promise<void> {
     const { context, journal, events, marks, files, release } = this.#parts;
     await this.#writer.settled();
+    for (const backup of this.#backups) await backup.cancel(unavailable('The store was closed before the backup was complete.'));
     const sound = !journal.broken && !events.broken;
     try {
       const closed = await Promise.allSettled(files.map((part) => part.close()));

@@ -6,8 +6,8 @@ import { type FileSystem, writeFully } from './file-system.ts';
 import { frame, isWhole } from './frame.ts';
 import { replaceFile } from './replace-file.ts';
 
-/** The one format there is. An older one would be brought up to date in `readManifest`, after a copy of the folder in `backup-<format>/`. */
-const dataFormat = 1;
+/** The newest format. `upgradeSteps` bring older ones up to it. */
+export const dataFormat = 1;
 
 /** Names all that belongs to one state of the store; what it does not name is a leftover. */
 export interface ManifestData {
@@ -21,9 +21,17 @@ export interface ManifestData {
   documents: Record<string, DocumentEntry>;
   /** How far the logs are good, by part. */
   marks: Record<string, unknown>;
+  /** The checksum of the secret; absent until the first start of a version that notes it. */
+  secret?: string;
+  /** This is a copy, made then (milliseconds), that was never started. */
+  backup?: { at: number };
+  /** This was such a copy, and was first started then. */
+  restored?: { backupAt: number; at: number };
 }
 
-const fileName = 'manifest.json';
+export const manifestName = 'manifest.json';
+/** A second copy, for repairs alone. It is written before what the one before names is deleted: all that it names is there. */
+export const manifestCopy = 'manifest.copy.json';
 
 /** `manifest.json`, written whole or not at all. It begins with the checksum of what follows, as a log's line does. */
 class ManifestFile implements Adapter<ManifestData> {
@@ -36,21 +44,34 @@ class ManifestFile implements Adapter<ManifestData> {
   }
 
   get #path(): string {
-    return `${this.#directory}/${fileName}`;
+    return `${this.#directory}/${manifestName}`;
   }
 
   async read(): Promise<ManifestData | null> {
-    if ((await this.#disk.sizeOf(this.#path)) === undefined) return null;
-    const bytes = await this.#disk.readFile(this.#path);
-    if (!isWhole(bytes.subarray(0, -1))) throw damaged(this.#path, 'its contents are not what was written');
-    const { crc: _crc, ...manifest } = JSON.parse(bytes.toString());
-    return manifest;
+    return readManifestFile(this.#disk, this.#path);
   }
 
   async write(manifest: ManifestData): Promise<void> {
-    await replaceFile(this.#disk, this.#path, (file) => writeFully(file, frame(render(manifest))));
-    await this.#disk.syncDirectory(this.#directory);
+    const bytes = manifestBytes(manifest);
+    for (const path of [this.#path, `${this.#directory}/${manifestCopy}`]) {
+      await replaceFile(this.#disk, path, (file) => writeFully(file, bytes));
+      await this.#disk.syncDirectory(this.#directory);
+    }
   }
+}
+
+/** What stands in a manifest's file, `null` when there is none. Throws `store_damaged`. */
+export async function readManifestFile(disk: FileSystem, path: string): Promise<ManifestData | null> {
+  if ((await disk.sizeOf(path)) === undefined) return null;
+  const bytes = await disk.readFile(path);
+  if (bytes.at(-1) !== 0x0a || !isWhole(bytes.subarray(0, -1))) throw damaged(path, 'its contents are not what was written');
+  const { crc: _crc, ...manifest } = JSON.parse(bytes.toString());
+  return manifest;
+}
+
+/** The file's contents. */
+export function manifestBytes(manifest: ManifestData): Buffer {
+  return frame(render(manifest));
 }
 
 /** All but the opening brace, a document on each line. */
@@ -63,16 +84,17 @@ function render({ documents, marks, ...rest }: ManifestData): string {
 }
 
 /** The manifest of a folder: lowdb keeps it in `data`, `read` and `write` go to the disk. In a new store `data.epoch` is 0. */
-export async function readManifest(disk: FileSystem, directory: string): Promise<Low<ManifestData>> {
-  const empty: ManifestData = { format: dataFormat, epoch: 0, checkpoint: 0, clean: false, documents: {}, marks: {} };
+export async function readManifest(disk: FileSystem, directory: string, format = dataFormat): Promise<Low<ManifestData>> {
+  const empty: ManifestData = { format, epoch: 0, checkpoint: 0, clean: false, documents: {}, marks: {} };
   const manifest = new Low<ManifestData>(new ManifestFile(disk, directory), empty);
   await manifest.read();
-  const { format } = manifest.data;
-  if (format > dataFormat) {
-    throw new SignageError(
-      'store_too_new',
-      `${directory} was written by a newer version (format ${format}): start that one. Nothing was changed.`,
-    );
-  }
+  refuseNewer(manifest.data, directory, format);
   return manifest;
+}
+
+/** Throws `store_too_new` for what this version cannot read. */
+export function refuseNewer({ format }: ManifestData, directory: string, known = dataFormat): void {
+  if (format <= known) return;
+  const message = `${directory} was written by a newer version (format ${format}): start that one. Nothing was changed.`;
+  throw new SignageError('store_too_new', message);
 }

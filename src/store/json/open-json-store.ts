@@ -1,5 +1,5 @@
 import type { Low } from 'lowdb';
-import type { Random } from '../../domain/clock.ts';
+import { iso, type Random } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { makeAuditTrail } from './audit-trail.ts';
 import { writtenDocument } from './checkpoint.ts';
@@ -8,40 +8,59 @@ import { damaged } from './damage.ts';
 import type { DocumentOwner } from './document-owner.ts';
 import { DurableState } from './durable-state.ts';
 import { makeEventLog } from './event-log.ts';
+import { hexSum } from './hex-sum.ts';
 import { inParallel } from './in-parallel.ts';
 import { Journal } from './journal.ts';
 import { JsonStore, type StoreParts } from './json-store.ts';
-import { type ManifestData, readManifest } from './manifest.ts';
+import { type ManifestData, manifestCopy, manifestName, readManifest } from './manifest.ts';
 import { makeMarks } from './marks.ts';
 import type { FilePart, PartContext } from './parts.ts';
+import { makeRetainingDisk } from './retaining-disk.ts';
 import { makeSecret, readSecret } from './secret.ts';
 import { Topics } from './topics.ts';
+import { type UpgradeStep, upgradeFolder, upgradeSteps } from './upgrade.ts';
 
 /** Documents that are read at the same time. */
 const width = 8;
 
 /** Names that may stand in a folder before it is a store. */
-const harmless = /^(\..*|lost\+found|secret(\.tmp)?|manifest\.json\.tmp|lock\.sock.*)$/;
+const harmless = /^(\..*|lost\+found|secret(\.tmp)?|manifest(\.copy)?\.json\.tmp|lock\.sock.*)$/;
 const ours = ['journal', 'documents', 'events', 'audit'];
 
 /**
  * Opens the store in a folder, or begins one in an empty folder. The caller holds the folder's lock; `release` gives it back.
- * Nothing is changed on the disk before everything was read and found sound.
+ * Nothing is changed on the disk before everything was read and found sound, but for a folder of an older format, of which a copy is made first.
  */
-export async function openJsonStore(context: PartContext, random: Random, release: () => Promise<void>): Promise<JsonStore> {
-  const manifest = await readManifest(context.disk, context.directory);
-  const secret = manifest.data.epoch > 0 ? await readSecret(context) : await beginStore(context, random);
+export async function openJsonStore(
+  given: PartContext,
+  random: Random,
+  release: () => Promise<void>,
+  steps: readonly UpgradeStep[] = upgradeSteps,
+): Promise<JsonStore> {
+  const disk = makeRetainingDisk(given.disk);
+  const context = { ...given, disk };
+  const manifest = await readManifest(context.disk, context.directory, steps.length + 1);
+  await upgradeFolder(context, manifest, steps);
+  const secret = manifest.data.epoch > 0 ? await readSecret(context, manifest.data.secret) : await beginStore(context, random);
+  const parts = await recoverParts(context, manifest.data);
+  await begin(context, manifest, parts.files, secret);
+  return new JsonStore({ context, retain: disk.retain, manifest, secret, release, ...parts });
+}
+
+/** Reads and checks all that a start needs, and changes nothing. */
+export async function recoverParts(context: PartContext, manifest: ManifestData): Promise<ReturnType<typeof makeParts>> {
   const parts = makeParts(context);
-  await loadDocuments(context, manifest.data, parts.owners);
+  await loadDocuments(context, manifest, parts.owners);
   // The journal comes last: it hands on what the others lack.
-  for (const part of parts.files.toReversed()) await part.recover(manifest.data.marks[part.name], manifest.data.clean);
+  for (const part of parts.files.toReversed()) await part.recover(manifest.marks[part.name], manifest.clean);
   parts.state.base.index();
-  await begin(context, manifest, parts.files);
-  return new JsonStore({ context, manifest, secret, release, ...parts });
+  return parts;
 }
 
 async function beginStore(context: PartContext, random: Random): Promise<Uint8Array> {
   const { disk, directory } = context;
+  if ((await disk.sizeOf(`${directory}/${manifestCopy}`)) !== undefined)
+    throw damaged(`${directory}/${manifestName}`, 'the file is missing');
   for (const folder of ours) {
     if ((await disk.list(`${directory}/${folder}`)).length > 0) throw damaged(`${directory}/manifest.json`, 'the file is missing');
   }
@@ -55,7 +74,7 @@ async function beginStore(context: PartContext, random: Random): Promise<Uint8Ar
   return makeSecret(context, random);
 }
 
-function makeParts(context: PartContext): Omit<StoreParts, 'context' | 'manifest' | 'secret' | 'release'> {
+function makeParts(context: PartContext): Omit<StoreParts, 'context' | 'retain' | 'manifest' | 'secret' | 'release'> {
   const topics = new Topics();
   const hooks = { stored: (tenantId: string) => topics.changed(`events/${tenantId}`), due: () => {} };
   const events = makeEventLog(context, hooks);
@@ -81,9 +100,11 @@ async function loadDocuments(context: PartContext, { documents }: ManifestData, 
 }
 
 /** From here on the folder is written to: the clean mark goes first, and every start has an epoch of its own. */
-async function begin(context: PartContext, manifest: Low<ManifestData>, files: readonly FilePart[]): Promise<void> {
-  const { disk, directory } = context;
-  manifest.data = { ...manifest.data, epoch: manifest.data.epoch + 1, clean: false };
+async function begin(context: PartContext, manifest: Low<ManifestData>, files: readonly FilePart[], secret: Uint8Array): Promise<void> {
+  const { disk, directory, clock } = context;
+  const { backup, ...data } = manifest.data;
+  const restored = backup && { restored: { backupAt: backup.at, at: clock.now() } };
+  manifest.data = { ...data, ...restored, secret: hexSum(secret), epoch: data.epoch + 1, clean: false };
   await manifest.write();
   await disk.makeDirectory(`${directory}/documents`);
   await disk.syncDirectory(directory);
@@ -93,4 +114,11 @@ async function begin(context: PartContext, manifest: Low<ManifestData>, files: r
     if (!named.has(file)) await disk.unlink(`${directory}/documents/${file}`);
   }
   for (const part of files) await part.begin(manifest.data.epoch);
+  if (backup) warnOfRestored(context, backup.at);
+}
+
+function warnOfRestored({ directory, warn }: PartContext, backupAt: number): void {
+  warn(
+    `${directory} was restored from a backup of ${iso(backupAt)}: what was changed after that is undone. Device keys and tokens that were revoked since then work again: revoke them again.`,
+  );
 }

@@ -1,8 +1,9 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { SignageError } from '../../domain/error.ts';
 import type { AuditEntry, DeviceMarks, Playlist, TokenMarks } from '../../domain/records.ts';
-import type { ReportQuery, ReportRow } from '../../domain/report.ts';
-import type { EventBatch, EventPageQuery, Slice, Store, StoredEvent } from '../store.ts';
+import type { ReportRow } from '../../domain/report.ts';
+import type { EventBatch, EventPageQuery, ImpressionQuery, Slice, Store, StoredEvent } from '../store.ts';
+import type { FilesMark } from './day-files.ts';
 import type { DocumentOwner } from './document-owner.ts';
 import type { FileSystem } from './file-system.ts';
 
@@ -45,15 +46,23 @@ export interface FilePart<Mark = unknown> {
   close(): Promise<void>;
 }
 
+/** The day files of one state of a log, oldest first, and how much of the last one belongs to it. */
+export interface Extent {
+  names: readonly string[];
+  end: { file: string | null; size: number };
+}
+
 /** Telemetry in day files `events/YYYY-MM-DD.ndjson`, with its own `seq`. `prepare` runs before its owners' documents are rendered. */
 export interface EventLog extends FilePart {
   /** Its documents: idempotency rings and roll-ups, both of the log `events`. */
   readonly owners: readonly DocumentOwner[];
   append(batch: EventBatch): Promise<'stored' | 'repeated'>;
   page(query: EventPageQuery): Promise<Slice<StoredEvent>>;
-  impressions(query: ReportQuery & { tenantId: string }): Promise<ReportRow[]>;
+  impressions(query: ImpressionQuery): Promise<ReportRow[]>;
   /** The files are hidden at once; one that the mark names goes from the disk with the next checkpoint (`due`). */
   dropBefore(timeMs: number): Promise<void>;
+  /** Of a state with this mark: all files that its start reads or shows, up to the last durable batch. */
+  extent(mark: FilesMark | undefined): Extent;
   /** The device's row is gone, and its idempotency keys go with it. */
   forget(deviceId: string): void;
   /** Why nothing can be appended any more, if so. */
@@ -84,6 +93,8 @@ export interface AuditTrail extends FilePart {
   page: Store['audit'];
   /** As in the event log. */
   dropBefore(timeMs: number): Promise<void>;
+  /** Of a state with this mark: all files that its start reads or shows, up to the mark. What came later is in the journal. */
+  extent(mark: FilesMark | undefined): Extent;
 }
 
 /** `makeAuditTrail` of audit-trail.ts. */

@@ -40,7 +40,7 @@ async function* entriesOf(tally: Tally): AsyncGenerator<Entry> {
 }
 
 /** What stands before the two counts that end a line. */
-function prefixOf(line: string): string {
+export function prefixOf(line: string): string {
   return line.slice(0, line.lastIndexOf(',', line.lastIndexOf(',') - 1));
 }
 
@@ -73,19 +73,24 @@ function rowOf(line: string): RollupRow {
   return { day, key, impressions, seconds };
 }
 
-/** The rows of one section, reading no further than that. */
-export async function* sectionRows(document: WrittenDocument, section: string): AsyncGenerator<RollupRow> {
+/** The rows of some sections of one group, which are sorted, reading no further than that. */
+export async function* sectionRows(document: WrittenDocument, sections: readonly string[]): AsyncGenerator<RollupRow> {
+  const wanted = new Set(sections);
+  const last = sections.at(-1);
+  if (last === undefined) return;
+  // Scopes are ids, all of one length.
+  const isWanted = (line: string) => wanted.has(line.slice(0, last.length));
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of document.chunks()) {
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     const end = bytes.lastIndexOf(0x0a) + 1;
     rest = bytes.subarray(end);
     for (const line of textLines(bytes.toString('utf8', 0, end))) {
-      if (line.startsWith(section)) yield rowOf(line);
-      else if (line > section) return;
+      if (isWanted(line)) yield rowOf(line);
+      else if (line > last) return;
     }
     await turn();
   }
-  const last = rest.toString();
-  if (last.startsWith(section)) yield rowOf(last);
+  const end = rest.toString();
+  if (isWanted(end)) yield rowOf(end);
 }

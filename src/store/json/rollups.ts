@@ -1,4 +1,5 @@
-import type { ReportClock, ReportQuery, ReportRow } from '../../domain/report.ts';
+import type { ReportClock, ReportRow } from '../../domain/report.ts';
+import type { ImpressionQuery } from '../store.ts';
 import type { DocumentOwner, RenderedDocument, WrittenDocument } from './document-owner.ts';
 import type { EventProgress, EventRecord } from './event-record.ts';
 import { type Cell, count, countBatch, sectionOf, Tally } from './impression-tally.ts';
@@ -23,7 +24,7 @@ interface Days {
 }
 
 /**
- * Daily impressions by clock, day, group, tenant and key, exact. Documents `rollups-<clock>-<day>` hold them; what came since the last checkpoint
+ * Daily impressions by clock, day, group, tenant (and once more: venue) and key, exact. Documents `rollups-<clock>-<day>` hold them; what came since the last checkpoint
  * is in memory, and the event log's tail brings that up to date at start.
  */
 export class Rollups implements DocumentOwner {
@@ -39,8 +40,9 @@ export class Rollups implements DocumentOwner {
   /** Takes in a batch that has become durable, or is replayed. Those that a document has come too. */
   apply(record: EventRecord): void {
     for (const counted of countBatch(record)) {
-      const days = this.#daysOf(nameOf(counted.clock, counted.day));
-      if (record.seq > (days.document?.seq ?? 0)) days.fresh.add(record.tenantId, counted);
+      const days = this.#daysOf(rollupDocument(counted.clock, counted.day));
+      if (record.seq <= (days.document?.seq ?? 0)) continue;
+      for (const scope of [record.tenantId, record.venueId]) days.fresh.add(scope, counted);
     }
   }
 
@@ -73,7 +75,7 @@ export class Rollups implements DocumentOwner {
   }
 
   /** The report: sorted by key. */
-  async impressions(query: ReportQuery & { tenantId: string }): Promise<ReportRow[]> {
+  async impressions(query: ImpressionQuery): Promise<ReportRow[]> {
     for (let left = tries; ; left--) {
       try {
         const sums = await this.#sum(query);
@@ -86,22 +88,22 @@ export class Rollups implements DocumentOwner {
   }
 
   /** What is in memory is taken before the first `await`, and with it the documents that belong to it. */
-  async #sum({ tenantId, groupBy, by, from = '', to = '~' }: ReportQuery & { tenantId: string }): Promise<Map<string, Cell>> {
-    const section = sectionOf(groupBy, tenantId);
+  async #sum({ tenantId, venueIds, groupBy, by, from = '', to = '~' }: ImpressionQuery): Promise<Map<string, Cell>> {
+    const sections = [...new Set(venueIds ?? [tenantId])].map((scope) => sectionOf(groupBy, scope)).sort();
     const sums = new Map<string, Cell>();
     const within = (day: string) => day >= from && day < to;
     const wanted = [...this.#days.values()].filter(({ clock, day }) => clock === by && (day === otherDays || within(day)));
     const documents = wanted.map(({ document }) => document);
     for (const { fresh, taken } of wanted) {
       for (const tally of [fresh, taken]) {
-        for (const [day, cells] of tally?.sections.get(section) ?? []) {
+        for (const [day, cells] of sections.flatMap((section) => [...(tally?.sections.get(section) ?? [])])) {
           if (within(day)) for (const [key, cell] of cells) count(sums, key, cell);
         }
       }
     }
     for (const document of documents) {
       if (!document) continue;
-      for await (const row of sectionRows(document, section)) if (within(row.day)) count(sums, row.key, row);
+      for await (const row of sectionRows(document, sections)) if (within(row.day)) count(sums, row.key, row);
     }
     return sums;
   }
@@ -117,6 +119,7 @@ export class Rollups implements DocumentOwner {
   }
 }
 
-function nameOf(clock: ReportClock, day: string): string {
+/** The document that has a day's impressions. */
+export function rollupDocument(clock: ReportClock, day: string): string {
   return `rollups-${clock}-${day >= firstDay && day <= lastDay ? day : otherDays}`;
 }

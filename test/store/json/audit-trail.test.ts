@@ -78,7 +78,7 @@ describe('entries', () => {
       { seq: 3, n: 1, entry: entry(1) },
       { seq: 6, n: 0, entry: entry(2, noon + dayMs) },
     ]);
-    expect(marked(disk)).toEqual({ file: '2026-11-21.ndjson', size: disk.text(day21).length, seq: 6 });
+    expect(marked(disk)).toEqual({ file: '2026-11-21.ndjson', files: { '2026-11-20.ndjson': 702 }, size: disk.text(day21).length, seq: 6 });
     expect(await numbers(trail)).toEqual([2, 1, 0]);
   });
 

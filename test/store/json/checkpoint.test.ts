@@ -65,7 +65,7 @@ describe('a checkpoint', () => {
     expect(disk.calls.filter((call) => !call.startsWith('close')).length).toBe(before);
   });
 
-  it('syncs documents, then their folder, then the manifest, before anything goes', async () => {
+  it('syncs documents, then their folder, then the manifest and its copy, before anything goes', async () => {
     await put(1);
     await minute();
     const from = disk.calls.length;
@@ -83,6 +83,11 @@ describe('a checkpoint', () => {
       'write memory:/manifest.json.tmp',
       'datasync memory:/manifest.json.tmp',
       'rename memory:/manifest.json.tmp',
+      'syncDirectory memory:',
+      'create memory:/manifest.copy.json.tmp',
+      'write memory:/manifest.copy.json.tmp',
+      'datasync memory:/manifest.copy.json.tmp',
+      'rename memory:/manifest.copy.json.tmp',
       'syncDirectory memory:',
       `unlink ${name}.1.json`,
     ]);

@@ -31,8 +31,8 @@ describe('the embedded store', () => {
     });
     // Not closed: as after a kill, the journal alone knows of the deletion.
     for (const store of [second, await openStore('memory:', { disk, clock: new ManualClock() })]) {
-      expect(store.marks('device', guid('devi', 1))).toEqual({});
-      expect(store.marks('token', guid('toke', 1))).toEqual({});
+      expect(await store.marks('device', guid('devi', 1))).toEqual({});
+      expect(await store.marks('token', guid('toke', 1))).toEqual({});
     }
     expect(await second.appendBatch(batch)).toBe('stored');
   });

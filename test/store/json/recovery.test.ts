@@ -55,7 +55,7 @@ describe('a new data folder', () => {
     const mode = async (path: string) => (await stat(join(folder, path))).mode & 0o777;
     expect([await mode('..'), await mode('.'), await mode('documents'), await mode('journal')]).toEqual([0o700, 0o700, 0o700, 0o700]);
     for (const file of Object.keys(await contentsOf(folder))) expect([file, await mode(file)]).toEqual([file, 0o600]);
-    expect(await namesIn(folder)).toEqual(['audit', 'documents', 'events', 'journal', 'manifest.json', 'secret']);
+    expect(await namesIn(folder)).toEqual(['audit', 'documents', 'events', 'journal', 'manifest.copy.json', 'manifest.json', 'secret']);
   });
 
   it('keeps the secret of a first start that was cut short', async () => {
@@ -285,6 +285,8 @@ describe('a start after a crash', () => {
   it('never takes a folder whose manifest is missing for a new one', async () => {
     await rm(join(folder, 'manifest.json'));
     await rm(join(folder, 'secret'));
+    await expect(open(folder)).rejects.toMatchObject({ code: 'store_damaged' });
+    await rm(join(folder, 'manifest.copy.json'));
     await expect(open(folder)).rejects.toMatchObject({ code: 'store_damaged' });
     await rm(join(folder, 'journal'), { recursive: true });
     await mkdir(join(folder, 'journal'));

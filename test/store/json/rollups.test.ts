@@ -21,7 +21,7 @@ async function opened(disk = new CrashDisk(), clock = new ManualClock()) {
 const rollupFiles = (disk: CrashDisk) => disk.paths().filter((path) => path.startsWith('/data/documents/rollups'));
 
 describe('the documents', () => {
-  it('have a line for each day, group, tenant and key, the groups of few rows first', async () => {
+  it('have a line for each day, group, tenant (and once more venue) and key, the groups of few rows first', async () => {
     const { disk, rig } = await opened();
     await rig.log.append(
       batchOf([impression(noon, { duration: 5 }), impression(noon, { campaignId: guid('camp', 2) })], { tenantId: tenantB }),
@@ -34,18 +34,25 @@ describe('the documents', () => {
       expect.stringMatching(/^rollups-timestamp-2026-11-20\./),
     ]);
     const lines = disk.text(files[1]!).trimEnd().split('\n');
+    const venue = guid('venu', 1);
     expect(lines.map((line) => JSON.parse(line))).toEqual([
       ['0-day', tenantA, '2026-11-20', '2026-11-20', 1, 0],
       ['0-day', tenantB, '2026-11-20', '2026-11-20', 2, 5],
+      ['0-day', venue, '2026-11-20', '2026-11-20', 3, 5],
       ['1-campaign', tenantA, '2026-11-20', guid('camp', 1), 1, 0],
       ['1-campaign', tenantB, '2026-11-20', guid('camp', 1), 1, 5],
       ['1-campaign', tenantB, '2026-11-20', guid('camp', 2), 1, 0],
+      ['1-campaign', venue, '2026-11-20', guid('camp', 1), 2, 5],
+      ['1-campaign', venue, '2026-11-20', guid('camp', 2), 1, 0],
       ['2-creative', tenantA, '2026-11-20', guid('crea', 1), 1, 0],
       ['2-creative', tenantB, '2026-11-20', guid('crea', 1), 2, 5],
+      ['2-creative', venue, '2026-11-20', guid('crea', 1), 3, 5],
       ['3-venue', tenantA, '2026-11-20', guid('venu', 1), 1, 0],
       ['3-venue', tenantB, '2026-11-20', guid('venu', 1), 2, 5],
+      ['3-venue', venue, '2026-11-20', guid('venu', 1), 3, 5],
       ['4-screen', tenantA, '2026-11-20', guid('scre', 1), 1, 0],
       ['4-screen', tenantB, '2026-11-20', guid('scre', 1), 2, 5],
+      ['4-screen', venue, '2026-11-20', guid('scre', 1), 3, 5],
     ]);
   });
 
@@ -89,7 +96,7 @@ describe('the documents', () => {
     await rig.close();
     const [, file = ''] = rollupFiles(disk);
     const lines = disk.text(file).trimEnd().split('\n');
-    expect(lines).toHaveLength(6004);
+    expect(lines).toHaveLength(2 * 6004);
     expect(lines).toEqual(lines.toSorted());
     const next = await opened(disk);
     disk.readBytes = 0;

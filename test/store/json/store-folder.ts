@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 /** A copy of a data folder as it is now: as a crash of its process would leave it. */
 export async function copyOf(folder: string): Promise<string> {
   const copy = await temporaryFolder();
-  await cp(folder, copy, { recursive: true, filter: (path) => !path.includes('lock.sock') });
+  await cp(folder, copy, { recursive: true, filter: (path) => !/lock\.sock|\.tmp$/.test(path) });
   return copy;
 }
 

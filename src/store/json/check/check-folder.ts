@@ -1,0 +1,75 @@
+import { SignageError } from '../../../domain/error.ts';
+import { hexSum } from '../hex-sum.ts';
+import { type ManifestData, manifestCopy, manifestName, readManifestFile, refuseNewer } from '../manifest.ts';
+import { recoverParts } from '../open-json-store.ts';
+import type { PartContext } from '../parts.ts';
+import { readSecret } from '../secret.ts';
+import { checkDays } from './check-days.ts';
+import { checkJournal } from './check-journal.ts';
+import { type Finding, Findings } from './finding.ts';
+
+/**
+ * Reads everything in a data folder, and tells of all that is not as it was written. What no start reads is read too: old events, old audit entries. If all is
+ * well, what a start does before it writes must succeed as well.
+ */
+export async function checkFolder(context: PartContext): Promise<Finding[]> {
+  const findings = new Findings();
+  const { disk, directory } = context;
+  const manifest = await checkManifests(context, findings);
+  if (!manifest) return findings.all;
+  await checkSecret(context, manifest, findings);
+  await checkDocuments(context, manifest, findings);
+  await checkJournal(disk, directory, manifest, findings);
+  for (const folder of ['events', 'audit'] as const) await checkDays(disk, directory, folder, manifest, findings);
+  if (!findings.hasDamage) await tryStart(context, manifest, findings);
+  return findings.all;
+}
+
+/** The manifest, or its copy if that is all there is. */
+async function checkManifests(context: PartContext, findings: Findings): Promise<ManifestData | undefined> {
+  const manifest = await readOne(context, manifestName, findings);
+  const copy = await readOne(context, manifestCopy, findings);
+  if (manifest === null) findings.damage(manifestName, 'the file is missing');
+  // What was never started, or not since it was written by an earlier version, has no copy; a crash may come before the first.
+  if (copy === null && manifest?.clean && manifest.secret !== undefined && !manifest.backup) {
+    findings.damage(manifestCopy, 'the file is missing');
+  }
+  const judge = manifest ?? copy ?? undefined;
+  if (!manifest && copy) findings.note(manifestCopy, 'the rest is judged by this copy: a repair is possible');
+  if (judge) refuseNewer(judge, context.directory);
+  return judge;
+}
+
+/** `undefined` for one that is damaged. */
+async function readOne({ disk, directory }: PartContext, name: string, findings: Findings): Promise<ManifestData | null | undefined> {
+  return readManifestFile(disk, `${directory}/${name}`).catch((error: unknown) => {
+    if (!(error instanceof SignageError)) throw error;
+    findings.damage(name, 'its contents are not what was written');
+    return undefined;
+  });
+}
+
+async function checkSecret(context: PartContext, { secret }: ManifestData, findings: Findings): Promise<void> {
+  await readSecret(context, secret).catch((error: unknown) => {
+    if (!(error instanceof SignageError)) throw error;
+    findings.damage('secret', 'it is missing, or not what was written');
+  });
+}
+
+async function checkDocuments({ disk, directory }: PartContext, { documents }: ManifestData, findings: Findings): Promise<void> {
+  for (const { file, size, crc } of Object.values(documents)) {
+    const name = `documents/${file}`;
+    const found = await disk.sizeOf(`${directory}/${name}`);
+    if (found === undefined) findings.damage(name, 'the file is missing');
+    else if (found !== size) findings.damage(name, `it has ${found} bytes where the manifest says ${size}`);
+    else if (hexSum(await disk.readFile(`${directory}/${name}`)) !== crc) findings.damage(name, 'its contents are not what was written');
+  }
+}
+
+async function tryStart(context: PartContext, manifest: ManifestData, findings: Findings): Promise<void> {
+  try {
+    await recoverParts(context, manifest);
+  } catch (error) {
+    findings.damage('.', error instanceof SignageError ? error.message : `a start fails: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,21 @@
+import type { AuditEntry } from '../../../domain/records.ts';
+import type { CopiedBatch } from '../../copy/transfer.ts';
+import { frameEntry } from '../audit-pages.ts';
+import { dayFile } from '../day-files.ts';
+import { frameRecord } from '../event-record.ts';
+import type { BulkLine } from './bulk-log.ts';
+import type { BulkEnd } from './copy-marker.ts';
+
+export function batchLine({ body, ...batch }: CopiedBatch): BulkLine {
+  return { file: dayFile(batch.receivedAt), bytes: frameRecord({ ...batch, events: [] }, Buffer.from(body)) };
+}
+
+/** Entries that come after `before` others, which end at `end`: numbered as if each had been a change of its own. No entry goes to a file before the newest. */
+export function auditLines(entries: readonly AuditEntry[], before: number, { file }: BulkEnd): BulkLine[] {
+  let newest = file ?? '';
+  return entries.map((entry, place) => {
+    const own = dayFile(entry.at);
+    if (own > newest) newest = own;
+    return { file: newest, bytes: frameEntry({ seq: before + place + 1, n: 0, file: newest, entry }) };
+  });
+}

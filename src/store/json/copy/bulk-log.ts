@@ -1,0 +1,48 @@
+import type { FileSystem } from '../file-system.ts';
+import { GroupLog } from '../group-log.ts';
+import type { BulkEnd } from './copy-marker.ts';
+
+/** One line of a log, and the day file that it goes to. */
+export interface BulkLine {
+  file: string;
+  bytes: Uint8Array;
+}
+
+/** Writes lines to a log's day files, in their order, from a noted end on. What an attempt that broke off wrote beyond that is cut off. */
+export class BulkLog {
+  readonly #log: GroupLog;
+  #end: BulkEnd;
+
+  private constructor(log: GroupLog, end: BulkEnd) {
+    this.#log = log;
+    this.#end = end;
+  }
+
+  static async open(disk: FileSystem, directory: string, lowWaterBytes: number, end: BulkEnd): Promise<BulkLog> {
+    await disk.makeDirectory(directory);
+    for (const name of await disk.list(directory)) if (end.file === null || name > end.file) await disk.unlink(`${directory}/${name}`);
+    await disk.syncDirectory(directory);
+    const { file, size } = end;
+    return new BulkLog(new GroupLog({ disk, directory, lowWaterBytes, ...(file !== null && { resume: { file, size } }) }), end);
+  }
+
+  /** Up to where everything is on the disk. */
+  get end(): BulkEnd {
+    return this.#end;
+  }
+
+  async append(lines: readonly BulkLine[]): Promise<void> {
+    for (let at = 0; at < lines.length; ) {
+      const { file } = lines[at] as BulkLine;
+      const next = lines.findIndex((line, place) => place > at && line.file !== file);
+      const bytes = Buffer.concat(lines.slice(at, next < 0 ? lines.length : next).map((line) => line.bytes));
+      const { offset } = await this.#log.append(file, bytes);
+      this.#end = { file, size: offset + bytes.length };
+      at = next < 0 ? lines.length : next;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#log.close();
+  }
+}

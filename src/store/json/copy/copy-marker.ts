@@ -1,0 +1,68 @@
+import { type CopyProgress, notEmpty, requireSameOrigin, unfinished } from '../../copy/copy-progress.ts';
+import type { StoreSource } from '../../copy/transfer.ts';
+import { damaged } from '../damage.ts';
+import type { DocumentEntry } from '../document-file.ts';
+import { type FileSystem, nodeFileSystem, writeFully } from '../file-system.ts';
+import { frame, isWhole } from '../frame.ts';
+import { replaceFile } from '../replace-file.ts';
+
+/** How far the files of a log are written: what lies beyond is written anew. */
+export interface BulkEnd {
+  file: string | null;
+  size: number;
+}
+
+/** What stands in `copy.json` while a folder is copied into: nobody takes it for a store meanwhile. */
+export interface FolderProgress extends CopyProgress {
+  logs: { events: BulkEnd; audit: BulkEnd };
+  documents: Record<string, DocumentEntry>;
+}
+
+const fileName = 'copy.json';
+/** What may lie in a folder that is as good as empty. */
+const harmless = /^(\..*|lost\+found|lock\.sock.*|copy\.json\.tmp)$/;
+
+/** The progress of the copy into a folder, if there is one. */
+export async function readMarker(disk: FileSystem, directory: string): Promise<FolderProgress | undefined> {
+  const path = `${directory}/${fileName}`;
+  if ((await disk.sizeOf(path)) === undefined) return undefined;
+  const bytes = await disk.readFile(path);
+  if (!isWhole(bytes.subarray(0, -1))) throw damaged(path, 'its contents are not what was written');
+  const { crc: _crc, ...progress } = JSON.parse(bytes.toString());
+  return progress;
+}
+
+export async function writeMarker(disk: FileSystem, directory: string, progress: FolderProgress): Promise<void> {
+  const bytes = frame(JSON.stringify(progress).slice(1));
+  await replaceFile(disk, `${directory}/${fileName}`, (file) => writeFully(file, bytes));
+  await disk.syncDirectory(directory);
+}
+
+export async function removeMarker(disk: FileSystem, directory: string): Promise<void> {
+  await disk.unlink(`${directory}/${fileName}`);
+  await disk.syncDirectory(directory);
+}
+
+/** Throws `copy_unfinished` for a folder that has only a part of a store. */
+export async function refuseUnfinishedCopy(disk: FileSystem, directory: string): Promise<void> {
+  if ((await disk.sizeOf(`${directory}/${fileName}`)) !== undefined) throw unfinished(directory);
+}
+
+/** The progress of the copy of this source into a folder; `undefined` for one that is empty, or not there. Throws `store_not_empty` for all others. */
+export async function standingCopy(disk: FileSystem, directory: string, source: StoreSource): Promise<FolderProgress | undefined> {
+  const progress = await readMarker(disk, directory);
+  if (progress) {
+    requireSameOrigin(progress, source, directory);
+    return progress;
+  }
+  for (const name of await disk.list(directory)) {
+    if (harmless.test(name)) continue;
+    const inside = await disk.list(`${directory}/${name}`).catch(() => [name]);
+    if (inside.length > 0) throw notEmpty(directory, `it is not empty (${name})`);
+  }
+  return undefined;
+}
+
+export function examineFolder(directory: string, source: StoreSource): Promise<CopyProgress | undefined> {
+  return standingCopy(nodeFileSystem, directory, source);
+}

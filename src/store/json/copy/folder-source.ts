@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto';
+import { systemClock } from '../../../domain/clock.ts';
+import { SignageError } from '../../../domain/error.ts';
+import type { AuditEntry, Playlist, Rows, TableName } from '../../../domain/records.ts';
+import type { ReportClock, ReportGroup } from '../../../domain/report.ts';
+import { paged } from '../../copy/paged.ts';
+import {
+  type CopiedBatch,
+  type CopiedImpressions,
+  type CopiedMarks,
+  type DeviceKeys,
+  type LogEnd,
+  mostSeconds,
+  type Records,
+  type Section,
+  type StoreSource,
+} from '../../copy/transfer.ts';
+import { nodeFileSystem } from '../file-system.ts';
+import { lockFolder } from '../folder-lock.ts';
+import type { PartContext } from '../parts.ts';
+import { refuseUnfinishedCopy } from './copy-marker.ts';
+import { auditOf, batchesOf, countBatches } from './folder-logs.ts';
+import { FolderState } from './folder-state.ts';
+
+/** Opens a data folder to be copied; it stays locked until `close`. Throws `store_locked`, `store_unusable`, `store_damaged`, `copy_unfinished`. */
+export async function openFolderSource(directory: string): Promise<StoreSource> {
+  const disk = nodeFileSystem;
+  if ((await disk.list(directory)).length === 0)
+    throw new SignageError('store_unusable', `${directory} holds no data: name a data folder.`);
+  const release = await lockFolder(directory, { clock: systemClock, random: randomBytes, platform: process.platform });
+  try {
+    await refuseUnfinishedCopy(disk, directory);
+    return await folderSource({ disk, directory, clock: systemClock, lowWaterBytes: 0, warn: () => {} }, release);
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+/** What is in a folder that nobody writes to. */
+export async function folderSource(context: PartContext, release: () => Promise<void>): Promise<StoreSource> {
+  return new FolderSource(await FolderState.read(context), release);
+}
+
+class FolderSource implements StoreSource {
+  readonly #state: FolderState;
+  readonly close: () => Promise<void>;
+
+  constructor(state: FolderState, release: () => Promise<void>) {
+    this.#state = state;
+    this.close = release;
+  }
+
+  get secret(): Uint8Array {
+    return this.#state.secret;
+  }
+
+  get state(): string {
+    return this.#state.version;
+  }
+
+  get logEnd(): LogEnd {
+    const { seq, receivedAt } = this.#state.logEnd;
+    return { seq, receivedAt };
+  }
+
+  async count(section: Section): Promise<number> {
+    if (section === 'batches') return countBatches(this.#state);
+    let found = 0;
+    for await (const _ of readers[section](this.#state, 0)) found++;
+    return found;
+  }
+
+  read<S extends Section>(section: S, skip: number): AsyncIterable<readonly Records[S][]> {
+    return paged(readers[section](this.#state, skip) as AsyncGenerator<Records[S]>);
+  }
+}
+
+type Reader<R> = (state: FolderState, skip: number) => AsyncGenerator<R>;
+
+/** A reader of what has no place to begin at but the first. */
+function fromFirst<R>(all: (state: FolderState) => AsyncGenerator<R>): Reader<R> {
+  return async function* (state, skip) {
+    let place = 0;
+    for await (const record of all(state)) if (place++ >= skip) yield record;
+  };
+}
+
+function rowsOf<T extends TableName>(table: T): Reader<Rows[T]> {
+  return async function* ({ parts: { state } }, skip) {
+    for (const id of [...state.base.all(table)].sort().slice(skip)) yield state.base.row(table, id) as Rows[T];
+  };
+}
+
+const readers: { [S in Section]: Reader<Records[S]> } = {
+  tenants: rowsOf('tenants'),
+  tokens: rowsOf('tokens'),
+  venues: rowsOf('venues'),
+  screens: rowsOf('screens'),
+  devices: rowsOf('devices'),
+  deviceKeys: rowsOf('deviceKeys'),
+  codes: rowsOf('codes'),
+  playlists: rowsOf('playlists'),
+  pastPlaylists: fromFirst(pastPlaylists),
+  configs: rowsOf('configs'),
+  mirrorPending: rowsOf('mirrorPending'),
+  mirrorTargets: rowsOf('mirrorTargets'),
+  batches: batchesOf as Reader<CopiedBatch>,
+  audit: fromFirst<AuditEntry>(auditOf),
+  idempotency: fromFirst(deviceKeys),
+  impressions: fromFirst(impressions),
+  marks: fromFirst(marks),
+};
+
+async function* pastPlaylists(state: FolderState): AsyncGenerator<Playlist> {
+  for await (const line of state.lines('past')) yield JSON.parse(line) as Playlist;
+}
+
+async function* deviceKeys(state: FolderState): AsyncGenerator<DeviceKeys> {
+  for await (const line of state.lines('rings')) {
+    const [deviceId, ring] = JSON.parse(line) as [string, string];
+    const words = Buffer.from(ring, 'base64').toString('hex').match(/.{16}/g) ?? [];
+    const keys = words.flatMap((key, at): DeviceKeys['keys'] => (at % 2 === 0 ? [[key, words[at + 1] ?? '']] : []));
+    yield { deviceId, keys };
+  }
+}
+
+/** Lines as the documents have them: `["1-campaign","<scope>","<day>","<key>",<impressions>,<seconds>]`, the received ones first. */
+async function* impressions(state: FolderState): AsyncGenerator<CopiedImpressions> {
+  for (const clock of ['received', 'timestamp'] satisfies ReportClock[]) {
+    for await (const line of state.lines(`rollups-${clock}`)) {
+      const [section, scope, day, key, found, seconds] = JSON.parse(line) as [string, string, string, string, number, number];
+      yield { scope, clock, group: section.slice(2) as ReportGroup, day, key, impressions: found, seconds: Math.min(seconds, mostSeconds) };
+    }
+  }
+}
+
+async function* marks(state: FolderState): AsyncGenerator<CopiedMarks> {
+  for await (const line of state.lines('marks')) {
+    const { kind, id, ...noted } = JSON.parse(line) as Pick<CopiedMarks, 'kind' | 'id'> & CopiedMarks['marks'];
+    if (Object.keys(noted).length > 0) yield { kind, id, marks: noted };
+  }
+}

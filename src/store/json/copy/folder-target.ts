@@ -1,0 +1,193 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../../../domain/clock.ts';
+import type { AuditEntry, Rows, TableName } from '../../../domain/records.ts';
+import { newProgress } from '../../copy/copy-progress.ts';
+import type {
+  CopiedBatch,
+  CopiedImpressions,
+  CopiedMarks,
+  DeviceKeys,
+  Records,
+  Section,
+  StoreSource,
+  StoreTarget,
+} from '../../copy/transfer.ts';
+import { nodeFileSystem } from '../file-system.ts';
+import { lockFolder } from '../folder-lock.ts';
+import type { JsonStore } from '../json-store.ts';
+import { readManifest } from '../manifest.ts';
+import { openJsonStore } from '../open-json-store.ts';
+import type { PartContext } from '../parts.ts';
+import { makeSecret } from '../secret.ts';
+import { BulkRings, BulkRollups, type DocumentPlace } from './bulk-documents.ts';
+import { auditLines, batchLine } from './bulk-lines.ts';
+import { BulkLog } from './bulk-log.ts';
+import { type FolderProgress, removeMarker, standingCopy, writeMarker } from './copy-marker.ts';
+import { folderSource } from './folder-source.ts';
+
+const lowWaterBytes = 16 * 1024 * 1024;
+
+/** Opens a folder, made when there is none, to be copied into; it stays locked until `close`. Throws `store_locked`. */
+export async function openFolderTarget(directory: string, clock: Clock): Promise<StoreTarget> {
+  const disk = nodeFileSystem;
+  await disk.makeDirectory(directory);
+  const release = await lockFolder(directory, { clock, random: randomBytes, platform: process.platform });
+  return folderTarget({ disk, directory, clock, lowWaterBytes, warn: () => {} }, release);
+}
+
+/** The same on any disk; the caller holds the lock. */
+export function folderTarget(context: PartContext, release: () => Promise<void>): StoreTarget {
+  return new FolderTarget(context, release);
+}
+
+/**
+ * A data folder in the making. Logs, idempotency keys and roll-ups are written as files, then the manifest that names them; from then on a store is open on the folder,
+ * which the rows go through. `copy.json` notes what has come, and keeps services away until the end.
+ */
+class FolderTarget implements StoreTarget {
+  readonly #context: PartContext;
+  readonly #release: () => Promise<void>;
+  #progress: FolderProgress | undefined;
+  #logs: { events: BulkLog; audit: BulkLog } | undefined;
+  #rings: BulkRings | undefined;
+  #rollups: BulkRollups | undefined;
+  #store: JsonStore | undefined;
+
+  constructor(context: PartContext, release: () => Promise<void>) {
+    this.#context = context;
+    this.#release = release;
+  }
+
+  async begin(source: StoreSource): Promise<boolean> {
+    const { disk, directory, lowWaterBytes } = this.#context;
+    const standing = await standingCopy(disk, directory, source);
+    const nothing = { file: null, size: 0 };
+    this.#progress = standing ?? { ...newProgress(source), logs: { events: nothing, audit: nothing }, documents: {} };
+    if (!standing) await this.#note();
+    await makeSecret(this.#context, () => source.secret);
+    await disk.makeDirectory(`${directory}/documents`);
+    const place: DocumentPlace = { disk, directory: `${directory}/documents`, seq: this.#noted.logEnd.seq };
+    [this.#rings, this.#rollups] = [new BulkRings(place), new BulkRollups(place)];
+    if (await this.#hasManifest()) return standing !== undefined;
+    const { events, audit } = this.#noted.logs;
+    this.#logs = {
+      events: await BulkLog.open(disk, `${directory}/events`, lowWaterBytes, events),
+      audit: await BulkLog.open(disk, `${directory}/audit`, lowWaterBytes, audit),
+    };
+    return standing !== undefined;
+  }
+
+  done(section: Section): number {
+    return this.#noted.done[section] ?? 0;
+  }
+
+  isComplete(section: Section): boolean {
+    return this.#noted.complete.includes(section);
+  }
+
+  async accept<S extends Section>(section: S, records: readonly Records[S][]): Promise<void> {
+    if (section === 'idempotency') for (const keys of records as readonly DeviceKeys[]) this.#rings?.add(keys);
+    else if (section === 'impressions') for (const one of records as readonly CopiedImpressions[]) await this.#rollups?.add(one);
+    else if (section === 'marks') await this.#touch(records as readonly CopiedMarks[]);
+    else {
+      await this.#keep(section, records as readonly unknown[]);
+      this.#noted.done[section] = this.done(section) + records.length;
+      await this.#note();
+    }
+  }
+
+  async #keep(section: Section, records: readonly unknown[]): Promise<void> {
+    if (section === 'batches') await this.#logs?.events.append((records as readonly CopiedBatch[]).map(batchLine));
+    else if (section === 'audit')
+      await this.#logs?.audit.append(auditLines(records as readonly AuditEntry[], this.done('audit'), this.#noted.logs.audit));
+    else await this.#put(section as TableName, records as readonly Rows[TableName][]);
+    if (this.#logs) this.#noted.logs = { events: this.#logs.events.end, audit: this.#logs.audit.end };
+  }
+
+  async #put(table: TableName, rows: readonly Rows[TableName][]): Promise<void> {
+    const store = await this.#openStore();
+    await store.write(async (tx) => {
+      for (const row of rows) await tx.put(table, row);
+    });
+  }
+
+  async #touch(records: readonly CopiedMarks[]): Promise<void> {
+    const store = await this.#openStore();
+    for (const { kind, id, marks } of records) {
+      if (kind === 'device') store.touch(kind, id, marks);
+      else store.touch(kind, id, marks);
+    }
+  }
+
+  async complete(section: Section): Promise<void> {
+    if (section === 'idempotency') Object.assign(this.#noted.documents, await this.#rings?.write());
+    if (section === 'impressions') Object.assign(this.#noted.documents, await this.#rollups?.write());
+    // They are on the disk when the store was closed.
+    if (section === 'marks') return;
+    this.#noted.complete.push(section);
+    await this.#note();
+  }
+
+  async finish(): Promise<void> {
+    const store = await this.#openStore();
+    this.#store = undefined;
+    await store.close();
+  }
+
+  async copied(): Promise<StoreSource> {
+    return folderSource(this.#context, async () => {});
+  }
+
+  async release(): Promise<void> {
+    await removeMarker(this.#context.disk, this.#context.directory);
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.#logs?.events.close();
+      await this.#logs?.audit.close();
+      await this.#store?.close();
+    } finally {
+      await this.#release();
+    }
+  }
+
+  get #noted(): FolderProgress {
+    if (!this.#progress) throw new Error('the copy has not begun');
+    return this.#progress;
+  }
+
+  async #note(): Promise<void> {
+    await writeMarker(this.#context.disk, this.#context.directory, this.#noted);
+  }
+
+  async #hasManifest(): Promise<boolean> {
+    return (await readManifest(this.#context.disk, this.#context.directory)).data.epoch > 0;
+  }
+
+  /** A store on what was written as files. */
+  async #openStore(): Promise<JsonStore> {
+    if (this.#store) return this.#store;
+    await this.#logs?.events.close();
+    await this.#logs?.audit.close();
+    this.#logs = undefined;
+    if (!(await this.#hasManifest())) await this.#writeManifest();
+    this.#store = await openJsonStore(this.#context, randomBytes, async () => {});
+    return this.#store;
+  }
+
+  async #writeManifest(): Promise<void> {
+    const { disk, directory } = this.#context;
+    const { logs, logEnd, documents } = this.#noted;
+    const entries = this.done('audit');
+    const marks = {
+      events: { ...logs.events, ...logEnd },
+      audit: { ...logs.audit, seq: entries },
+      journal: { file: null, size: 0, seq: entries, at: 0 },
+    };
+    await disk.syncDirectory(`${directory}/documents`);
+    const manifest = await readManifest(disk, directory);
+    manifest.data = { ...manifest.data, epoch: 1, documents, marks };
+    await manifest.write();
+  }
+}

@@ -1,0 +1,42 @@
+import { type FileSystem, type OpenFile, writeFully } from '../file-system.ts';
+import type { PartContext } from '../parts.ts';
+import type { RepairLog } from './repair-log.ts';
+
+/** A folder that is read, and one that is written. */
+export interface RepairContext {
+  from: PartContext;
+  /** On the same disk. */
+  into: PartContext;
+  log: RepairLog;
+}
+
+/** A file that is written from its beginning. */
+export class NewFile {
+  size = 0;
+  readonly #file: OpenFile;
+
+  private constructor(file: OpenFile) {
+    this.#file = file;
+  }
+
+  static async create(disk: FileSystem, path: string): Promise<NewFile> {
+    return new NewFile(await disk.create(path));
+  }
+
+  async add(bytes: Uint8Array): Promise<void> {
+    await writeFully(this.#file, bytes);
+    this.size += bytes.length;
+  }
+
+  async close(): Promise<void> {
+    await this.#file.datasync();
+    await this.#file.close();
+  }
+}
+
+/** Writes a whole new file. */
+export async function writeFile({ disk, directory }: PartContext, name: string, bytes: Uint8Array): Promise<void> {
+  const file = await NewFile.create(disk, `${directory}/${name}`);
+  await file.add(bytes);
+  await file.close();
+}

@@ -1,0 +1,121 @@
+import { iso, type Random } from '../../../domain/clock.ts';
+import { SignageError } from '../../../domain/error.ts';
+import type { DocumentEntry } from '../document-file.ts';
+import type { EventsMark } from '../event-recovery.ts';
+import { writeFully } from '../file-system.ts';
+import { hexSum } from '../hex-sum.ts';
+import type { JournalMark } from '../journal-segments.ts';
+import { type ManifestData, manifestBytes, manifestCopy, manifestName, readManifestFile, refuseNewer } from '../manifest.ts';
+import { recoverParts } from '../open-json-store.ts';
+import { replaceFile } from '../replace-file.ts';
+import { makeSecret, readSecret } from '../secret.ts';
+import { amendRows } from './amend-rows.ts';
+import { EventDocument, isEventDocument } from './event-documents.ts';
+import { type RepairContext, writeFile } from './repair-context.ts';
+import { salvageAudit } from './salvage-audit.ts';
+import { type DamagedDocument, salvageDocuments, writeDocument } from './salvage-documents.ts';
+import { type SalvagedEvents, salvageEvents } from './salvage-events.ts';
+import { type SalvagedJournal, salvageJournal } from './salvage-journal.ts';
+
+const folders = ['documents', 'journal', 'events', 'audit'];
+
+/**
+ * Writes a sound store into an empty folder: all that can be read of a damaged one, which stays as it is. The manifest comes last, so that what was cut short
+ * is taken for no store. Throws `store_damaged` when neither manifest can be read.
+ */
+export async function repairFolder(context: RepairContext, random: Random): Promise<void> {
+  const { into } = context;
+  const manifest = await salvageManifest(context);
+  for (const folder of folders) await into.disk.makeDirectory(`${into.directory}/${folder}`);
+  const secret = await salvageSecret(context, manifest, random);
+  const { marks, epoch } = manifest;
+  const { sound, damaged } = await salvageDocuments(context, manifest.documents);
+  const journal = await salvageJournal(context, marks.journal as JournalMark | undefined, epoch);
+  const counted = damaged.filter(({ name }) => isEventDocument(name)).map((document) => new EventDocument(document));
+  const events = await salvageEvents(context, marks.events as EventsMark | undefined, (record) => {
+    for (const one of counted) one.apply(record);
+  });
+  const audit = await salvageAudit(context, marks.audit as Parameters<typeof salvageAudit>[1], journal.records);
+  const documents = { ...sound, ...(await rewriteDocuments(context, damaged, { counted, events, journal })) };
+  const { backup: _backup, ...rest } = manifest;
+  const repaired: ManifestData = {
+    ...rest,
+    ...{ clean: false, documents, secret: hexSum(secret) },
+    marks: { journal: journal.mark, ...(events.mark && { events: events.mark }), ...(audit && { audit }) },
+  };
+  const parts = await recoverParts(into, repaired);
+  await amendRows(context, parts.state, journal, new Set(damaged.map(({ name }) => name)), epoch);
+  await finish(context, repaired);
+}
+
+async function salvageManifest({ from, log }: RepairContext): Promise<ManifestData> {
+  for (const name of [manifestName, manifestCopy]) {
+    const manifest = await readManifestFile(from.disk, `${from.directory}/${name}`).catch((error: unknown) => {
+      if (!(error instanceof SignageError)) throw error;
+      return null;
+    });
+    if (manifest) {
+      refuseNewer(manifest, from.directory);
+      return manifest;
+    }
+    log.add(name, 'it cannot be read; the other copy was used');
+  }
+  const message = `Neither ${manifestName} nor ${manifestCopy} in ${from.directory} can be read: nothing tells what belongs together. Restore a backup.`;
+  throw new SignageError('store_damaged', message);
+}
+
+async function salvageSecret({ from, into, log }: RepairContext, { secret: sum }: ManifestData, random: Random): Promise<Uint8Array> {
+  const secret = await readSecret(from, sum).catch((error: unknown) => {
+    if (!(error instanceof SignageError)) throw error;
+    log.add(
+      'secret',
+      'a new one was made: pairing codes that were not used yet, and repeats of a registration or key rotation, are refused from now on; TVs that are bound stay so',
+      {
+        lost: 1,
+      },
+    );
+    return undefined;
+  });
+  return makeSecret(into, () => secret ?? random(32));
+}
+
+/** What damaged documents can be made again from. */
+interface Sources {
+  counted: readonly EventDocument[];
+  events: SalvagedEvents;
+  journal: SalvagedJournal;
+}
+
+/** What is left of damaged documents, with what the events tell of those that count them. */
+async function rewriteDocuments(
+  context: RepairContext,
+  damaged: readonly DamagedDocument[],
+  { counted, events, journal }: Sources,
+): Promise<Record<string, DocumentEntry>> {
+  const documents: Record<string, DocumentEntry> = {};
+  for (const document of damaged) {
+    const { name, entry, dropped } = document;
+    const fromEvents = await counted.find((one) => one.document === document)?.lines(events);
+    const isInJournal = journal.isComplete && /^(rows|past)-/.test(name);
+    const lines = isInJournal ? [] : (fromEvents?.lines ?? document.lines);
+    const file = `documents/${entry.file}`;
+    if (isInJournal) context.log.add(file, 'it was made again from the journal');
+    else if (fromEvents?.isExact) context.log.add(file, 'it was counted again from the events');
+    else if (dropped > 0) context.log.add(file, 'lines that cannot be read were left out', { lost: dropped });
+    else context.log.add(file, 'something in it is missing or not what was written; nothing tells what', { lost: null });
+    const written = await writeDocument(context, entry, lines);
+    if (written) documents[name] = written;
+  }
+  return documents;
+}
+
+/** The report, and then the manifest. */
+async function finish({ from, into, log }: RepairContext, manifest: ManifestData): Promise<void> {
+  const { disk, directory, clock } = into;
+  const at = iso(clock.now());
+  const report = { at, from: from.directory, into: directory, mended: log.entries };
+  await writeFile(into, `repair-${at.replaceAll(':', '-')}.json`, Buffer.from(`${JSON.stringify(report, null, 1)}\n`));
+  for (const folder of folders) await disk.syncDirectory(`${directory}/${folder}`);
+  await replaceFile(disk, `${directory}/${manifestName}`, (file) => writeFully(file, manifestBytes(manifest)));
+  await disk.syncDirectory(directory);
+}

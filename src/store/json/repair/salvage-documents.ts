@@ -1,0 +1,42 @@
+import { copyFile } from '../copy-file.ts';
+import type { DocumentEntry } from '../document-file.ts';
+import { hexSum } from '../hex-sum.ts';
+import { type RepairContext, writeFile } from './repair-context.ts';
+import { type Salvaged, salvageLines } from './salvage-lines.ts';
+
+/** A document that was damaged, and what can be read of it. */
+export interface DamagedDocument extends Salvaged {
+  name: string;
+  entry: DocumentEntry;
+}
+
+/** Copies all documents that are as they were written. Answers those, and what is left of the others. */
+export async function salvageDocuments(
+  { from, into }: RepairContext,
+  documents: Record<string, DocumentEntry>,
+): Promise<{ sound: Record<string, DocumentEntry>; damaged: DamagedDocument[] }> {
+  const sound: Record<string, DocumentEntry> = {};
+  const damaged: DamagedDocument[] = [];
+  for (const [name, entry] of Object.entries(documents)) {
+    const path = `documents/${entry.file}`;
+    const isThere = (await from.disk.sizeOf(`${from.directory}/${path}`)) !== undefined;
+    const bytes = isThere ? await from.disk.readFile(`${from.directory}/${path}`) : Buffer.alloc(0);
+    if (bytes.length === entry.size && hexSum(bytes) === entry.crc) {
+      await copyFile(from.disk, `${from.directory}/${path}`, `${into.directory}/${path}`);
+      sound[name] = entry;
+    } else damaged.push({ name, entry, ...salvageLines(name, bytes, entry.seq) });
+  }
+  return { sound, damaged };
+}
+
+/** Writes a document anew; `undefined` when nothing is left of it. */
+export async function writeDocument(
+  { into }: RepairContext,
+  entry: DocumentEntry,
+  lines: readonly string[],
+): Promise<DocumentEntry | undefined> {
+  if (lines.length === 0) return undefined;
+  const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
+  await writeFile(into, `documents/${entry.file}`, bytes);
+  return { ...entry, size: bytes.length, crc: hexSum(bytes) };
+}

@@ -1,0 +1,164 @@
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { checkStore } from '../../../src/store/check.ts';
+import { checkFolder } from '../../../src/store/json/check/check-folder.ts';
+import { openStore } from '../../../src/store/open.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { damagedDisk, damagesOf, filesIn } from './damages.ts';
+import { fullStore } from './full-store.ts';
+import { contextOn } from './part-rig.ts';
+import { changeManifest, contentsOf, copyOf, forgeDocument } from './store-folder.ts';
+
+describe('a check of a store that was stopped', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = (await fullStore()).folder;
+  });
+
+  it('finds nothing, in all the kinds of files there are, and changes nothing', async () => {
+    const files = await filesIn(folder);
+    const kinds = ['rows-tenants', 'rows-venues', 'rows-screens', 'rows-playlists', 'past-', 'marks-', 'rings-', 'rollups-'];
+    for (const kind of kinds) expect(files.filter((file) => file.startsWith(`documents/${kind}`)).length, kind).toBeGreaterThan(0);
+    for (const log of ['events', 'audit']) expect(files.filter((file) => file.startsWith(log))).toHaveLength(3);
+    const before = await contentsOf(folder);
+    expect(await checkStore(folder)).toEqual([]);
+    expect(await contentsOf(folder)).toEqual(before);
+  });
+
+  it('names the file, whichever is damaged and wherever', { timeout: 120_000 }, async () => {
+    const contents = await contentsOf(folder);
+    const damages = await damagesOf(folder);
+    const unseen: string[] = [];
+    for (const damage of damages) {
+      const findings = await checkFolder(contextOn(await damagedDisk(contents, damage), new ManualClock()));
+      if (!findings.some(({ level, file }) => level === 'damage' && file === damage.file))
+        unseen.push(`${damage.file}: ${damage.what}: ${JSON.stringify(findings)}`);
+    }
+    expect(unseen).toEqual([]);
+    expect(damages.length).toBeGreaterThan(200);
+  });
+
+  it('tells of all damage at once, with its place', async () => {
+    const copy = await copyOf(folder);
+    const [first = '', second = ''] = (await filesIn(copy)).filter((file) => file.startsWith('events/'));
+    const text = (await contentsOf(copy))[first] ?? '';
+    const place = text.indexOf('\n') + 1;
+    await writeFile(join(copy, first), `${text.slice(0, place + 30)}X${text.slice(place + 31)}`);
+    await rm(join(copy, second));
+    await writeFile(join(copy, 'secret'), `${'ab'.repeat(32)}\n`);
+    const findings = await checkStore(copy);
+    expect(findings.map(({ file, offset }) => [file, offset])).toEqual([
+      ['secret', null],
+      [second, null],
+      [first, place],
+    ]);
+  });
+});
+
+const lastSegment = async (folder: string) => (await filesIn(folder)).filter((file) => file.startsWith('journal')).at(-1) ?? '';
+
+describe('a check of a store that was stopped, to which something was added', () => {
+  it.each([
+    ['events/2026-11-22.ndjson', 'events/2026-11-29.ndjson', 'batch'],
+    ['audit/2026-11-22.ndjson', 'audit/2026-11-29.ndjson', 'older'],
+    ['events/2026-11-22.ndjson', 'audit/2026-11-29.ndjson', 'this is no entry'],
+    ['audit/2026-11-22.ndjson', 'events/2026-11-29.ndjson', 'this is no batch'],
+    ['audit/2026-11-22.ndjson', 'journal/0000000000000900-000009.log', 'this is no record'],
+    ['secret', 'journal/0000000000000900-000009.log', 'must follow'],
+  ])('finds %s as %s', async (from, to, what) => {
+    const copy = await copyOf((await fullStore()).folder);
+    await cp(join(copy, from), join(copy, to));
+    const findings = await checkStore(copy);
+    expect(findings).toContainEqual({ level: 'damage', file: to, offset: null, what: 'it was written after the store was stopped' });
+    expect(findings.some((one) => one.file === to && one.what.includes(what))).toBe(true);
+  });
+
+  it('finds more in the files that there are', async () => {
+    const copy = await copyOf((await fullStore()).folder);
+    for (const name of ['events/2026-11-22.ndjson', 'events/2026-11-20.ndjson', 'audit/2026-11-22.ndjson', await lastSegment(copy)]) {
+      const bytes = await readFile(join(copy, name));
+      await writeFile(join(copy, name), bytes.subarray(bytes.lastIndexOf('\n', -2) + 1), { flag: 'a' });
+      const findings = await checkStore(copy);
+      expect(findings).toContainEqual({
+        level: 'damage',
+        file: name,
+        offset: bytes.length,
+        what: 'more was written after the store was stopped',
+      });
+    }
+  });
+});
+
+describe('a check of a store after a crash', () => {
+  it('notes a torn tail, which is no damage', async () => {
+    const { folder, store } = await fullStore({ crashed: true });
+    const crashed = await copyOf(folder);
+    await store.close();
+    expect(await checkStore(crashed)).toEqual([]);
+    const tails = (await filesIn(crashed)).filter((file) => /^(journal|events)/.test(file));
+    const torn = [tails.at(-1), tails.filter((file) => file.startsWith('events')).at(-1)] as string[];
+    for (const file of torn) await writeFile(join(crashed, file), '{"crc":"12', { flag: 'a' });
+    const findings = await checkStore(crashed);
+    expect(findings.map(({ level, file }) => [level, file])).toEqual(torn.map((file) => ['note', file]));
+    await (await openStore(crashed)).close();
+    expect((await checkStore(crashed)).filter(({ level }) => level === 'damage')).toEqual([]);
+  });
+
+  it('is sound when retention was cut short', async () => {
+    const { folder, clock, store } = await fullStore({ crashed: true });
+    const crashed = await copyOf(folder);
+    for (const log of ['events', 'audit']) await rm(join(crashed, log, '2026-11-20.ndjson'));
+    expect(await checkStore(crashed)).toEqual([]);
+    await store.dropBefore(clock.now());
+    await store.close();
+    expect(await filesIn(join(folder, 'events'))).toHaveLength(1);
+    expect(await checkStore(folder)).toEqual([]);
+  });
+});
+
+describe('a check', () => {
+  it('is refused while the folder is in use, and says what to do', async () => {
+    const { folder, store } = await fullStore({ crashed: true });
+    await expect(checkStore(folder)).rejects.toMatchObject({
+      code: 'store_locked',
+      message: expect.stringContaining('take a backup'),
+    });
+    await store.close();
+  });
+
+  it('tells what a start would refuse, though each file is as it was written', async () => {
+    const { folder } = await fullStore();
+    await forgeDocument(folder, 'toys-00', '{}');
+    expect(await checkStore(folder)).toEqual([{ level: 'damage', file: '.', offset: null, what: expect.stringContaining('toys-00') }]);
+  });
+
+  it('goes by the copy when the manifest is gone, and needs one of them', async () => {
+    const { folder } = await fullStore();
+    await rm(join(folder, 'manifest.json'));
+    const segment = await lastSegment(folder);
+    await rm(join(folder, segment));
+    const findings = await checkStore(folder);
+    expect(findings.map(({ level, file }) => [level, file])).toEqual([
+      ['damage', 'manifest.json'],
+      ['note', 'manifest.copy.json'],
+      ['damage', segment],
+    ]);
+    await rm(join(folder, 'manifest.copy.json'));
+    expect((await checkStore(folder)).map(({ file }) => file)).toEqual(['manifest.json']);
+  });
+
+  it('is refused for data of a newer format', async () => {
+    const { folder } = await fullStore();
+    await changeManifest(folder, (manifest) => {
+      manifest.format = 2;
+    });
+    await expect(checkStore(folder)).rejects.toMatchObject({ code: 'store_too_new' });
+  });
+
+  it('is refused for what is no data folder', async () => {
+    await expect(checkStore(await temporaryFolder())).rejects.toMatchObject({ code: 'invalid_option' });
+    await expect(checkStore('/nowhere/at/all')).rejects.toMatchObject({ code: 'invalid_option' });
+  });
+});

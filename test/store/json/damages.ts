@@ -1,0 +1,50 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type FileSystem, writeFully } from '../../../src/store/json/file-system.ts';
+import { makeMemoryFileSystem } from '../../../src/store/json/memory-file-system.ts';
+
+/** One file of a data folder, damaged: `null` when it is deleted. */
+export interface Damage {
+  file: string;
+  what: string;
+  bytes: Buffer | null;
+}
+
+function flipped(bytes: Buffer, at: number): Buffer {
+  const copy = Buffer.from(bytes);
+  copy[at] = (copy[at] ?? 0) ^ 0x01;
+  return copy;
+}
+
+/** Files of a data folder, by their names in it. */
+export async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .sort();
+}
+
+/** A folder's contents as `/data` on a disk in memory, with one file damaged. */
+export async function damagedDisk(contents: Record<string, string>, damage: Damage): Promise<FileSystem> {
+  const disk = makeMemoryFileSystem();
+  for (const [file, text] of Object.entries(contents)) {
+    const bytes = file === damage.file ? damage.bytes : Buffer.from(text, 'latin1');
+    if (bytes) await writeFully(await disk.create(`/data/${file}`), bytes);
+  }
+  return disk;
+}
+
+/** Each file of a folder with a changed byte at several places, cut short at several, among them between two lines, and gone. */
+export async function damagesOf(folder: string): Promise<Damage[]> {
+  const damages: Damage[] = [];
+  for (const file of await filesIn(folder)) {
+    const bytes = await readFile(join(folder, file));
+    const places = new Set([0, 12, Math.floor(bytes.length / 3), Math.floor(bytes.length / 2), bytes.length - 2, bytes.length - 1]);
+    for (const at of places) damages.push({ file, what: `the byte at ${at} has changed`, bytes: flipped(bytes, at) });
+    const ends = new Set([0, Math.floor(bytes.length / 2), bytes.lastIndexOf('\n', -2) + 1, bytes.length - 1]);
+    for (const end of ends) damages.push({ file, what: `cut short after ${end} bytes`, bytes: bytes.subarray(0, end) });
+    damages.push({ file, what: 'gone', bytes: null });
+  }
+  return damages;
+}

@@ -1,0 +1,102 @@
+import { dayMs, minuteMs } from '../../../src/domain/clock.ts';
+import { openStore } from '../../../src/store/open.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { batchOf, guid, impression, tenantA, tenantB } from '../sample-batch.ts';
+import {
+  auditRow,
+  codeRow,
+  configRow,
+  deviceKeyRow,
+  deviceRow,
+  pastPlaylistRow,
+  playlistRow,
+  screenRow,
+  tenantRow,
+  tokenRow,
+  venueRow,
+} from '../sample-rows.ts';
+
+/** Each day brings this many of everything. */
+export const eachDay = 2;
+
+async function addRows(store: Store, at: number, number: number): Promise<void> {
+  await store.write(async (tx) => {
+    await tx.put('venues', venueRow(number, { tenantId: number % 2 ? tenantA : tenantB }));
+    await tx.put('screens', screenRow(number, { state: 'active', deviceId: guid('devi', number) }));
+    await tx.put('devices', deviceRow(number));
+    await tx.put('deviceKeys', deviceKeyRow(number));
+    await tx.put('codes', codeRow(number));
+    await tx.put('playlists', playlistRow(number, 2));
+    await tx.put('pastPlaylists', pastPlaylistRow(number, 1));
+    await tx.put('configs', configRow('screen', guid('scre', number), { syncIntervalMinutes: number }));
+    await tx.audit(auditRow(number, { at }));
+  });
+}
+
+async function addDay(store: Store, clock: ManualClock, day: number): Promise<void> {
+  for (let number = day * eachDay + 1; number <= (day + 1) * eachDay; number++) {
+    await addRows(store, clock.now(), number);
+    const events = [0, 1].map((n) => impression(clock.now() - n * minuteMs, { number, creativeId: guid('crea', number) }));
+    await store.appendBatch(batchOf(events, { deviceId: guid('devi', number), key: `key ${number}` }));
+    store.touch('device', guid('devi', number), { lastSeenAt: clock.now() });
+    store.touch('token', guid('toke', 1), { lastUsedAt: clock.now() });
+  }
+}
+
+/** A data folder with everything in it that a store can hold: three days, two starts. Stopped, unless it is to look as after a crash. */
+export async function fullStore({ crashed = false } = {}) {
+  const folder = await temporaryFolder();
+  const clock = new ManualClock();
+  let store = await openStore(folder, { clock });
+  await store.write(async (tx) => {
+    for (const number of [1, 2]) await tx.put('tenants', tenantRow(number));
+    await tx.put('tokens', tokenRow(1));
+    await tx.put('configs', configRow('tenant', tenantA, { heartbeatIntervalMinutes: 7 }));
+    await tx.audit(auditRow(900, { at: clock.now() }));
+  });
+  for (const day of [0, 1]) {
+    await addDay(store, clock, day);
+    clock.advance(dayMs);
+  }
+  await store.close();
+  store = await openStore(folder, { clock });
+  await addDay(store, clock, 2);
+  if (!crashed) await store.close();
+  return { folder, clock, store };
+}
+
+const numberOf = ({ id }: { id: string }) => Number(id.split('/')[0]?.slice(-6));
+
+/** What a store holds of each number, and in sum. */
+export async function holdings(store: Store) {
+  const numbers = Array.from({ length: 3 * eachDay }, (_, index) => index + 1);
+  const { read } = store;
+  const there = async (has: (number: number) => Promise<unknown>) => {
+    const found: number[] = [];
+    for (const number of numbers) if (await has(number)) found.push(number);
+    return found;
+  };
+  const events: number[] = [];
+  for (const { event } of (await store.events({ tenantId: tenantA, order: 'asc', limit: 1000 })).items) events.push(event.number as number);
+  const audit = (await store.audit({ tenantIds: [tenantA], limit: 1000 })).items.map(numberOf).sort((a, b) => a - b);
+  const byCreative = (by: 'received' | 'timestamp') => store.impressions({ tenantId: tenantA, groupBy: 'creative', by });
+  return {
+    tenants: (await store.list('tenants', { limit: 100 })).items.map(numberOf),
+    tokens: (await store.list('tokens', { limit: 100 })).items.map(numberOf),
+    venues: (await store.list('venues', { limit: 100 })).items.map(numberOf),
+    screens: (await store.list('screens', { limit: 100 })).items.map(numberOf),
+    devices: (await store.list('devices', { limit: 100 })).items.map(numberOf),
+    deviceKeys: await there((number) => read.keyBearer(`key ${number}`)),
+    codes: await there((number) => read.get('codes', codeRow(number).id)),
+    playlists: await there((number) => read.get('playlists', guid('scre', number))),
+    past: await there((number) => read.get('pastPlaylists', `${guid('scre', number)}/1`)),
+    configs: await there((number) => read.get('configs', `screen/${guid('scre', number)}`)),
+    seen: await there(async (number) => (await store.marks('device', guid('devi', number))).lastSeenAt),
+    events,
+    audit,
+    received: (await byCreative('received')).map(({ key, impressions }) => `${Number(key.slice(-6))}: ${impressions}`),
+    timestamp: (await byCreative('timestamp')).map(({ key, impressions }) => `${Number(key.slice(-6))}: ${impressions}`),
+  };
+}

@@ -1,0 +1,307 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { dayMs } from '../../../src/domain/clock.ts';
+import { checkStore } from '../../../src/store/check.ts';
+import { checkFolder } from '../../../src/store/json/check/check-folder.ts';
+import type { FileSystem } from '../../../src/store/json/file-system.ts';
+import { openJsonStore } from '../../../src/store/json/open-json-store.ts';
+import { repairFolder } from '../../../src/store/json/repair/repair-folder.ts';
+import { type Mended, RepairLog } from '../../../src/store/json/repair/repair-log.ts';
+import { openStore } from '../../../src/store/open.ts';
+import { repairStore } from '../../../src/store/repair.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { batchOf, guid, impression } from '../sample-batch.ts';
+import { venueRow } from '../sample-rows.ts';
+import { type Damage, damagedDisk, damagesOf, filesIn } from './damages.ts';
+import { eachDay, fullStore, holdings } from './full-store.ts';
+import { contextOn } from './part-rig.ts';
+import { contentsOf, copyOf } from './store-folder.ts';
+
+type Holdings = Awaited<ReturnType<typeof holdings>>;
+
+async function repaired(disk: FileSystem) {
+  const clock = new ManualClock(Date.UTC(2026, 10, 22, 13));
+  const log = new RepairLog();
+  const into = contextOn(disk, clock, '/new');
+  await repairFolder({ from: contextOn(disk, clock), into, log }, randomBytes);
+  const store = await openJsonStore(into, randomBytes, async () => {});
+  const held = await holdings(store);
+  await store.close();
+  return { held, mended: log.entries, findings: await checkFolder(into) };
+}
+
+/** The numbers of what is held in one and not in the other, by kind. */
+function missing(before: Holdings, after: Holdings): Record<string, number[]> {
+  const kinds = Object.keys(before) as (keyof Holdings)[];
+  const lost = kinds.map((kind) => {
+    const left = [...after[kind]];
+    const gone = before[kind].filter((one) => {
+      const at = left.indexOf(one as never);
+      if (at >= 0) left.splice(at, 1);
+      return at < 0;
+    });
+    return [kind, gone.map((one) => Number.parseInt(String(one), 10))] as const;
+  });
+  return Object.fromEntries(lost.filter(([, gone]) => gone.length > 0));
+}
+
+/** The lines of a file that damage has touched. */
+function destroyed(original: string, { bytes }: Damage): string {
+  const left = new Set(bytes?.toString('latin1').split('\n') ?? []);
+  const lines = original.split('\n');
+  return lines.filter((line) => !left.has(line)).join('\n');
+}
+
+const names = (text: string, number: number) =>
+  [`-${String(number).padStart(12, '0')}`, `code-${String(number).padStart(4, '0')}`, `"number":${number},`].some((name) =>
+    text.includes(name),
+  );
+
+/** A data folder's contents, what may happen to them, and what a store that opens from them holds. */
+interface Subject {
+  contents: Record<string, string>;
+  damages: Damage[];
+  before: Holdings;
+}
+
+async function subjectOf(folder: string, clock: ManualClock): Promise<Subject> {
+  const [contents, damages] = [await contentsOf(folder), await damagesOf(folder)];
+  const store = await openStore(await copyOf(folder), { clock });
+  const before = await holdings(store);
+  await store.close();
+  return { contents, damages, before };
+}
+
+/** Of each kind of document two do, and half of the damages. */
+function chosen({ contents, damages }: Subject, kind: RegExp): Damage[] {
+  const kindOf = (file: string) => file.split('-').slice(0, 2).join('-');
+  const isFirst = (file: string, at: number, all: string[]) => all.findIndex((one) => kindOf(one) === kindOf(file)) === at;
+  const files = Object.keys(contents).filter((file) => kind.test(file));
+  const documents = files.filter((file) => file.startsWith('documents/'));
+  const some = [...documents.filter(isFirst), ...documents.toReversed().filter(isFirst)];
+  return damages.filter(({ file }, at) => (documents.includes(file) ? some.includes(file) && at % 2 === 0 : files.includes(file)));
+}
+
+/** Repairs a folder after each damage. The new one is sound, and lacks nothing but what was in the bytes that are damaged; the damaged one is as it was. */
+async function sweep(
+  subject: Subject,
+  kind: RegExp,
+  judge: (lost: Record<string, number[]>, damage: Damage, mended: readonly Mended[]) => void,
+): Promise<void> {
+  const { contents, before } = subject;
+  const damages = chosen(subject, kind);
+  expect(damages.length).toBeGreaterThan(5);
+  for (const damage of damages) {
+    const about = `${damage.file}: ${damage.what}`;
+    const disk = await damagedDisk(contents, damage);
+    const { held, mended, findings } = await repaired(disk).catch((cause: unknown) => {
+      throw new Error(about, { cause });
+    });
+    expect(findings, about).toEqual([]);
+    const lost = missing(before, held);
+    judge(lost, damage, mended);
+    const bytes = destroyed(contents[damage.file] ?? '', damage);
+    for (const [what, numbers] of Object.entries(lost)) {
+      for (const number of numbers) expect([about, what, number, names(bytes, number)]).toEqual([about, what, number, true]);
+    }
+    for (const file of Object.keys(contents)) {
+      const expected = file === damage.file ? damage.bytes : Buffer.from(contents[file] ?? '', 'latin1');
+      if (expected) expect((await disk.readFile(`/data/${file}`)).equals(expected), file).toBe(true);
+    }
+  }
+}
+
+describe('a repair of a store of which one file is damaged', { timeout: 120_000 }, () => {
+  let subject: Subject;
+  beforeAll(async () => {
+    const { folder, clock } = await fullStore();
+    subject = await subjectOf(folder, clock);
+  });
+
+  const each = (kind: RegExp, judge: (lost: Record<string, number[]>, damage: Damage) => void) =>
+    sweep(subject, kind, (lost, damage, mended) => {
+      judge(lost, damage);
+      if (Object.keys(lost).length > 0) expect(mended.filter((one) => one.lost !== 0).length, damage.what).toBeGreaterThan(0);
+    });
+
+  it('loses nothing when it is the manifest or its copy, the secret, or a journal whose changes are in documents', () =>
+    each(/^(manifest|secret|journal)/, (lost, { file, what }) => expect([file, what, lost]).toEqual([file, what, {}])));
+
+  it('loses no row that can be read in its document or in the journal', () =>
+    each(/^documents\/(rows|past)/, (lost, { file, what }) => {
+      const again = Object.entries(lost).flatMap(([kind, numbers]) => numbers.filter((number) => number > 2 * eachDay).map(() => kind));
+      expect([file, what, again]).toEqual([file, what, []]);
+    }));
+
+  it('loses what was noted of a device, at most', () =>
+    each(/^documents\/marks/, (lost) => expect(Object.keys(lost)).toEqual(Object.keys(lost).filter((kind) => kind === 'seen'))));
+
+  it('counts again what the events tell', () =>
+    each(/^documents\/(rings|rollups)/, (lost, { file, what }) => expect([file, what, lost]).toEqual([file, what, {}])));
+
+  it('loses the batches of damaged lines, and the reports keep counting them', () =>
+    each(/^events/, (lost) => expect(Object.keys(lost).filter((kind) => kind !== 'events')).toEqual([])));
+
+  it('loses the audit entries of damaged lines that are not in the journal', () =>
+    each(/^audit/, (lost) => {
+      expect(Object.keys(lost).filter((kind) => kind !== 'audit')).toEqual([]);
+      expect((lost.audit ?? []).filter((number) => number > 2 * eachDay && number < 900)).toEqual([]);
+    }));
+});
+
+describe('a repair of a store after a crash', { timeout: 120_000 }, () => {
+  it('loses nothing but what was in the bytes that are damaged', async () => {
+    const { folder, clock, store } = await fullStore({ crashed: true });
+    const crashed = await copyOf(folder);
+    await store.close();
+    await sweep(await subjectOf(crashed, clock), /^(manifest.json|journal|events|audit)/, () => {});
+  });
+
+  it('keeps all changes of the journal but the damaged one', async () => {
+    const { folder, store } = await fullStore({ crashed: true });
+    const crashed = await copyOf(folder);
+    const before = await holdings(store);
+    await store.close();
+    const segment = (await filesIn(crashed)).filter((file) => file.startsWith('journal')).at(-1) ?? '';
+    const bytes = await readFile(join(crashed, segment));
+    const place = 200;
+    bytes[place] = (bytes[place] ?? 0) ^ 1;
+    await writeFile(join(crashed, segment), bytes);
+    await expect(openStore(crashed)).rejects.toMatchObject({
+      code: 'store_damaged',
+      message: expect.stringMatching(/signage data check FOLDER.*signage data repair FOLDER --into NEW/),
+    });
+    const contents = await contentsOf(crashed);
+    const into = join(await temporaryFolder(), 'new');
+    const mended = await repairStore(crashed, into);
+    expect(await contentsOf(crashed)).toEqual(contents);
+    expect(mended).toContainEqual({ file: segment, offset: 0, what: 'a damaged record was left out', lost: 0 });
+    expect(mended.reduce((sum, { lost }) => sum + (lost ?? 0), 0)).toBe(1);
+    const after = await openStore(into);
+    // What was noted of devices is not in the journal: up to a minute of it goes with a crash.
+    const { seen: _seen, ...lost } = missing(before, await holdings(after));
+    const first = 2 * eachDay + 1;
+    for (const [kind, numbers] of Object.entries(lost)) expect([kind, [...new Set(numbers)]]).toEqual([kind, [first]]);
+    expect(Object.keys(lost)).toEqual(expect.arrayContaining(['venues', 'screens', 'devices', 'deviceKeys', 'audit']));
+    await after.close();
+    expect(await checkStore(into)).toEqual([]);
+    const report = (await filesIn(into)).find((file) => /^repair-.*\.json$/.test(file)) ?? '';
+    expect(JSON.parse(await readFile(join(into, report), 'utf8'))).toMatchObject({ from: crashed, mended });
+  });
+
+  it('leaves the older of two rows out that only a lost change kept apart', async () => {
+    const folder = await temporaryFolder();
+    const clock = new ManualClock();
+    const store = await openStore(folder, { clock });
+    await store.write((tx) => tx.put('venues', venueRow(1, { name: 'Lobby' })));
+    await store.write((tx) => tx.put('venues', venueRow(1, { name: 'Old lobby' })));
+    await store.write((tx) => tx.put('venues', venueRow(2, { name: 'Lobby', updatedAt: 1_760_000_000_001 })));
+    const crashed = await copyOf(folder);
+    await store.close();
+    const segment = (await filesIn(crashed)).find((file) => file.startsWith('journal')) ?? '';
+    const text = await readFile(join(crashed, segment), 'utf8');
+    await writeFile(join(crashed, segment), text.replace('Old lobby', 'Odd lobby'));
+    const into = join(await temporaryFolder(), 'new');
+    const mended = await repairStore(crashed, into);
+    expect(mended.some(({ what }) => what.includes(guid('venu', 1)))).toBe(true);
+    const after = await openStore(into, { clock });
+    expect((await after.list('venues', { limit: 10 })).items.map(({ name }) => name)).toEqual(['Lobby']);
+    expect(await after.read.find('venues', 'name', `${venueRow(1).tenantId}/lobby`)).toMatchObject({ id: guid('venu', 2) });
+    await after.close();
+  });
+
+  it('remembers the keys of batches whose document is lost', async () => {
+    const { folder, clock } = await fullStore();
+    for (const file of await filesIn(folder)) if (file.startsWith('documents/rings')) await rm(join(folder, file));
+    const into = join(await temporaryFolder(), 'new');
+    await repairStore(folder, into);
+    const store = await openStore(into, { clock });
+    // Batches are told apart by what was sent, which only its hash is kept of: another one is refused.
+    const again = batchOf([impression(clock.now())], { deviceId: guid('devi', 1), key: 'key 1' });
+    await expect(store.appendBatch(again)).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+    await store.close();
+  });
+});
+
+describe('a repair', () => {
+  it('makes a new secret when the old one is damaged, and says what that costs', async () => {
+    const { folder } = await fullStore();
+    await rm(join(folder, 'secret'));
+    const into = join(await temporaryFolder(), 'new');
+    const mended = await repairStore(folder, into);
+    expect(mended).toEqual([{ file: 'secret', offset: null, lost: 1, what: expect.stringContaining('pairing codes') }]);
+    expect(await checkStore(into)).toEqual([]);
+  });
+
+  it('is refused without anything to go by, into a folder that holds something, and of one in use', async () => {
+    const { folder } = await fullStore();
+    const full = await temporaryFolder();
+    await writeFile(join(full, 'notes.txt'), 'mine');
+    await expect(repairStore(folder, full)).rejects.toMatchObject({ code: 'folder_not_empty' });
+    await expect(repairStore(folder, folder)).rejects.toMatchObject({ code: 'store_locked' });
+    await expect(repairStore(folder, '/proc/new')).rejects.toMatchObject({ code: 'store_unusable' });
+    for (const name of ['manifest.json', 'manifest.copy.json']) await writeFile(join(folder, name), 'x');
+    await expect(repairStore(folder, join(full, 'new'))).rejects.toMatchObject({ code: 'store_damaged' });
+    await expect(repairStore(join(full, 'none'), join(full, 'new'))).rejects.toMatchObject({ code: 'invalid_option' });
+  });
+});
+
+describe('a repair of a store of which much is gone', () => {
+  const repairedCopy = async (folder: string, clock: ManualClock) => {
+    const into = join(await temporaryFolder(), 'new');
+    const mended = await repairStore(folder, into);
+    expect((await checkStore(into)).filter(({ level }) => level === 'damage')).toEqual([]);
+    const store = await openStore(into, { clock });
+    const held = await holdings(store);
+    await store.close();
+    return { mended, held };
+  };
+  const removed = async (folder: string, kind: RegExp) => {
+    for (const file of await filesIn(folder)) if (kind.test(file)) await rm(join(folder, file));
+  };
+
+  it('keeps the counts of days whose events retention has dropped', async () => {
+    const { folder, clock } = await fullStore();
+    const store = await openStore(folder, { clock });
+    const before = await holdings(store);
+    await store.dropBefore(clock.now());
+    await store.close();
+    for (const file of await filesIn(folder)) {
+      if (!/^documents\/(rollups|rings)/.test(file)) continue;
+      const bytes = await readFile(join(folder, file));
+      await writeFile(join(folder, file), bytes.subarray(0, bytes.length - 1));
+    }
+    const { held } = await repairedCopy(folder, clock);
+    expect(held.received).toEqual(before.received);
+    expect(held.timestamp).toEqual(before.timestamp);
+  });
+
+  it('goes on after all events and entries were dropped', async () => {
+    const { folder, clock, store } = await fullStore({ crashed: true });
+    clock.advance(2 * dayMs);
+    await store.dropBefore(clock.now());
+    await store.close();
+    const { mended, held } = await repairedCopy(folder, clock);
+    expect(mended).toEqual([]);
+    expect([held.events, held.audit]).toEqual([[], []]);
+    const crashed = await fullStore({ crashed: true });
+    await crashed.store.close();
+    await removed(crashed.folder, /^(events|audit)/);
+    expect((await repairedCopy(crashed.folder, clock)).held).toMatchObject({ events: [], audit: [2 * eachDay + 1, 2 * eachDay + 2] });
+  });
+
+  it('makes do without the journal, or without a document', async () => {
+    const { folder, clock } = await fullStore();
+    const before = (await repairedCopy(await copyOf(folder), clock)).held;
+    await removed(folder, /^journal/);
+    const { mended, held } = await repairedCopy(folder, clock);
+    expect(held).toEqual(before);
+    expect(mended).toEqual([expect.objectContaining({ what: expect.stringContaining('the documents contain its changes') })]);
+    await removed(folder, /^documents/);
+    const bare = await repairedCopy(folder, clock);
+    expect(bare.held).toMatchObject({ screens: [], events: before.events, audit: before.audit, received: before.received });
+  });
+});
