@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
-import { type Clock, type Random, systemClock } from '../domain/clock.ts';
+import { type Clock, type Random, secondMs, systemClock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
+import { refuseUnfinishedCopy } from './json/copy/copy-marker.ts';
 import { type FileSystem, nodeFileSystem } from './json/file-system.ts';
 import { lockFolder } from './json/folder-lock.ts';
 import { makeMemoryFileSystem } from './json/memory-file-system.ts';
@@ -9,8 +10,20 @@ import { openJsonStore } from './json/open-json-store.ts';
 import type { PartContext } from './json/parts.ts';
 import type { Store } from './store.ts';
 
+/** How a database is used by one instance. */
+export interface DatabaseOptions {
+  /** Connections, beside one that listens for changes: 2 to 200, 10 unless said. */
+  poolSize?: number;
+  /** The longest that one statement may take: 1 to 600, 10 unless said. */
+  statementTimeoutSeconds?: number;
+  /** The longest that one may wait for another instance's change: 1 to 600, 5 unless said. */
+  lockTimeoutSeconds?: number;
+}
+
 export interface OpenStoreOptions {
+  /** Where time comes from. A database has its own, which all instances share: there, only a clock that is not the machine's counts. */
   clock?: Clock;
+  database?: DatabaseOptions | undefined;
   random?: Random;
   /** The disk under a data folder. Given with `memory:`, the store is kept there, unlocked, and opens again from it. */
   disk?: FileSystem;
@@ -22,9 +35,11 @@ export interface OpenStoreOptions {
 const lowWaterBytes = 16 * 1024 * 1024;
 
 /**
- * Opens a store: a data folder, made when there is none, or `memory:`, which is the same without files.
+ * Opens a store: a data folder, made when there is none; `memory:`, which is the same without files; or a PostgreSQL database by its URL,
+ * `postgres://user:password@host:5432/database?sslmode=verify-full`.
  *
- * Throws `SignageError`s that say what to do: `store_locked`, `store_damaged`, `store_too_new`, `store_unusable`.
+ * Throws `SignageError`s that say what to do: `store_locked`, `store_damaged`, `store_too_new`, `store_unusable`, `copy_unfinished`,
+ * `invalid_option`.
  *
  * @example
  * const store = await openStore('./data');
@@ -37,10 +52,26 @@ export async function openStore(location: string, options: OpenStoreOptions = {}
   if (location === 'memory:') {
     return openJsonStore({ ...common, disk: options.disk ?? makeMemoryFileSystem(), directory: 'memory:' }, random, async () => {});
   }
+  if (/^postgres(ql)?:/i.test(location)) {
+    const { openPostgresStore } = await import('./postgres/open-postgres-store.ts');
+    const own = clock === systemClock ? undefined : clock;
+    return openPostgresStore(location, { clock: own, random, warn: onWarning, ...databaseLimits(options.database) });
+  }
   if (/^[a-z][a-z0-9+]+:/i.test(location)) {
-    throw new SignageError('not_supported', `${location.split(':')[0]}: is no kind of store: name a folder, or memory:.`);
+    throw new SignageError('not_supported', `${location.split(':')[0]}: is no kind of store: name a folder, memory:, or postgres://….`);
   }
   return openFolder({ ...common, disk: options.disk ?? nodeFileSystem, directory: resolve(location) }, random);
+}
+
+function databaseLimits({ poolSize = 10, statementTimeoutSeconds = 10, lockTimeoutSeconds = 5 }: DatabaseOptions = {}) {
+  const statementTimeoutMs = inRange('The statement time-out in seconds', statementTimeoutSeconds, 1, 600) * secondMs;
+  const lockTimeoutMs = inRange('The lock time-out in seconds', lockTimeoutSeconds, 1, 600) * secondMs;
+  return { poolSize: inRange('The number of database connections', poolSize, 2, 200), statementTimeoutMs, lockTimeoutMs };
+}
+
+function inRange(name: string, value: number, min: number, max: number): number {
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new SignageError('invalid_option', `${name} must be a whole number from ${min} to ${max}.`);
 }
 
 async function openFolder(context: PartContext, random: Random): Promise<Store> {
@@ -49,6 +80,7 @@ async function openFolder(context: PartContext, random: Random): Promise<Store> 
   try {
     await disk.makeDirectory(directory);
     release = await lockFolder(directory, { clock, random, platform: process.platform });
+    await refuseUnfinishedCopy(disk, directory);
     return await openJsonStore(context, random, release);
   } catch (error) {
     await release();

@@ -1,0 +1,104 @@
+import { type Clock, type Random, systemClock } from '../../domain/clock.ts';
+import { SignageError } from '../../domain/error.ts';
+import { publicUrl } from '../../domain/store-url.ts';
+import { Topics } from '../json/topics.ts';
+import { SharedAttempts } from './attempts.ts';
+import { type Connect, connector, type DatabaseLimits } from './connect.ts';
+import { Database } from './database.ts';
+import { parseDatabaseUrl } from './database-url.ts';
+import { EventLog } from './event-log.ts';
+import { isLost } from './failure.ts';
+import { Listener } from './listener.ts';
+import { Marks } from './marks.ts';
+import { migrate } from './migrate.ts';
+import { Notifier } from './notifier.ts';
+import { PostgresStore } from './postgres-store.ts';
+import { databaseLocked, refuseUnfinishedCopy } from './presence.ts';
+import { Rollups } from './rollups.ts';
+import { flushMs, foldMs, makeDaysMs, purgeMs, startUpkeep } from './upkeep.ts';
+import { Writer } from './writer.ts';
+
+export interface PostgresOptions extends DatabaseLimits {
+  /** Where the store's time comes from; the database's unless given. */
+  clock: Clock | undefined;
+  random: Random;
+  warn: (message: string, cause?: unknown) => void;
+}
+
+/** Opens the store in a database, whose schema it makes or brings up to date. */
+export async function openPostgresStore(url: string, options: PostgresOptions): Promise<PostgresStore> {
+  const connect = await connector(parseDatabaseUrl(url));
+  return explained(url, async () => {
+    await migrate(connect);
+    const database = new Database(connect, options);
+    try {
+      return await assemble(database, connect, options);
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
+  });
+}
+
+/** Brings the schema up to date; answers the names of the steps that were made, or with `dryRun` are to be made. */
+export async function migrateDatabase(url: string, how: { dryRun: boolean }): Promise<string[]> {
+  const connect = await connector(parseDatabaseUrl(url));
+  return explained(url, () => migrate(connect, how));
+}
+
+async function assemble(database: Database, connect: Connect, options: PostgresOptions): Promise<PostgresStore> {
+  const { clock, random, warn, poolSize } = options;
+  const topics = new Topics();
+  const instance = Buffer.from(random(8)).toString('hex');
+  const notifier = new Notifier(database, topics, instance);
+  const listener = new Listener(connect, options, { topics, instance, clock: systemClock });
+  const told = (changed: ReadonlySet<string>) => notifier.changed(changed);
+  // Reads, and batches, always find a connection.
+  const writer = new Writer(database, { clock, random, width: Math.ceil(poolSize / 2), committed: told });
+  const events = new EventLog(database, clock, told);
+  const [rollups, marks, attempts] = [new Rollups(database), new Marks(database), new SharedAttempts(database)];
+  await refuseUnfinishedCopy(database.ask);
+  const secret = await sharedSecret(database, random);
+  await events.makeDays();
+  await listener.start();
+  if (listener.isShutOut) {
+    await listener.close();
+    throw databaseLocked('The database', 'signage store copy');
+  }
+  const stopUpkeep = startUpkeep(
+    [
+      { everyMs: foldMs, name: 'Adding up impressions', work: () => rollups.fold() },
+      { everyMs: flushMs, name: 'Writing what devices did last', work: () => marks.flush() },
+      { everyMs: purgeMs, name: 'Forgetting old attempts', work: () => attempts.purge((clock ?? systemClock).now()) },
+      { everyMs: makeDaysMs, name: 'Making partitions', work: () => events.makeDays() },
+    ],
+    clock ?? systemClock,
+    warn,
+  );
+  return new PostgresStore({ database, topics, notifier, listener, writer, events, rollups, marks, attempts, secret, stopUpkeep });
+}
+
+/** The first instance makes it; all read the same. */
+async function sharedSecret(database: Database, random: Random): Promise<Uint8Array> {
+  const made = Buffer.from(random(32)).toString('hex');
+  await database.ask('INSERT INTO signage.server (secret) VALUES ($1) ON CONFLICT DO NOTHING', [made]);
+  const [{ secret }] = (await database.ask('SELECT secret FROM signage.server')) as [{ secret: string }];
+  return Buffer.from(secret, 'hex');
+}
+
+/** Says of a database that cannot be opened which one it is, and why. */
+export async function explained<T>(url: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof SignageError && error.code !== 'unavailable') throw error;
+    const reason = error instanceof SignageError ? (error.cause ?? error) : error;
+    const [code, what] = isLost(reason) ? ['store_unreachable', 'cannot be reached'] : ['store_unusable', 'cannot be used'];
+    throw new SignageError(code, `The database ${publicUrl(url)} ${what}: ${messageOf(reason)}.`, { cause: error });
+  }
+}
+
+/** A host may have several addresses; of those that were tried in vain each has its own message. */
+function messageOf(reason: unknown): string {
+  return reason instanceof AggregateError ? reason.errors.map(messageOf).join(', ') : (reason as Error).message;
+}

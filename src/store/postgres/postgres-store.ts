@@ -1,0 +1,163 @@
+import { secondMs } from '../../domain/clock.ts';
+import { SignageError } from '../../domain/error.ts';
+import type { AuditEntry, DeviceMarks, Rows, TokenMarks } from '../../domain/records.ts';
+import type { ReportRow } from '../../domain/report.ts';
+import type { Topics } from '../json/topics.ts';
+import type {
+  AttemptChange,
+  AuditPageQuery,
+  EventBatch,
+  EventPageQuery,
+  ImpressionQuery,
+  ListedTable,
+  ListQuery,
+  Reader,
+  Slice,
+  Store,
+  StoredEvent,
+  Tx,
+} from '../store.ts';
+import type { Ask } from './ask.ts';
+import type { SharedAttempts } from './attempts.ts';
+import { auditPage, dropAuditBefore } from './audit-trail.ts';
+import type { Database } from './database.ts';
+import { dropDaysBefore } from './event-days.ts';
+import type { EventLog } from './event-log.ts';
+import { eventPage } from './event-pages.ts';
+import { unavailable } from './failure.ts';
+import type { Listener } from './listener.ts';
+import { listFinishedCodes, listRows } from './listing.ts';
+import type { AnyMarks } from './mark-merge.ts';
+import type { Marks } from './marks.ts';
+import type { Notifier } from './notifier.ts';
+import type { Rollups } from './rollups.ts';
+import { GatheringReader } from './row-reader.ts';
+import type { Writer } from './writer.ts';
+
+const readyMs = 2 * secondMs;
+
+interface StoreParts {
+  database: Database;
+  topics: Topics;
+  notifier: Notifier;
+  listener: Listener;
+  writer: Writer;
+  events: EventLog;
+  rollups: Rollups;
+  marks: Marks;
+  attempts: SharedAttempts;
+  secret: Uint8Array;
+  stopUpkeep: () => Promise<void>;
+}
+
+/** The store in PostgreSQL, which any number of instances share. */
+export class PostgresStore implements Store {
+  readonly read: Reader;
+  readonly secret: Uint8Array;
+  readonly #parts: StoreParts;
+  readonly #ask: Ask;
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: StoreParts) {
+    this.#parts = parts;
+    this.secret = parts.secret;
+    this.#ask = async (text, parameters) => {
+      this.#refuseClosed();
+      return parts.database.ask(text, parameters);
+    };
+    this.read = new GatheringReader(this.#ask);
+  }
+
+  async write<T>(change: (tx: Tx) => Promise<T>): Promise<T> {
+    this.#refuseClosed();
+    return this.#parts.writer.write(change);
+  }
+
+  async list<T extends ListedTable>(table: T, query: ListQuery<T>): Promise<Slice<Rows[T]>> {
+    this.#refuseClosed();
+    // Who was seen is asked of the database: it must know what this instance has seen.
+    if (query.online) await this.#parts.marks.flush();
+    return listRows(this.#ask, table, query);
+  }
+
+  async finishedCodes(timeMs: number, limit: number): Promise<string[]> {
+    return listFinishedCodes(this.#ask, timeMs, limit);
+  }
+
+  async appendBatch(batch: EventBatch): Promise<'stored' | 'repeated'> {
+    this.#refuseClosed();
+    return this.#parts.events.append(batch);
+  }
+
+  async events(query: EventPageQuery): Promise<Slice<StoredEvent>> {
+    return eventPage(this.#ask, query);
+  }
+
+  async impressions(query: ImpressionQuery): Promise<ReportRow[]> {
+    this.#refuseClosed();
+    return this.#parts.rollups.impressions(query);
+  }
+
+  async audit(query: AuditPageQuery): Promise<Slice<AuditEntry>> {
+    return auditPage(this.#ask, query);
+  }
+
+  touch(kind: 'device', id: string, marks: DeviceMarks): void;
+  touch(kind: 'token', id: string, marks: TokenMarks): void;
+  touch(kind: 'device' | 'token', id: string, marks: AnyMarks): void {
+    this.#refuseClosed();
+    this.#parts.marks.touch(kind, id, marks);
+  }
+
+  marks(kind: 'device', id: string): Promise<DeviceMarks>;
+  marks(kind: 'token', id: string): Promise<TokenMarks>;
+  async marks(kind: 'device' | 'token', id: string): Promise<AnyMarks> {
+    this.#refuseClosed();
+    return this.#parts.marks.marks(kind, id);
+  }
+
+  async attempts<T>(source: string, change: AttemptChange<T>): Promise<T> {
+    this.#refuseClosed();
+    return this.#parts.attempts.change(source, change);
+  }
+
+  watch(topic: string, wake: () => void): () => void {
+    this.#refuseClosed();
+    return this.#parts.topics.watch(topic, wake);
+  }
+
+  async backup(): Promise<never> {
+    throw new SignageError('not_supported', 'This deployment keeps its data in PostgreSQL: back it up with the tools of the database.');
+  }
+
+  async ready(): Promise<void> {
+    this.#refuseClosed();
+    const { database } = this.#parts;
+    const [standby] = await database.askWithin<{ on: boolean }>(readyMs, 'SELECT pg_is_in_recovery() AS on');
+    if (standby?.on !== false) throw unavailable('The database is a standby, and takes no changes.');
+  }
+
+  async dropBefore(timeMs: number): Promise<void> {
+    this.#refuseClosed();
+    const { database, rollups } = this.#parts;
+    await dropDaysBefore(database, timeMs, () => rollups.fold());
+    await dropAuditBefore(this.#ask, timeMs);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const { database, notifier, listener, writer, events, marks, stopUpkeep } = this.#parts;
+    await Promise.all([writer.settled(), events.settled(), stopUpkeep()]);
+    await marks.flush().catch(() => undefined);
+    await Promise.all([notifier.close(), listener.close()]);
+    await database.close();
+  }
+
+  #refuseClosed(): void {
+    if (this.#closing) throw unavailable('The store is closed.');
+  }
+}

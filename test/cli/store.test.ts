@@ -1,0 +1,115 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { inDatabase } from '../support/in-database.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { adminToken } from '../support/service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { type CliOptions, runCli } from './run-cli.ts';
+
+/** The URL of a database that takes any password, with one in it. */
+async function withPassword(): Promise<string> {
+  const url = new URL(await freshDatabase());
+  url.password = 's3cret';
+  return url.href;
+}
+
+/** Serves until it says that it does, then stops. */
+const serve = (argv: string[], options: CliOptions = {}) =>
+  runCli(['serve', '--port', '0', ...argv], {
+    ...options,
+    async during(io) {
+      await io.until(/Stop: {2}Ctrl-C|signage: /);
+      await options.during?.(io);
+      io.signal('SIGTERM');
+    },
+  });
+
+describe('signage serve --store postgres://…', () => {
+  it('takes the URL from SIGNAGE_STORE, says where the data are, and shows no password', async () => {
+    const url = await withPassword();
+    const run = await serve([], { env: { SIGNAGE_STORE: url, SIGNAGE_ADMIN_TOKEN: adminToken } });
+    expect(run.code, run.stderr).toBe(0);
+    expect(run.stdout).toContain(`Data       ${url.replace(':s3cret', '')}`);
+    expect(run.stdout + run.stderr).not.toContain('s3cret');
+    expect(run.stderr).not.toContain('password');
+    expect(await inDatabase(url, (sql) => sql('SELECT count(*)::integer AS found FROM signage.tokens'))).toEqual([{ found: 1 }]);
+  });
+
+  it('takes it from a file', async () => {
+    const file = join(await temporaryFolder(), 'url');
+    await writeFile(file, `${await withPassword()}\n`, { mode: 0o600 });
+    const run = await serve(['--store-file', file, '--database-pool-size', '3'], { env: { SIGNAGE_ADMIN_TOKEN: adminToken } });
+    expect(run.code, run.stderr).toBe(0);
+    expect(run.stdout + run.stderr).not.toContain('s3cret');
+  });
+
+  it('takes it from the command line, with a warning when it has a password', async () => {
+    const env = { SIGNAGE_ADMIN_TOKEN: adminToken };
+    const url = await withPassword();
+    const warned = await serve(['--store', url], { env });
+    expect([warned.code, warned.stderr]).toEqual([0, expect.stringContaining('The database password stands in the command line')]);
+    expect(warned.stdout + warned.stderr).not.toContain('s3cret');
+    expect((await serve(['--store', url.replace(':s3cret', '')], { env })).stderr).not.toContain('password');
+  });
+
+  it('shows the token of a first start at a terminal, and keeps it nowhere', async () => {
+    const store = await freshDatabase();
+    const first = await serve([], { tty: true, env: { SIGNAGE_STORE: store } });
+    expect(first.stdout).toMatch(/mak_[0-9A-Za-z]{49}/);
+    const again = await serve([], { env: { SIGNAGE_STORE: store } });
+    expect([again.code, again.stdout]).toEqual([0, expect.not.stringContaining('mak_')]);
+  });
+
+  it('2 for a first start off a terminal without a token, and nothing is begun', async () => {
+    const store = await freshDatabase();
+    const run = await serve([], { env: { SIGNAGE_STORE: store } });
+    expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('SIGNAGE_ADMIN_TOKEN')]);
+    expect(await inDatabase(store, (sql) => sql('SELECT count(*)::integer AS found FROM signage.tenants'))).toEqual([{ found: 0 }]);
+  });
+
+  it('7 for a database that is not there, naming it without its password', async () => {
+    const run = await serve([], { env: { SIGNAGE_STORE: 'postgres://me:s3cret@127.0.0.1:1/nothing', SIGNAGE_ADMIN_TOKEN: adminToken } });
+    expect([run.code, run.stderr]).toEqual([7, expect.stringContaining('postgres://me@127.0.0.1:1/nothing cannot be reached')]);
+    expect(run.stderr).not.toContain('s3cret');
+  });
+
+  it.each([
+    ['a store of no kind', ['--store', 'mysql://me:s3cret@db/x']],
+    ['a slip in the scheme', ['--store', 'postgre://me:s3cret@db/x']],
+    ['a URL that cannot be', ['--store', 'postgres://me:s3cret@db:port/x']],
+    ['both of --store and --store-file', ['--store', 'memory', '--store-file', 'x']],
+    ['a file that is not there', ['--store-file', '/nowhere/url']],
+    ['too many connections', ['--database-pool-size', '1000']],
+  ])('2 for %s, without the password', async (_, argv) => {
+    const run = await serve(argv, { env: { SIGNAGE_ADMIN_TOKEN: adminToken } });
+    expect(run.code, run.stderr).toBe(2);
+    expect(run.stdout + run.stderr).not.toContain('s3cret');
+  });
+});
+
+describe('signage store migrate', () => {
+  const migrate = (url: string, ...argv: string[]) => runCli(['store', 'migrate', ...argv], { env: { SIGNAGE_STORE: url } });
+  const tables = (url: string) => inDatabase(url, (sql) => sql(`SELECT to_regclass('signage.tenants') IS NOT NULL AS there`));
+
+  it('shows with --dry-run what there is to do, does it, and has nothing to do then', async () => {
+    const url = await freshDatabase();
+    await inDatabase(url, (sql) => sql('DROP SCHEMA signage CASCADE'));
+    const planned = await migrate(url, '--dry-run', '-o', 'json');
+    expect([planned.code, planned.json[0], planned.stderr]).toEqual([0, { step: '0001-first.sql' }, 'There is this to do:\n']);
+    expect(await tables(url)).toEqual([{ there: false }]);
+    const made = await migrate(url);
+    expect([made.code, made.stdout, made.stderr]).toEqual([0, expect.stringContaining('0001-first.sql'), 'Done:\n']);
+    expect(await tables(url)).toEqual([{ there: true }]);
+    const again = await migrate(url, '-o', 'name');
+    expect([again.code, again.stdout, again.stderr]).toEqual([0, '', 'The schema is up to date.\n']);
+  });
+
+  it('2 where there is no database to bring up to date', async () => {
+    for (const store of ['json', 'memory']) expect((await migrate(store)).code).toBe(2);
+  });
+
+  it('7 for a database that is not there', async () => {
+    expect((await migrate('postgres://me@127.0.0.1:1/nothing')).code).toBe(7);
+  });
+});

@@ -1,0 +1,218 @@
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { hasCode } from '../../../src/domain/error.ts';
+import type { Attempts } from '../../../src/domain/records.ts';
+import { openStore } from '../../../src/store/open.ts';
+import type { Store, Tx } from '../../../src/store/store.ts';
+import { databaseProxy } from '../../support/database-proxy.ts';
+import { inDatabase } from '../../support/in-database.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { emptied, freshDatabase } from '../../support/postgres.ts';
+import { batchOf, guid, impression, tenantA } from '../sample-batch.ts';
+import { codeRow, deviceKeyRow, playlistRow, venueRow } from '../sample-rows.ts';
+
+let url: string;
+let stores: Store[];
+beforeAll(async () => {
+  url = await freshDatabase();
+});
+beforeEach(async () => {
+  await emptied(url);
+  stores = await Promise.all([1, 2, 3].map(() => openStore(url)));
+});
+afterEach(() => Promise.all(stores.map((store) => store.close())));
+
+const at = (place: number) => stores[place % stores.length] as Store;
+const times = (count: number) => Array.from({ length: count }, (_, place) => place);
+
+describe('three instances on one database', () => {
+  it('make changes as if one after another: 60 that race to raise one number', async () => {
+    await at(0).write((tx) => tx.put('playlists', playlistRow(1, 0)));
+    const raise = async (tx: Tx) => {
+      const row = await tx.get('playlists', guid('scre', 1));
+      await tx.put('playlists', { ...row!, version: row!.version + 1 });
+      return row!.version;
+    };
+    const seen = await Promise.all(times(60).map((place) => at(place).write(raise)));
+    expect(seen.toSorted((a, b) => a - b)).toEqual(times(60));
+    for (const store of stores) expect((await store.read.get('playlists', guid('scre', 1)))?.version).toBe(60);
+  });
+
+  it('let one of 30 that race for a code have it', async () => {
+    await at(0).write((tx) => tx.put('codes', codeRow(1)));
+    const use = (place: number) => async (tx: Tx) => {
+      const code = await tx.get('codes', 'code-0001');
+      if (code?.state !== 'pending') return false;
+      await tx.put('codes', { ...code, state: 'used', deviceId: guid('devi', place) });
+      await tx.put('deviceKeys', deviceKeyRow(place));
+      return true;
+    };
+    const won = await Promise.all(times(30).map((place) => at(place).write(use(place))));
+    expect(won.filter((one) => one)).toHaveLength(1);
+    const code = await at(1).read.get('codes', 'code-0001');
+    expect(code?.deviceId).toBe(guid('devi', won.indexOf(true)));
+    expect(
+      await at(2).read.select(
+        'deviceKeys',
+        'deviceId',
+        times(30).map((place) => guid('devi', place)),
+      ),
+    ).toHaveLength(1);
+  });
+
+  it('let one of 30 that race for a name have it, and tell the others whose it is', async () => {
+    const racers = times(30).map((place) => at(place).write((tx) => tx.put('venues', venueRow(place, { name: 'Wanted' }))));
+    const results = await Promise.allSettled(racers);
+    const winner = results.findIndex(({ status }) => status === 'fulfilled');
+    const others = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    expect(others).toHaveLength(29);
+    for (const error of others) expect(error).toMatchObject({ code: 'conflict', existingId: guid('venu', winner) });
+  });
+
+  it('see at once what another has changed', async () => {
+    await at(0).write((tx) => tx.put('deviceKeys', deviceKeyRow(1)));
+    expect((await at(1).read.find('deviceKeys', 'hash', 'key 1'))?.state).toBe('active');
+    await at(2).write((tx) => tx.put('deviceKeys', deviceKeyRow(1, { state: 'revoked' })));
+    expect((await at(1).read.find('deviceKeys', 'hash', 'key 1'))?.state).toBe('revoked');
+  });
+
+  it('share one secret', () => {
+    for (const store of stores) expect(store.secret).toEqual(at(0).secret);
+  });
+
+  it('store a batch once that comes to all at the same moment with one key', async () => {
+    const answers = await Promise.all(times(30).map((place) => at(place).appendBatch(batchOf([impression(1)], { key: 'one' }))));
+    expect(answers.filter((answer) => answer === 'stored')).toHaveLength(1);
+    expect(answers.filter((answer) => answer === 'repeated')).toHaveLength(29);
+    const report = await at(0).impressions({ tenantId: tenantA, groupBy: 'day', by: 'timestamp' });
+    expect(report).toEqual([{ key: '1970-01-01', impressions: 1, seconds: 0 }]);
+  });
+
+  it('refuse one of two with other bytes', async () => {
+    const answers = await Promise.allSettled([1, 2].map((n) => at(n).appendBatch(batchOf([impression(n)], { key: 'one' }))));
+    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const [refused] = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []));
+    expect(hasCode(refused, 'idempotency_key_reused')).toBe(true);
+  });
+
+  it('show a follower every event once, in the order of the ids, whoever stored it', async () => {
+    const count = 90;
+    const seen: { id: string; n: unknown }[] = [];
+    const follow = async () => {
+      for (let after: string | undefined; seen.length < count; ) {
+        const query = { tenantId: tenantA, order: 'asc' as const, limit: 7, ...(after === undefined ? {} : { after }) };
+        const { items } = await at(0).events(query);
+        seen.push(...items.map(({ id, event }) => ({ id, n: event.n })));
+        after = seen.at(-1)?.id;
+      }
+    };
+    const post = async (place: number) => {
+      for (const turn of times(count / 6)) {
+        const batch = batchOf([0, 1].map((n) => ({ type: 'log', timestamp: 1, n: place * 1000 + turn * 2 + n })));
+        await at(place).appendBatch(batch);
+      }
+    };
+    await Promise.all([follow(), ...times(3).map(post)]);
+    expect(seen.map(({ id }) => id)).toEqual(seen.map(({ id }) => id).toSorted());
+    const wanted = times(3).flatMap((place) => times(count / 3).map((n) => place * 1000 + n));
+    expect(seen.map(({ n }) => n as number).toSorted((a, b) => a - b)).toEqual(wanted);
+  });
+
+  it('wake each other’s watchers', async () => {
+    const woken = (topic: string) => new Promise<void>((resolve) => void at(1).watch(topic, resolve));
+    const changes = [woken('codes/code-0001'), woken(`events/${tenantA}`)];
+    await at(0).write((tx) => tx.put('codes', codeRow(1)));
+    await at(2).appendBatch(batchOf([impression(1)]));
+    await Promise.all(changes);
+  });
+
+  it('wake their watchers by looking again, where sessions are shared and nothing can be heard', async () => {
+    const pooled = await openStore(`${url}?prepare=false`);
+    stores.push(pooled);
+    await pooled.write((tx) => tx.put('codes', codeRow(1)));
+    const woken = new Promise<void>((resolve) => void pooled.watch('codes/code-0001', resolve));
+    await at(0).write((tx) => tx.put('codes', codeRow(1, { state: 'used' })));
+    await woken;
+    await expect.poll(async () => (await pooled.read.get('codes', 'code-0001'))?.state).toBe('used');
+  });
+
+  it('leave nothing in a session that is shared: no statement, no setting, no LISTEN', async () => {
+    // A prepared statement has a name (`Parse`, in the protocol of PostgreSQL): `P`, four bytes of length, the name and a zero.
+    const kept = /P[\s\S]{4}s\d+\0|LISTEN|statement_timeout|lock_timeout|session_timeout/g;
+    const keptBy = async (search: string) => {
+      let asked = '';
+      const proxy = await databaseProxy(url, (bytes) => {
+        asked += bytes.toString('latin1');
+      });
+      const store = await openStore(proxy.url + search);
+      stores.push(store);
+      await store.write((tx) => tx.put('codes', codeRow(1)));
+      await store.appendBatch(batchOf([impression(1)]));
+      expect(await store.read.get('codes', 'code-0001')).toBeDefined();
+      return new Set(asked.match(kept)?.map((text) => text.replaceAll(/[^a-zA-Z_]/g, '')));
+    };
+    expect(await keptBy('?prepare=false')).toEqual(new Set());
+    const all = await keptBy('');
+    for (const one of ['LISTEN', 'statement_timeout', 'lock_timeout', 'session_timeout']) expect(all).toContain(one);
+    expect([...all].some((one) => /^P.*s$/.test(one))).toBe(true);
+  });
+
+  it('count impressions once, however many of them fold at the same time', async () => {
+    await Promise.all(times(60).map((place) => at(place).appendBatch(batchOf([impression(0, { duration: 0.5 }), impression(0)]))));
+    const reports = await Promise.all(
+      times(12).map((place) => at(place).impressions({ tenantId: tenantA, groupBy: 'campaign', by: 'received' })),
+    );
+    for (const report of reports) expect(report).toEqual([{ key: guid('camp', 1), impressions: 120, seconds: 30 }]);
+  });
+
+  it('change what is remembered of a source one after another', async () => {
+    const attempt = (known: Attempts | undefined) => {
+      const attempts = { times: [...(known?.times ?? []), 1], waitUntil: 0, waitMs: 0, forgetAt: 1 };
+      return { attempts, result: attempts.times.length };
+    };
+    const results = await Promise.all(times(30).map((place) => at(place).attempts('192.0.2.1', attempt)));
+    expect(results.toSorted((a, b) => a - b)).toEqual(times(30).map((n) => n + 1));
+    expect(await at(0).attempts('192.0.2.2', attempt)).toBe(1);
+  });
+});
+
+describe('what devices did last', () => {
+  const device = guid('devi', 1);
+  const open = async (clock: ManualClock) => {
+    const store = await openStore(url, { clock });
+    stores.push(store);
+    return store;
+  };
+
+  it('is seen by another instance within a minute, and the latest of both tells', async () => {
+    const [clock, otherClock] = [new ManualClock(), new ManualClock()];
+    const [store, other] = [await open(clock), await open(otherClock)];
+    other.touch('device', device, { lastSeenAt: 3000, lastAddress: '192.0.2.3', lastConfigAt: 10 });
+    store.touch('device', device, { lastSeenAt: 2000, lastAddress: '192.0.2.2', lastPlaylistAt: 2000, lastPlaylistVersion: 7 });
+    expect(await at(0).marks('device', device)).toEqual({});
+    for (const one of [otherClock, clock]) one.advance(60_000);
+    const latest = { lastSeenAt: 3000, lastAddress: '192.0.2.3', lastConfigAt: 10, lastPlaylistAt: 2000, lastPlaylistVersion: 7 };
+    await expect.poll(() => at(0).marks('device', device)).toEqual(latest);
+    for (const one of [store, other]) expect(await one.marks('device', device)).toEqual(latest);
+  });
+
+  it('goes with the device, and with the token', async () => {
+    at(0).touch('device', device, { lastSeenAt: 1 });
+    at(0).touch('token', guid('toke', 1), { lastUsedAt: 1 });
+    await at(0).close();
+    await at(1).write(async (tx) => {
+      await tx.delete('devices', device);
+      await tx.delete('tokens', guid('toke', 1));
+    });
+    expect(await at(1).marks('device', device)).toEqual({});
+    expect(await at(1).marks('token', guid('toke', 1))).toEqual({});
+  });
+
+  it('is noted of many at once', async () => {
+    for (const n of times(1200)) at(0).touch('device', guid('devi', n), { lastSeenAt: n });
+    await at(0).close();
+    const [found] = await inDatabase(url, (sql) =>
+      sql('SELECT count(*)::integer AS found, max(last_seen_at)::integer AS latest FROM signage.marks'),
+    );
+    expect(found).toEqual({ found: 1200, latest: 1199 });
+  });
+});

@@ -1,0 +1,219 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openStore } from '../../../src/store/open.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { databaseProxy } from '../../support/database-proxy.ts';
+import { inDatabase } from '../../support/in-database.ts';
+import { emptied, freshDatabase } from '../../support/postgres.ts';
+import { type PostgresServer, startPostgres } from '../../support/postgres-server.ts';
+import { batchOf, guid, impression, tenantA } from '../sample-batch.ts';
+import { codeRow, venueRow } from '../sample-rows.ts';
+
+const unavailable = expect.objectContaining({ code: 'unavailable' });
+const putVenue = (store: Store, number: number) => store.write((tx) => tx.put('venues', venueRow(number)));
+const venueIds = async (store: Store) => (await store.list('venues', { limit: 200 })).items.map(({ id }) => id);
+
+let url: string;
+const opened: Store[] = [];
+const open = async (...[location, options]: Parameters<typeof openStore>) => {
+  const store = await openStore(location, options);
+  opened.push(store);
+  return store;
+};
+beforeAll(async () => {
+  url = await freshDatabase();
+});
+beforeEach(() => emptied(url));
+afterEach(() => Promise.all(opened.splice(0).map((store) => store.close())));
+
+describe('a database that stops and starts again', () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres();
+    return () => server.end();
+  });
+
+  it('unavailable at once for everything while it is away; afterwards all goes on by itself', { timeout: 30_000 }, async () => {
+    const store = await open(server.url('postgres'));
+    await putVenue(store, 1);
+    store.touch('device', guid('devi', 1), { lastSeenAt: 1 });
+    const woken: number[] = [];
+    store.watch(`events/${tenantA}`, () => woken.push(Date.now()));
+    await server.stop('QUIT');
+    const calls: (() => Promise<unknown>)[] = [
+      () => putVenue(store, 2),
+      () => store.read.get('venues', guid('venu', 1)),
+      () => store.list('venues', { limit: 1 }),
+      () => store.appendBatch(batchOf([impression(1)], { key: 'one' })),
+      () => store.events({ tenantId: tenantA, order: 'asc', limit: 1 }),
+      () => store.impressions({ tenantId: tenantA, groupBy: 'day', by: 'timestamp' }),
+      () => store.audit({ tenantIds: [tenantA], limit: 1 }),
+      () => store.marks('device', guid('devi', 1)),
+      () => store.attempts('192.0.2.1', (attempts) => ({ attempts, result: 1 })),
+      () => store.ready(),
+      () => store.dropBefore(0),
+    ];
+    for (const call of [...calls, ...calls]) await expect(call()).rejects.toEqual(unavailable);
+    // Who waits is told that there may be something: nothing can be heard.
+    await expect.poll(() => woken.length).toBeGreaterThan(0);
+    await server.start();
+    await expect
+      .poll(
+        () =>
+          store.ready().then(
+            () => 'ready',
+            () => 'away',
+          ),
+        { timeout: 5000 },
+      )
+      .toBe('ready');
+    expect(await venueIds(store)).toEqual([guid('venu', 1)]);
+    await putVenue(store, 2);
+    expect(await store.appendBatch(batchOf([impression(1)], { key: 'one' }))).toBe('stored');
+    expect(await store.marks('device', guid('devi', 1))).toEqual({ lastSeenAt: 1 });
+    // And it is heard again what others do.
+    const other = await open(server.url('postgres'));
+    await expect
+      .poll(async () => {
+        const before = woken.length;
+        await other.appendBatch(batchOf([impression(1)]));
+        await pause(50);
+        return woken.length > before;
+      })
+      .toBe(true);
+  });
+
+  it('does not open while it is away, and says where it looked', async () => {
+    await server.stop();
+    const where = `postgres://signage@127.0.0.1:${server.port}/postgres`;
+    await expect(openStore(server.url('postgres'))).rejects.toMatchObject({
+      code: 'store_unreachable',
+      message: expect.stringContaining(where),
+    });
+    await server.start();
+  });
+});
+
+describe('a connection that is lost', () => {
+  it('in the middle of a change: unavailable, nothing is changed, and the next change is made', async () => {
+    const store = await open(url);
+    const change = store.write(async (tx) => {
+      await tx.put('venues', venueRow(1));
+      await inDatabase(url, (sql) =>
+        sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE datname = current_database() AND state = 'idle in transaction'`),
+      );
+      await tx.put('venues', venueRow(2));
+    });
+    await expect(change).rejects.toEqual(unavailable);
+    await putVenue(store, 3);
+    expect(await venueIds(store)).toEqual([guid('venu', 3)]);
+  });
+
+  it('all of them, between two changes: others go on without a failure', async () => {
+    const proxy = await databaseProxy(url);
+    const store = await open(proxy.url);
+    await Promise.all([1, 2, 3].map((number) => putVenue(store, number)));
+    proxy.cut();
+    await expect
+      .poll(() =>
+        store.ready().then(
+          () => 'ready',
+          () => 'away',
+        ),
+      )
+      .toBe('ready');
+    await Promise.all([4, 5, 6].map((number) => putVenue(store, number)));
+    expect(await venueIds(store)).toHaveLength(6);
+  });
+
+  it('while a change is committed: unavailable, and it is there or not, as a whole', async () => {
+    const proxy = await databaseProxy(url);
+    const store = await open(proxy.url);
+    await putVenue(store, 1);
+    proxy.cutAfter('COMMIT');
+    const change = store.write(async (tx) => {
+      await tx.put('venues', venueRow(2));
+      await tx.put('venues', venueRow(3));
+    });
+    await expect(change).rejects.toEqual(unavailable);
+    const other = await open(url);
+    await expect.poll(() => venueIds(other)).toEqual([1, 2, 3].map((number) => guid('venu', number)));
+  });
+
+  it('while others are told of a change: they are told again', async () => {
+    const proxy = await databaseProxy(url);
+    const [store, other] = [await open(proxy.url), await open(url)];
+    const heard: number[] = [];
+    other.watch('codes/code-0001', () => heard.push(1));
+    proxy.cutBefore('codes/code-0001');
+    await store.write((tx) => tx.put('codes', codeRow(1)));
+    await expect.poll(() => heard.length, { timeout: 5000 }).toBeGreaterThan(0);
+  });
+
+  it('while a batch is stored: unavailable, and the same with the same key is not stored again', async () => {
+    const proxy = await databaseProxy(url);
+    const store = await open(proxy.url);
+    await store.appendBatch(batchOf([impression(1)], { key: 'zero' }));
+    proxy.cutAfter('"marker"');
+    const batch = batchOf([impression(1, { marker: true })], { key: 'one' });
+    await expect(store.appendBatch(batch)).rejects.toEqual(unavailable);
+    await expect.poll(() => store.appendBatch(batch).catch(() => 'away')).toBe('repeated');
+    expect((await store.events({ tenantId: tenantA, order: 'asc', limit: 10 })).items).toHaveLength(2);
+  });
+});
+
+describe('a database that does not answer', () => {
+  it('unavailable once its time is over, at once from then on, and close does not wait for it', { timeout: 30_000 }, async () => {
+    const proxy = await databaseProxy(url);
+    const store = await open(proxy.url, { database: { statementTimeoutSeconds: 1 } });
+    await putVenue(store, 1);
+    proxy.hang();
+    const calls = [
+      putVenue(store, 2),
+      store.read.get('venues', guid('venu', 1)),
+      store.appendBatch(batchOf([impression(1)])),
+      store.ready(),
+    ];
+    for (const call of await Promise.allSettled(calls)) expect(call).toMatchObject({ status: 'rejected', reason: unavailable });
+    for (let turn = 0; turn < 100; turn++) await expect(store.read.get('venues', guid('venu', 1))).rejects.toEqual(unavailable);
+    await store.close();
+  });
+
+  it('a statement that takes too long is unavailable, and what others do is not', async () => {
+    const store = await open(url, { database: { statementTimeoutSeconds: 1, lockTimeoutSeconds: 1 } });
+    await inDatabase(url, async (sql) => {
+      await sql('BEGIN; LOCK TABLE signage.venues IN ACCESS EXCLUSIVE MODE');
+      await expect(putVenue(store, 1)).rejects.toEqual(unavailable);
+      expect(await store.appendBatch(batchOf([impression(1)]))).toBe('stored');
+    });
+    await putVenue(store, 1);
+  });
+
+  it('an instance that stops in the middle of a change does not hold up the others for long', async () => {
+    const [stopped, store] = [await open(url, { database: { statementTimeoutSeconds: 1 } }), await open(url)];
+    await putVenue(store, 1);
+    let goOn = () => {};
+    let hold = () => {};
+    const held = new Promise<void>((resolve) => {
+      hold = resolve;
+    });
+    const change = stopped.write(async (tx) => {
+      await tx.put('venues', venueRow(1, { name: 'Held' }));
+      await new Promise<void>((resolve) => {
+        goOn = resolve;
+        hold();
+      });
+      await tx.get('venues', guid('venu', 1));
+    });
+    await held;
+    const put = () =>
+      putVenue(store, 1).then(
+        () => 'done',
+        () => 'waits',
+      );
+    await expect.poll(put, { timeout: 10_000 }).toBe('done');
+    goOn();
+    await expect(change).rejects.toEqual(unavailable);
+  });
+});
