@@ -1,0 +1,98 @@
+import { hasPassword } from '../../../domain/store-url.ts';
+import type { Call } from '../../call.ts';
+import { defineCommand } from '../../command-spec.ts';
+import type { View } from '../../output/view.ts';
+import { type Setting, text } from '../../settings.ts';
+import { givenPlace, readPlace } from '../../store-location.ts';
+
+const place = (flags: string, env: string, help: string): Setting<string | undefined> => ({ ...text(flags, env, help), read: readPlace });
+
+export const command = defineCommand({
+  summary: 'Copy everything into another store: from a data folder to PostgreSQL, or back',
+  description: `Stop the service first: neither store may be in use. Everything is taken along: rows, secret, events with their ids, reports, audit trail, idempotency keys.
+The other store must be empty. When the copy breaks off, the same command goes on with it, and until it is complete no service starts on what has come.
+At the end the two are compared, section by section, by counts and checksums.
+Exit codes: 0 both have the same, 9 they differ, 5 a store is in use or not empty.`,
+  options: {
+    from: place('--from <place>', 'SIGNAGE_STORE_FROM', 'the store to copy: a data folder, or postgres://user@host/database'),
+    fromFile: text('--from-file <file>', 'SIGNAGE_STORE_FROM_FILE', 'file that holds the URL of the database to copy, with its password'),
+    to: place('--to <place>', 'SIGNAGE_STORE_TO', 'the store to copy into: a folder or a database that is empty'),
+    toFile: text('--to-file <file>', 'SIGNAGE_STORE_TO_FILE', 'file that holds the URL of the database to copy into'),
+  },
+  examples: [
+    ['signage store copy --from ./signage-data --to-file database.url', 'from a data folder to a database, whose URL a file holds'],
+    ['signage store copy --from ./signage-data --to-file database.url --dry-run', 'how much there is'],
+    ['SIGNAGE_STORE_FROM=postgres://signage:…@db/signage signage store copy --to ./signage-data', 'and back'],
+  ],
+  effect: 'changes',
+  local: true,
+  async run(call) {
+    const { options, flags } = call;
+    const from = await givenPlace('--from', options.from, options.fromFile);
+    const to = await givenPlace('--to', options.to, options.toFile);
+    for (const flag of ['from', 'to'] as const) {
+      if (hasPassword(String(flags[flag] ?? '')))
+        call.note(`The database password stands in the command line, for everybody on this machine to read: use --${flag}-file.`);
+    }
+    if (call.common.dryRun) await plan(call, from, to);
+    else await copy(call, from, to);
+  },
+});
+
+async function plan(call: Call, from: string, to: string): Promise<void> {
+  const { planCopy } = await import('../../../store/copy/copy-store.ts');
+  await call.results.list(pageOf(await planCopy(from, to)), {
+    columns: [
+      { name: 'section', value: ({ section }) => section },
+      { name: 'records', value: ({ records }) => records },
+      { name: 'copied', value: ({ copied }) => copied },
+    ],
+    nameOf: ({ section }) => section,
+  });
+}
+
+async function copy(call: Call, from: string, to: string): Promise<void> {
+  const [{ copyStore }, { makeProgress }, { SignageError }] = await Promise.all([
+    import('../../../store/copy/copy-store.ts'),
+    import('../../progress.ts'),
+    import('../../../domain/error.ts'),
+  ]);
+  const progress = makeProgress(call);
+  const compared = await copyStore(from, to, {
+    clock: call.clock,
+    signal: call.interrupted,
+    onResume: () => call.note('Going on with the copy that was begun.'),
+    onProgress: (what, section, done, all) => progress.show(`${what} ${section}: ${done} of ${all}`),
+  }).finally(() => progress.end());
+  await call.results.list(pageOf(compared), comparedView);
+  const differing = compared.filter(({ same }) => !same).map(({ section }) => section);
+  if (differing.length === 0)
+    return call.note('Everything was copied, and compared. Start the service on the new store, and keep the old one as it is.');
+  const message = `The two stores differ in ${differing.join(', ')}: no service starts on the copy. Empty it, and copy again.`;
+  throw new SignageError('copy_differs', message);
+}
+
+interface Compared {
+  section: string;
+  source: number;
+  target: number;
+  sourceChecksum: string;
+  targetChecksum: string;
+  same: boolean;
+}
+
+const comparedView: View<Compared> = {
+  columns: [
+    { name: 'section', value: ({ section }) => section },
+    { name: 'source', value: ({ source }) => source },
+    { name: 'target', value: ({ target }) => target },
+    { name: 'same', value: ({ same }) => same },
+    { name: 'sourceChecksum', value: ({ sourceChecksum }) => sourceChecksum, wide: true },
+    { name: 'targetChecksum', value: ({ targetChecksum }) => targetChecksum, wide: true },
+  ],
+  nameOf: ({ section }) => section,
+};
+
+async function* pageOf<T>(page: readonly T[]): AsyncGenerator<readonly T[]> {
+  yield page;
+}

@@ -1,0 +1,83 @@
+import { dayMs } from '../../../domain/clock.ts';
+import type { AuditEntry } from '../../../domain/records.ts';
+import type { CopiedBatch, CopiedImpressions, CopiedMarks, DeviceKeys } from '../../copy/transfer.ts';
+import type { Ask } from '../ask.ts';
+import { keptText, type Shape } from '../columns.ts';
+
+/** Puts batches into the log as they were, and makes the partitions of their days; `days` has those that are made. Their counts are in the roll-ups already. */
+export async function putBatches(ask: Ask, batches: readonly CopiedBatch[], days: Set<number>): Promise<void> {
+  for (const { receivedAt } of batches) {
+    const day = Math.floor(receivedAt / dayMs) * dayMs;
+    if (!days.has(day)) await ask('SELECT signage.add_days($1::bigint, 1)', [day]);
+    days.add(day);
+  }
+  const heads = batches.map(({ body, ...head }) => ({ ...head, types: typesOf(body) }));
+  await ask(insertBatches, [JSON.stringify(heads), batches.map(({ body }) => body).join('\n')]);
+}
+
+function typesOf(body: string): string[] {
+  const events = JSON.parse(body) as { type: string }[];
+  return [...new Set(events.map(({ type }) => keptText(type)))];
+}
+
+const insertBatches = `INSERT INTO signage.batches (seq, received_at, tenant_id, venue_id, screen_id, device_id, types, body)
+  SELECT b.* FROM ROWS FROM (
+    json_to_recordset($1::text::json) AS (seq bigint, "receivedAt" bigint, "tenantId" text, "venueId" text, "screenId" text, "deviceId" text, types text[]),
+    unnest(string_to_array($2::text, E'\\n'))
+  ) AS b`;
+
+/** Puts the idempotency keys of devices, numbered from 1. */
+export async function putKeys(ask: Ask, devices: readonly DeviceKeys[]): Promise<void> {
+  const rows = devices.flatMap(({ deviceId, keys }) => keys.map(([key, sent], place) => ({ device: deviceId, n: place + 1, key, sent })));
+  await ask(
+    `INSERT INTO signage.batch_keys (device_id, n, key, sent)
+      SELECT device, n, key, sent FROM json_to_recordset($1::text::json) AS k (device text, n bigint, key text, sent text)`,
+    [JSON.stringify(rows)],
+  );
+}
+
+export async function putImpressions(ask: Ask, impressions: readonly CopiedImpressions[]): Promise<void> {
+  await ask(
+    `INSERT INTO signage.rollups (scope, clock, grouped, day, key, impressions, seconds)
+      SELECT scope, clock, "group", day, key, impressions, seconds FROM json_to_recordset($1::text::json)
+        AS i (scope text, clock text, "group" text, day text, key text, impressions bigint, seconds double precision)`,
+    [JSON.stringify(impressions)],
+  );
+}
+
+export async function putMarks(ask: Ask, noted: readonly CopiedMarks[]): Promise<void> {
+  const rows = noted.map(({ kind, id, marks }) => ({ kind, id, marks: JSON.stringify(marks), seen: marks.lastSeenAt ?? null }));
+  await ask(
+    `INSERT INTO signage.marks (kind, id, marks, last_seen_at)
+      SELECT kind, id, marks, seen FROM json_to_recordset($1::text::json) AS m (kind text, id text, marks text, seen bigint)`,
+    [JSON.stringify(rows)],
+  );
+}
+
+/** Puts rows into a table that has none of them, nor of their keys. */
+export async function putRows(ask: Ask, { name, columns }: Shape, rows: readonly { id: string }[]): Promise<void> {
+  const all = [{ name: 'id', type: 'text' }, { name: 'row', type: 'text' }, ...columns];
+  const names = all.map((column) => column.name).join(', ');
+  const typed = all.map((column) => `${column.name} ${column.type}`).join(', ');
+  const kept = rows.map((row) => ({
+    id: keptText(row.id),
+    row: JSON.stringify(row),
+    ...Object.fromEntries(columns.map((column) => [column.name, column.of(row)])),
+  }));
+  const text = `INSERT INTO ${name} (${names}) SELECT ${names} FROM json_to_recordset($1::text::json) AS r (${typed})`;
+  await ask(text, [JSON.stringify(kept)]);
+}
+
+/** Adds entries to the audit trail, in their order. */
+export async function putAudit(ask: Ask, entries: readonly AuditEntry[]): Promise<void> {
+  const rows = entries.map((entry) => {
+    const { at, tenantId, action, subject, venueIds = [] } = entry;
+    return { at, tenant: tenantId ?? '', action: keptText(action), subject: subject.id, venues: venueIds, entry: JSON.stringify(entry) };
+  });
+  await ask(insertAudit, [JSON.stringify(rows)]);
+}
+
+const insertAudit = `INSERT INTO signage.audit (at, tenant_id, action, subject_id, venue_ids, entry)
+  SELECT at, tenant, action, subject, venues, entry FROM ROWS FROM (
+    json_to_recordset($1::text::json) AS (at bigint, tenant text, action text, subject text, venues text[], entry text)
+  ) WITH ORDINALITY AS e ORDER BY ordinality`;

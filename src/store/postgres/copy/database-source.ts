@@ -1,0 +1,96 @@
+import { SignageError } from '../../../domain/error.ts';
+import { publicUrl } from '../../../domain/store-url.ts';
+import { unfinished } from '../../copy/copy-progress.ts';
+import type { LogEnd, Records, Section, StoreSource } from '../../copy/transfer.ts';
+import { Database } from '../database.ts';
+import { migrate } from '../migrate.ts';
+import { Rollups } from '../rollups.ts';
+import { CopySession, patient } from './copy-session.ts';
+import { sectionReadings } from './section-statements.ts';
+
+/** Opens a database to be copied; no service starts on it until `close`. Throws `store_locked`, `store_unreachable`, `store_unusable`, `copy_unfinished`. */
+export async function openDatabaseSource(url: string): Promise<StoreSource> {
+  const session = await CopySession.open(url);
+  try {
+    await requireStore(session, publicUrl(url));
+    await foldAll(session);
+    return await databaseSource(session, () => session.close());
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+}
+
+async function requireStore(session: CopySession, place: string): Promise<void> {
+  const missing = await migrate(session.connect, { dryRun: true });
+  if (missing.length > 0)
+    throw new SignageError('store_unusable', `${place} has no schema, or an older one: run signage store migrate on it first.`);
+  const [{ found, copying } = { found: 0, copying: 0 }] = await session.ask<{ found: number; copying: number }>(
+    'SELECT (SELECT count(*) FROM signage.server) AS found, (SELECT count(*) FROM signage.copies) AS copying',
+  );
+  if (copying > 0) throw unfinished(place);
+  if (found === 0) throw new SignageError('store_unusable', `${place} holds no data: no service has ever started on it.`);
+}
+
+/** Puts into the roll-ups what is not in them yet, as services do all the time. */
+async function foldAll({ connect }: CopySession): Promise<void> {
+  const database = new Database(connect, patient);
+  try {
+    await new Rollups(database).fold();
+  } finally {
+    await database.close();
+  }
+}
+
+interface Server {
+  secret: string;
+  seq: number;
+  received_at: number;
+  entries: number;
+}
+
+/** What is in a database that nobody writes to. */
+export async function databaseSource(session: CopySession, close: () => Promise<void>): Promise<StoreSource> {
+  const [server] = await session.ask<Server>(
+    `SELECT secret, seq, received_at, (SELECT coalesce(max(a.seq), 0) FROM signage.audit a) AS entries
+      FROM signage.server, signage.log_head`,
+  );
+  return new DatabaseSource(session, server as Server, close);
+}
+
+class DatabaseSource implements StoreSource {
+  readonly secret: Uint8Array;
+  readonly logEnd: LogEnd;
+  readonly state: string;
+  readonly close: () => Promise<void>;
+  readonly #session: CopySession;
+
+  constructor(session: CopySession, { secret, seq, received_at: receivedAt, entries }: Server, close: () => Promise<void>) {
+    this.#session = session;
+    this.secret = Buffer.from(secret, 'hex');
+    this.logEnd = { seq, receivedAt };
+    // Nearly every change of a row leaves an entry; what does not is found by the comparison at the end.
+    this.state = `${seq}/${entries}`;
+    this.close = close;
+  }
+
+  async count(section: Section): Promise<number> {
+    const [answer] = await this.#session.ask<{ found: number }>(sectionReadings[section].count);
+    return answer?.found ?? 0;
+  }
+
+  async *read<S extends Section>(section: S, skip: number): AsyncGenerator<readonly Records[S][]> {
+    const { select, pageRows, recordOf } = sectionReadings[section];
+    await this.#session.askAll(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; DECLARE section NO SCROLL CURSOR FOR ${select}`);
+    try {
+      if (skip > 0) await this.#session.askAll(`MOVE FORWARD ${skip} FROM section`);
+      for (;;) {
+        const rows = await this.#session.askAll(`FETCH FORWARD ${pageRows} FROM section`);
+        if (rows.length > 0) yield rows.map(recordOf);
+        if (rows.length < pageRows) return;
+      }
+    } finally {
+      await this.#session.askAll('ROLLBACK').catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,182 @@
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { copyBetween } from '../../../src/store/copy/copy-between.ts';
+import { copyStore, planCopy } from '../../../src/store/copy/copy-store.ts';
+import type { StoreSource, StoreTarget } from '../../../src/store/copy/transfer.ts';
+import { openFolderSource } from '../../../src/store/json/copy/folder-source.ts';
+import { folderTarget, openFolderTarget } from '../../../src/store/json/copy/folder-target.ts';
+import { nodeFileSystem } from '../../../src/store/json/file-system.ts';
+import { openStore } from '../../../src/store/open.ts';
+import { openDatabaseTarget } from '../../../src/store/postgres/copy/database-target.ts';
+import { faultyDisk } from '../../support/faulty-disk.ts';
+import { inDatabase } from '../../support/in-database.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { overriding } from '../../support/planted-store.ts';
+import { freshDatabase } from '../../support/postgres.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { venueRow } from '../sample-rows.ts';
+import { contentsOf, fillStore } from './sample-store.ts';
+
+const clock = new ManualClock();
+const stepSize = 40;
+const folder = async () => join(await temporaryFolder(), 'data');
+const planted = new Error('planted');
+
+/** After so many calls the next one fails. */
+function failing(calls: number) {
+  let left = calls;
+  return () => {
+    if (left-- === 0) throw planted;
+  };
+}
+
+/** A target that fails before or after it has taken something. */
+function failingTarget(target: StoreTarget, calls: number, when: 'before' | 'after'): StoreTarget {
+  const step = failing(calls);
+  return overriding(target, {
+    async accept(section, records) {
+      if (when === 'before') step();
+      await target.accept(section, records);
+      if (when === 'after') step();
+    },
+    async complete(section) {
+      await target.complete(section);
+      step();
+    },
+    async finish() {
+      step();
+      await target.finish();
+      step();
+    },
+  });
+}
+
+async function attempt(source: StoreSource, target: StoreTarget, wrapped: StoreTarget): Promise<'done' | 'broken off'> {
+  try {
+    await target.begin(source);
+    const compared = await copyBetween(source, wrapped, { stepSize });
+    expect(compared.filter(({ same }) => !same)).toEqual([]);
+    return 'done';
+  } catch (error) {
+    if (error !== planted) throw error;
+    return 'broken off';
+  } finally {
+    await target.close();
+  }
+}
+
+let original: string;
+let contents: object;
+beforeAll(async () => {
+  original = await folder();
+  const store = await openStore(original, { clock });
+  await fillStore(store, clock);
+  contents = await contentsOf(store);
+  await store.close();
+});
+
+async function contentsAt(location: string): Promise<object> {
+  const store = await openStore(location, { clock });
+  return contentsOf(store).finally(() => store.close());
+}
+
+describe('a copy that breaks off', () => {
+  it.each([
+    ['a data folder', folder, (to: string) => openFolderTarget(to, clock)],
+    ['a database', freshDatabase, openDatabaseTarget],
+  ])('goes on where it was, step after step, and %s is no store before the end', async (_, place, open) => {
+    const to = await place();
+    const source = await openFolderSource(original);
+    let attempts = 0;
+    for (let outcome = 'broken off'; outcome !== 'done'; attempts++) {
+      const target = await open(to);
+      outcome = await attempt(source, target, failingTarget(target, 1 + attempts, attempts % 2 === 0 ? 'before' : 'after'));
+      if (outcome === 'done') break;
+      await expect(openStore(to, { clock })).rejects.toMatchObject({
+        code: 'copy_unfinished',
+        message: expect.stringContaining('signage store copy'),
+      });
+    }
+    await source.close();
+    expect(attempts).toBeGreaterThan(5);
+    expect(await contentsAt(to)).toEqual(contents);
+  });
+
+  it('is resumed from every place where the disk of a data folder fails', async () => {
+    const to = await folder();
+    await nodeFileSystem.makeDirectory(to);
+    const source = await openFolderSource(original);
+    for (let nth = 3; ; nth += 7) {
+      const disk = faultyDisk(nodeFileSystem);
+      const step = failing(nth);
+      disk.fault = (operation) => void (['write', 'rename', 'datasync'].includes(operation) && step());
+      const target = folderTarget({ disk, directory: to, clock, lowWaterBytes: 0, warn: () => {} }, async () => {});
+      const outcome = await attempt(source, target, target).catch((error: Error) => error);
+      if (outcome === 'done') break;
+    }
+    await source.close();
+    expect(await contentsAt(to)).toEqual(contents);
+  });
+
+  it('ends as interrupted when it is asked to, and copyStore goes on', async () => {
+    const to = await freshDatabase();
+    const interruption = new AbortController();
+    const onProgress = (_: string, section: string) => void (section === 'screens' && interruption.abort());
+    await expect(copyStore(original, to, { onProgress, signal: interruption.signal })).rejects.toMatchObject({ code: 'interrupted' });
+    const planned = await planCopy(original, to);
+    expect(planned.find(({ section }) => section === 'batches')).toEqual({ section: 'batches', records: 152, copied: 152 });
+    expect(planned.find(({ section }) => section === 'marks')).toEqual({ section: 'marks', records: 2, copied: 0 });
+    const told: string[] = [];
+    await copyStore(original, to, { onResume: () => told.push('resumed'), onProgress: (what, section) => told.push(`${what} ${section}`) });
+    expect([told[0], told]).toEqual(['resumed', expect.not.arrayContaining(['copying batches'])]);
+    expect(await contentsAt(to)).toEqual(contents);
+  });
+
+  it('goes on after the database was away', async () => {
+    const to = await freshDatabase();
+    const source = await openFolderSource(original);
+    const target = await openDatabaseTarget(to);
+    await target.begin(source);
+    const cut = overriding(target, {
+      async accept(section, records) {
+        const others = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
+        if (section === 'devices') await inDatabase(to, (sql) => sql(others));
+        await target.accept(section, records);
+      },
+    });
+    await expect(copyBetween(source, cut)).rejects.toMatchObject({ code: 'unavailable' });
+    await target.close();
+    await source.close();
+    const resumed: string[] = [];
+    await copyStore(original, to, { onResume: () => void resumed.push('resumed') });
+    expect(resumed).toEqual(['resumed']);
+    expect(await contentsAt(to)).toEqual(contents);
+  });
+
+  it('is refused when the source has changed since then', async () => {
+    const [from, to] = [await folder(), await folder()];
+    await copyStore(original, from, { clock });
+    const interruption = new AbortController();
+    const onProgress = () => interruption.abort();
+    await expect(copyStore(from, to, { clock, onProgress, signal: interruption.signal })).rejects.toMatchObject({ code: 'interrupted' });
+    const store = await openStore(from, { clock });
+    await store.write((tx) => tx.put('venues', venueRow(4)));
+    await store.close();
+    for (const again of [copyStore, planCopy])
+      await expect(again(from, to)).rejects.toMatchObject({ code: 'store_not_empty', message: expect.stringContaining('has changed') });
+  });
+
+  it('leaves a target that differs unusable', async () => {
+    const to = await folder();
+    const [source, target] = [await openFolderSource(original), await openFolderTarget(to, clock)];
+    await target.begin(source);
+    const lossy = overriding(target, {
+      accept: (section, records) => target.accept(section, section === 'audit' ? records.slice(1) : records),
+    } as Partial<StoreTarget>);
+    const compared = await copyBetween(source, lossy);
+    expect(compared.filter(({ same }) => !same)).toEqual([expect.objectContaining({ section: 'audit', source: 7, target: 6 })]);
+    await target.close();
+    await source.close();
+    await expect(openStore(to, { clock })).rejects.toMatchObject({ code: 'copy_unfinished' });
+  });
+});

@@ -1,0 +1,204 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { copyStore, planCopy } from '../../../src/store/copy/copy-store.ts';
+import { openFolderSource } from '../../../src/store/json/copy/folder-source.ts';
+import { openFolderTarget } from '../../../src/store/json/copy/folder-target.ts';
+import { openStore } from '../../../src/store/open.ts';
+import { openDatabaseSource } from '../../../src/store/postgres/copy/database-source.ts';
+import { openDatabaseTarget } from '../../../src/store/postgres/copy/database-target.ts';
+import { inDatabase } from '../../support/in-database.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { freshDatabase } from '../../support/postgres.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { change, copyOf, contentsOf as filesIn, flipped, namesIn } from '../json/store-folder.ts';
+import { batchOf, impression } from '../sample-batch.ts';
+import { auditRow, tenantRow, venueRow } from '../sample-rows.ts';
+import { contentsOf, fillStore } from './sample-store.ts';
+
+const clock = new ManualClock();
+const folder = async () => join(await temporaryFolder(), 'data');
+const refused = (code: string, message: string) => expect.objectContaining({ code, message: expect.stringContaining(message) });
+const places = [
+  ['a data folder', folder],
+  ['a database', freshDatabase],
+] as const;
+
+let original: string;
+beforeAll(async () => {
+  original = await folder();
+  const store = await openStore(original, { clock });
+  await fillStore(store, clock);
+  await store.close();
+});
+
+async function begun(location: string): Promise<string> {
+  const store = await openStore(location, { clock });
+  await store.write((tx) => tx.put('tenants', tenantRow(1)));
+  await store.close();
+  return location;
+}
+
+describe.each(places)('copyStore with %s', (_, place) => {
+  it('store_locked while a service runs on it, on either side; what it has stays', async () => {
+    const location = await begun(await place());
+    const store = await openStore(location, { clock });
+    await expect(copyStore(location, await folder(), { clock })).rejects.toEqual(refused('store_locked', 'in use'));
+    await expect(copyStore(original, location, { clock })).rejects.toEqual(refused('store_locked', 'in use'));
+    await expect(planCopy(location, await folder())).rejects.toEqual(refused('store_locked', 'in use'));
+    expect((await store.list('tenants', { limit: 9 })).items).toEqual([tenantRow(1)]);
+    await store.close();
+  });
+
+  it('keeps a service from starting as long as it reads or writes', async () => {
+    const location = await begun(await place());
+    const isDatabase = location.startsWith('postgres');
+    for (const open of isDatabase ? [openDatabaseSource, openDatabaseTarget] : [openFolderSource, openFolderTarget]) {
+      const side = await open(location, clock);
+      await expect(openStore(location, { clock })).rejects.toEqual(refused('store_locked', 'in use'));
+      await side.close();
+      await (await openStore(location, { clock })).close();
+    }
+  });
+
+  it('store_not_empty for one that has something, and nothing is changed', async () => {
+    const location = await begun(await place());
+    const store = await openStore(location, { clock });
+    const before = await contentsOf(store);
+    await store.close();
+    for (const copy of [copyStore, planCopy])
+      await expect(copy(original, location)).rejects.toEqual(refused('store_not_empty', 'Empty it'));
+    const again = await openStore(location, { clock });
+    expect(await contentsOf(again)).toEqual(before);
+    await again.close();
+  });
+
+  it('copy_unfinished for a source that is itself half a copy', async () => {
+    const location = await place();
+    const interruption = new AbortController();
+    await expect(
+      copyStore(original, location, { clock, signal: interruption.signal, onProgress: () => interruption.abort() }),
+    ).rejects.toMatchObject({ code: 'interrupted' });
+    await expect(copyStore(location, await folder(), { clock })).rejects.toEqual(refused('copy_unfinished', 'signage store copy'));
+  });
+
+  it('store_unusable for a source that holds nothing', async () => {
+    const location = await place();
+    if (location.startsWith('postgres')) await inDatabase(location, (sql) => sql('DELETE FROM signage.server'));
+    await expect(copyStore(location, await folder(), { clock })).rejects.toEqual(refused('store_unusable', 'holds no data'));
+  });
+
+  it('planCopy counts, and changes nothing', async () => {
+    const to = await place();
+    const before = await filesIn(original);
+    const planned = await planCopy(original, to);
+    expect(planned).toContainEqual({ section: 'batches', records: 152, copied: 0 });
+    expect(planned).toContainEqual({ section: 'tokens', records: 2, copied: 0 });
+    expect(await filesIn(original)).toEqual(before);
+    if (to.startsWith('postgres')) expect(await inDatabase(to, (sql) => sql('SELECT progress FROM signage.copies'))).toEqual([]);
+    else expect(await namesIn(join(to, '..'))).toEqual([]);
+  });
+});
+
+describe('copyStore', () => {
+  it('invalid_option for one store twice, and for a pooler', async () => {
+    await expect(copyStore(original, `${original}/.`, { clock })).rejects.toMatchObject({ code: 'invalid_option' });
+    await expect(copyStore(original, 'postgres://me@127.0.0.1/x?prepare=false', { clock })).rejects.toEqual(
+      refused('invalid_option', 'pooler'),
+    );
+  });
+
+  it('store_unreachable for a database that is not there, store_unusable for one without a schema', async () => {
+    await expect(copyStore('postgres://me@127.0.0.1:1/x', await folder(), { clock })).rejects.toMatchObject({ code: 'store_unreachable' });
+    const url = await freshDatabase();
+    await inDatabase(url, (sql) => sql('DROP SCHEMA signage CASCADE'));
+    await expect(copyStore(url, await folder(), { clock })).rejects.toEqual(refused('store_unusable', 'store migrate'));
+    expect(await planCopy(original, url)).toContainEqual({ section: 'batches', records: 152, copied: 0 });
+    await copyStore(original, url, { clock });
+  });
+
+  it('store_not_empty for a folder of something else, and for the copy of another store', async () => {
+    const strange = await temporaryFolder();
+    await writeFile(join(strange, 'letter.txt'), 'mine');
+    await expect(copyStore(original, strange, { clock })).rejects.toEqual(refused('store_not_empty', 'letter.txt'));
+    const [other, to] = [await begun(await folder()), await folder()];
+    const interruption = new AbortController();
+    const given = { clock, signal: interruption.signal, onProgress: () => interruption.abort() };
+    await expect(copyStore(other, to, given)).rejects.toMatchObject({ code: 'interrupted' });
+    await expect(copyStore(original, to, { clock })).rejects.toEqual(refused('store_not_empty', 'another store'));
+  });
+
+  it('takes along what a crash left in journal and logs alone, and changes nothing of the source', async () => {
+    const live = await folder();
+    const store = await openStore(live, { clock });
+    await fillStore(store, clock);
+    await store.appendBatch(batchOf([impression(clock.now())], { key: 'last' }));
+    await store.write((tx) => tx.audit(auditRow(77, { at: clock.now() })));
+    const crashed = await copyOf(live);
+    await store.close();
+    const restarted = await openStore(await copyOf(crashed), { clock });
+    const contents = await contentsOf(restarted);
+    await restarted.close();
+    const before = await filesIn(crashed);
+    for (const place of [await folder(), await freshDatabase()]) {
+      expect((await copyStore(crashed, place, { clock })).filter(({ same }) => !same)).toEqual([]);
+      const copied = await openStore(place, { clock });
+      expect(await contentsOf(copied)).toEqual(contents);
+      await copied.close();
+    }
+    expect(await filesIn(crashed)).toEqual(before);
+  });
+
+  it.each(['events/2026-11-22.ndjson', 'audit/2026-11-22.ndjson'])('store_damaged when %s is', async (file) => {
+    const [harmed, to] = [await copyOf(original), await folder()];
+    await change(join(harmed, file), flipped(150));
+    await expect(copyStore(harmed, to, { clock })).rejects.toEqual(refused('store_damaged', file));
+    await expect(openStore(to, { clock })).rejects.toBeDefined();
+  });
+
+  it('takes tables of many pages', async () => {
+    const [large, database, back] = [await folder(), await freshDatabase(), await folder()];
+    const store = await openStore(large, { clock });
+    await store.write(async (tx) => {
+      for (let number = 1; number <= 2001; number++) await tx.put('venues', venueRow(number));
+    });
+    await store.close();
+    for (const [from, to] of [
+      [large, database],
+      [database, back],
+    ] as const) {
+      const compared = await copyStore(from, to, { clock });
+      expect(compared).toContainEqual(expect.objectContaining({ section: 'venues', source: 2001, target: 2001, same: true }));
+    }
+  });
+
+  it('takes a store with nothing in it, and one whose events are all gone', async () => {
+    const bare = await folder();
+    await (await openStore(bare, { clock })).close();
+    const [database, back] = [await freshDatabase(), await folder()];
+    for (const [from, to] of [
+      [bare, database],
+      [database, back],
+    ] as const) {
+      expect((await copyStore(from, to, { clock })).every(({ same, source }) => same && source <= 1)).toBe(true);
+    }
+    const store = await openStore(back, { clock });
+    await store.appendBatch(batchOf([impression(1)], { key: 'one' }));
+    const [{ id } = { id: '' }] = (await store.events({ tenantId: tenantRow(1).id, order: 'asc', limit: 1 })).items;
+    clock.set(clock.now() + 9 * 86_400_000);
+    await store.dropBefore(clock.now());
+    await store.close();
+    const [database2, back2] = [await freshDatabase(), await folder()];
+    await copyStore(back, database2, { clock });
+    await copyStore(database2, back2, { clock });
+    for (const place of [database2, back2]) {
+      const moved = await openStore(place, { clock });
+      expect(await moved.appendBatch(batchOf([impression(1)], { key: 'one' }))).toBe('repeated');
+      await moved.appendBatch(batchOf([impression(2)]));
+      const [next] = (await moved.events({ tenantId: tenantRow(1).id, order: 'asc', limit: 1 })).items;
+      expect((next?.id ?? '') > id).toBe(true);
+      expect(await moved.impressions({ tenantId: tenantRow(1).id, by: 'timestamp', groupBy: 'day' })).toMatchObject([{ impressions: 2 }]);
+      await moved.close();
+    }
+  });
+});

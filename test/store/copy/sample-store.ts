@@ -1,0 +1,131 @@
+import { dayMs } from '../../../src/domain/clock.ts';
+import { reportClocks, reportGroups } from '../../../src/domain/report.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { tableNames } from '../../../src/store/tables.ts';
+import type { ManualClock } from '../../support/manual-clock.ts';
+import { batchOf, guid, impression, tenantA, tenantB } from '../sample-batch.ts';
+import {
+  auditRow,
+  codeRow,
+  configRow,
+  deviceKeyRow,
+  deviceRow,
+  pastPlaylistRow,
+  playlistRow,
+  screenRow,
+  tenantRow,
+  tokenRow,
+  venueRow,
+} from '../sample-rows.ts';
+
+const days = 5;
+const devices = 3;
+
+/** Puts something of everything into a store: rows of all tables, telemetry of several days of which retention has dropped the first, and what is noted. */
+export async function fillStore(store: Store, clock: ManualClock): Promise<void> {
+  await fillRows(store);
+  const start = clock.now();
+  for (let day = 0; day < days; day++) {
+    clock.set(start + day * dayMs);
+    for (let device = 1; device <= devices; device++) await store.appendBatch(sampleBatch(day, device));
+    await store.appendBatch(
+      batchOf([impression(start, { text: 'Zürich 🎬 "quoted" \\ back' })], { tenantId: tenantB, venueId: guid('venu', 9) }),
+    );
+    await store.write((tx) => tx.audit(auditRow(day, { at: clock.now() })));
+  }
+  for (let number = 0; number < 140; number++)
+    await store.appendBatch(batchOf([impression(number, { duration: 1.1 })], { key: `many ${number}`, deviceId: guid('devi', 2) }));
+  await store.dropBefore(start + 2 * dayMs);
+  store.touch('device', guid('devi', 1), { lastSeenAt: clock.now(), lastAddress: '192.0.2.1', lastPlaylistVersion: null });
+  store.touch('token', guid('toke', 1), { lastUsedAt: clock.now() });
+}
+
+/** A batch with an idempotency key, the same each time. */
+export function sampleBatch(day: number, device: number) {
+  const at = Date.UTC(2026, 10, 20 + day, 8);
+  const odd = { timestamp: -5 * 365 * dayMs, campaignId: null };
+  const events = [impression(at, { duration: 12.5 }), impression(at, odd), { ...impression(at), type: 'heartbeat' }];
+  return batchOf(events, {
+    key: `key ${day}`,
+    deviceId: guid('devi', device),
+    screenId: guid('scre', device),
+    sent: `sent of ${day}`,
+  });
+}
+
+async function fillRows(store: Store): Promise<void> {
+  await store.write(async (tx) => {
+    await tx.put('tenants', tenantRow(1));
+    await tx.put('tenants', tenantRow(2));
+    await tx.put('tokens', tokenRow(1, { tenantId: null, role: 'platform' }));
+    await tx.put('tokens', tokenRow(2, { expiresAt: 1_790_000_000_000, venueIds: [guid('venu', 1)] }));
+    await tx.put('venues', venueRow(1, { labels: { zone: 'b', area: 'a' } }));
+    for (let number = 1; number <= devices; number++) {
+      await tx.put('screens', screenRow(number, { state: 'active', deviceId: guid('devi', number) }));
+      await tx.put('devices', deviceRow(number));
+      await tx.put('deviceKeys', deviceKeyRow(number));
+      await tx.put('playlists', playlistRow(number, 3));
+      for (const version of [1, 2]) await tx.put('pastPlaylists', pastPlaylistRow(number, version));
+    }
+    await tx.put(
+      'codes',
+      codeRow(1, { state: 'used', usedAt: 5, deviceId: guid('devi', 1), answeredConfig: { zoom: 2, area: { b: 1, a: 2 } } }),
+    );
+    await tx.put('configs', configRow('venue', guid('venu', 1), { syncIntervalMinutes: 2.5 }));
+    await tx.put('mirrorPending', { id: guid('scre', 1), tenantId: tenantA, queuedAt: 7 });
+    await tx.put('mirrorTargets', { id: 'current', location: 's3://bucket/prefix' });
+    for (const number of [100, 101]) await tx.audit(auditRow(number, { tenantId: null, at: 1_700_000_000_000 }));
+  });
+}
+
+/** All that a store tells of itself. */
+export async function contentsOf(store: Store): Promise<object> {
+  const ids = await idsOf(store);
+  const rows: Record<string, unknown> = {};
+  for (const table of tableNames) rows[table] = await Promise.all((ids[table] ?? []).map((id) => store.read.get(table, id)));
+  const reports = [];
+  for (const tenantId of [tenantA, tenantB])
+    for (const by of reportClocks) for (const groupBy of reportGroups) reports.push(await store.impressions({ tenantId, by, groupBy }));
+  reports.push(await store.impressions({ tenantId: tenantA, venueIds: [guid('venu', 1)], by: 'received', groupBy: 'day' }));
+  return {
+    secret: Buffer.from(store.secret).toString('hex'),
+    rows,
+    reports,
+    events: [...(await allEvents(store, tenantA)), ...(await allEvents(store, tenantB))],
+    audit: (await store.audit({ tenantIds: [tenantA, null], limit: 200 })).items,
+    marks: [
+      await store.marks('device', guid('devi', 1)),
+      await store.marks('token', guid('toke', 1)),
+      await store.marks('device', guid('devi', 2)),
+    ],
+  };
+}
+
+async function allEvents(store: Store, tenantId: string) {
+  const events = [];
+  for (let after: string | undefined; ; ) {
+    const { items, next } = await store.events({ tenantId, order: 'asc', limit: 50, ...(after !== undefined && { after }) });
+    events.push(...items);
+    if (next === null) return events;
+    after = next;
+  }
+}
+
+async function idsOf(store: Store): Promise<Record<string, string[]>> {
+  const numbered = (kind: string) => [1, 2, 3, 4].map((number) => guid(kind, number));
+  const past = numbered('scre').flatMap((id) => [1, 2, 3].map((version) => `${id}/${version}`));
+  return {
+    tenants: (await store.list('tenants', { limit: 50 })).items.map(({ id }) => id),
+    tokens: numbered('toke'),
+    venues: numbered('venu'),
+    screens: numbered('scre'),
+    devices: numbered('devi'),
+    deviceKeys: numbered('keys'),
+    codes: [codeRow(1).id, codeRow(2).id],
+    playlists: numbered('scre'),
+    pastPlaylists: past,
+    configs: [`venue/${guid('venu', 1)}`],
+    mirrorPending: numbered('scre'),
+    mirrorTargets: ['current'],
+  };
+}
