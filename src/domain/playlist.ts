@@ -45,6 +45,14 @@ const items = z
 export const publication = z.strictObject({ items, validUntil: epochTime.nullish() }).meta({ id: 'Publication' });
 export type Publication = z.infer<typeof publication>;
 
+/** What an on-demand source answers: a whole playlist, or its items alone. What else it has is its own (docs/on-demand.md). */
+export const onDemandAnswer = z.looseObject({
+  items,
+  validUntil: epochTime.nullish(),
+  screenId: recordId.optional(),
+  status: z.enum(playlistStatuses).optional(),
+});
+
 const members = {
   id: recordId,
   tenantId: recordId,

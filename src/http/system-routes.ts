@@ -3,6 +3,7 @@ import type { Hono } from 'hono';
 import ipaddr from 'ipaddr.js';
 import { SignageError } from '../domain/error.ts';
 import { bearer } from '../service/bearer.ts';
+import type { Readiness } from '../service/health.ts';
 import type { AppOptions } from './app-options.ts';
 import type { App, Ctx } from './arrival.ts';
 import { metered, otherMethods } from './method-routes.ts';
@@ -30,6 +31,15 @@ function checkMetricsAccess(context: Ctx, { metricsToken }: AppOptions): void {
   }
 }
 
+/** One line of JSON for each component; 503 under the same condition as without them. */
+function verboseReadiness({ isReady, components }: Readiness): Response {
+  const lines = components.map((component) => `${JSON.stringify(component)}\n`).join('');
+  return new Response(lines, {
+    status: isReady ? 200 : 503,
+    headers: { 'Content-Type': 'application/x-ndjson', 'Cache-Control': 'no-store' },
+  });
+}
+
 /** What operators and machines ask of the service itself (docs/protocol.md §7). */
 export function systemRoutes(app: Hono<App>, options: AppOptions): void {
   const { services, metrics, version } = options;
@@ -41,7 +51,8 @@ export function systemRoutes(app: Hono<App>, options: AppOptions): void {
   const json = (body: string | object) => new Response(typeof body === 'string' ? body : JSON.stringify(body), { headers: jsonType });
 
   route('/healthz', async () => json({ status: 'ok', version }));
-  route('/readyz', async () => {
+  route('/readyz', async (context) => {
+    if (context.req.query('verbose') !== undefined) return verboseReadiness(await services.health());
     await services.kit.store.ready();
     return json({ status: 'ready' });
   });

@@ -1,14 +1,14 @@
 import type { Clock } from '../domain/clock.ts';
 import { playlistStatusAt } from '../domain/playlist.ts';
-import type { Reader } from '../store/store.ts';
-import type { PlaylistOrigin } from './origin.ts';
+import type { PlaylistOrigin, ReadPlaylist } from './origin.ts';
+import { soundPlaylist } from './sound-playlist.ts';
 
 /** The persisted store as an origin. What it knows to be withdrawn or past its end is a decision. */
-export function makeStoredOrigin(reader: Reader, clock: Clock): PlaylistOrigin {
+export function makeStoredOrigin(read: ReadPlaylist, clock: Clock): PlaylistOrigin {
   return {
     name: 'store',
     async fetch(screen) {
-      const playlist = await reader.get('playlists', screen.id);
+      const playlist = soundPlaylist(await read(screen.id));
       if (!playlist) return { kind: 'none' };
       return playlistStatusAt(playlist, clock.now()) === 'active' ? { kind: 'playlist', playlist } : { kind: 'decided-none' };
     },

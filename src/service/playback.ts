@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { SignageError } from '../domain/error.ts';
+import { hasCode, SignageError } from '../domain/error.ts';
 import { servedValidUntil } from '../domain/playlist.ts';
-import type { Playlist } from '../domain/records.ts';
-import type { ChainAnswer, OriginName, PlaylistChain } from '../origin/origin.ts';
-import { configInForce, type ForceConfig } from './configs.ts';
+import type { Device, Playlist } from '../domain/records.ts';
+import type { ChainAnswer, ConfigCopies, OriginName, PlaylistChain } from '../origin/origin.ts';
+import { configInForce, type ForceConfig, layConfigs } from './configs.ts';
 import type { Kit } from './context.ts';
 import type { DeviceCaller } from './device-auth.ts';
+import type { ServedVersions } from './served-versions.ts';
 
 /** A body for a TV, with its strong ETag; `body` is `null` when the TV has it already. */
 export interface Answer {
@@ -26,8 +27,24 @@ function render(row: Playlist, validUntil: number): { text: string; etag: string
   return { text: `${head.slice(0, -1)},"items":${items}}`, etag: `"${id}.${version}.${validUntil}"` };
 }
 
+/** The config as the copies in the object store have it. */
+function copiedConfig(copies: ConfigCopies, device: Device): Promise<ForceConfig> {
+  return layConfigs(device, async (id) => {
+    const held = await copies.read({ id, tenantId: device.tenantId });
+    if (held && !held.row) throw new SignageError('origin_bad_answer', `The copy of the config ${id} cannot be used.`);
+    return held?.row;
+  });
+}
+
+interface PlaybackPlaces {
+  ask: PlaylistChain;
+  served?: Pick<ServedVersions, 'note'> | undefined;
+  /** Where configs come from while the store cannot be asked, if they are to. */
+  configCopies?: ConfigCopies | undefined;
+}
+
 /** What TVs fetch: playlist and config (docs/protocol.md §2.3, §2.4). */
-export function makePlayback(kit: Kit, askOrigins: PlaylistChain) {
+export function makePlayback(kit: Kit, { ask: askOrigins, served, configCopies }: PlaybackPlaces) {
   const { store, clock } = kit;
 
   function note(deviceId: string, lastPlaylistStatus: number, version?: number): void {
@@ -56,12 +73,22 @@ export function makePlayback(kit: Kit, askOrigins: PlaylistChain) {
     const { text, etag } = render(row, Math.floor(servedValidUntil(row, clock.now()) / 1000));
     const known = matches(ifNoneMatch, etag);
     note(device.id, known ? 304 : 200, row.version);
+    served?.note(screen.id, row.version);
     return { body: known ? null : text, etag, version: row.version, source };
+  }
+
+  async function configOf(device: Device): Promise<ForceConfig> {
+    try {
+      return await configInForce(store.read, device);
+    } catch (error) {
+      if (configCopies && hasCode(error, 'unavailable')) return copiedConfig(configCopies, device);
+      throw error;
+    }
   }
 
   /** Throws `config_fetch_failed`. */
   async function config({ device }: DeviceCaller, ifNoneMatch: string | undefined): Promise<Answer & Pick<ForceConfig, 'source'>> {
-    const inForce = await configInForce(store.read, device).catch((cause: unknown) => {
+    const inForce = await configOf(device).catch((cause: unknown) => {
       throw new SignageError('config_fetch_failed', 'The config cannot be fetched right now: keep the one you have, and try again.', {
         cause,
         retryAfterSeconds: 5,

@@ -1,25 +1,14 @@
-import { isDeepStrictEqual } from 'node:util';
 import { invalid, SignageError } from '../domain/error.ts';
 import type { Page } from '../domain/list.ts';
-import { keptVersions, type PlaylistView, type Publication, playlistStatusAt } from '../domain/playlist.ts';
-import type { Playlist, Screen } from '../domain/records.ts';
+import type { PlaylistView, Publication } from '../domain/playlist.ts';
+import type { Playlist } from '../domain/records.ts';
 import { epochMs } from '../domain/scalars.ts';
 import type { Tx } from '../store/store.ts';
-import { type Caller, type Kit, recordChange } from './context.ts';
+import type { Caller, Kit } from './context.ts';
 import { lookUp } from './lookup.ts';
 import { badCursor } from './paging.ts';
+import { holds, putNextVersion, withdrawVersion } from './playlist-versions.ts';
 import { playlistView } from './views.ts';
-
-const pastId = (screenId: string, version: number) => `${screenId}/${version}`;
-
-/** Makes `row` the screen's newest version; the one before is kept, and of them all the last 20. */
-async function putVersion(tx: Tx, row: Playlist, before: Playlist | undefined): Promise<void> {
-  await tx.put('playlists', row);
-  if (!before) return;
-  const state = playlistStatusAt(before, tx.now) === 'active' ? 'superseded' : before.state;
-  await tx.put('pastPlaylists', { ...before, id: pastId(before.screenId, before.version), state });
-  await tx.delete('pastPlaylists', pastId(row.screenId, row.version - keptVersions));
-}
 
 /** The version below which a page begins. */
 function belowVersion(cursor: string | undefined): number {
@@ -28,27 +17,18 @@ function belowVersion(cursor: string | undefined): number {
   return Number(cursor);
 }
 
+/** What a manager publishes is the manager's from then on, also when the on-demand source had it first: only a manager withdraws it. */
+async function adopt(tx: Tx, row: Playlist): Promise<Playlist> {
+  if (row.origin === 'published') return row;
+  const { noneSince: _, ...rest } = row;
+  const adopted: Playlist = { ...rest, origin: 'published' };
+  await tx.put('playlists', adopted);
+  return adopted;
+}
+
 /** Playlists as managers keep them (docs/protocol.md §5.4). */
 export function makePlaylists(kit: Kit) {
   const { store, clock } = kit;
-  const change = (verb: string, row: Playlist) => ({
-    action: `playlist.${verb}`,
-    subject: { kind: 'screen', id: row.screenId },
-    tenantId: row.tenantId,
-    details: { version: row.version },
-  });
-
-  function nextVersion(
-    screen: Screen,
-    before: Playlist | undefined,
-    content: Pick<Playlist, 'items' | 'validUntil'>,
-    nowMs: number,
-  ): Playlist {
-    const { id: screenId, tenantId } = screen;
-    const playlistId = before?.playlistId ?? kit.newId();
-    const version = (before?.version ?? 0) + 1;
-    return { id: screenId, screenId, tenantId, playlistId, version, state: 'active', ...content, publishedAt: nowMs, origin: 'published' };
-  }
 
   /** The same content again changes nothing. A `validUntil` that is not in the future is `invalid_request`. */
   async function publish(caller: Caller, screenId: string, { items, validUntil }: Publication): Promise<PlaylistView> {
@@ -56,13 +36,10 @@ export function makePlaylists(kit: Kit) {
     return store.write(async (tx) => {
       const screen = await lookUp(tx, caller, 'screen', screenId);
       if (until !== null && until <= tx.now) throw invalid([{ path: '/validUntil', message: 'must be in the future' }]);
+      const content = { items: JSON.stringify(items), validUntil: until };
       const before = await tx.get('playlists', screen.id);
-      const stands = before !== undefined && playlistStatusAt(before, tx.now) === 'active' && before.validUntil === until;
-      if (stands && isDeepStrictEqual(JSON.parse(before.items), items)) return playlistView(before, tx.now);
-      const row = nextVersion(screen, before, { items: JSON.stringify(items), validUntil: until }, tx.now);
-      await putVersion(tx, row, before);
-      await recordChange(kit, tx, caller, change('publish', row));
-      return playlistView(row, tx.now);
+      if (holds(before, content, tx.now)) return playlistView(await adopt(tx, before), tx.now);
+      return playlistView(await putNextVersion(kit, tx, caller, screen, content, 'published'), tx.now);
     });
   }
 
@@ -79,8 +56,7 @@ export function makePlaylists(kit: Kit) {
       const screen = await lookUp(tx, caller, 'screen', screenId);
       const row = await tx.get('playlists', screen.id);
       if (!row || row.state === 'withdrawn') return;
-      await tx.put('playlists', { ...row, state: 'withdrawn' });
-      await recordChange(kit, tx, caller, change('withdraw', row));
+      await withdrawVersion(kit, tx, caller, row);
     });
   }
 

@@ -7,6 +7,7 @@ import { isLoopback } from '../loopback.ts';
 import type { Profile } from '../profile.ts';
 import { span } from './ago.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
+import { originFindings } from './origin-checks.ts';
 import { checkTls } from './tls-check.ts';
 
 const patienceMs = 10_000;
@@ -53,13 +54,16 @@ async function checkAlive(caller: Caller, profile: Profile, { clock, interrupted
   return [alive, checkClock(reply, startedMs, endedMs) ?? []].flat();
 }
 
-async function checkReady(caller: Caller, { interrupted }: Context): Promise<Finding> {
+/** Whether it can work, and how the places fare where playlists come from. */
+async function checkReady(caller: Caller, { clock, interrupted: signal }: Context): Promise<Finding[]> {
   try {
-    await caller.send('GET', '/readyz', { signal: interrupted });
-    return ok('ready', 'Its store answers.');
+    const verbose = await caller.send('GET', '/readyz?verbose', { signal }).catch(() => undefined);
+    // One that is not ready says why where it is asked for nothing else.
+    const { text } = verbose ?? (await caller.send('GET', '/readyz', { signal }));
+    return [ok('ready', 'Its store answers.'), ...originFindings(text, clock.now())];
   } catch (error) {
     if (!(error instanceof SignageError) || error.code === 'interrupted') throw error;
-    return fail('ready', `It runs, but cannot work: ${error.message}`);
+    return [fail('ready', `It runs, but cannot work: ${error.message}`)];
   }
 }
 
@@ -72,5 +76,5 @@ export async function checkService(profile: Profile, context: Context): Promise<
   if (tls?.status === 'fail') return before;
   const alive = await checkAlive(caller, profile, context);
   if (alive[0]?.status === 'fail') return [...before, ...alive];
-  return [...before, ...alive, await checkReady(caller, context)];
+  return [...before, ...alive, ...(await checkReady(caller, context))];
 }

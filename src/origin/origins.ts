@@ -1,0 +1,52 @@
+import type { Clock } from '../domain/clock.ts';
+import { hasCode } from '../domain/error.ts';
+import type { LogSink } from '../domain/log.ts';
+import type { Reader } from '../store/store.ts';
+import { Breaker } from './breaker.ts';
+import { makeChain } from './chain.ts';
+import { guarded } from './guarded.ts';
+import type { BrokenSource } from './on-demand.ts';
+import type { OnDemandSource, OriginHealth, PlaylistChain, PlaylistOrigin, ReadPlaylist } from './origin.ts';
+import { OriginWatch } from './origin-watch.ts';
+import { makePlaylistReader } from './playlist-reader.ts';
+import { soundPlaylist } from './sound-playlist.ts';
+import { makeStoredOrigin } from './stored.ts';
+
+/** An origin that has not answered within this has failed; the on-demand source has its own. */
+const originTimeoutMs = 2000;
+
+export interface OriginsOptions {
+  clock: Clock;
+  reader: Pick<Reader, 'get'>;
+  /** The on-demand source, and how its contents become versions that the store keeps. */
+  onDemand?: { source: BrokenSource; versions: (source: OnDemandSource, read: ReadPlaylist) => PlaylistOrigin } | undefined;
+  objectStore?: PlaylistOrigin | undefined;
+  /** Makes a copy fail that is older than what was served. */
+  notOlder: (origin: PlaylistOrigin) => PlaylistOrigin;
+  log: LogSink;
+}
+
+export interface Origins {
+  ask: PlaylistChain;
+  /** How each fares, in the order in which they are asked. */
+  health(): OriginHealth[];
+}
+
+/** The origins that there are, in their order: on-demand source, persisted store, object store (docs/protocol.md §2.3). */
+export function makeOrigins({ clock, reader, onDemand, objectStore, notOlder, log }: OriginsOptions): Origins {
+  const watch = (origin: PlaylistOrigin, breaker: Breaker) => ({ origin, watch: new OriginWatch(origin.name, { clock, breaker, log }) });
+  const storeBreaker = new Breaker({ clock });
+  const read = makePlaylistReader(reader, clock, originTimeoutMs, storeBreaker);
+  const all = [watch(makeStoredOrigin(read, clock), storeBreaker)];
+  if (onDemand) {
+    const { source, versions } = onDemand;
+    const readSound: ReadPlaylist = async (screenId) => soundPlaylist(await read(screenId));
+    all.unshift(watch(versions(source, readSound), source.breaker));
+  }
+  if (objectStore) {
+    // A copy that is damaged says nothing of the others.
+    const breaker = new Breaker({ clock, tells: (error) => (hasCode(error, 'origin_bad_answer') ? 'up' : 'down') });
+    all.push(watch(notOlder(guarded(objectStore, clock, originTimeoutMs, breaker)), breaker));
+  }
+  return { ask: makeChain(all, clock), health: () => all.map((link) => link.watch.health()) };
+}

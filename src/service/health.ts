@@ -1,0 +1,58 @@
+import { iso, isoOrNull } from '../domain/clock.ts';
+import { SignageError } from '../domain/error.ts';
+import type { OriginHealth } from '../origin/origin.ts';
+import type { Store } from '../store/store.ts';
+import type { MirrorLag } from './mirror.ts';
+
+/** How one component of the service fares, as `GET /readyz?verbose` tells it (docs/protocol.md §7). */
+interface Component {
+  /** `store`, `origin/<name>`, or `mirror`. */
+  component: string;
+  /** `open`: it failed so often in a row that it is left alone for a while. */
+  status: 'ok' | 'failing' | 'open';
+  [figure: string]: unknown;
+}
+
+export interface Readiness {
+  /** Whether the service can take changes: its store can. */
+  isReady: boolean;
+  components: Component[];
+}
+
+function originComponent({ name, state, sinceMs, lastError, counts, latencyMs }: OriginHealth): Component {
+  return {
+    component: `origin/${name}`,
+    status: state,
+    since: iso(sinceMs),
+    lastError: lastError && { code: lastError.code, at: iso(lastError.atMs) },
+    counts,
+    latencyMs: latencyMs === null ? null : Math.round(latencyMs * 10) / 10,
+  };
+}
+
+function mirrorComponent({ pending, oldestMs, failures, isFailing }: MirrorLag): Component {
+  return { component: 'mirror', status: isFailing ? 'failing' : 'ok', pending, oldest: isoOrNull(oldestMs), failures };
+}
+
+async function storeComponent(store: Pick<Store, 'ready'>): Promise<Component> {
+  const component = 'store';
+  try {
+    await store.ready();
+    return { component, status: 'ok' };
+  } catch (error) {
+    return { component, status: 'failing', why: error instanceof SignageError ? error.message : 'It cannot take changes.' };
+  }
+}
+
+/** How the service and its components fare. */
+export function makeHealth(
+  store: Pick<Store, 'ready'>,
+  origins: () => OriginHealth[],
+  lag: (() => MirrorLag) | undefined,
+): () => Promise<Readiness> {
+  return async () => {
+    const ofStore = await storeComponent(store);
+    const ofMirror = lag ? [mirrorComponent(lag())] : [];
+    return { isReady: ofStore.status === 'ok', components: [ofStore, ...origins().map(originComponent), ...ofMirror] };
+  };
+}

@@ -1,0 +1,149 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { OnDemandPlaylists } from '../../src/origin/origin.ts';
+import { openStore } from '../../src/store/open.ts';
+import { item } from '../support/content.ts';
+import { faultyStore } from '../support/faulty-store.ts';
+import { mounted } from '../support/mounted.ts';
+import { expectProblem } from '../support/problem.ts';
+import { type BoundTv, startService, type TestService } from '../support/service.ts';
+
+let says: () => unknown;
+let service: TestService;
+let tv: BoundTv;
+beforeEach(async () => {
+  says = () => ({ items: [item()] });
+  service = await startService({ onDemand: (async () => says()) as OnDemandPlaylists, onDemandTtlSeconds: 0 });
+  tv = await service.tv();
+  return () => service.close();
+});
+
+const fails = () => {
+  throw new Error('planted secretword');
+};
+const get = () => tv.send('GET', 'playlist');
+const lines = async () => {
+  const { status, headers, text } = await service.send('GET', '/readyz?verbose');
+  expect(status).toBe(200);
+  expect(headers.get('content-type')).toBe('application/x-ndjson');
+  expect(headers.get('cache-control')).toBe('no-store');
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+};
+const onDemand = async () => (await lines()).find(({ component }) => component === 'origin/on-demand');
+const metric = async (name: string) => {
+  const { text } = await service.send('GET', '/metrics');
+  const samples = text.split('\n').filter((line) => line.startsWith(`${name}{`));
+  return Object.fromEntries(
+    samples.map((line) => [line.slice(name.length, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
+  );
+};
+
+describe('GET /readyz?verbose', () => {
+  it('200 with a line for the store and for each origin of playlists', async () => {
+    const since = new Date(service.clock.now()).toISOString();
+    const counts = { playlist: 0, none: 0, failed: 0, skipped: 0 };
+    const fresh = { status: 'ok', since, lastError: null, counts, latencyMs: null };
+    expect(await lines()).toEqual([
+      { component: 'store', status: 'ok' },
+      { component: 'origin/on-demand', ...fresh },
+      { component: 'origin/store', ...fresh },
+    ]);
+  });
+
+  it('leaves GET /readyz as it is', async () => {
+    says = fails;
+    await get();
+    expect(await service.send('GET', '/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } });
+  });
+
+  it('tells how an origin fares, since when, and how it failed last, with no word of its own', async () => {
+    await get();
+    expect(await onDemand()).toMatchObject({ status: 'ok', lastError: null, counts: { playlist: 1 }, latencyMs: 0 });
+    service.clock.advance(60_000);
+    says = fails;
+    await get();
+    const at = new Date(service.clock.now()).toISOString();
+    expect(await onDemand()).toMatchObject({
+      status: 'failing',
+      since: at,
+      lastError: { code: 'error', at },
+      counts: { playlist: 1, failed: 1 },
+    });
+    expect(JSON.stringify(await lines())).not.toContain('secretword');
+    service.clock.advance(60_000);
+    says = () => null;
+    await get();
+    expect(await onDemand()).toMatchObject({ status: 'ok', lastError: { code: 'error', at }, counts: { none: 1 } });
+  });
+
+  it('says that an origin is left alone, until it is back', async () => {
+    says = fails;
+    for (let n = 0; n < 7; n++) await get();
+    expect(await onDemand()).toMatchObject({ status: 'open', counts: { failed: 5, skipped: 2 } });
+    says = () => null;
+    service.clock.advance(2000);
+    await get();
+    expect(await onDemand()).toMatchObject({ status: 'ok', counts: { failed: 5, skipped: 3 } });
+    await get();
+    expect(await onDemand()).toMatchObject({ status: 'ok', counts: { none: 1 } });
+  });
+
+  it('503 with the same lines when the store takes no changes', async () => {
+    const inner = await openStore('memory:');
+    const broken = await mounted({ store: faultyStore(inner) });
+    await inner.close();
+    const answer = await broken.fetch(new Request('http://mounted/readyz?verbose'));
+    expect(answer.status).toBe(503);
+    expect(JSON.parse((await answer.text()).split('\n')[0]!)).toMatchObject({
+      component: 'store',
+      status: 'failing',
+      why: expect.any(String),
+    });
+    expectProblem(await broken.send('GET', '/readyz'), 503, 'unavailable');
+  });
+});
+
+describe('GET /metrics', () => {
+  it('counts what was asked of each origin, by outcome', async () => {
+    await get();
+    says = () => null;
+    await get();
+    says = fails;
+    await get();
+    expect(await metric('signage_origin_requests_total')).toEqual({
+      '{origin="on-demand",outcome="playlist"}': 1,
+      '{origin="on-demand",outcome="none"}': 1,
+      '{origin="on-demand",outcome="failed"}': 1,
+      '{origin="on-demand",outcome="skipped"}': 0,
+      '{origin="store",outcome="playlist"}': 2,
+      '{origin="store",outcome="none"}': 0,
+      '{origin="store",outcome="failed"}': 0,
+      '{origin="store",outcome="skipped"}': 0,
+    });
+    expect(await metric('signage_origin_seconds_count')).toEqual({ '{origin="on-demand"}': 3, '{origin="store"}': 2 });
+  });
+
+  it('shows an origin that is left alone', async () => {
+    expect(await metric('signage_origin_breaker_open')).toEqual({ '{origin="on-demand"}': 0, '{origin="store"}': 0 });
+    says = fails;
+    for (let n = 0; n < 5; n++) await get();
+    expect(await metric('signage_origin_breaker_open')).toEqual({ '{origin="on-demand"}': 1, '{origin="store"}': 0 });
+  });
+});
+
+describe('the log', () => {
+  it('says once a minute that an origin fails, whatever the number of TVs', async () => {
+    const said: Record<string, unknown>[] = [];
+    const log = { debug: () => {}, info: () => {}, error: () => {}, warn: (fields: Record<string, unknown>) => void said.push(fields) };
+    const other = await startService({ onDemand: fails as unknown as OnDemandPlaylists, log });
+    const bound = await other.tv();
+    for (let n = 0; n < 10; n++) await bound.send('GET', 'playlist');
+    expect(said.filter(({ origin }) => origin === 'on-demand')).toMatchObject([{ code: 'error', err: expect.any(Error) }]);
+    other.clock.advance(60_000);
+    await bound.send('GET', 'playlist');
+    await bound.send('GET', 'playlist');
+    await expect.poll(() => said.filter(({ origin }) => origin === 'on-demand').length).toBeLessThanOrEqual(2);
+  });
+});

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { AnswerCache } from '../../src/origin/answer-cache.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+
+const none = { content: null };
+const big = () => ({ content: { items: 'x'.repeat(1024 * 1024), validUntil: null } });
+
+describe('the cache of on-demand answers', () => {
+  it('holds an answer, "none" too, for its time and no longer', () => {
+    const clock = new ManualClock();
+    const cache = new AnswerCache(clock, 10_000);
+    cache.set('a', none);
+    clock.advance(9999);
+    expect(cache.get('a')).toBe(none);
+    clock.advance(1);
+    expect(cache.get('a')).toBeUndefined();
+    expect(cache.get('b')).toBeUndefined();
+  });
+
+  it('counts from the latest answer', () => {
+    const clock = new ManualClock();
+    const cache = new AnswerCache(clock, 10_000);
+    cache.set('a', none);
+    clock.advance(9000);
+    const later = { content: null };
+    cache.set('a', later);
+    clock.advance(9000);
+    expect(cache.get('a')).toBe(later);
+  });
+
+  it('holds nothing for 0 s', () => {
+    const cache = new AnswerCache(new ManualClock(), 0);
+    cache.set('a', none);
+    expect(cache.get('a')).toBeUndefined();
+  });
+
+  it('forgets what it holds when the clock is set back', () => {
+    const clock = new ManualClock();
+    const cache = new AnswerCache(clock, 10_000);
+    cache.set('a', none);
+    clock.set(clock.now() - 3_600_000);
+    expect(cache.get('a')).toBeUndefined();
+  });
+
+  it('lets the oldest go when all together are too large, and not the latest', () => {
+    const cache = new AnswerCache(new ManualClock(), 10_000);
+    for (let n = 0; n < 200; n++) cache.set(String(n), big());
+    expect(cache.get('0')).toBeUndefined();
+    expect(cache.get('199')).toBeDefined();
+    const held = Array.from({ length: 200 }, (_, n) => cache.get(String(n))).filter((answer) => answer !== undefined);
+    expect(held.length).toBeGreaterThan(100);
+    expect(held.length).toBeLessThanOrEqual(128);
+  });
+});

@@ -1,0 +1,159 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { SignageError } from '../../src/domain/error.ts';
+import { Breaker } from '../../src/origin/breaker.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { turns } from '../support/turns.ts';
+
+let clock: ManualClock;
+let breaker: Breaker;
+let calls: number;
+beforeEach(() => {
+  clock = new ManualClock();
+  breaker = new Breaker({ clock });
+  calls = 0;
+});
+
+const succeed = () => breaker.run(async () => ++calls);
+const fail = (error: Error = new Error('planted')) =>
+  breaker.run(async () => {
+    calls++;
+    throw error;
+  });
+const failures = async (count: number) => {
+  for (let n = 0; n < count; n++) await fail().catch(() => undefined);
+};
+
+describe('the breaker', () => {
+  it('passes calls and their failures on', async () => {
+    expect(await succeed()).toBe(1);
+    await expect(fail()).rejects.toThrow('planted');
+    expect(breaker.isOpen).toBe(false);
+  });
+
+  it('opens after five failures in a row, and then calls nobody', async () => {
+    await failures(4);
+    expect(breaker.isOpen).toBe(false);
+    await failures(1);
+    expect(breaker.isOpen).toBe(true);
+    await expect(succeed()).rejects.toMatchObject({ code: 'origin_skipped' });
+    expect(calls).toBe(5);
+  });
+
+  it('does not open when one of them succeeds in between', async () => {
+    for (let n = 0; n < 5; n++) {
+      await failures(4);
+      await succeed();
+    }
+    expect(breaker.isOpen).toBe(false);
+  });
+
+  it('makes one call two seconds later, which nobody waits for; the caller is refused at once', async () => {
+    await failures(5);
+    clock.advance(1999);
+    await expect(succeed()).rejects.toMatchObject({ code: 'origin_skipped' });
+    expect(calls).toBe(5);
+    clock.advance(1);
+    let finish = (_: number) => {};
+    const probe = breaker.run(() => new Promise<number>((resolve) => (finish = resolve)));
+    await expect(probe).rejects.toMatchObject({ code: 'origin_skipped' });
+    await expect(succeed()).rejects.toMatchObject({ code: 'origin_skipped' });
+    expect(calls).toBe(5);
+    expect(breaker.isOpen).toBe(true);
+    finish(1);
+    await turns();
+    expect(breaker.isOpen).toBe(false);
+    expect(await succeed()).toBe(6);
+  });
+
+  it('waits two seconds more each time when that call fails', async () => {
+    await failures(5);
+    for (let n = 0; n < 3; n++) {
+      clock.advance(2000);
+      await failures(1);
+      await turns();
+      expect(calls).toBe(6 + n);
+      await failures(3);
+      expect(calls).toBe(6 + n);
+    }
+    expect(clock.waiting).toBe(1);
+  });
+
+  it('closes when a call that began before succeeds late, and no timer of that time opens the way to anything', async () => {
+    let finish = (_: number) => {};
+    const late = breaker.run(() => new Promise<number>((resolve) => (finish = resolve)));
+    await failures(5);
+    finish(1);
+    await late;
+    expect(breaker.isOpen).toBe(false);
+    expect(clock.waiting).toBe(0);
+  });
+
+  describe('that is told what failures say of the other side', () => {
+    const tells = (error: unknown) => {
+      const { message } = error as Error;
+      return message === 'bad answer' ? 'up' : message === 'busy' ? 'nothing' : 'down';
+    };
+    const failing = async (message: string, count = 1) => {
+      for (let n = 0; n < count; n++) await fail(new Error(message)).catch(() => undefined);
+    };
+    beforeEach(() => {
+      breaker = new Breaker({ clock, tells });
+    });
+
+    it('does not open by those that say that it is up, or nothing', async () => {
+      await failing('bad answer', 20);
+      await failing('busy', 20);
+      expect(breaker.isOpen).toBe(false);
+      expect(calls).toBe(40);
+    });
+
+    it('counts on after one that says nothing, and anew after one that says that it is up', async () => {
+      await failing('down', 4);
+      await failing('busy');
+      await failing('down');
+      expect(breaker.isOpen).toBe(true);
+      breaker = new Breaker({ clock, tells });
+      await failing('down', 4);
+      await failing('bad answer');
+      await failing('down', 4);
+      expect(breaker.isOpen).toBe(false);
+    });
+
+    it('stays open when one that says nothing ends late, or is the look', async () => {
+      let end = (_: Error) => {};
+      const late = breaker.run(() => new Promise((_, reject) => (end = reject)));
+      await failing('down', 5);
+      end(new Error('busy'));
+      await expect(late).rejects.toThrow('busy');
+      expect(breaker.isOpen).toBe(true);
+      clock.advance(2000);
+      await failing('busy');
+      await turns();
+      expect(breaker.isOpen).toBe(true);
+      clock.advance(2000);
+      await succeed().catch(() => undefined);
+      await turns();
+      expect(breaker.isOpen).toBe(false);
+    });
+  });
+
+  it('tells when it opens, once each time', async () => {
+    let told = 0;
+    breaker = new Breaker({ clock, onOpen: () => told++ });
+    await failures(20);
+    clock.advance(2000);
+    await failures(1);
+    await turns();
+    expect(told).toBe(1);
+    clock.advance(2000);
+    await succeed().catch(() => undefined);
+    await turns();
+    await failures(5);
+    expect(told).toBe(2);
+  });
+
+  it('says by a SignageError that nobody was called', async () => {
+    await failures(5);
+    await expect(succeed()).rejects.toBeInstanceOf(SignageError);
+  });
+});

@@ -1,0 +1,169 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/domain/clock.ts';
+import { makeOnDemandSource } from '../../src/origin/on-demand.ts';
+import { onDemandHttp } from '../../src/origin/on-demand-http.ts';
+import { item } from '../support/content.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { screenRow } from '../support/playlist-rows.ts';
+import { hangUp, json, raw, type StubService, silence, stubService } from '../support/stub-service.ts';
+
+const playlist = { items: [item()] };
+const stubs: { close(): Promise<void> }[] = [];
+afterEach(() => Promise.all(stubs.splice(0).map((one) => one.close())));
+
+let screen: ReturnType<typeof screenRow>;
+beforeEach(() => {
+  screen = screenRow();
+});
+
+async function stub(...answers: Parameters<typeof stubService>): Promise<StubService> {
+  const made = await stubService(...answers);
+  stubs.push(made);
+  return made;
+}
+
+/** Asks the stub by its URL; on the machine's clock, for a second try waits a little. */
+function askerOf(url: string, { token, clock = systemClock }: { token?: string; clock?: typeof systemClock } = {}) {
+  const http = onDemandHttp({ url, token, connections: 5, connectTimeoutMs: 2000, clock });
+  stubs.push(http);
+  const source = makeOnDemandSource({ clock, ask: http.ask, ttlMs: 0, timeoutMs: 2000, concurrency: 5 });
+  return (one = screen) => source.ask(one);
+}
+
+describe('the on-demand source behind a URL', () => {
+  it('is sent a GET with the screen in the URL, and the token', async () => {
+    const { url, heard } = await stub(json(200, playlist));
+    const { content } = await askerOf(`${url}/p/{screenId}?venue={venueId}`, { token: 'on-demand.Token_1' })();
+    expect(JSON.parse(content?.items ?? '')).toEqual(playlist.items);
+    expect(heard).toMatchObject([
+      {
+        method: 'GET',
+        url: `/p/${screen.id}?venue=${screen.venueId}`,
+        headers: { accept: 'application/json', authorization: 'Bearer on-demand.Token_1' },
+        body: '',
+      },
+    ]);
+  });
+
+  it('is sent no Authorization without a token', async () => {
+    const { url, heard } = await stub(json(200, playlist));
+    await askerOf(url)();
+    expect(heard[0]?.headers).not.toHaveProperty('authorization');
+  });
+
+  it.each([204, 404])('has none when it answers %i, asked once', async (status) => {
+    const { url, heard } = await stub(raw(status, ''));
+    expect(await askerOf(url)()).toEqual({ content: null });
+    expect(heard.length).toBe(1);
+  });
+
+  it.each([
+    ['breaks the connection off', hangUp, 'origin_unreachable'],
+    ['answers 502', raw(502, 'bad gateway'), 'origin_status'],
+    ['answers 503', raw(503, ''), 'origin_status'],
+    ['answers 504', raw(504, ''), 'origin_status'],
+  ])('is asked once more when it %s', async (_, failure, code) => {
+    const helped = await stub(failure, json(200, playlist));
+    expect((await askerOf(helped.url)()).content).not.toBeNull();
+    expect(helped.heard.length).toBe(2);
+    const lost = await stub(failure);
+    await expect(askerOf(lost.url)()).rejects.toMatchObject({ code });
+    expect(lost.heard.length).toBe(2);
+  });
+
+  it.each([201, 301, 400, 401, 403, 410, 429, 500])('is not asked again when it answers %i', async (status) => {
+    const { url, heard } = await stub(raw(status, JSON.stringify(playlist)));
+    await expect(askerOf(url)()).rejects.toMatchObject({ code: 'origin_status', status });
+    expect(heard.length).toBe(1);
+  });
+
+  it.each([301, 302, 303, 307, 308])('is not followed elsewhere by %i', async (status) => {
+    const elsewhere = await stub(json(200, playlist));
+    const { url } = await stub(raw(status, '', { location: elsewhere.url }));
+    await expect(askerOf(url, { token: 'secretword' })()).rejects.toMatchObject({ code: 'origin_status', status });
+    expect(elsewhere.heard).toEqual([]);
+  });
+
+  it('fails when nobody listens', async () => {
+    const { url, close } = await stubService();
+    await close();
+    await expect(askerOf(url)()).rejects.toMatchObject({ code: 'origin_unreachable' });
+  });
+
+  it('is given up after 2 s in all, and hears of it', async () => {
+    const clock = new ManualClock();
+    const { url, heard } = await stub(silence);
+    const answer = askerOf(url, { clock })();
+    await expect.poll(() => heard.length).toBe(1);
+    clock.advance(2000);
+    await expect(answer).rejects.toMatchObject({ code: 'origin_timeout' });
+    expect(heard.length).toBe(1);
+  });
+
+  it('is given up after 2 s also while it sends, and between its two tries', async () => {
+    const clock = new ManualClock();
+    const drip = await stub((response) => void response.writeHead(200).write('{"items":['));
+    const dripping = askerOf(drip.url, { clock })();
+    await expect.poll(() => drip.heard.length).toBe(1);
+    clock.advance(2000);
+    await expect(dripping).rejects.toMatchObject({ code: 'origin_timeout' });
+
+    let late = () => {};
+    const slow = await stub((response) => {
+      late = () => raw(503, '')(response, { method: '', url: '', headers: {}, body: '' });
+    });
+    const waiting = askerOf(slow.url, { clock })();
+    await expect.poll(() => slow.heard.length).toBe(1);
+    clock.advance(1850);
+    late();
+    await expect.poll(() => clock.waiting).toBe(2);
+    clock.advance(50);
+    await expect(waiting).rejects.toMatchObject({ code: 'origin_timeout' });
+    clock.advance(2000);
+    expect(slow.heard.length).toBe(1);
+  });
+
+  it.each([
+    ['is no JSON', raw(200, '<html>')],
+    ['is empty', raw(200, '')],
+    ['is null', json(200, null)],
+    ['is not UTF-8', raw(200, Buffer.from([0x7b, 0xff, 0x7d]))],
+    ['is nested too deep', raw(200, `{"items":${'['.repeat(100)}${']'.repeat(100)}}`)],
+    ['is compressed', raw(200, Buffer.from('H4sIAAAAAAAAA6uuBQBDv6ajAgAAAA==', 'base64'), { 'content-encoding': 'gzip' })],
+    ['is no playlist', json(200, { playlist: [] })],
+    ['has 1 MiB and a byte', raw(200, `{"pad":"${'x'.repeat(1024 * 1024 - 9)}"}`.padEnd(1024 * 1024 + 1))],
+  ])('fails when its answer %s, and is not asked again', async (_, answer) => {
+    const { url, heard } = await stub(answer);
+    await expect(askerOf(url)()).rejects.toMatchObject({ code: 'origin_bad_answer' });
+    expect(heard.length).toBe(1);
+  });
+
+  it('may answer 1 MiB, and no more whatever it promised', async () => {
+    const text = JSON.stringify({ items: [item()] }).padEnd(1024 * 1024);
+    expect((await askerOf((await stub(raw(200, text))).url)()).content).not.toBeNull();
+    let sent = 0;
+    const { url } = await stub((response) => {
+      response.writeHead(200);
+      const more = () => {
+        while (!response.destroyed && response.write(' '.repeat(65_536))) sent += 65_536;
+        response.once('drain', more);
+      };
+      more();
+    });
+    await expect(askerOf(url)()).rejects.toMatchObject({ code: 'origin_bad_answer' });
+    expect(sent).toBeLessThan(64 * 1024 * 1024);
+  });
+
+  it('drops a member named __proto__, and keeps the others', async () => {
+    const text = JSON.stringify({ items: [item({ campaignId: 'kept' })] }).replace('"kept"', '"kept","__proto__":{"polluted":true}');
+    const { content } = await askerOf((await stub(raw(200, text))).url)();
+    expect(content?.items).toContain('kept');
+    expect(content?.items).not.toContain('proto');
+  });
+
+  it('shows its token in no error', async () => {
+    const { url } = await stub(raw(401, 'your token secretword is wrong'));
+    const failure = await askerOf(url, { token: 'secretword' })().catch((error: unknown) => error);
+    expect(JSON.stringify([failure, (failure as Error).message, (failure as Error).stack])).not.toContain('secretword');
+  });
+});

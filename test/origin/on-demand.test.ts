@@ -1,0 +1,263 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { makeOnDemandSource, type OnDemandOptions } from '../../src/origin/on-demand.ts';
+import { item } from '../support/content.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { screenRow } from '../support/playlist-rows.ts';
+import { turns } from '../support/turns.ts';
+
+interface Asked {
+  screenId: string;
+  signal: AbortSignal;
+  answer(value: unknown): void;
+  fail(error: Error): void;
+}
+
+let clock: ManualClock;
+let asked: Asked[];
+beforeEach(() => {
+  clock = new ManualClock();
+  asked = [];
+});
+
+/** A source whose calls wait until the test answers them. */
+function sourceOf(more: Partial<OnDemandOptions> = {}) {
+  const ask: OnDemandOptions['ask'] = (screen, signal) =>
+    new Promise((answer, fail) => asked.push({ screenId: screen.id, signal, answer, fail }));
+  return makeOnDemandSource({ clock, ask, ttlMs: 10_000, timeoutMs: 2000, concurrency: 20, ...more });
+}
+
+const playlist = (more = {}) => ({ items: [item()], ...more });
+const settled = async (promise: Promise<unknown>) => {
+  let state = 'pending';
+  promise.then(
+    () => (state = 'fulfilled'),
+    () => (state = 'rejected'),
+  );
+  await turns();
+  return state;
+};
+
+describe('the on-demand source', () => {
+  it('is called once by all who ask for one screen at the same time, and by none while the answer is held', async () => {
+    const source = sourceOf();
+    const screen = screenRow();
+    const all = Array.from({ length: 10_000 }, () => source.ask(screen));
+    await turns();
+    expect(asked.length).toBe(1);
+    asked[0]?.answer(playlist());
+    const answers = await Promise.all(all);
+    expect(new Set(answers).size).toBe(1);
+    clock.advance(9999);
+    expect(await source.ask(screen)).toBe(answers[0]);
+    expect(asked.length).toBe(1);
+    clock.advance(1);
+    source.ask(screen).catch(() => undefined);
+    await turns();
+    expect(asked.length).toBe(2);
+  });
+
+  it('holds "none" as long as a playlist', async () => {
+    const source = sourceOf();
+    const screen = screenRow();
+    const first = source.ask(screen);
+    await turns();
+    asked[0]?.answer(null);
+    expect(await first).toEqual({ content: null });
+    clock.advance(9999);
+    expect(await source.ask(screen)).toEqual({ content: null });
+    expect(asked.length).toBe(1);
+  });
+
+  it('does not hold a failure', async () => {
+    const source = sourceOf();
+    const screen = screenRow();
+    const first = source.ask(screen);
+    await turns();
+    asked[0]?.fail(new Error('planted'));
+    await expect(first).rejects.toThrow('planted');
+    source.ask(screen).catch(() => undefined);
+    await turns();
+    expect(asked.length).toBe(2);
+  });
+
+  it('asks for different screens at the same time, never for more than it may', async () => {
+    const source = sourceOf({ concurrency: 3 });
+    const all = Array.from({ length: 10 }, () => source.ask(screenRow()));
+    for (let answered = 0; answered < 10; answered++) {
+      await turns();
+      expect(asked.length).toBe(Math.min(10, answered + 3));
+      asked[answered]?.answer(playlist());
+    }
+    await Promise.all(all);
+  });
+
+  it('gives up a little before its time-out, for the TV has another origin to ask; tells the call so, and takes another call in its place', async () => {
+    const source = sourceOf({ concurrency: 1 });
+    const first = source.ask(screenRow());
+    await turns();
+    clock.advance(1899);
+    expect(await settled(first)).toBe('pending');
+    expect(asked[0]?.signal.aborted).toBe(false);
+    clock.advance(1);
+    await expect(first).rejects.toMatchObject({ code: 'origin_timeout' });
+    expect(asked[0]?.signal.aborted).toBe(true);
+    const second = source.ask(screenRow());
+    await turns();
+    expect(asked.length).toBe(2);
+    asked[1]?.answer(null);
+    expect(await second).toEqual({ content: null });
+  });
+
+  it('counts the wait for its turn: who never had it was kept from a busy source, not from one that is down', async () => {
+    const source = sourceOf({ concurrency: 1 });
+    const all = Array.from({ length: 20 }, () => source.ask(screenRow()));
+    const outcomes = Promise.allSettled(all);
+    await turns();
+    clock.advance(2000);
+    const codes = (await outcomes).map((one) => (one.status === 'rejected' ? one.reason.code : 'answered'));
+    expect(codes).toEqual(['origin_timeout', ...Array.from({ length: 19 }, () => 'origin_busy')]);
+    expect(asked.length).toBe(1);
+    expect(source.breaker.isOpen).toBe(false);
+  });
+
+  it('ignores what comes after its time-out', async () => {
+    const source = sourceOf();
+    const screen = screenRow();
+    const first = source.ask(screen);
+    await turns();
+    clock.advance(2000);
+    await expect(first).rejects.toMatchObject({ code: 'origin_timeout' });
+    asked[0]?.answer(playlist());
+    await turns();
+    source.ask(screen).catch(() => undefined);
+    await turns();
+    expect(asked.length).toBe(2);
+  });
+
+  describe('that hangs', () => {
+    const hang = async () => {
+      const source = sourceOf();
+      const all = Promise.allSettled(Array.from({ length: 5 }, () => source.ask(screenRow())));
+      await turns();
+      clock.advance(2000);
+      await all;
+      return source;
+    };
+
+    it('is left alone after five time-outs: nobody waits', async () => {
+      const source = await hang();
+      for (let n = 0; n < 100; n++) await expect(source.ask(screenRow())).rejects.toMatchObject({ code: 'origin_skipped' });
+      expect(asked.length).toBe(5);
+    });
+
+    it('keeps nobody waiting from then on, whether for a call or for a turn, and calls for nobody who left', async () => {
+      const source = sourceOf({ concurrency: 6 });
+      const early = Promise.allSettled(Array.from({ length: 5 }, () => source.ask(screenRow())));
+      await turns();
+      clock.advance(1000);
+      const late = Array.from({ length: 10 }, () => source.ask(screenRow()));
+      const outcomes = Promise.allSettled(late);
+      await turns();
+      expect(asked.length).toBe(6);
+      clock.advance(1000);
+      await early;
+      expect((await outcomes).map((one) => one.status === 'rejected' && one.reason.code)).toEqual(late.map(() => 'origin_skipped'));
+      await turns();
+      expect(source.breaker.isOpen).toBe(true);
+      clock.advance(1000);
+      await turns();
+      expect(source.breaker.isOpen).toBe(true);
+      // Places that fell free at the very moment may have been taken.
+      expect(asked.length).toBeLessThanOrEqual(11);
+    });
+
+    it('is looked at every two seconds by one call, which nobody waits for, not even who asks for that screen', async () => {
+      const source = await hang();
+      clock.advance(2000);
+      const screen = screenRow();
+      for (let n = 0; n < 100; n++) await expect(source.ask(screen)).rejects.toMatchObject({ code: 'origin_skipped' });
+      expect(asked.length).toBe(6);
+    });
+
+    it('is asked again at most four seconds after it came back', async () => {
+      const source = await hang();
+      // The worst of times: a look has just begun, and hangs.
+      clock.advance(2000);
+      await source.ask(screenRow()).catch(() => undefined);
+      await turns();
+      clock.advance(2000);
+      await turns();
+      clock.advance(2000);
+      const screen = screenRow();
+      await source.ask(screen).catch(() => undefined);
+      await turns();
+      expect(asked.length).toBe(7);
+      asked[6]?.answer(playlist());
+      await turns();
+      expect((await source.ask(screen)).content).not.toBeNull();
+      const other = source.ask(screenRow());
+      await turns();
+      asked[7]?.answer(null);
+      expect(await other).toEqual({ content: null });
+    });
+  });
+
+  describe('answers', () => {
+    const answered = async (value: unknown) => {
+      const source = sourceOf();
+      const screen = screenRow();
+      const answer = source.ask(screen);
+      await turns();
+      asked.at(-1)?.answer(typeof value === 'function' ? value(screen) : value);
+      return { source, answer: answer.then(({ content }) => content) };
+    };
+
+    it('items, perhaps with their end, in seconds or milliseconds', async () => {
+      const items = [item({ campaignId: 'kept', title: 'Grüße' })];
+      const { answer } = await answered({ items, validUntil: 1_900_000_000 });
+      const content = await answer;
+      expect(JSON.parse(content?.items ?? '')).toEqual(items);
+      expect(content?.validUntil).toBe(1_900_000_000_000);
+      expect((await (await answered({ items, validUntil: 1_900_000_000_500 })).answer)?.validUntil).toBe(1_900_000_000_500);
+      expect((await (await answered({ items, validUntil: null })).answer)?.validUntil).toBeNull();
+      expect((await (await answered({ items })).answer)?.validUntil).toBeNull();
+    });
+
+    it('a whole playlist', async () => {
+      const whole = (screen: { id: string }) => ({
+        ...playlist({ validUntil: 1_900_000_000 }),
+        ...{ id: 'any', tenantId: 'any', screenId: screen.id.toUpperCase(), status: 'active', version: 17 },
+      });
+      expect((await (await answered(whole)).answer)?.validUntil).toBe(1_900_000_000_000);
+    });
+
+    it.each(['withdrawn', 'expired', 'superseded'])('none, as a playlist that is %s', async (status) => {
+      expect(await (await answered(playlist({ status }))).answer).toBeNull();
+    });
+
+    it.each<[string, unknown]>([
+      ['nothing', undefined],
+      ['a text', 'playlist'],
+      ['a list', [item()]],
+      ['no items', {}],
+      ['an empty list of items', { items: [] }],
+      ['more than 500 items', { items: Array.from({ length: 501 }, () => item()) }],
+      ['an item without a duration', { items: [item({ duration: undefined })] }],
+      ['an item of an unknown type', { items: [item({ creativeType: 'audio' })] }],
+      ['an item of another scheme', { items: [item({ creativeUrl: 'file:///etc/passwd' })] }],
+      ['an end that is no time', playlist({ validUntil: '2026-11-20' })],
+      ['a playlist of another screen', playlist({ screenId: '7b0c5a1e-3f2d-4e6b-8a9c-0d1e2f3a4b5c' })],
+      ['a status that is none', playlist({ status: 'paused' })],
+    ])('that are %s are refused, and open no breaker', async (_, value) => {
+      const { source, answer } = await answered(value);
+      await expect(answer).rejects.toMatchObject({ code: 'origin_bad_answer' });
+      for (let n = 1; n < 10; n++) {
+        const again = source.ask(screenRow());
+        await turns();
+        asked[n]?.answer(value);
+        await expect(again).rejects.toMatchObject({ code: 'origin_bad_answer' });
+      }
+      expect(source.breaker.isOpen).toBe(false);
+    });
+  });
+});

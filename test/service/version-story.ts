@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { item } from '../support/content.ts';
+import { faultyObjects, type ObjectFault } from '../support/faulty-objects.ts';
+import type { StoreFault } from '../support/faulty-store.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { type Deployment, threeOrigins } from '../support/three-origins.ts';
+import { turns } from '../support/turns.ts';
+
+const hour = 60 * 60_000;
+const contents = ['a', 'b', 'c'].map((title) => [item({ title })]);
+
+type SourceState = { kind: 'answers'; content: number; validForMs: number | null } | { kind: 'none' | 'error' | 'hang' | 'garbage' };
+type Step =
+  | { do: 'world'; source: SourceState; store: StoreFault; writes: StoreFault; objects: ObjectFault }
+  | { do: 'publish'; content: number }
+  | { do: 'withdraw' | 'restart' | 'get' }
+  | { do: 'pass'; ms: number };
+
+const content = fc.integer({ min: 0, max: contents.length - 1 });
+const answers = fc.record({ kind: fc.constant('answers' as const), content, validForMs: fc.constantFrom(null, null, hour) });
+const noAnswer = fc.record({ kind: fc.constantFrom('none' as const, 'error' as const, 'hang' as const, 'garbage' as const) });
+/** All origins change at once: so a few steps make a story. */
+const world = fc.record({
+  do: fc.constant('world' as const),
+  source: fc.oneof(answers, noAnswer),
+  store: fc.constantFrom<StoreFault>('no', 'no', 'no', 'error', 'error', 'hang', 'garbage'),
+  writes: fc.constantFrom<StoreFault>('no', 'no', 'no', 'error', 'hang'),
+  objects: fc.constantFrom<ObjectFault>('no', 'no', 'no', 'error', 'error', 'hang', 'garbage', 'none'),
+});
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: world },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('publish' as const), content }) },
+  { weight: 1, arbitrary: fc.constant<Step>({ do: 'withdraw' }) },
+  { weight: 1, arbitrary: fc.constant<Step>({ do: 'restart' }) },
+  { weight: 8, arbitrary: fc.constant<Step>({ do: 'get' }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.constantFrom(1000, 11_000, 60_000, 25 * hour) }) },
+);
+
+/** What the source answers in a state; its ends stay the same while it stays in it. */
+function sayer(state: SourceState, nowMs: number): () => unknown {
+  if (state.kind === 'answers') {
+    const validUntil = state.validForMs === null ? null : Math.floor((nowMs + state.validForMs) / 1000);
+    return () => ({ items: contents[state.content], validUntil });
+  }
+  const says = {
+    none: () => null,
+    garbage: () => ({ items: 'rubbish' }),
+    hang: () => new Promise<never>(() => {}),
+    error() {
+      throw new Error('planted');
+    },
+  };
+  return says[state.kind];
+}
+
+/** Steps in any order, some of them restarts. */
+export const story = fc.array(step, { minLength: 10, maxLength: 60, size: 'max' });
+export const ttlsMs = fc.constantFrom(0, 0, 10_000);
+
+export const withoutRestarts = (steps: readonly Step[]) => steps.filter((one) => one.do !== 'restart');
+
+/** Takes the steps with one TV on a store at this place: what it gets must never be older than what it had. */
+export async function playStory(location: string, ttlMs: number, steps: readonly Step[]): Promise<void> {
+  const clock = new ManualClock();
+  const objects = faultyObjects();
+  let says: () => unknown = () => null;
+  const start = () => threeOrigins({ clock, objects, location, ttlMs, mirrored: true, onDemand: () => says() });
+  let rig: Deployment = await start();
+  const tv = await rig.tv();
+  let newest = 0;
+  const bodies = new Map<number, string>();
+
+  async function get(): Promise<void> {
+    const { status, text, headers, body } = await rig.get(tv);
+    expect([200, 404, 500]).toContain(status);
+    if (status !== 200) return;
+    const version = Number(headers.get('x-playlist-version'));
+    expect(body.version).toBe(version);
+    expect(version, 'the version went down').toBeGreaterThanOrEqual(newest);
+    newest = version;
+    // A version is one content for ever; its end is moved on for those that have none.
+    const content = JSON.stringify(body.items);
+    expect(bodies.get(version) ?? content, 'a version has two contents').toBe(content);
+    bodies.set(version, content);
+    expect(text).not.toMatch(/rubbish|planted/);
+  }
+
+  async function take(one: Step): Promise<void> {
+    if (one.do === 'world') {
+      says = sayer(one.source, clock.now());
+      [rig.store.fault, rig.store.faultOfWrites, objects.fault] = [one.store, one.writes, one.objects];
+    } else if (one.do === 'pass') clock.advance(one.ms);
+    else if (one.do === 'get') await get();
+    else if (one.do === 'restart') {
+      await rig.close();
+      rig = await start();
+    } else if (rig.store.fault === 'no' && rig.store.faultOfWrites === 'no') {
+      // What hangs would be of no interest here, and hold everything up.
+      await (one.do === 'publish' ? rig.publish(tv.screenId, contents[one.content]!) : rig.withdraw(tv.screenId));
+    }
+  }
+
+  for (const one of [...steps, { do: 'get' } as const]) await take(one);
+  rig.store.fault = 'no';
+  rig.store.faultOfWrites = 'no';
+  await get();
+  await turns();
+  await rig.close();
+}

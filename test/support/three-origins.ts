@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { makeIdSource } from '../../src/domain/id.ts';
+import { silentLog } from '../../src/domain/log.ts';
+import { makeConfigCopies } from '../../src/origin/object-store/config-copies.ts';
+import { makeObjectStoreOrigin } from '../../src/origin/object-store/object-store-origin.ts';
+import { makePlaylistCopies } from '../../src/origin/object-store/playlist-copies.ts';
+import { openOnDemand } from '../../src/origin/open-on-demand.ts';
+import type { OnDemandPlaylists } from '../../src/origin/origin.ts';
+import { makeOrigins } from '../../src/origin/origins.ts';
+import { startMirror } from '../../src/service/mirror.ts';
+import { makeOnDemandVersions } from '../../src/service/on-demand-versions.ts';
+import { makeServedVersions } from '../../src/service/served-versions.ts';
+import { openStore } from '../../src/store/open.ts';
+import { type FaultyObjects, faultyObjects } from './faulty-objects.ts';
+import { faultyStore } from './faulty-store.ts';
+import { ManualClock } from './manual-clock.ts';
+import { mounted } from './mounted.ts';
+import { type Answer, adminToken } from './service.ts';
+import { turns } from './turns.ts';
+
+export interface ThreeOrigins {
+  clock?: ManualClock;
+  /** The on-demand source; none unless given. */
+  onDemand?: (() => unknown) | undefined;
+  ttlMs?: number;
+  /** A folder; in memory unless given. */
+  location?: string;
+  objects?: FaultyObjects;
+  /** Keeps copies in the object store, as the service does. */
+  mirrored?: boolean;
+}
+
+/** Status, source and version of an answer, such as `200 store 3`. */
+export function summary({ status, headers }: Answer): string {
+  return [status, headers.get('x-source'), headers.get('x-playlist-version')].filter((part) => part !== null).join(' ');
+}
+
+/** The service on an on-demand source, a store and an object store that can each be made to fail, on a clock that stands still. */
+export async function threeOrigins({
+  clock = new ManualClock(),
+  onDemand,
+  ttlMs = 0,
+  location = 'memory:',
+  objects = faultyObjects(),
+  mirrored = false,
+}: ThreeOrigins = {}) {
+  const inner = await openStore(location, { clock });
+  const copies = makePlaylistCopies(objects, clock);
+  const mirror = mirrored
+    ? startMirror({ store: inner, copies, configCopies: makeConfigCopies(objects, clock), clock, random: randomBytes, log: silentLog })
+    : undefined;
+  const store = faultyStore(mirror?.store ?? inner);
+  const kit = { store, clock, random: randomBytes, newId: makeIdSource(clock) };
+  const served = makeServedVersions(store, clock);
+  const limits = { ttlMs, timeoutMs: 2000, concurrency: 20 };
+  const playlists = onDemand && ((async () => onDemand()) as OnDemandPlaylists);
+  const source = openOnDemand({ playlists, url: undefined, token: undefined, ...limits }, clock);
+  const origins = makeOrigins({
+    ...{ clock, reader: store.read, log: silentLog, notOlder: served.notOlder },
+    onDemand: source && { ...source, versions: (asked, read) => makeOnDemandVersions(kit, { source: asked, read, served }) },
+    objectStore: makeObjectStoreOrigin(copies, clock),
+  });
+  const service = await mounted({ store, clock, whole: { origins, served } });
+
+  /** The outcome of some work; what it waits for comes, a second at a time. */
+  async function driven<T>(work: Promise<T>): Promise<T> {
+    let over = false;
+    work.finally(() => (over = true)).catch(() => undefined);
+    for (await turns(); !over; await turns()) clock.advance(1000);
+    return work;
+  }
+
+  return {
+    ...{ service, clock, store, inner, objects, origins, driven },
+    /** A bound TV whose key was used: the first use is a write of its own, which is none of these tests' business. */
+    async tv() {
+      const tv = await service.tv();
+      await service.send('GET', `/devices/${tv.screenId}/config`, { key: tv.apiKey });
+      return tv;
+    },
+    get: (tv: { screenId: string; apiKey: string }) => driven(service.send('GET', `/devices/${tv.screenId}/playlist`, { key: tv.apiKey })),
+    publish: (screenId: string, items: unknown[]) => driven(service.manage('PUT', `/v1/screens/${screenId}/playlist`, { items })),
+    withdraw: (screenId: string) => driven(service.send('DELETE', `/v1/screens/${screenId}/playlist`, { key: adminToken })),
+    async close() {
+      if (mirror) await driven(mirror.stop());
+      await inner.close();
+    },
+  };
+}
+
+export type Deployment = Awaited<ReturnType<typeof threeOrigins>>;
