@@ -1,0 +1,39 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+/** How far the copies of playlists lag behind; `oldestMs` is an epoch time. */
+interface MirrorFigures {
+  pending: number;
+  oldestMs: number | undefined;
+  failures: number;
+}
+
+/** Tells of the mirror, when somebody looks. */
+export function watchMirror(register: Registry, lag: () => MirrorFigures, nowMs: () => number): void {
+  const registers = [register];
+  new Gauge({
+    name: 'signage_mirror_pending',
+    help: 'Newest playlists and configs that are not yet in the object store.',
+    registers,
+    collect() {
+      this.set(lag().pending);
+    },
+  });
+  new Gauge({
+    name: 'signage_mirror_oldest_seconds',
+    help: 'How long the oldest of them has been waiting; 0 when none is.',
+    registers,
+    collect() {
+      const { oldestMs } = lag();
+      this.set(oldestMs === undefined ? 0 : Math.max(0, (nowMs() - oldestMs) / 1000));
+    },
+  });
+  new Counter({
+    name: 'signage_mirror_failures_total',
+    help: 'Tries to bring a playlist to the object store that failed.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(lag().failures);
+    },
+  });
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { parseJson } from '../../domain/parse-json.ts';
+import { publication } from '../../domain/playlist.ts';
+import type { Playlist } from '../../domain/records.ts';
+import type { PlaylistCopy, ScreenOf } from '../origin.ts';
+
+/** Raised when older versions of the service could not read the objects any more. */
+const format = 1;
+
+const timeMs = z.int().min(0);
+const common = {
+  format: z.literal(format, { error: `is of a format that is not known here (${format} is)` }),
+  tenantId: z.guid(),
+  screenId: z.guid(),
+  playlistId: z.guid(),
+  version: z.int().min(1),
+};
+
+const playlistObject = z.discriminatedUnion('state', [
+  z.looseObject({
+    ...common,
+    state: z.literal('active'),
+    validUntil: timeMs.nullable(),
+    publishedAt: timeMs,
+    origin: z.enum(['published', 'on-demand']),
+    items: publication.shape.items,
+  }),
+  z.looseObject({ ...common, state: z.literal('withdrawn') }),
+]);
+
+/** What is kept of a screen outside the store: all that it takes to serve its playlist, or, as a tombstone, that it was withdrawn. */
+export function playlistObjectBytes(row: Playlist): Uint8Array {
+  const { tenantId, screenId, playlistId, version, validUntil, publishedAt, origin } = row;
+  const head = { format, tenantId, screenId, playlistId, version };
+  if (row.state === 'withdrawn') return Buffer.from(`${JSON.stringify({ ...head, state: 'withdrawn' })}\n`);
+  const text = JSON.stringify({ ...head, state: 'active', validUntil, publishedAt, origin });
+  return Buffer.from(`${text.slice(0, -1)},"items":${row.items}}\n`);
+}
+
+/** What such an object says; throws when it is none, or another screen's. */
+export function readPlaylistObject(bytes: Uint8Array, screen: ScreenOf): PlaylistCopy {
+  const { json } = parseJson(bytes);
+  const { success, data, error } = playlistObject.safeParse(json);
+  if (!success) {
+    const [issue] = error.issues;
+    throw new Error(`/${issue?.path.join('/')} ${issue?.message}`);
+  }
+  const { playlistId, version, screenId, tenantId } = data;
+  if (screenId !== screen.id || tenantId !== screen.tenantId) throw new Error('it is of another screen');
+  if (data.state === 'withdrawn') return { kind: 'withdrawn', version };
+  const { validUntil, publishedAt, origin } = data;
+  // As they were kept: a schema may change an item in small ways, such as the case of an id.
+  const items = JSON.stringify((json as { items: unknown }).items);
+  const playlist: Playlist = {
+    ...{ id: screenId, screenId, tenantId, playlistId, version },
+    ...{ state: 'active', items, validUntil, publishedAt, origin },
+  };
+  return { kind: 'playlist', playlist };
+}

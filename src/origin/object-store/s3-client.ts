@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import { AwsV4Signer } from 'aws4fetch';
+import { Agent, type Dispatcher, request } from 'undici';
+import { type Clock, iso } from '../../domain/clock.ts';
+import { SignageError } from '../../domain/error.ts';
+import { maxObjectBytes } from './object-store.ts';
+import type { S3Location } from './s3-location.ts';
+
+/** As AWS gives them; the session token belongs to temporary ones. */
+export interface S3Credentials {
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken?: string;
+}
+
+export interface S3Call {
+  method: 'GET' | 'PUT' | 'DELETE';
+  /** Below the bucket. */
+  path: string;
+  query?: Readonly<Record<string, string>>;
+  headers?: Readonly<Record<string, string>>;
+  body?: Uint8Array;
+  signal: AbortSignal;
+}
+
+export interface S3Answer {
+  status: number;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** `undefined` when there was more than `maxObjectBytes`. */
+  body: Buffer | undefined;
+  /** The `Code` of an error document. */
+  code: string | undefined;
+}
+
+interface SigningContext {
+  region: string;
+  credentials: S3Credentials;
+  nowMs: number;
+  /** The keys that were derived, one a day. */
+  keys?: Map<string, ArrayBuffer>;
+}
+
+/** Signs a request with Signature Version 4; the contents are signed, too, so that S3 refuses what was changed on the way. */
+export async function signed(
+  { method, headers = {}, body }: Pick<S3Call, 'method' | 'headers' | 'body'>,
+  url: string,
+  { region, credentials, nowMs, keys = new Map() }: SigningContext,
+): Promise<{ url: URL; headers: Record<string, string> }> {
+  const contents = createHash('sha256')
+    .update(body ?? '')
+    .digest('hex');
+  const signer = new AwsV4Signer({
+    ...credentials,
+    ...{ method, url, region, service: 's3', cache: keys },
+    headers: { ...headers, 'x-amz-content-sha256': contents },
+    datetime: iso(nowMs).replaceAll(/[:-]|\.\d{3}/g, ''),
+    // `Range`, too, as AWS does it in its examples.
+    allHeaders: true,
+  });
+  const request = await signer.sign();
+  return { url: request.url, headers: Object.fromEntries(request.headers) };
+}
+
+async function readBody({ body, headers }: Dispatcher.ResponseData): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  if (Number(headers['content-length']) <= maxObjectBytes || headers['content-length'] === undefined) {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > maxObjectBytes) break;
+      chunks.push(chunk);
+    }
+    if (size <= maxObjectBytes) return Buffer.concat(chunks);
+  }
+  body.on('error', () => {}).destroy();
+  return undefined;
+}
+
+function errorCode(status: number, body: Buffer | undefined): string | undefined {
+  if (status < 300) return undefined;
+  return /<Code>([A-Za-z0-9.]{1,64})<\/Code>/.exec(body?.subarray(0, 64 * 1024).toString() ?? '')?.[1];
+}
+
+export interface S3Client {
+  /** Sends a request, once, to no other place than the endpoint: redirects are not followed. Throws `object_store_unreachable`. */
+  send(call: S3Call): Promise<S3Answer>;
+  close(): Promise<void>;
+}
+
+/** Talks to one bucket. `clock` dates the signatures. */
+export function makeS3Client({ name, bucketUrl, region }: S3Location, credentials: S3Credentials, clock: Clock): S3Client {
+  // Time-outs are the caller's: `signal` ends a call wherever it is.
+  const dispatcher = new Agent({ connect: { timeout: 0 }, headersTimeout: 0, bodyTimeout: 0 });
+  const keys = new Map<string, ArrayBuffer>();
+  return {
+    async send({ path, query, signal, ...call }) {
+      const target = `${bucketUrl}${path}${query ? `?${new URLSearchParams(query)}` : ''}`;
+      try {
+        const { url, headers } = await signed(call, target, { region, credentials, nowMs: clock.now(), keys });
+        const response = await request(url, { method: call.method, headers, body: call.body ?? null, signal, dispatcher });
+        const body = await readBody(response);
+        return { status: response.statusCode, headers: response.headers, body, code: errorCode(response.statusCode, body) };
+      } catch (cause) {
+        const { message } = cause as Error;
+        throw new SignageError('object_store_unreachable', `${name} cannot be reached: ${message}`, { cause });
+      }
+    },
+    close: () => dispatcher.destroy(),
+  };
+}

@@ -1,0 +1,169 @@
+import { readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { mirrorFinding } from '../../src/cli/doctor/mirror-check.ts';
+import { systemClock } from '../../src/domain/clock.ts';
+import { item } from '../support/content.ts';
+import { adminToken, startService, type TestService } from '../support/service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { type Cli, cliOf, startCli } from './run-cli.ts';
+
+let service: TestService<typeof systemClock>;
+let cli: Cli;
+let folder: string;
+let screens: { id: string }[];
+
+const publish = (id: string) => service.manage('PUT', `/v1/screens/${id}/playlist`, { items: [item()] });
+const copies = async () => {
+  const [tenant] = await readdir(folder);
+  return join(folder, tenant!, 'playlists');
+};
+const lose = async (number: number) => rm(join(await copies(), `${screens[number]!.id}.json`));
+const mirror = (...argv: string[]) => cli(['playlist', 'mirror', ...argv]);
+
+async function settled(): Promise<void> {
+  await expect
+    .poll(async () => (await service.manage('GET', '/v1/mirror')).body.items.map((one: { queuedAt: unknown }) => one.queuedAt), {
+      interval: 5,
+    })
+    .toEqual([null, null, null]);
+}
+
+beforeAll(async () => {
+  folder = join(await temporaryFolder(), 'mirror');
+  service = await startService({ clock: systemClock, objectStore: pathToFileURL(folder).href });
+  cli = cliOf(service, adminToken);
+  const { id: venueId } = await service.venue({ name: 'Lobby' });
+  screens = [];
+  for (const name of ['A', 'B', 'C']) screens.push(await service.screen({ venueId, name }));
+});
+
+beforeEach(async () => {
+  for (const { id } of screens) await publish(id);
+  await settled();
+});
+
+describe('signage playlist mirror --check', () => {
+  it('0 and a table when every copy is as it should be', async () => {
+    await service.manage('DELETE', `/v1/screens/${screens[2]!.id}/playlist`);
+    await settled();
+    const { code, stdout, stderr } = await mirror('--check');
+    expect(code).toBe(0);
+    expect(
+      stdout
+        .split('\n')
+        .slice(0, 4)
+        .map((line) => line.trim().split(/ {2,}/).join('|')),
+    ).toEqual([
+      'VENUE|SCREEN|VERSION|COPIED VERSION|STATE|QUEUED AT',
+      expect.stringMatching(/^Lobby\|A\|\d+\|\d+\|ok\|-$/),
+      expect.stringMatching(/^Lobby\|B\|\d+\|\d+\|ok\|-$/),
+      expect.stringMatching(/^Lobby\|C\|\d+\|\d+\|tombstone\|-$/),
+    ]);
+    expect(stderr).toBe('Nothing differs between the service and its copies: 3 screens.\n');
+  });
+
+  it('9 when one differs, and what to do', async () => {
+    await lose(1);
+    const { code, json, stderr } = await mirror('--check', '-o', 'json');
+    expect(code).toBe(9);
+    expect(json.map((one: { state: string }) => one.state)).toEqual(['ok', 'missing', 'ok']);
+    expect(stderr).toBe('Of 3 screens, 1 differs: signage playlist mirror --repair mends that.\n');
+  });
+
+  it('checks unless told otherwise, and changes nothing', async () => {
+    await lose(1);
+    expect((await mirror()).code).toBe(9);
+    expect((await readdir(await copies())).length).toBe(2);
+  });
+
+  it('names the screens of a state, and of a venue', async () => {
+    await lose(1);
+    expect(await mirror('--check', '--state', 'missing', '-o', 'name')).toMatchObject({ code: 9, stdout: 'Lobby/B\n' });
+    expect(await mirror('--check', '--state', 'ok', '--venue', 'Lobby', '-o', 'name')).toMatchObject({
+      code: 0,
+      stdout: 'Lobby/A\nLobby/C\n',
+    });
+    expect(await mirror('--check', '--limit', '1', '-o', 'name')).toMatchObject({ code: 0, stdout: 'Lobby/A\n' });
+    expect((await mirror('--check', '--venue', 'Nowhere')).code).toBe(3);
+  });
+
+  it('7 when the object store cannot be asked', async () => {
+    await rm(folder, { recursive: true });
+    await writeFile(folder, '');
+    const { code, stderr } = await cli(['playlist', 'mirror'], { env: {} });
+    expect(code).toBe(7);
+    expect(stderr).toContain('The object store cannot be asked right now');
+    await rm(folder);
+  });
+});
+
+describe('signage playlist mirror --repair', () => {
+  it('0, and mends what differs', async () => {
+    await lose(0);
+    const { code, json, stderr } = await mirror('--repair', '-o', 'json');
+    expect([code, json]).toEqual([0, { queued: 3 }]);
+    expect(stderr).toBe('3 screens queued; signage playlist mirror --check shows how their copies stand.\n');
+    await settled();
+    expect((await mirror('--check')).code).toBe(0);
+  });
+
+  it('shows the request under --dry-run, and sends none', async () => {
+    await lose(0);
+    const { code, stdout } = await mirror('--repair', '--dry-run', '-o', 'json');
+    expect([code, JSON.parse(stdout)]).toEqual([0, [{ method: 'POST', path: '/v1/mirror/repair' }]]);
+    expect((await readdir(await copies())).length).toBe(2);
+  });
+});
+
+describe('signage playlist mirror', () => {
+  it.each([
+    [['--check', '--repair'], '--check and --repair'],
+    [['--repair', '--venue', 'Lobby'], '--venue and --state go with --check'],
+    [['--repair', '--state', 'ok'], '--venue and --state go with --check'],
+    [['--state', 'good'], '--state must be one of'],
+  ])('2 for %j', async (argv, message) => {
+    expect(await mirror(...argv)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
+  });
+
+  it('5 where there is no object store, and what to do', async () => {
+    const without = await startCli();
+    const { code, stderr } = await without.cli(['playlist', 'mirror']);
+    expect(code).toBe(5);
+    expect(stderr).toContain('start it with --object-store');
+  });
+
+  it('4 for a token that may not', async () => {
+    const viewer = cliOf(service, await service.token('viewer'));
+    expect((await viewer(['playlist', 'mirror'])).code).toBe(4);
+  });
+});
+
+describe('signage doctor', () => {
+  const finding = async () => {
+    const { stdout } = await cli(['doctor', '-o', 'json']);
+    return JSON.parse(stdout).find(({ check }: { check: string }) => check === 'mirror');
+  };
+
+  it('says that all is copied', async () => {
+    expect(await finding()).toEqual({ check: 'mirror', status: 'ok', detail: 'All playlists are copied to the object store.', next: null });
+  });
+
+  it('warns of copies that are late', () => {
+    const now = Date.UTC(2026, 10, 20, 12);
+    const line = (minutes: number) => ({ status: 'ok', pending: 2, oldest: new Date(now - minutes * 60_000).toISOString() });
+    const late = '2 playlists are not copied to the object store yet, the oldest since 2026-11-20T11:54:00Z (6 min ago).';
+    expect(mirrorFinding(line(6), now)).toMatchObject({ status: 'warn', detail: late });
+    expect(mirrorFinding(line(1), now)).toMatchObject({ status: 'ok' });
+  });
+
+  it('says how many are not, and since when', async () => {
+    await rm(folder, { recursive: true });
+    await writeFile(folder, '');
+    await publish(screens[0]!.id);
+    const detail = expect.stringMatching(/^1 playlist is not copied to the object store yet, the oldest since .+ ago\): copies fail/);
+    await expect.poll(finding).toEqual({ check: 'mirror', status: 'warn', detail, next: null });
+    await rm(folder);
+  });
+});

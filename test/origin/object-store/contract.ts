@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { ObjectStore } from '../../../src/origin/object-store/object-store.ts';
+
+const { signal } = new AbortController();
+const bytes = (text: string) => Buffer.from(text);
+
+export interface ObjectStoreUnderTest {
+  /** One that holds nothing yet. */
+  open(): Promise<ObjectStore>;
+  /** Whether it heeds the condition of `put`. */
+  knowsConditions: boolean;
+}
+
+/** What every object store promises, whatever it is made of. */
+export function describeObjectStore(name: string, { open, knowsConditions }: ObjectStoreUnderTest): void {
+  let store: ObjectStore;
+  beforeEach(async () => {
+    store = await open();
+  });
+
+  /** Where conditions are not heeded, a promise of them is nothing to test. */
+  const whereHeeded = (what: string, test: () => Promise<void>) => void (knowsConditions && it(what, test));
+
+  const textOf = async (key: string) => {
+    const object = await store.get(key, signal);
+    return object && Buffer.from(object.bytes ?? '?').toString();
+  };
+  const etagOf = async (key: string) => (await store.get(key, signal))?.etag ?? 'none';
+
+  async function keysIn(folder: string): Promise<string[]> {
+    const keys: string[] = [];
+    for (let after: string | null | undefined; after !== null; ) {
+      const page = await store.list(folder, after ?? null, signal);
+      keys.push(...page.keys);
+      after = page.next;
+    }
+    return keys;
+  }
+
+  describe(`an object store: ${name}`, () => {
+    it('has nothing under a key that nobody wrote', async () => {
+      expect(await store.get('a/playlists/none.json', signal)).toBeUndefined();
+    });
+
+    it('gives back what was written, byte for byte', async () => {
+      const key = `${randomUUID()}/playlists/${randomUUID()}.json`;
+      const large = JSON.stringify({ text: 'ü€😀\u0000\n'.repeat(80_000) });
+      for (const text of ['{"a":1}', large, '']) {
+        expect(await store.put(key, bytes(text), text === '{"a":1}' ? null : await etagOf(key), signal)).toBe(true);
+        expect(await textOf(key)).toBe(text);
+      }
+    });
+
+    it('has another etag for other contents', async () => {
+      await store.put('a/one.json', bytes('1'), null, signal);
+      const before = await etagOf('a/one.json');
+      expect(await etagOf('a/one.json')).toBe(before);
+      expect(await store.put('a/one.json', bytes('2'), before, signal)).toBe(true);
+      expect(await etagOf('a/one.json')).not.toBe(before);
+    });
+
+    whereHeeded('writes over nothing only where there is nothing', async () => {
+      await store.put('a/one.json', bytes('1'), null, signal);
+      expect(await store.put('a/one.json', bytes('2'), null, signal)).toBe(false);
+      expect(await textOf('a/one.json')).toBe('1');
+    });
+
+    whereHeeded('writes over what was read only while that is what is there', async () => {
+      await store.put('a/one.json', bytes('1'), null, signal);
+      const read = await etagOf('a/one.json');
+      await store.put('a/one.json', bytes('2'), read, signal);
+      expect(await store.put('a/one.json', bytes('3'), read, signal)).toBe(false);
+      expect(await textOf('a/one.json')).toBe('2');
+      await store.delete('a/one.json', signal);
+      expect(await store.put('a/one.json', bytes('4'), read, signal)).toBe(false);
+      expect(await textOf('a/one.json')).toBeUndefined();
+    });
+
+    it('deletes, and has nothing to do where there is nothing', async () => {
+      await store.put('a/one.json', bytes('1'), null, signal);
+      await store.put('a/two.json', bytes('2'), null, signal);
+      await store.delete('a/one.json', signal);
+      await store.delete('a/one.json', signal);
+      await store.delete('b/never.json', signal);
+      expect(await textOf('a/one.json')).toBeUndefined();
+      expect(await textOf('a/two.json')).toBe('2');
+    });
+
+    it('lists the keys of one folder, whatever the number of pages', async () => {
+      const folder = `${randomUUID()}/playlists`;
+      const keys = Array.from({ length: 7 }, (_, number) => `${folder}/${number}.json`);
+      for (const key of keys) await store.put(key, bytes(key), null, signal);
+      await store.put(`${folder}-of-others/1.json`, bytes('x'), null, signal);
+      await store.put('elsewhere/1.json', bytes('x'), null, signal);
+      expect(await keysIn(folder)).toEqual(keys);
+      expect(await keysIn('nowhere/playlists')).toEqual([]);
+    });
+
+    it('names its place', () => {
+      expect(store.location).toMatch(/^(file|https?):\/\/.+\/.+/);
+    });
+  });
+}

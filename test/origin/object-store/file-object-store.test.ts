@@ -1,0 +1,104 @@
+import * as disk from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { makeFileObjectStore } from '../../../src/origin/object-store/file-object-store.ts';
+import { diskFull } from '../../support/faulty-disk.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const { signal } = new AbortController();
+const bytes = (text: string) => Buffer.from(text);
+const unreachable = expect.objectContaining({ code: 'object_store_unreachable' });
+
+/** The real disk, on which calls are noted, and one may fail. */
+function watchedDisk(fails: (call: string) => Error | undefined = () => undefined) {
+  const calls: string[] = [];
+  const note = (call: string) => {
+    calls.push(call);
+    const error = fails(call);
+    if (error) throw error;
+  };
+  const open: typeof disk.open = async (path, ...rest) => {
+    note(`open ${path}`);
+    const file = await disk.open(path, ...rest);
+    for (const method of ['writeFile', 'sync'] as const) {
+      const own = file[method].bind(file) as (...given: unknown[]) => Promise<void>;
+      file[method] = async (...given: unknown[]) => {
+        note(`${method} ${path}`);
+        await own(...given);
+      };
+    }
+    return file;
+  };
+  const rename: typeof disk.rename = async (from, to) => {
+    note(`rename ${to}`);
+    await disk.rename(from, to);
+  };
+  return { calls, disk: { ...disk, open, rename } };
+}
+
+describe('a folder as an object store', () => {
+  it('keeps readable files that others cannot read', async () => {
+    const folder = join(await temporaryFolder(), 'mirror');
+    await makeFileObjectStore(folder).put('tenant/playlists/screen.json', bytes('{}'), null, signal);
+    expect(await readFile(join(folder, 'tenant/playlists/screen.json'), 'utf8')).toBe('{}');
+    expect((await stat(join(folder, 'tenant/playlists/screen.json'))).mode & 0o777).toBe(0o600);
+    for (const path of ['', 'tenant', 'tenant/playlists']) expect((await stat(join(folder, path))).mode & 0o777).toBe(0o700);
+  });
+
+  it('has the contents on the disk before the name, and the name before it says so', async () => {
+    const folder = await temporaryFolder();
+    await mkdir(join(folder, 'a'));
+    const { calls, disk: watched } = watchedDisk();
+    await makeFileObjectStore(folder, watched).put('a/one.json', bytes('{}'), null, signal);
+    const order = calls.filter((call) => /^(writeFile|sync|rename)/.test(call)).map((call) => call.replace(/\.\d+-1\.tmp$/, '.tmp'));
+    const path = join(folder, 'a/one.json');
+    expect(order).toEqual([`writeFile ${path}.tmp`, `sync ${path}.tmp`, `rename ${path}`, `sync ${join(folder, 'a')}`]);
+  });
+
+  it('makes the names of new folders last', async () => {
+    const folder = await temporaryFolder();
+    const { calls, disk: watched } = watchedDisk();
+    await makeFileObjectStore(join(folder, 'mirror'), watched).put('a/b/one.json', bytes('{}'), null, signal);
+    const synced = calls.filter((call) => call.startsWith('sync ') && !call.endsWith('.tmp')).map((call) => call.slice(5));
+    expect(synced.toSorted()).toEqual([folder, join(folder, 'mirror'), join(folder, 'mirror/a'), join(folder, 'mirror/a/b')]);
+  });
+
+  it.each(['writeFile', 'sync', 'rename'])('leaves all as it was when the disk is full at %s', async (at) => {
+    const folder = await temporaryFolder();
+    await makeFileObjectStore(folder).put('a/one.json', bytes('old'), null, signal);
+    const { disk: full } = watchedDisk((call) => (call.startsWith(`${at} `) ? diskFull() : undefined));
+    const store = makeFileObjectStore(folder, full);
+    const etag = (await store.get('a/one.json', signal))?.etag ?? null;
+    await expect(store.put('a/one.json', bytes('new'), etag, signal)).rejects.toEqual(unreachable);
+    expect(await readdir(join(folder, 'a'))).toEqual(['one.json']);
+    expect(await readFile(join(folder, 'a/one.json'), 'utf8')).toBe('old');
+  });
+
+  it('does not take what a crash left behind for an object', async () => {
+    const folder = await temporaryFolder();
+    const store = makeFileObjectStore(folder);
+    await store.put('a/one.json', bytes('{}'), null, signal);
+    await writeFile(join(folder, 'a/two.json.77-1.tmp'), '{');
+    expect(await store.list('a', null, signal)).toEqual({ keys: ['a/one.json'], next: null });
+  });
+
+  it.each(['get', 'put', 'delete', 'list'] as const)('fails to %s where a file stands in place of a folder', async (how) => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'a'), '');
+    const store = makeFileObjectStore(folder);
+    const calls = {
+      get: () => store.get('a/one.json', signal),
+      put: () => store.put('a/one.json', bytes('{}'), null, signal),
+      delete: () => store.delete('a/one.json', signal),
+      list: () => store.list('a', null, signal),
+    };
+    await expect(calls[how]()).rejects.toEqual(unreachable);
+  });
+
+  it.skipIf(process.getuid?.() === 0)('fails where the folder may not be written (not tested as root, who may)', async () => {
+    const folder = await temporaryFolder();
+    await chmod(folder, 0o500);
+    await expect(makeFileObjectStore(folder).put('a/one.json', bytes('{}'), null, signal)).rejects.toEqual(unreachable);
+  });
+});

@@ -1,0 +1,255 @@
+import * as disk from 'node:fs/promises';
+import { mkdir, truncate, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Playlist } from '../../../src/domain/records.ts';
+import { makeFileObjectStore } from '../../../src/origin/object-store/file-object-store.ts';
+import { maxObjectBytes, type ObjectStore } from '../../../src/origin/object-store/object-store.ts';
+import { makeObjectStoreOrigin } from '../../../src/origin/object-store/object-store-origin.ts';
+import { openObjectStore } from '../../../src/origin/object-store/open-object-store.ts';
+import { makePlaylistCopies } from '../../../src/origin/object-store/playlist-copies.ts';
+import { playlistObjectBytes } from '../../../src/origin/object-store/playlist-object.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { playlistRow, screenRow } from '../../support/playlist-rows.ts';
+import { type S3Server, s3Bucket, s3Credentials, startS3Server } from '../../support/s3-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { turns } from '../../support/turns.ts';
+
+const failing = (code: string) => expect.objectContaining({ code });
+const screen = screenRow();
+const row = playlistRow(screen, { version: 7 });
+const key = `${screen.tenantId}/playlists/${screen.id}.json`;
+let clock: ManualClock;
+beforeEach(() => {
+  clock = new ManualClock();
+});
+
+/** Texts that are no copy of this screen's playlist. */
+function garbage(): [string, string][] {
+  const changed = (change: (object: Record<string, unknown>) => void) => {
+    const object = JSON.parse(Buffer.from(playlistObjectBytes(row)).toString());
+    change(object);
+    return JSON.stringify(object);
+  };
+  const member = (name: string, value: unknown): [string, string] => [
+    `${name}: ${JSON.stringify(value)?.slice(0, 30)}`,
+    changed((object) => Object.assign(object, { [name]: value })),
+  ];
+  return [
+    ['nothing', ''],
+    ['no JSON', '<html>'],
+    ['null', 'null'],
+    ['half of it', Buffer.from(playlistObjectBytes(row)).toString().slice(0, -20)],
+    ['two of it', Buffer.from(playlistObjectBytes(row)).toString().repeat(2)],
+    member('format', 2),
+    member('screenId', screenRow().id),
+    member('tenantId', screenRow().tenantId),
+    member('playlistId', 'x'),
+    member('version', 0),
+    member('version', '7'),
+    member('version', 1.5),
+    member('state', 'superseded'),
+    member('validUntil', 'soon'),
+    member('publishedAt', undefined),
+    member('items', []),
+    member('items', [{ creativeUrl: 'file:///etc/passwd' }]),
+    member('items', '[]'),
+  ];
+}
+
+/** What both kinds have in common; `plant` puts any text where the copy lies. */
+function describeOrigin(name: string, open: () => Promise<{ store: ObjectStore; plant(text: string): Promise<void> }>): void {
+  describe(`the object store as an origin: ${name}`, () => {
+    let store: ObjectStore;
+    let plant: (text: string) => Promise<void>;
+    beforeEach(async () => {
+      ({ store, plant } = await open());
+    });
+    const fetch = () => makeObjectStoreOrigin(makePlaylistCopies(store, clock), clock).fetch(screen);
+    const hold = async (held: Playlist) => plant(Buffer.from(playlistObjectBytes(held)).toString());
+
+    it('answers with the copy, whole', async () => {
+      await hold(row);
+      expect(await fetch()).toEqual({ kind: 'playlist', playlist: row });
+    });
+
+    it('has none where there is no copy', async () => {
+      expect(await fetch()).toEqual({ kind: 'none' });
+    });
+
+    it('has decided that there is none where it was withdrawn', async () => {
+      await hold({ ...row, state: 'withdrawn' });
+      expect(await fetch()).toEqual({ kind: 'decided-none', version: 7 });
+    });
+
+    it('has decided that there is none from its end on', async () => {
+      await hold({ ...row, validUntil: clock.now() + 1000 });
+      expect(await fetch()).toMatchObject({ kind: 'playlist' });
+      clock.advance(1000);
+      expect(await fetch()).toEqual({ kind: 'decided-none', version: 7 });
+    });
+
+    it.each(garbage())('fails where the copy is garbage: %s', async (_, text) => {
+      await plant(text);
+      await expect(fetch()).rejects.toEqual(failing('origin_bad_answer'));
+    });
+
+    it('fails where it is larger than any playlist', async () => {
+      await plant(
+        Buffer.from(playlistObjectBytes(row))
+          .toString()
+          .padEnd(maxObjectBytes + 1),
+      );
+      await expect(fetch()).rejects.toEqual(failing('origin_bad_answer'));
+    });
+  });
+}
+
+describeOrigin('a folder', async () => {
+  const folder = await temporaryFolder();
+  const path = join(folder, key);
+  return {
+    store: makeFileObjectStore(folder),
+    async plant(text) {
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, text);
+    },
+  };
+});
+
+let server: S3Server;
+let store: ObjectStore;
+const opened: ObjectStore[] = [];
+afterEach(() => Promise.all(opened.splice(0).map((one) => one.close())));
+
+async function openS3(): Promise<ObjectStore> {
+  server = await startS3Server();
+  store = await openObjectStore(`s3://${s3Bucket}?endpoint=${server.endpoint}`, s3Credentials, clock);
+  opened.push(store);
+  return store;
+}
+
+describeOrigin('S3', async () => ({ store: await openS3(), plant: async (text) => void server.objects.set(key, text) }));
+
+describe('the object store as an origin: a folder that cannot be used', () => {
+  const fetchFrom = (one: ObjectStore) => makeObjectStoreOrigin(makePlaylistCopies(one, clock), clock).fetch(screen);
+
+  it('fails where the folder is none', async () => {
+    const file = join(await temporaryFolder(), 'file');
+    await writeFile(file, '');
+    await expect(fetchFrom(makeFileObjectStore(file))).rejects.toEqual(failing('object_store_unreachable'));
+  });
+
+  it('gives up where the disk does not answer', async () => {
+    const answer = fetchFrom(makeFileObjectStore('/nowhere', { ...disk, open: () => new Promise(() => {}) }));
+    answer.catch(() => undefined);
+    await turns();
+    clock.advance(2000);
+    await expect(answer).rejects.toEqual(failing('origin_timeout'));
+  });
+
+  it('fails on a sparse file of any size, without reading it', async () => {
+    const folder = await temporaryFolder();
+    await mkdir(dirname(join(folder, key)), { recursive: true });
+    await writeFile(join(folder, key), '{');
+    await truncate(join(folder, key), 2 ** 36);
+    await expect(fetchFrom(makeFileObjectStore(folder))).rejects.toEqual(failing('origin_bad_answer'));
+  });
+});
+
+describe('the object store as an origin: an S3 that cannot be used', () => {
+  beforeEach(openS3);
+  const fetch = () => makeObjectStoreOrigin(makePlaylistCopies(store, clock), clock).fetch(screen);
+
+  it.each([
+    [403, 'AccessDenied'],
+    [500, 'InternalError'],
+    [503, 'SlowDown'],
+    [404, 'NoSuchBucket'],
+    [400, 'ExpiredToken'],
+  ])('fails on %i %s, saying so and nothing secret', async (status, code) => {
+    server.fault = () => ({ status, body: `<Error><Code>${code}</Code><Message>${s3Credentials.secretAccessKey}</Message></Error>` });
+    const error = await fetch().catch((thrown: Error) => thrown);
+    expect(error).toEqual(failing('object_store_refused'));
+    expect((error as Error).message).toContain(`${status} ${code}`);
+    expect((error as Error).message).not.toContain(s3Credentials.secretAccessKey);
+    expect(server.requests).toEqual([`GET ${key}`]);
+  });
+
+  it('fails on a 404 that is not S3’s own', async () => {
+    server.fault = () => ({ status: 404, body: '<html>Not found</html>' });
+    await expect(fetch()).rejects.toEqual(failing('object_store_refused'));
+  });
+
+  it('follows no redirect, and names the region that S3 names', async () => {
+    const elsewhere = await startS3Server();
+    elsewhere.objects.set(key, Buffer.from(playlistObjectBytes(row)).toString());
+    server.fault = () => ({
+      status: 301,
+      headers: { location: `${elsewhere.endpoint}/${s3Bucket}/${key}`, 'x-amz-bucket-region': 'eu-central-1' },
+    });
+    await expect(fetch()).rejects.toThrow(/301.*eu-central-1/);
+    expect(elsewhere.requests).toEqual([]);
+  });
+
+  it('fails on an answer that is no object', async () => {
+    server.fault = () => ({ status: 200, body: '<html>Log in to the hotel’s network</html>' });
+    await expect(fetch()).rejects.toEqual(failing('object_store_refused'));
+  });
+
+  it.each(['reset', 'cut off'] as const)('fails on an answer that is %s', async (fault) => {
+    server.fault = () => fault;
+    await expect(fetch()).rejects.toEqual(failing('object_store_unreachable'));
+  });
+
+  it('fails on an answer without end, without reading it to the end', async () => {
+    server.fault = () => ({ status: 200, body: Buffer.alloc(3 * maxObjectBytes, ' '), headers: { etag: '"endless"' } });
+    await expect(fetch()).rejects.toEqual(failing('origin_bad_answer'));
+  });
+
+  it('gives up after two seconds without an answer', async () => {
+    let asked = () => {};
+    const arrived = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    server.fault = () => {
+      asked();
+      return 'silent';
+    };
+    const answer = fetch();
+    answer.catch(() => undefined);
+    await arrived;
+    clock.advance(1999);
+    await turns();
+    expect(await Promise.race([answer.catch(() => 'over'), turns().then(() => 'waiting')])).toBe('waiting');
+    clock.advance(1);
+    await expect(answer).rejects.toEqual(failing('origin_timeout'));
+  });
+
+  it('fails where nobody listens', async () => {
+    await server.close();
+    await expect(fetch()).rejects.toEqual(failing('object_store_unreachable'));
+  });
+
+  it('fails with credentials that S3 does not know', async () => {
+    const other = await openObjectStore(
+      `s3://${s3Bucket}?endpoint=${server.endpoint}`,
+      { ...s3Credentials, secretAccessKey: 'another' },
+      clock,
+    );
+    opened.push(other);
+    const origin = makeObjectStoreOrigin(makePlaylistCopies(other, clock), clock);
+    await expect(origin.fetch(screen)).rejects.toThrow(/403 SignatureDoesNotMatch/);
+  });
+});
+
+describe('opening an object store', () => {
+  it.each([
+    ['another scheme', 'ftp://host/x'],
+    ['no scheme', '/var/lib/mirror'],
+    ['another machine', 'file://host/x'],
+    ['no credentials', 's3://bucket'],
+  ])('refuses %s', async (_, url) => {
+    await expect(openObjectStore(url, {}, clock)).rejects.toEqual(failing('invalid_option'));
+  });
+});

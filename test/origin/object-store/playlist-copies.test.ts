@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { maxObjectBytes } from '../../../src/origin/object-store/object-store.ts';
+import { makePlaylistCopies } from '../../../src/origin/object-store/playlist-copies.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { memoryObjectStore } from '../../support/memory-object-store.ts';
+import { playlistRow, screenRow } from '../../support/playlist-rows.ts';
+import { turns } from '../../support/turns.ts';
+
+const screen = screenRow();
+const rig = () => {
+  const [objects, clock] = [memoryObjectStore(), new ManualClock()];
+  return { objects, clock, copies: makePlaylistCopies(objects, clock) };
+};
+
+describe('copies of playlists', () => {
+  it('lie under the id of their tenant', async () => {
+    const { objects, copies } = rig();
+    expect(await copies.write(playlistRow(screen), undefined)).toBe(true);
+    expect([...objects.objects.keys()]).toEqual([`${screen.tenantId}/playlists/${screen.id}.json`]);
+  });
+
+  it('are found by tenant, among whatever else lies there', async () => {
+    const { objects, copies } = rig();
+    await copies.write(playlistRow(screen), undefined);
+    await copies.write(playlistRow(screenRow()), undefined);
+    for (const name of ['README.txt', 'readme.json', `${screen.id.toUpperCase()}.json`, `${screen.id}.json.bak`]) {
+      objects.objects.set(`${screen.tenantId}/playlists/${name}`, '');
+    }
+    expect(await copies.screensOf(screen.tenantId, null)).toEqual({ ids: [screen.id], next: null });
+  });
+
+  it('are refused where they would be larger than what is read', async () => {
+    const { objects, copies } = rig();
+    const items = JSON.stringify([{ more: 'x'.repeat(maxObjectBytes) }]);
+    await expect(copies.write(playlistRow(screen, { items }), undefined)).rejects.toEqual(
+      expect.objectContaining({ code: 'object_too_large' }),
+    );
+    expect(objects.calls).toEqual([]);
+  });
+
+  it('of a body of a megabyte are never that large, however its numbers are written', async () => {
+    const { copies } = rig();
+    // The most that JSON makes of so few characters: 1e20 has 21 digits.
+    const numbers = Array.from({ length: (1024 * 1024) / '1e20,'.length }, () => 1e20);
+    const items = JSON.stringify([{ numbers }]);
+    expect(await copies.write(playlistRow(screen, { items }), undefined)).toBe(true);
+  });
+
+  it.each([
+    ['read', 2000],
+    ['write', 5000],
+    ['remove', 5000],
+    ['screensOf', 5000],
+  ] as const)('give up on a %s after %i ms, and break it off', async (how, timeoutMs) => {
+    const { objects, clock, copies } = rig();
+    let signal: AbortSignal | undefined;
+    const hang = (...given: unknown[]) => {
+      signal = given.at(-1) as AbortSignal;
+      return new Promise<never>(() => {});
+    };
+    Object.assign(objects, { get: hang, put: hang, delete: hang, list: hang });
+    const calls = {
+      read: () => copies.read(screen),
+      write: () => copies.write(playlistRow(screen), undefined),
+      remove: () => copies.remove(screen),
+      screensOf: () => copies.screensOf(screen.tenantId, null),
+    };
+    const call = calls[how]();
+    call.catch(() => undefined);
+    clock.advance(timeoutMs - 1);
+    await turns();
+    expect(signal?.aborted).toBe(false);
+    clock.advance(1);
+    await expect(call).rejects.toEqual(expect.objectContaining({ code: 'origin_timeout' }));
+    expect(signal?.aborted).toBe(true);
+  });
+});

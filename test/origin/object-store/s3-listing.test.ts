@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { readS3Listing } from '../../../src/origin/object-store/s3-listing.ts';
+
+const listing = (inside: string) =>
+  `<?xml version="1.0"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${inside}</ListBucketResult>\n`;
+
+describe('the answer of ListObjectsV2', () => {
+  it('has the keys of its contents, and of nothing else', () => {
+    const xml = listing(
+      '<Name>bucket</Name><Prefix>a/</Prefix><StartAfter><Key>no</Key></StartAfter>' +
+        '<Contents><Key>a/1.json</Key><Owner><ID>x</ID></Owner></Contents>\n<Contents>\n  <ETag>"y"</ETag>\n  <Key>a/2.json</Key>\n</Contents>',
+    );
+    expect(readS3Listing(xml)).toEqual({ keys: ['a/1.json', 'a/2.json'], next: null });
+  });
+
+  it('has keys and token as they are, whatever XML makes of them', () => {
+    const odd = '<Contents><Key>&lt;&amp;&gt;&quot;&apos;&#228;&#x1F600;&unknown;&#x110000;</Key></Contents>';
+    const more = '<IsTruncated>true</IsTruncated><NextContinuationToken>1&amp;2==</NextContinuationToken>';
+    expect(readS3Listing(listing(odd + more))).toEqual({ keys: ['<&>"\'ä😀&unknown;&#x110000;'], next: '1&2==' });
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['another document', '<Error><Code>x</Code></Error>'],
+    ['half a list', listing('<Contents><Key>a</Key></Contents>').slice(0, -30)],
+    ['a page that says there are more, and not where', listing('<IsTruncated>true</IsTruncated>')],
+    ['a page', '<html><ListBucketResults></html>'],
+  ])('is none: %s', (_, xml) => {
+    expect(readS3Listing(xml)).toBeUndefined();
+  });
+});

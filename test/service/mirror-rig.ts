@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto';
+import { expect } from 'vitest';
+import { makeIdSource } from '../../src/domain/id.ts';
+import { type LogSink, silentLog } from '../../src/domain/log.ts';
+import type { Screen } from '../../src/domain/records.ts';
+import { makeConfigCopies } from '../../src/origin/object-store/config-copies.ts';
+import { makePlaylistCopies } from '../../src/origin/object-store/playlist-copies.ts';
+import type { Kit, TenantCaller } from '../../src/service/context.ts';
+import { type Mirror, startMirror } from '../../src/service/mirror.ts';
+import { agrees } from '../../src/service/mirror-screen.ts';
+import { makePlaylists } from '../../src/service/playlists.ts';
+import { makeScreens } from '../../src/service/screens.ts';
+import type { Store } from '../../src/store/store.ts';
+import { item } from '../support/content.ts';
+import type { ManualClock } from '../support/manual-clock.ts';
+import type { MemoryObjectStore } from '../support/memory-object-store.ts';
+import { screenRow } from '../support/playlist-rows.ts';
+import { turns } from '../support/turns.ts';
+
+export const tenantId = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
+
+/** May do everything in the tenant. */
+export const caller: TenantCaller = {
+  ...{ actor: { kind: 'token', id: null, name: 'test' }, role: 'operator', tenantId, venueIds: null, expiresAt: null },
+  ...{ address: null, requestId: null },
+};
+
+/** One instance of the service, as far as playlists and their mirror go. */
+export function instance({
+  store,
+  objects,
+  clock,
+  log = silentLog,
+}: {
+  store: Store;
+  objects: MemoryObjectStore;
+  clock: ManualClock;
+  log?: LogSink;
+}) {
+  const copies = makePlaylistCopies(objects, clock);
+  const mirror = startMirror({ store, copies, configCopies: makeConfigCopies(objects, clock), clock, random: randomBytes, log });
+  const kit: Kit = { store: mirror.store, clock, random: randomBytes, newId: makeIdSource(clock, randomBytes) };
+  return { copies, mirror, kit, playlists: makePlaylists(kit), screens: makeScreens(kit) };
+}
+
+/** Puts rows of screens into the store, as if they had been made. */
+export async function plantScreens(store: Store, count: number, called = 'Screen'): Promise<Screen[]> {
+  const screens = Array.from({ length: count }, (_, number) => screenRow({ tenantId, state: 'provisioning', name: `${called} ${number}` }));
+  await store.write(async (tx) => {
+    for (const screen of screens) await tx.put('screens', screen);
+  });
+  return screens;
+}
+
+export const publication = () => ({ items: [item()] as never });
+
+/** Lets time pass until nothing is to be mirrored any more; in steps so small that no call under way takes them for silence. */
+export async function settled(clock: ManualClock, ...mirrors: Mirror[]): Promise<void> {
+  await turns();
+  for (let second = 0; second < 200 && mirrors.some((mirror) => mirror.lag().pending > 0); second++) {
+    clock.advance(1000);
+    await turns();
+  }
+  expect(mirrors.map((mirror) => mirror.lag().pending)).toEqual(mirrors.map(() => 0));
+}
+
+/** That each screen's copy says what the store says, and the outbox is empty. */
+export async function expectEqual(store: Store, objects: MemoryObjectStore, clock: ManualClock, screens: readonly Screen[]): Promise<void> {
+  const copies = makePlaylistCopies(objects, clock);
+  for (const screen of screens) {
+    const row = await store.read.get('playlists', screen.id);
+    const held = await copies.read(screen);
+    expect(agrees(held, row), `${JSON.stringify(held)} for ${JSON.stringify(row)}`).toBe(true);
+  }
+  expect((await store.list('mirrorPending', { limit: 200 })).items).toEqual([]);
+}
