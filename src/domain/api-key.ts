@@ -29,10 +29,18 @@ export function makeKey(prefix: KeyPrefix, random: Random): string {
   return withChecksum(prefix, random(32));
 }
 
+function derive(serverSecret: Uint8Array, text: string): string {
+  return withChecksum('dak_', createHmac('sha256', serverSecret).update(text).digest());
+}
+
 /** The device key of one code and one `Idempotency-Key`: always the same, so that a lost answer can be repeated without keeping the key (docs/protocol.md §3.2). */
 export function deriveDeviceKey(serverSecret: Uint8Array, pairingCode: string, idempotencyKey: string): string {
-  const text = `device-key\n${pairingCode}\n${idempotencyKey}`;
-  return withChecksum('dak_', createHmac('sha256', serverSecret).update(text).digest());
+  return derive(serverSecret, `device-key\n${pairingCode}\n${idempotencyKey}`);
+}
+
+/** The key that takes the place of another, by that one's id and one `Idempotency-Key`: always the same, for the same reason (docs/protocol.md §2.8). */
+export function deriveNextKey(serverSecret: Uint8Array, keyId: string, idempotencyKey: string): string {
+  return derive(serverSecret, `next-device-key\n${keyId}\n${idempotencyKey}`);
 }
 
 /** Whether a text has the form of a key with this prefix, checksum included. */

@@ -52,6 +52,11 @@ export const registered = z
   .meta({ id: 'Registered' });
 export type RegisteredView = z.infer<typeof registered>;
 
+export const rotated = z
+  .object({ apiKey: z.string().meta({ description: 'In this answer only: store it securely before its first use.', example: 'dak_…' }) })
+  .meta({ id: 'RotatedKey' });
+export type RotatedView = z.infer<typeof rotated>;
+
 const deviceStates = ['bound', 'suspended'] as const;
 const state = z.enum(deviceStates, { error: `must be one of ${deviceStates.join(', ')}` });
 
@@ -94,6 +99,7 @@ export const device = z
     lastPlaylistStatus: z.int().nullable().meta({ description: '200, 304, 404 or 500' }),
     lastConfigAt: isoTime.nullable(),
     lastEventAt: isoTime.nullable(),
+    lastRefusedAt: isoTime.nullable().meta({ description: 'The latest call with a key of it that is dead.' }),
     online: z.boolean(),
     suspendedAt: isoTime.nullable(),
     suspendReason: text,

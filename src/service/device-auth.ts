@@ -1,62 +1,64 @@
 import { hashKey, isKey } from '../domain/api-key.ts';
-import { SignageError } from '../domain/error.ts';
+import { hasCode } from '../domain/error.ts';
 import type { Device, DeviceKey, Screen } from '../domain/records.ts';
+import type { KeyBearer, Reader } from '../store/store.ts';
 import { bearer } from './bearer.ts';
 import type { Kit, Origin } from './context.ts';
+import { byDevice, refused, useKey } from './device-keys.ts';
+import type { KeyGrace } from './key-grace.ts';
 import type { Trust } from './trust.ts';
 
 /** A TV that has shown its key. */
 export interface DeviceCaller extends Origin {
+  key: DeviceKey;
   device: Device;
   screen: Screen;
 }
 
-const reasons = {
-  missing: 'Send the device key: Authorization: Bearer dak_…',
-  invalid: 'This is no device key of this service: check the stored key, then pair again.',
-  revoked: 'This device key was revoked: forget it and pair again.',
-  orphaned: 'The screen of this device key is gone or has another device: forget the key and pair again.',
-  mismatch: 'This device key is for another screen: keep the key, and use the screen’s id in the path.',
-};
-
-const refused = (reason: keyof typeof reasons) => new SignageError(`device_key_${reason}`, reasons[reason]);
-
-/** Authenticates TVs. When several reasons to refuse hold, the first of the table in docs/protocol.md §2.1 answers. */
-export function makeDeviceAuth(kit: Kit, trust: Trust) {
+/**
+ * Authenticates TVs. When several reasons to refuse hold, the first of the table in docs/protocol.md §2.1 answers. With `grace`, those who only read need
+ * no store for a while.
+ */
+export function makeDeviceAuth(kit: Kit, trust: Trust, grace?: KeyGrace) {
   const { store, clock } = kit;
 
-  async function keyOf(authorization: string | undefined): Promise<DeviceKey> {
+  async function bearerOf(authorization: string | undefined, keys: Pick<Reader, 'keyBearer'>): Promise<KeyBearer> {
     if (authorization === undefined) throw refused('missing');
     const text = bearer(authorization);
-    const key = text !== undefined && isKey('dak_', text) ? await store.read.find('deviceKeys', 'hash', hashKey(text)) : undefined;
-    if (!key) throw refused('invalid');
-    if (key.state === 'revoked') throw refused('revoked');
-    return key;
+    const found = text !== undefined && isKey('dak_', text) ? await keys.keyBearer(hashKey(text)) : undefined;
+    if (!found) throw refused('invalid');
+    if (found.key.state !== 'revoked') return found;
+    // A device that was deleted has no marks.
+    if (found.device) store.touch('device', found.device.id, { lastRefusedAt: clock.now() });
+    throw refused('revoked');
   }
 
   /**
-   * From its first use on, the registration that issued the key is not repeated. A store that cannot take this note just now does not
-   * keep the TV from its playlist.
+   * From its first use on, the answer that issued the key is not repeated, and the key that it takes the place of is dead. A store that cannot
+   * take this note just now does not keep the TV from its playlist.
    */
-  async function noteFirstUse(key: DeviceKey): Promise<void> {
+  async function noteFirstUse(key: DeviceKey, device: Device, origin: Origin): Promise<void> {
     if (key.firstUsedAt !== null) return;
-    const note = store.write(async (tx) => {
-      const now = await tx.get('deviceKeys', key.id);
-      if (now && now.firstUsedAt === null) await tx.put('deviceKeys', { ...now, firstUsedAt: tx.now });
-    });
-    await note.catch(() => undefined);
+    try {
+      await store.write((tx) => useKey(kit, tx, key, { ...origin, actor: byDevice(device) }, device));
+    } catch (error) {
+      if (hasCode(error, 'device_key_revoked')) throw error;
+    }
   }
 
-  /** `id` is the one in the path: the screen's or the device's, in any case. */
-  return async function authenticate(authorization: string | undefined, id: string, origin: Origin): Promise<DeviceCaller> {
-    const key = await keyOf(authorization);
-    const [device, screen] = await Promise.all([store.read.get('devices', key.deviceId), store.read.get('screens', key.screenId)]);
+  /** `id` is the one in the path: the screen's or the device's, in any case; `onlyReads` says that nothing is to be stored for the TV. */
+  return async function authenticate(
+    authorization: string | undefined,
+    { id, onlyReads }: { id: string; onlyReads: boolean },
+    origin: Origin,
+  ): Promise<DeviceCaller> {
+    const { key, device, screen } = await bearerOf(authorization, onlyReads && grace ? grace : store.read);
     if (!device || screen?.deviceId !== device.id) throw refused('orphaned');
     const named = id.toLowerCase();
     if (named !== screen.id && named !== device.id) throw refused('mismatch');
-    await noteFirstUse(key);
+    await noteFirstUse(key, device, origin);
     store.touch('device', device.id, { lastSeenAt: clock.now(), lastAddress: origin.address });
     trust.remember(origin.address, device.tenantId);
-    return { ...origin, device, screen };
+    return { ...origin, key, device, screen };
   };
 }

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deriveDeviceKey, hashKey, isKey, makeKey } from '../../src/domain/api-key.ts';
+import { deriveDeviceKey, deriveNextKey, hashKey, isKey, makeKey } from '../../src/domain/api-key.ts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const secretBytes = fc.uint8Array({ minLength: 32, maxLength: 32 });
@@ -89,6 +89,31 @@ describe('deriveDeviceKey', () => {
       deriveDeviceKey(randomBytes(32), 'ABCD2345', 'one-idempotency-key'),
     ];
     expect(new Set(keys).size).toBe(4);
+  });
+});
+
+describe('deriveNextKey', () => {
+  const secret = randomBytes(32);
+
+  it('is always the same for the same secret, key and Idempotency-Key', () => {
+    fc.assert(
+      fc.property(secretBytes, fc.uuid(), fc.string(), (server, keyId, idempotencyKey) => {
+        const key = deriveNextKey(server, keyId, idempotencyKey);
+        expect(key).toBe(deriveNextKey(server, keyId, idempotencyKey));
+        expect(isKey('dak_', key)).toBe(true);
+      }),
+    );
+  });
+
+  it('is another for each secret, key and Idempotency-Key, and none that a registration gives', () => {
+    const keys = [
+      deriveNextKey(secret, 'key 1', 'one-idempotency-key'),
+      deriveNextKey(secret, 'key 1', 'two-idempotency-key'),
+      deriveNextKey(secret, 'key 2', 'one-idempotency-key'),
+      deriveNextKey(randomBytes(32), 'key 1', 'one-idempotency-key'),
+      deriveDeviceKey(secret, 'key 1', 'one-idempotency-key'),
+    ];
+    expect(new Set(keys).size).toBe(5);
   });
 });
 

@@ -1,0 +1,57 @@
+import { deriveNextKey, hashKey, makeKey } from '../domain/api-key.ts';
+import type { RotatedView } from '../domain/device.ts';
+import { SignageError } from '../domain/error.ts';
+import type { DeviceKey } from '../domain/records.ts';
+import type { Tx } from '../store/store.ts';
+import { type Kit, recordChange } from './context.ts';
+import type { DeviceCaller } from './device-auth.ts';
+import { byDevice, endKeys, forgetDead, keyChange, useKey } from './device-keys.ts';
+
+/** Gives devices new keys in place of those they have (docs/protocol.md §2.8). */
+export function makeKeyRotation(kit: Kit) {
+  const { store, random, newId } = kit;
+
+  /** The one atomic change: the caller's key retires, the new one waits, and one that waited before is dead. */
+  async function change(tx: Tx, caller: DeviceCaller, hash: string): Promise<void> {
+    const { device } = caller;
+    const by = { ...caller, actor: byDevice(device) };
+    const key = await useKey(kit, tx, caller.key, by, device);
+    const others = (await tx.select('deviceKeys', 'deviceId', [device.id])).filter(({ id }) => id !== key.id);
+    const same = others.find((other) => other.hash === hash);
+    if (same && same.state !== 'revoked') return;
+    if (same) {
+      throw new SignageError(
+        'idempotency_key_reused',
+        'Another new key has replaced the one of this Idempotency-Key: take another for each.',
+      );
+    }
+    await endKeys(tx, others);
+    await tx.put('deviceKeys', { ...key, state: 'retiring' });
+    const { tenantId, deviceId, screenId } = key;
+    const next: DeviceKey = {
+      id: newId(),
+      tenantId,
+      deviceId,
+      screenId,
+      hash,
+      state: 'active',
+      createdAt: tx.now,
+      firstUsedAt: null,
+      revokedAt: null,
+    };
+    await tx.put('deviceKeys', next);
+    await forgetDead(tx, device.id);
+    await recordChange(kit, tx, by, keyChange('rotate', device));
+  }
+
+  /**
+   * The new key works when the promise resolves, and the caller's until the new one is first used; the same `Idempotency-Key` gets the same key
+   * until then. Throws `device_key_revoked` when the caller's is dead by now, `idempotency_key_reused`.
+   */
+  return async function rotate(caller: DeviceCaller, idempotencyKey: string | undefined): Promise<RotatedView> {
+    const { id } = caller.key;
+    const apiKey = idempotencyKey === undefined ? makeKey('dak_', random) : deriveNextKey(store.secret, id, idempotencyKey);
+    await store.write((tx) => change(tx, caller, hashKey(apiKey)));
+    return { apiKey };
+  };
+}
