@@ -12,7 +12,9 @@ const hints: Readonly<Record<string, string>> = {
   credential_missing: 'Log in with signage login, or set SIGNAGE_TOKEN.',
   credential_invalid:
     'signage whoami says where the token is from; SIGNAGE_TOKEN or --token-file must hold a management token of this service.',
-  insufficient_role: 'signage whoami shows the role; an admin makes another token: signage token create --role …',
+  credential_expired:
+    'An admin makes a new one with signage token create; then signage login, or set SIGNAGE_TOKEN. signage doctor says where this one is from.',
+  insufficient_role: 'signage whoami shows role and venues; an admin makes another token: signage token create --role …',
   tenant_required: '--tenant names it; signage tenant list shows them.',
   tenant_not_found: 'signage tenant list shows those there are.',
   token_not_found: 'signage token list shows those there are.',

@@ -3,6 +3,7 @@ import { type ConnectionValues, connectionOptions } from './common-options.ts';
 import { connect } from './connect.ts';
 import type { Context } from './context.ts';
 import { type Contexts, changeContexts, readContexts, type SavedContext } from './context-file.ts';
+import type { ViewSource } from './output/view.ts';
 import { requireSafeAddress, usualUrl } from './profile.ts';
 import { readSecretFile } from './secret-file.ts';
 import { readSettings, usage } from './settings.ts';
@@ -29,7 +30,7 @@ async function readToken(call: Call, { tokenFile }: ConnectionValues, fromStdin:
 }
 
 /** Asks the service whose token it is: what it does not take is not saved. */
-async function verify(saved: SavedContext, call: Call): Promise<Identity> {
+async function verify(saved: SavedContext, call: Call): Promise<{ identity: Identity; view: ViewSource<Identity> }> {
   const context: Context = call;
   const profile = {
     ...{ context: undefined, url: { value: saved.url, source: '--url' }, token: { value: saved.token, source: 'login' } },
@@ -39,7 +40,9 @@ async function verify(saved: SavedContext, call: Call): Promise<Identity> {
   const { client, tenantId } = await connect(profile, context, call.common.verbose);
   const me = await client.call('getMe', { signal: call.interrupted });
   if (tenantId !== undefined) saved.tenant = tenantId;
-  return { ...me, context: null, url: saved.url, urlSource: '--url', tokenSource: 'login' };
+  const identity = { ...me, context: null, url: saved.url, urlSource: '--url', tokenSource: 'login' };
+  const view = identityView({ read: (id, ...input) => client.call(id, ...input) }, identity, call.clock.now());
+  return { identity, view };
 }
 
 /** Asks for a service and a token, checks them, and saves them as a context, which becomes the current one. */
@@ -56,13 +59,13 @@ export async function logIn(call: Call, fromStdin: boolean): Promise<void> {
     ...(given.caFile !== undefined && { caFile: given.caFile }),
     ...(given.insecureHttp && { insecureHttp: true }),
   };
-  const identity = await verify(saved, call);
+  const { identity, view } = await verify(saved, call);
   const name = given.context ?? contextNameOf(url);
   const file = await changeContexts(call.io, (all) => {
     all.contexts[name] = saved;
     all.current = name;
   });
-  await call.results.record({ ...identity, context: name, urlSource: `context ${name}`, tokenSource: `context ${name}` }, identityView);
+  await call.results.record({ ...identity, context: name, urlSource: `context ${name}`, tokenSource: `context ${name}` }, view);
   call.note(`Saved as the context "${name}" in ${file}.`);
   if (call.io.env.SIGNAGE_TOKEN) call.note('SIGNAGE_TOKEN is set, and beats what was saved.');
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isoMs } from './scalars.ts';
 
 /** The most that one page of a list holds, and what it holds unless asked (docs/protocol.md §1.6). */
 const maxPage = 200;
@@ -29,7 +30,7 @@ export const waitSeconds = z.coerce
 export const timeQuery = z
   .string()
   .transform((text, context) => {
-    const time = /^\d{1,15}$/.test(text) ? epochQueryMs(Number(text)) : isoQueryMs(text);
+    const time = /^\d{1,15}$/.test(text) ? epochQueryMs(Number(text)) : isoMs(text);
     if (!Number.isNaN(new Date(time).getTime())) return time;
     context.addIssue({ code: 'custom', message: 'must be ISO 8601 (2026-11-20T12:00:00Z) or Unix epoch seconds' });
     return z.NEVER;
@@ -38,10 +39,6 @@ export const timeQuery = z
 
 function epochQueryMs(time: number): number {
   return time >= 100_000_000_000 ? time : time * 1000;
-}
-
-function isoQueryMs(text: string): number {
-  return /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2}))?$/.test(text) ? Date.parse(text) : Number.NaN;
 }
 
 /** The envelope of every list. */

@@ -6,6 +6,26 @@ export const recordId = z.guid('must be a UUID').toLowerCase().meta({ example: '
 /** A record's time: ISO 8601 UTC with milliseconds. */
 export const isoTime = z.string().meta({ format: 'date-time', example: '2026-11-20T12:00:00.000Z' });
 
+const isoForm = /^(\d{4}-\d{2}-(\d{2}))(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2}))?$/;
+
+/** A time in a query or body, ISO 8601 with a zone, in milliseconds; a day alone is its UTC midnight. `NaN` for what is none. */
+export function isoMs(text: string): number {
+  const [, day = '', ofMonth] = isoForm.exec(text) ?? [];
+  // `Date` takes 30 February for 2 March.
+  return new Date(day).getUTCDate() === Number(ofMonth) ? Date.parse(text) : Number.NaN;
+}
+
+/** Such a time in a body; comes out in milliseconds. */
+export const isoInput = z
+  .string('must be ISO 8601 (2026-11-20T12:00:00Z)')
+  .transform((text, context) => {
+    const time = isoMs(text);
+    if (!Number.isNaN(time)) return time;
+    context.addIssue({ code: 'custom', message: 'must be ISO 8601 (2026-11-20T12:00:00Z)' });
+    return z.NEVER;
+  })
+  .meta({ example: '2026-11-20T12:00:00Z' });
+
 /** From this on a timestamp that comes in is taken for milliseconds (docs/protocol.md §1.2). */
 const firstMilliseconds = 100_000_000_000;
 

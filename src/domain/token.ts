@@ -1,12 +1,36 @@
 import { z } from 'zod';
 import { nameQuery, pageQuery } from './list.ts';
 import { roles } from './role.ts';
-import { isoTime, recordId, recordName } from './scalars.ts';
+import { isoInput, isoTime, recordId, recordName } from './scalars.ts';
 
 const role = z.enum(roles, { error: `must be one of ${roles.join(', ')}` });
+const mostVenues = 100;
+const venueCount = `must name 1 to ${mostVenues} venues; leave it out for the whole tenant`;
 
-export const tokenCreation = z.strictObject({ name: recordName, role }).meta({ id: 'TokenCreation' });
+export const tokenCreation = z
+  .strictObject({
+    name: recordName,
+    role,
+    expiresAt: isoInput.nullish().meta({ description: 'When it ends, in the future; never unless given.' }),
+    venueIds: z
+      .array(recordId, venueCount)
+      .min(1, venueCount)
+      .max(mostVenues, venueCount)
+      .nullish()
+      .meta({ description: 'The only venues that it is for; the whole tenant unless given.' }),
+  })
+  .superRefine((creation, context) => {
+    if (creation.role !== 'platform' || creation.venueIds == null) return;
+    context.addIssue({ code: 'custom', path: ['venueIds'], message: 'must be left out: a platform token belongs to no tenant' });
+  })
+  .meta({ id: 'TokenCreation' });
 export const tokenQuery = z.strictObject({ ...pageQuery, ...nameQuery });
+
+/** How far a token goes. */
+const reach = {
+  expiresAt: isoTime.nullable(),
+  venueIds: z.array(recordId).nullable().meta({ description: 'The venues that it is bound to; null: the whole tenant.' }),
+};
 
 export const token = z
   .object({
@@ -14,6 +38,7 @@ export const token = z
     tenantId: recordId.nullable(),
     name: z.string(),
     role,
+    ...reach,
     createdAt: isoTime,
     lastUsedAt: isoTime.nullable(),
   })
@@ -28,6 +53,7 @@ export const me = z
     tokenId: recordId,
     name: z.string(),
     role,
+    ...reach,
     tenantId: recordId.nullable(),
     tenantName: z.string().nullable(),
   })

@@ -1,5 +1,5 @@
 import { hashKey, makeKey } from '../domain/api-key.ts';
-import { SignageError } from '../domain/error.ts';
+import { hasCode, SignageError } from '../domain/error.ts';
 import type { Token } from '../domain/records.ts';
 import { foldName } from '../domain/scalars.ts';
 import { adminTokenForm } from '../domain/token.ts';
@@ -7,6 +7,7 @@ import type { Tx } from '../store/store.ts';
 import { type Kit, recordChange, system } from './context.ts';
 
 const by = { actor: system, address: null, requestId: null };
+const mostTries = 3;
 
 /** Throws `invalid_option` for a token that does not have the form of one. */
 export function checkAdminToken(adminToken: string | undefined): void {
@@ -16,11 +17,29 @@ export function checkAdminToken(adminToken: string | undefined): void {
 
 /**
  * Makes the service usable at start (docs/protocol.md §5.2): on empty storage a tenant `default` and one platform token, which is returned
- * and nowhere else to be had. A given token is the bootstrap token, at every start: a changed value replaces the former.
+ * and nowhere else to be had; where `makesToken` is false it must be given then. A given token is the bootstrap token, at every start: a changed value
+ * replaces the former.
  */
-export async function bootstrap(kit: Kit, adminToken: string | undefined): Promise<string | undefined> {
+export async function bootstrap(kit: Kit, adminToken: string | undefined, makesToken = true): Promise<string | undefined> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await begin(kit, adminToken, makesToken);
+    } catch (error) {
+      // Another instance began the same store at the same moment: what it has made is found the next time.
+      if (!hasCode(error, 'conflict') || tries === mostTries) throw error;
+    }
+  }
+}
+
+async function begin(kit: Kit, adminToken: string | undefined, makesToken: boolean): Promise<string | undefined> {
   const { items } = await kit.store.list('tenants', { limit: 1 });
   const empty = items.length === 0;
+  if (empty && adminToken === undefined && !makesToken) {
+    throw new SignageError(
+      'invalid_option',
+      'The store is empty, and nobody would see the platform token that a first start makes: set SIGNAGE_ADMIN_TOKEN to mak_ and at least 24 letters and digits.',
+    );
+  }
   const token = adminToken ?? (empty ? makeKey('mak_', kit.random) : undefined);
   await kit.store.write(async (tx) => {
     if (empty) await makeDefaultTenant(kit, tx);
@@ -57,7 +76,8 @@ async function putPlatformToken(kit: Kit, tx: Tx, token: string, given: boolean)
   }
   const same = there.find((row) => row.hash === hash);
   if (same?.bootstrap === given) return;
-  if (same) return tx.put('tokens', { ...same, bootstrap: given });
+  // What the operator names as the bootstrap token does not end.
+  if (same) return tx.put('tokens', { ...same, bootstrap: given, expiresAt: null });
   if (await tx.find('tokens', 'hash', hash))
     throw new SignageError('invalid_option', 'The admin token is a token of a tenant: choose another.');
   const others = there.filter((row) => !former.includes(row));

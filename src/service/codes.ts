@@ -6,6 +6,7 @@ import type { Reader, Tx } from '../store/store.ts';
 import { type Caller, type Kit, recordChange, type TenantCaller } from './context.ts';
 import { holdUntil } from './long-poll.ts';
 import { lookUp } from './lookup.ts';
+import { isWithin, venuesOf } from './scope.ts';
 
 /** A screen has at most this many live codes: one more cancels the oldest. */
 const mostLiveCodes = 5;
@@ -30,20 +31,30 @@ function codeView(row: PairingCode, code: string, nowMs: number): CodeStatusView
 export function makeCodes(kit: Kit, codeTtlMinutes: number) {
   const { store, clock } = kit;
 
+  const change = (verb: string, row: PairingCode) => ({
+    action: `code.${verb}`,
+    subject: { kind: 'screen', id: row.screenId },
+    tenantId: row.tenantId,
+    venueIds: venuesOf('pairing_code', row),
+  });
+
   async function lookUpCode(reader: Reader, caller: Caller, code: string): Promise<PairingCode> {
     const row = pairingCodeText.safeParse(code).success ? await reader.get('codes', hashCode(store.secret, code)) : undefined;
-    if (!row || row.tenantId !== caller.tenantId) {
+    if (!row || row.tenantId !== caller.tenantId || !isWithin(caller, venuesOf('pairing_code', row))) {
       throw new SignageError('pairing_code_not_found', 'There is no such pairing code: check it, or make a new one.');
     }
     return row;
   }
 
-  async function cancelOldest(tx: Tx, screen: Screen): Promise<void> {
+  /** Makes room for one more code of the screen; answers when that one is made. */
+  async function cancelOldest(tx: Tx, screen: Screen): Promise<number> {
     const live = (await tx.select('codes', 'screenId', [screen.id])).filter((code) => codeStatusAt(code, tx.now) === 'pending');
     live.sort((a, b) => a.createdAt - b.createdAt);
     for (const code of live.slice(0, Math.max(0, live.length - mostLiveCodes + 1))) {
       await tx.put('codes', { ...code, state: 'cancelled', cancelledAt: tx.now });
     }
+    // Of two in one millisecond the later one is the newer all the same.
+    return Math.max(tx.now, (live.at(-1)?.createdAt ?? 0) + 1);
   }
 
   async function createIn(tx: Tx, caller: Caller, screenId: string, code: string): Promise<CreatedCode> {
@@ -54,12 +65,13 @@ export function makeCodes(kit: Kit, codeTtlMinutes: number) {
     }
     const id = hashCode(store.secret, code);
     if (await tx.get('codes', id)) throw new SignageError('conflict', 'This code is still remembered.');
-    await cancelOldest(tx, screen);
+    const createdAt = await cancelOldest(tx, screen);
     const ends = { usedAt: null, cancelledAt: null, deviceId: null, answeredConfig: null };
-    const times = { createdAt: tx.now, expiresAt: tx.now + codeTtlMinutes * minuteMs };
-    const row: PairingCode = { id, tenantId: screen.tenantId, screenId: screen.id, state: 'pending', ...times, ...ends };
+    const times = { createdAt, expiresAt: tx.now + codeTtlMinutes * minuteMs };
+    const { tenantId, venueId } = screen;
+    const row: PairingCode = { id, tenantId, venueId, screenId: screen.id, state: 'pending', ...times, ...ends };
     await tx.put('codes', row);
-    await recordChange(kit, tx, caller, { action: 'code.create', subject: { kind: 'screen', id: screen.id }, tenantId: screen.tenantId });
+    await recordChange(kit, tx, caller, change('create', row));
     const { usedAt: _usedAt, deviceId: _deviceId, ...created } = codeView(row, code, tx.now);
     return created;
   }
@@ -94,7 +106,7 @@ export function makeCodes(kit: Kit, codeTtlMinutes: number) {
       const now = codeStatusAt(row, tx.now);
       if (now !== 'pending') throw new SignageError('pairing_code_not_pending', `The code is ${now} already: there is nothing to cancel.`);
       await tx.put('codes', { ...row, state: 'cancelled', cancelledAt: tx.now });
-      await recordChange(kit, tx, caller, { action: 'code.cancel', subject: { kind: 'screen', id: row.screenId }, tenantId: row.tenantId });
+      await recordChange(kit, tx, caller, change('cancel', row));
     });
   }
 

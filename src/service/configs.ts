@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ConfigBody, configIds, type DeviceConfig, effectiveConfig } from '../domain/config.ts';
 import { SignageError } from '../domain/error.ts';
-import type { ConfigLevel } from '../domain/records.ts';
+import type { ConfigLevel, Screen, StoredConfig, Tenant, Venue } from '../domain/records.ts';
 import type { Reader } from '../store/store.ts';
 import { type Caller, type Kit, recordChange } from './context.ts';
 import { lookUp } from './lookup.ts';
+import { venuesOf } from './scope.ts';
 
 /** The config in force for a screen, and the most specific level at which one is stored. */
 export interface ForceConfig {
@@ -12,9 +13,21 @@ export interface ForceConfig {
   source: ConfigLevel | 'default';
 }
 
-/** Lays the levels over each other (docs/protocol.md §2.4). */
-export async function configInForce(reader: Reader, owner: { tenantId: string; venueId: string; screenId: string }): Promise<ForceConfig> {
-  const [tenant, venue, screen] = await Promise.all(configIds(owner).map((id) => reader.get('configs', id)));
+/** What a config is stored for. */
+type Owner = Tenant | Venue | Screen;
+
+const tenantOf = (owner: Owner) => ('tenantId' in owner ? owner.tenantId : owner.id);
+
+/** Whose config is wanted. */
+type ConfigOwner = { tenantId: string; venueId: string; screenId: string };
+
+export function configInForce(reader: Reader, owner: ConfigOwner): Promise<ForceConfig> {
+  return layConfigs(owner, (id) => reader.get('configs', id));
+}
+
+/** Lays the levels over each other, wherever they are read from (docs/protocol.md §2.4). */
+export async function layConfigs(owner: ConfigOwner, read: (id: string) => Promise<StoredConfig | undefined>): Promise<ForceConfig> {
+  const [tenant, venue, screen] = await Promise.all(configIds(owner).map(read));
   const source = (screen ?? venue ?? tenant)?.level ?? 'default';
   return { config: effectiveConfig([tenant?.config, venue?.config, screen?.config]), source };
 }
@@ -22,7 +35,12 @@ export async function configInForce(reader: Reader, owner: { tenantId: string; v
 /** Stored configs of the three levels (docs/protocol.md §5.4). */
 export function makeConfigs(kit: Kit) {
   const { store } = kit;
-  const change = (action: string, level: ConfigLevel, id: string, tenantId: string) => ({ action, subject: { kind: level, id }, tenantId });
+  const change = (verb: string, level: ConfigLevel, owner: Owner) => ({
+    action: `config.${verb}`,
+    subject: { kind: level, id: owner.id },
+    tenantId: tenantOf(owner),
+    venueIds: venuesOf(level, owner),
+  });
 
   /** Throws `config_not_found`. */
   async function get(caller: Caller, level: ConfigLevel, id: string): Promise<ConfigBody> {
@@ -37,11 +55,10 @@ export function makeConfigs(kit: Kit) {
   async function put(caller: Caller, level: ConfigLevel, id: string, config: ConfigBody): Promise<ConfigBody> {
     return store.write(async (tx) => {
       const owner = await lookUp(tx, caller, level, id);
-      const tenantId = 'tenantId' in owner ? owner.tenantId : owner.id;
       const key = `${level}/${owner.id}`;
       if (isDeepStrictEqual((await tx.get('configs', key))?.config, config)) return config;
-      await tx.put('configs', { id: key, tenantId, level, ownerId: owner.id, config, updatedAt: tx.now });
-      await recordChange(kit, tx, caller, change('config.set', level, owner.id, tenantId));
+      await tx.put('configs', { id: key, tenantId: tenantOf(owner), level, ownerId: owner.id, config, updatedAt: tx.now });
+      await recordChange(kit, tx, caller, change('set', level, owner));
       return config;
     });
   }
@@ -52,7 +69,7 @@ export function makeConfigs(kit: Kit) {
       const key = `${level}/${owner.id}`;
       if (!(await tx.get('configs', key))) return;
       await tx.delete('configs', key);
-      await recordChange(kit, tx, caller, change('config.unset', level, owner.id, 'tenantId' in owner ? owner.tenantId : owner.id));
+      await recordChange(kit, tx, caller, change('unset', level, owner));
     });
   }
 

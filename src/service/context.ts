@@ -26,6 +26,10 @@ export interface Caller extends Origin {
   role: Role;
   /** The tenant it acts in; `null` when a platform token left that open. */
   tenantId: string | null;
+  /** All of the tenant that it may know of; `null`: the whole of it. */
+  venueIds: readonly string[] | null;
+  /** When its token ends, in milliseconds; `null`: never. */
+  expiresAt: number | null;
 }
 
 /** A caller that acts in one tenant. */
@@ -42,12 +46,18 @@ export interface Change {
   subject: { kind: string; id: string | null };
   /** The tenant that may read of it; `null`: platform tokens alone. */
   tenantId: string | null;
+  /** The venues that it is about; none where that is the tenant as a whole. */
+  venueIds?: readonly string[];
   details?: AuditDetails;
 }
 
+/** Who made a change, and from where. */
+export type Signed = { actor: Actor } & Origin;
+
 /** Adds a change to the audit trail, in the transaction that makes it. */
-export function recordChange(kit: Kit, tx: Tx, by: { actor: Actor } & Origin, change: Change): Promise<void> {
-  const { action, subject, tenantId, details = {} } = change;
+export function recordChange(kit: Kit, tx: Tx, by: Signed, change: Change): Promise<void> {
+  const { action, subject, tenantId, venueIds = [], details = {} } = change;
   const { actor, address, requestId } = by;
-  return tx.audit({ id: kit.newId(), at: tx.now, tenantId, actor, action, subject, address, requestId, details });
+  const about = venueIds.length === 0 ? {} : { venueIds };
+  return tx.audit({ id: kit.newId(), at: tx.now, tenantId, actor, action, subject, address, requestId, details, ...about });
 }

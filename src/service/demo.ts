@@ -55,7 +55,8 @@ export async function fillWithDemo(services: Services, url: string): Promise<voi
   const { items } = await services.kit.store.list('tenants', { limit: 1 });
   const tenant = items[0];
   if (!tenant || (await services.kit.store.read.count('venues', 'tenantId', tenant.id)) > 0) return;
-  const caller: TenantCaller = { actor: system, role: 'platform', tenantId: tenant.id, address: null, requestId: null };
+  const nowhere = { address: null, requestId: null };
+  const caller: TenantCaller = { actor: system, role: 'platform', tenantId: tenant.id, venueIds: null, expiresAt: null, ...nowhere };
   const { venues } = (await fixture('demo.json', url)) as { venues: DemoVenue[] };
   for (const venue of venues) await makeVenue(services, caller, venue, `${url}/media`);
 }

@@ -7,8 +7,10 @@ import type { ScreenView } from '../domain/screen.ts';
 import type { Reader, Tx } from '../store/store.ts';
 import { configInForce } from './configs.ts';
 import { type Caller, type Kit, recordChange, type TenantCaller } from './context.ts';
+import { endKeys } from './device-keys.ts';
 import { lookUp } from './lookup.ts';
 import { afterId, toPage } from './paging.ts';
+import { inVenues } from './scope.ts';
 import { viewScreen } from './screens.ts';
 
 /** Devices: listed, looked at, revoked (docs/protocol.md §5.3). */
@@ -16,7 +18,7 @@ export function makeDevices(kit: Kit) {
   const { store, clock } = kit;
 
   async function view(reader: Reader, row: Device): Promise<DeviceView> {
-    const marks = store.marks('device', row.id);
+    const marks = await store.marks('device', row.id);
     const { config } = await configInForce(reader, row);
     return {
       id: row.id,
@@ -31,18 +33,16 @@ export function makeDevices(kit: Kit) {
       lastPlaylistStatus: marks.lastPlaylistStatus ?? null,
       lastConfigAt: isoOrNull(marks.lastConfigAt),
       lastEventAt: isoOrNull(marks.lastEventAt),
+      lastRefusedAt: isoOrNull(marks.lastRefusedAt),
       online: isOnline(row.state, marks.lastSeenAt, config, clock.now()),
       suspendedAt: isoOrNull(row.suspendedAt),
       suspendReason: row.suspendReason,
     };
   }
 
-  async function list(
-    { tenantId }: TenantCaller,
-    { screenId, venueId, state, online, cursor, limit }: DeviceQuery,
-  ): Promise<Page<DeviceView>> {
-    const asked = Object.entries({ screenId, venueId, state }).filter(([, value]) => value !== undefined);
-    const where = { tenantId, ...Object.fromEntries(asked) };
+  async function list(caller: TenantCaller, { screenId, venueId, state, online, cursor, limit }: DeviceQuery): Promise<Page<DeviceView>> {
+    const asked = Object.entries({ screenId, state }).filter(([, value]) => value !== undefined);
+    const where = { tenantId: caller.tenantId, ...inVenues(caller, venueId), ...Object.fromEntries(asked) };
     const seen = online === undefined ? {} : { online: { is: online === 'true', now: clock.now() } };
     return toPage(await store.list('devices', { where, ...seen, ...afterId(cursor), limit }), (row) => view(store.read, row));
   }
@@ -55,8 +55,7 @@ export function makeDevices(kit: Kit) {
   async function suspend(tx: Tx, row: Device, reason: string | null): Promise<Device> {
     const device: Device = { ...row, state: 'suspended', suspendedAt: tx.now, suspendReason: reason };
     await tx.put('devices', device);
-    const keys = (await tx.select('deviceKeys', 'deviceId', [row.id])).filter((key) => key.state !== 'revoked');
-    for (const key of keys) await tx.put('deviceKeys', { ...key, state: 'revoked', revokedAt: tx.now });
+    await endKeys(tx, await tx.select('deviceKeys', 'deviceId', [row.id]));
     // A bound device is the one of its screen, and a screen does not go without its devices.
     const screen = (await tx.get('screens', row.screenId)) as Screen;
     await tx.put('screens', { ...screen, state: 'provisioning', deviceId: null, updatedAt: tx.now });
@@ -65,17 +64,19 @@ export function makeDevices(kit: Kit) {
 
   /** On a suspended device nothing changes. */
   async function revoke(caller: Caller, id: string, reason: string | null): Promise<{ device: DeviceView; screen: ScreenView }> {
-    return store.write(async (tx) => {
+    const { device, screen } = await store.write(async (tx) => {
       const before = await lookUp(tx, caller, 'device', id);
       const device = before.state === 'suspended' ? before : await suspend(tx, before, reason);
       if (device !== before) {
         const details = { screenId: device.screenId, reason };
         const subject = { kind: 'device', id: device.id };
-        await recordChange(kit, tx, caller, { action: 'device.revoke', subject, tenantId: device.tenantId, details });
+        const { tenantId, venueId } = device;
+        await recordChange(kit, tx, caller, { action: 'device.revoke', subject, tenantId, venueIds: [venueId], details });
       }
       const screen = (await tx.get('screens', device.screenId)) as Screen;
-      return { device: await view(tx, device), screen: await viewScreen(tx, screen, tx.now) };
+      return { device, screen: await viewScreen(tx, screen, tx.now) };
     });
+    return { device: await view(store.read, device), screen };
   }
 
   return { list, get, revoke };

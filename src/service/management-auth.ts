@@ -1,4 +1,5 @@
 import { hashKey } from '../domain/api-key.ts';
+import { iso } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import { asGuid } from '../domain/id.ts';
 import type { Token } from '../domain/records.ts';
@@ -21,11 +22,26 @@ export interface Demand {
   role: Role;
   /** The operation works without a tenant too. */
   tenantOptional: boolean;
+  /** It takes a token that is not bound to venues. */
+  wholeTenant: boolean;
+}
+
+function expired(name: string, expiresAt: number): SignageError {
+  const detail = `The token ${JSON.stringify(name)} has expired: it was good until ${iso(expiresAt)}. Ask an admin for a new one.`;
+  return new SignageError('credential_expired', detail);
+}
+
+/** Throws `insufficient_role`. */
+function checkRights({ name, role, venueIds }: Token, demand: Demand): void {
+  const shown = `the token ${JSON.stringify(name)}`;
+  if (!mayAct(role, demand.role)) throw new SignageError('insufficient_role', `This takes the role ${demand.role}; ${shown} has ${role}.`);
+  if (!demand.wholeTenant || venueIds == null) return;
+  throw new SignageError('insufficient_role', `This takes a token of the whole tenant; ${shown} is bound to venues.`);
 }
 
 /**
  * Authenticates management tokens (docs/protocol.md §5.1). Throws, in this order, `credential_missing`, `credential_invalid`,
- * `insufficient_role`, `tenant_not_found`, `tenant_required`.
+ * `credential_expired`, `insufficient_role`, `tenant_not_found`, `tenant_required`.
  */
 export function makeManagementAuth(kit: Kit, trust: Trust) {
   const { store, clock } = kit;
@@ -38,6 +54,7 @@ export function makeManagementAuth(kit: Kit, trust: Trust) {
     const token = text !== undefined && adminTokenForm.test(text) ? await store.read.find('tokens', 'hash', hashKey(text)) : undefined;
     if (!token)
       throw new SignageError('credential_invalid', 'This is no management token of this service: check it, or ask for a new one.');
+    if (token.expiresAt != null && token.expiresAt <= clock.now()) throw expired(token.name, token.expiresAt);
     return token;
   }
 
@@ -65,14 +82,10 @@ export function makeManagementAuth(kit: Kit, trust: Trust) {
     const lastUsedAt = clock.now();
     store.touch('token', token.id, { lastUsedAt });
     if (token.tenantId !== null) trust.remember(origin.address, token.tenantId);
-    if (!mayAct(token.role, demand.role)) {
-      throw new SignageError(
-        'insufficient_role',
-        `This takes the role ${demand.role}; the token ${JSON.stringify(token.name)} has ${token.role}.`,
-      );
-    }
+    checkRights(token, demand);
     const tenantId = await tenantOf(token, credentials.tenant, demand.tenantOptional);
     if (token.tenantId === null && tenantId !== null) trust.remember(origin.address, tenantId);
-    return { ...origin, actor: { kind: 'token', id: token.id, name: token.name }, role: token.role, tenantId };
+    const reach = { venueIds: token.venueIds ?? null, expiresAt: token.expiresAt ?? null };
+    return { ...origin, actor: { kind: 'token', id: token.id, name: token.name }, role: token.role, tenantId, ...reach };
   };
 }

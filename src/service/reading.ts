@@ -3,18 +3,19 @@ import type { Page } from '../domain/list.ts';
 import type { ReportQuery, ReportRow } from '../domain/report.ts';
 import type { Kit, TenantCaller } from './context.ts';
 import { afterId, toPage } from './paging.ts';
+import { withinVenues } from './scope.ts';
 import { auditView } from './views.ts';
 
 /** The impressions report and the audit trail (docs/protocol.md §5.6, §5.7). */
 export function makeReading({ store }: Kit) {
   return {
-    impressions({ tenantId }: TenantCaller, query: ReportQuery): Promise<ReportRow[]> {
-      return store.impressions({ ...query, tenantId });
+    impressions(caller: TenantCaller, query: ReportQuery): Promise<ReportRow[]> {
+      return store.impressions({ ...query, tenantId: caller.tenantId, ...withinVenues(caller) });
     },
     /** Platform callers also see what belongs to no tenant. */
-    async audit({ tenantId, role }: TenantCaller, { cursor, ...filters }: AuditQuery): Promise<Page<AuditView>> {
-      const tenantIds = role === 'platform' ? [tenantId, null] : [tenantId];
-      return toPage(await store.audit({ ...filters, tenantIds, ...afterId(cursor) }), auditView);
+    async audit(caller: TenantCaller, { cursor, ...filters }: AuditQuery): Promise<Page<AuditView>> {
+      const tenantIds = caller.role === 'platform' ? [caller.tenantId, null] : [caller.tenantId];
+      return toPage(await store.audit({ ...filters, tenantIds, ...withinVenues(caller), ...afterId(cursor) }), auditView);
     },
   };
 }

@@ -7,6 +7,7 @@ import type { Device, DeviceKey, PairingCode, Screen } from '../domain/records.t
 import type { Tx } from '../store/store.ts';
 import { configInForce } from './configs.ts';
 import { type Kit, type Origin, recordChange } from './context.ts';
+import { byDevice } from './device-keys.ts';
 import type { GuessLimit } from './guess-limit.ts';
 import { cancelCodes } from './screens.ts';
 import type { Trust } from './trust.ts';
@@ -71,9 +72,9 @@ export function makeRegistration(kit: Kit, guesses: GuessLimit, trust: Trust) {
     await tx.put('screens', { ...screen, state: 'active', deviceId: device.id, updatedAt: tx.now });
     await tx.put('codes', { ...code, state: 'used', usedAt: tx.now, deviceId: device.id, answeredConfig: config });
     await cancelCodes(tx, screenId, code.id);
-    const actor = { kind: 'device' as const, id: device.id, name: device.deviceInfo.deviceName };
-    const change = { action: 'device.register', subject: { kind: 'device', id: device.id }, tenantId, details: { screenId } };
-    await recordChange(kit, tx, { ...request, actor }, change);
+    const subject = { kind: 'device', id: device.id };
+    const change = { action: 'device.register', subject, tenantId, venueIds: [venueId], details: { screenId } };
+    await recordChange(kit, tx, { ...request, actor: byDevice(device) }, change);
     return { answer: answer(code, device.id, apiKey, config), repeated: false };
   }
 
@@ -99,7 +100,7 @@ export function makeRegistration(kit: Kit, guesses: GuessLimit, trust: Trust) {
     const { pairingCode } = request.body;
     const codeId = hashCode(store.secret, pairingCode);
     const known = await store.read.get('codes', codeId);
-    guesses.judge(request.address, known?.tenantId);
+    await guesses.judge(request.address, known?.tenantId);
     if (!known) throw unknownCode();
     const { idempotencyKey } = request;
     const apiKey = idempotencyKey === undefined ? undefined : deriveDeviceKey(store.secret, pairingCode, idempotencyKey);

@@ -9,6 +9,7 @@ import { type Caller, type Kit, recordChange, type TenantCaller } from './contex
 import { labelFilter, patchLabels } from './labels.ts';
 import { lookUp, withName } from './lookup.ts';
 import { afterId, named, toPage } from './paging.ts';
+import { inVenues } from './scope.ts';
 import { screenView } from './views.ts';
 
 /** The newest code of each of these screens. */
@@ -40,14 +41,15 @@ export function makeScreens(kit: Kit) {
     action: `screen.${verb}`,
     subject: { kind: 'screen', id: row.id },
     tenantId: row.tenantId,
+    venueIds: [row.venueId],
     details: { name: row.name, venueId: row.venueId },
   });
 
-  async function list({ tenantId }: TenantCaller, query: ScreenQuery): Promise<Page<ScreenView>> {
+  async function list(caller: TenantCaller, query: ScreenQuery): Promise<Page<ScreenView>> {
     const { labels, impossible } = labelFilter(query.label);
     if (impossible) return { items: [], nextCursor: null };
     const { venueId, state } = query;
-    const where = { tenantId, ...(venueId === undefined ? {} : { venueId }), ...(state === undefined ? {} : { state }) };
+    const where = { tenantId: caller.tenantId, ...inVenues(caller, venueId), ...(state === undefined ? {} : { state }) };
     const page = { ...named(query), ...afterId(query.cursor), limit: query.limit };
     const slice = await store.list('screens', { where, ...(labels ? { labels } : {}), ...page });
     const codes = await newestCodes(
@@ -63,7 +65,7 @@ export function makeScreens(kit: Kit) {
 
   /** Throws `venue_not_found`, `name_taken`. */
   async function create(caller: TenantCaller, { venueId, name, labels }: ScreenCreation): Promise<ScreenView> {
-    return withName('screen', name, () =>
+    return withName({ store, caller }, 'screen', name, () =>
       store.write(async (tx) => {
         const venue = await lookUp(tx, caller, 'venue', venueId);
         const made = { id: kit.newId(), tenantId: venue.tenantId, venueId: venue.id, createdAt: tx.now, updatedAt: tx.now };
@@ -76,7 +78,7 @@ export function makeScreens(kit: Kit) {
   }
 
   async function update(caller: Caller, id: string, patch: ScreenPatch): Promise<ScreenView> {
-    return withName('screen', patch.name ?? '', () =>
+    return withName({ store, caller }, 'screen', patch.name ?? '', () =>
       store.write(async (tx) => {
         const before = await lookUp(tx, caller, 'screen', id);
         const after = { ...before, name: patch.name ?? before.name, labels: patchLabels(before.labels, patch.labels) };

@@ -1,20 +1,27 @@
 import type { Clock, Random } from '../domain/clock.ts';
 import { makeIdSource } from '../domain/id.ts';
-import type { PlaylistChain } from '../origin/origin.ts';
+import type { ConfigCopies, OriginHealth, PlaylistChain, PlaylistCopies } from '../origin/origin.ts';
 import type { Store } from '../store/store.ts';
+import { makeBackups } from './backups.ts';
 import { makeCodes } from './codes.ts';
 import { makeConfigs } from './configs.ts';
 import type { Caller, Kit } from './context.ts';
+import { makeCopies } from './copies.ts';
 import { makeDeviceAuth } from './device-auth.ts';
 import { makeDevices } from './devices.ts';
 import { makeGuessLimit } from './guess-limit.ts';
+import { makeHealth } from './health.ts';
+import { makeKeyGrace } from './key-grace.ts';
+import { makeKeyRotation } from './key-rotation.ts';
 import { lookUp, type RecordKind } from './lookup.ts';
 import { makeManagementAuth } from './management-auth.ts';
+import type { MirrorLag } from './mirror.ts';
 import { makePlayback } from './playback.ts';
 import { makePlaylists } from './playlists.ts';
 import { makeReading } from './reading.ts';
 import { makeRegistration } from './registration.ts';
 import { makeScreens } from './screens.ts';
+import type { ServedVersions } from './served-versions.ts';
 import { makeTelemetry } from './telemetry.ts';
 import { makeTenants } from './tenants.ts';
 import { makeTokens } from './tokens.ts';
@@ -25,15 +32,28 @@ export interface ServiceOptions {
   store: Store;
   clock: Clock;
   random: Random;
-  /** Where playlists come from. */
-  askOrigins: PlaylistChain;
+  /** Where playlists come from, and how these places fare. */
+  origins: { ask: PlaylistChain; health(): OriginHealth[] };
+  /** Kept where a fallback could be older than what was served. */
+  served?: ServedVersions | undefined;
+  /** The copies of playlists in the object store, if there is one. */
+  copies?: PlaylistCopies | undefined;
+  /** The copies of configs there. */
+  configCopies?: ConfigCopies | undefined;
+  /** How far they lag behind. */
+  lag?: (() => MirrorLag) | undefined;
   codeTtlMinutes: number;
+  /** For how long a verified device key is good for playlist and config while the store cannot be asked; 0: not at all. */
+  authGraceMs?: number;
   /** Called when a source begins to be refused for guessing codes. */
   onLockOut?: (source: string) => void;
 }
 
 /** All subjects of the service on one store. */
-export function makeServices({ store, clock, random, askOrigins, codeTtlMinutes, onLockOut }: ServiceOptions) {
+export function makeServices(options: ServiceOptions) {
+  const { clock, random, origins, served, copies, configCopies, lag, codeTtlMinutes, authGraceMs = 0, onLockOut } = options;
+  const grace = authGraceMs > 0 ? makeKeyGrace(options.store, clock, authGraceMs) : undefined;
+  const store = grace?.store ?? options.store;
   const kit: Kit = { store, clock, random, newId: makeIdSource(clock, random) };
   const trust = makeTrust(clock);
   const codes = makeCodes(kit, codeTtlMinutes);
@@ -44,9 +64,10 @@ export function makeServices({ store, clock, random, askOrigins, codeTtlMinutes,
       await (kind === 'pairing_code' ? codes.lookUp(store.read, caller, id) : lookUp(store.read, caller, kind, id));
     },
     managementAuth: makeManagementAuth(kit, trust),
-    deviceAuth: makeDeviceAuth(kit, trust),
-    register: makeRegistration(kit, makeGuessLimit(clock, trust, onLockOut), trust),
-    playback: makePlayback(kit, askOrigins),
+    deviceAuth: makeDeviceAuth(kit, trust, grace),
+    register: makeRegistration(kit, makeGuessLimit(store, clock, trust, onLockOut), trust),
+    rotateKey: makeKeyRotation(kit),
+    playback: makePlayback(kit, { ask: origins.ask, served, configCopies: grace && configCopies }),
     telemetry: makeTelemetry(kit),
     codes,
     tenants: makeTenants(kit),
@@ -55,8 +76,11 @@ export function makeServices({ store, clock, random, askOrigins, codeTtlMinutes,
     screens: makeScreens(kit),
     devices: makeDevices(kit),
     playlists: makePlaylists(kit),
+    copies: makeCopies(kit, copies),
     configs: makeConfigs(kit),
     reading: makeReading(kit),
+    health: makeHealth(store, origins.health, lag),
+    backups: makeBackups(kit),
   };
 }
 

@@ -6,6 +6,7 @@ import type { Kit, TenantCaller } from './context.ts';
 import type { DeviceCaller } from './device-auth.ts';
 import { holdUntil } from './long-poll.ts';
 import { afterId } from './paging.ts';
+import { withinVenues } from './scope.ts';
 
 /** A batch as it came from a TV. */
 export interface SentBatch {
@@ -34,16 +35,26 @@ export function makeTelemetry(kit: Kit) {
     return outcome === 'repeated';
   }
 
-  /** With `waitSeconds`, an empty answer is held until there is an event. */
-  async function list({ tenantId }: TenantCaller, query: EventQuery, signal: AbortSignal): Promise<Page<StoredEventView>> {
+  /** With `waitSeconds`, an empty answer is held until there is an event: pages of what others have sent are passed over. */
+  async function list(caller: TenantCaller, query: EventQuery, signal: AbortSignal): Promise<Page<StoredEventView>> {
+    const { tenantId } = caller;
     const { cursor, after, waitSeconds = 0, ...filters } = query;
-    const from = after === undefined ? afterId(cursor) : { after };
+    const forMs = waitSeconds * secondMs;
+    const endMs = clock.now() + forMs;
+    const start = after === undefined ? afterId(cursor) : { after };
+    let from = start;
     const look = async () => {
-      const { items, next } = await store.events({ ...filters, tenantId, ...from });
-      return { value: { items: items.map(view), nextCursor: next }, settled: items.length > 0 || next !== null };
+      // What is new comes first there.
+      if (filters.order === 'desc') from = start;
+      for (;;) {
+        const { items, next } = await store.events({ ...filters, tenantId, ...withinVenues(caller), ...from });
+        const isOver = items.length > 0 || next === null || signal.aborted || clock.now() >= endMs;
+        if (isOver) return { value: { items: items.map(view), nextCursor: next }, settled: items.length > 0 || next !== null };
+        from = { after: next };
+      }
     };
     if (waitSeconds === 0) return (await look()).value;
-    return holdUntil(kit, { topic: `events/${tenantId}`, forMs: waitSeconds * secondMs, signal }, look);
+    return holdUntil(kit, { topic: `events/${tenantId}`, forMs, signal }, look);
   }
 
   return { accept, list };

@@ -19,7 +19,7 @@ export function makeTenants(kit: Kit) {
   }
 
   async function create(caller: Caller, { name }: TenantCreation): Promise<TenantView> {
-    return withName('tenant', name, () =>
+    return withName({ store, caller }, 'tenant', name, () =>
       store.write(async (tx) => {
         const row = { id: kit.newId(), name, createdAt: tx.now, updatedAt: tx.now };
         await tx.put('tenants', row);
@@ -35,7 +35,7 @@ export function makeTenants(kit: Kit) {
   }
 
   async function update(caller: Caller, id: string, patch: TenantPatch): Promise<TenantView> {
-    return withName('tenant', patch.name ?? '', () =>
+    return withName({ store, caller }, 'tenant', patch.name ?? '', () =>
       store.write(async (tx) => {
         const before = await lookUp(tx, caller, 'tenant', id);
         const name = patch.name ?? before.name;

@@ -16,14 +16,13 @@ export function makeVenues(kit: Kit) {
     action: `venue.${verb}`,
     subject: { kind: 'venue', id: row.id },
     tenantId: row.tenantId,
+    venueIds: [row.id],
     details: { name: row.name },
   });
 
-  async function list({ tenantId }: TenantCaller, query: VenueQuery): Promise<Page<VenueView>> {
-    return toPage(
-      await store.list('venues', { where: { tenantId }, ...named(query), ...afterId(query.cursor), limit: query.limit }),
-      venueView,
-    );
+  async function list({ tenantId, venueIds }: TenantCaller, query: VenueQuery): Promise<Page<VenueView>> {
+    const where = { tenantId, ...(venueIds && { id: venueIds }) };
+    return toPage(await store.list('venues', { where, ...named(query), ...afterId(query.cursor), limit: query.limit }), venueView);
   }
 
   async function get(caller: Caller, id: string): Promise<VenueView> {
@@ -31,7 +30,7 @@ export function makeVenues(kit: Kit) {
   }
 
   async function create(caller: TenantCaller, { name, address, timezone, labels }: VenueCreation): Promise<VenueView> {
-    return withName('venue', name, () =>
+    return withName({ store, caller }, 'venue', name, () =>
       store.write(async (tx) => {
         await holdTenant(tx, caller);
         const { tenantId } = caller;
@@ -44,7 +43,7 @@ export function makeVenues(kit: Kit) {
   }
 
   async function update(caller: Caller, id: string, patch: VenuePatch): Promise<VenueView> {
-    return withName('venue', patch.name ?? '', () =>
+    return withName({ store, caller }, 'venue', patch.name ?? '', () =>
       store.write(async (tx) => {
         const before = await lookUp(tx, caller, 'venue', id);
         const { name = before.name, address = before.address, timezone = before.timezone } = patch;

@@ -13,9 +13,15 @@ export function tenantView(row: Tenant): TenantView {
   return { id: row.id, name: row.name, createdAt: iso(row.createdAt), updatedAt: iso(row.updatedAt) };
 }
 
+/** How far a token goes. */
+export function reachView({ expiresAt, venueIds }: Pick<Token, 'expiresAt' | 'venueIds'>): Pick<TokenView, 'expiresAt' | 'venueIds'> {
+  return { expiresAt: isoOrNull(expiresAt), venueIds: venueIds ? [...venueIds] : null };
+}
+
 export function tokenView(row: Token, marks: TokenMarks): TokenView {
   const { id, tenantId, name, role } = row;
-  return { id, tenantId, name, role, createdAt: iso(row.createdAt), lastUsedAt: isoOrNull(marks.lastUsedAt) };
+  const times = { createdAt: iso(row.createdAt), lastUsedAt: isoOrNull(marks.lastUsedAt) };
+  return { id, tenantId, name, role, ...reachView(row), ...times };
 }
 
 export function venueView(row: Venue): VenueView {

@@ -38,7 +38,7 @@ describe('signage token create', () => {
     const { stdout } = await cli(['token', 'create', '--name', 'Alone', '--role', 'viewer', '--jq', '.token']);
     expect(await works(stdout.trim())).toBe(true);
     expect((await cli(['token', 'create', '--name', 'People', '--role', 'viewer'])).stdout).toMatch(
-      /^Name +People\nRole +viewer\nToken +mak_/,
+      /^Name +People\nRole +viewer\nVenues +all\nExpires +never\nToken +mak_/,
     );
   });
 
@@ -116,7 +116,7 @@ describe('signage token list, get', () => {
     const { json, stdout } = await cli(['token', 'list', '-o', 'json']);
     expect(json.map(({ name }: { name: string }) => name)).toEqual(await names());
     expect(stdout).not.toContain('mak_');
-    expect((await cli(['token', 'list'])).stdout).toMatch(/^NAME +ROLE +LAST USED AT\n/);
+    expect((await cli(['token', 'list'])).stdout).toMatch(/^NAME +ROLE +VENUES +EXPIRES +LAST USED AT\n/);
     expect((await (await as('operator'))(['token', 'list'])).code).toBe(4);
   });
 

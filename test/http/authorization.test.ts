@@ -1,10 +1,12 @@
 // Every management operation of the table, by every kind of caller.
+import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { mayAct, type Role, roles } from '../../src/domain/role.ts';
-import { type Operation, type OperationId, operations, type RecordKind } from '../../src/wire/operations.ts';
-import type { SchemaName } from '../../src/wire/schemas.ts';
-import { expectProblem, item, type Manager, manager, unknownId } from '../support/management.ts';
+import { type Operation, type OperationId, operations } from '../../src/wire/operations.ts';
+import { expectProblem, type Manager, manager, unknownId } from '../support/management.ts';
+import { operationCalls } from '../support/operation-calls.ts';
 import { type Answer, startService, type TestService } from '../support/service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 type Management = [OperationId, Operation & { access: Role }];
 
@@ -19,51 +21,19 @@ let callers: Record<Role, Manager>;
 let foreigner: Manager;
 let deviceKey: string;
 let home: string;
+let calls: ReturnType<typeof operationCalls>;
 let count = 0;
 
-/** What makes a record of each kind that nothing else needs, in the tenant `home`; answers what stands for it in a path. */
-const make: Record<RecordKind, () => Promise<string>> = {
-  tenant: async () => home,
-  token: async () => (await callers.admin.post('/v1/tokens', { name: `Token ${++count}`, role: 'viewer' })).body.id,
-  venue: async () => (await callers.admin.venue(`Site ${++count}`)).id,
-  screen: async () => (await callers.admin.screen(await make.venue(), 'TV')).id,
-  device: async () => {
-    const { code } = await callers.admin.code(await make.screen());
-    return (await service.register(code)).body.deviceId;
-  },
-  pairing_code: async () => (await callers.admin.code(await make.screen())).code,
-};
-
-/** A body that each operation takes. */
-const bodies: Partial<Record<SchemaName, () => unknown>> = {
-  codeCreation: async () => ({ screenId: await make.screen() }),
-  revocation: () => ({ reason: 'stolen' }),
-  tenantCreation: () => ({ name: `Tenant ${++count}` }),
-  tenantPatch: () => ({}),
-  tokenCreation: () => ({ name: `Token ${++count}`, role: 'viewer' }),
-  venueCreation: () => ({ name: `Site ${++count}` }),
-  venuePatch: () => ({ address: 'x' }),
-  screenCreation: async () => ({ venueId: await make.venue(), name: 'TV' }),
-  screenPatch: () => ({ labels: { a: '1' } }),
-  publication: () => ({ items: [item()] }),
-  configBody: () => ({ syncIntervalMinutes: 7 }),
-};
-
-/** Sends an operation with a good body; `id` stands for `:id` and `:code`. */
-async function perform(caller: Manager['send'], { method, path, body }: Operation, id: string): Promise<Answer> {
-  return caller(method, path.replace(/:(id|code)/, id), body ? { body: await bodies[body]!() } : {});
-}
-
-const makeFor = ({ record = 'tenant' }: Operation) => make[record]();
 const without = ({ body }: Answer) => ({ ...body, requestId: undefined });
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ objectStore: pathToFileURL(await temporaryFolder()).href });
   platform = manager(service);
   home = (await platform.get('/v1/me')).body.tenantId;
   const inside = platform.in(home);
   callers = { platform: inside } as typeof callers;
   for (const role of roles.filter((one) => one !== 'platform')) callers[role] = await inside.as(role);
+  calls = operationCalls(service, callers.admin, home);
   deviceKey = (await service.tv()).apiKey;
   const other = await platform.tenant('Other');
   foreigner = await platform.in(other.id).as('admin');
@@ -71,7 +41,7 @@ beforeAll(async () => {
 
 describe.each(table)('%s', (_, operation) => {
   const anonymous = (headers: Record<string, string>) =>
-    perform((method, path, sent) => service.send(method, path, { ...sent, headers }), operation, unknownId);
+    calls.perform((method, path, sent) => service.send(method, path, { ...sent, headers }), operation, unknownId);
 
   it('401 credential_missing without a credential', async () => {
     const answer = await anonymous({});
@@ -89,8 +59,8 @@ describe.each(table)('%s', (_, operation) => {
   });
 
   it.each(roles.filter((role) => !mayAct(role, operation.access)))('403 insufficient_role for a %s, whatever the record', async (role) => {
-    for (const id of [await makeFor(operation), unknownId, 'x']) {
-      const answer = await perform(callers[role].send, operation, id);
+    for (const id of [await calls.makeFor(operation), unknownId, 'x']) {
+      const answer = await calls.perform(callers[role].send, operation, id);
       expectProblem(answer, 'insufficient_role');
       expect(answer.headers.has('www-authenticate')).toBe(false);
     }
@@ -99,8 +69,8 @@ describe.each(table)('%s', (_, operation) => {
   it.each(roles.filter((role) => mayAct(role, operation.access) && operation.path !== '/v1/tenants/:id'))(
     'opens for a %s',
     async (role) => {
-      const id = await makeFor(operation);
-      const answer = await perform(callers[role].send, operation, id);
+      const id = await calls.makeFor(operation);
+      const answer = await calls.perform(callers[role].send, operation, id);
       // Nothing was published or stored in what was just made.
       if (answer.status === 404) return expect(answer.body.code).toMatch(/^(playlist|config)_not_found$/);
       expect(answer.status, answer.text).toBe(operation.status);
@@ -110,14 +80,14 @@ describe.each(table)('%s', (_, operation) => {
 
 describe.each(withRecord)('%s of another tenant', (_, operation) => {
   it('404 byte for byte as for an unknown one, and nothing happened', async () => {
-    if (operation.access === 'platform') return expectProblem(await perform(foreigner.send, operation, home), 'insufficient_role');
-    const id = await makeFor(operation);
+    if (operation.access === 'platform') return expectProblem(await calls.perform(foreigner.send, operation, home), 'insufficient_role');
+    const id = await calls.makeFor(operation);
     const unknown = operation.record === 'pairing_code' ? 'ZZZZZZZZ' : unknownId;
     const before = (await callers.platform.get('/v1/audit?limit=1')).body.items[0].id;
     const [foreign, absent, malformed] = [
-      await perform(foreigner.send, operation, id),
-      await perform(foreigner.send, operation, unknown),
-      await perform(foreigner.send, operation, 'no-such-thing'),
+      await calls.perform(foreigner.send, operation, id),
+      await calls.perform(foreigner.send, operation, unknown),
+      await calls.perform(foreigner.send, operation, 'no-such-thing'),
     ];
     expect(foreign!.status).toBe(404);
     expect(foreign!.body.code).toBe(`${operation.record}_not_found`);
@@ -131,14 +101,14 @@ describe.each(withRecord)('%s of another tenant', (_, operation) => {
   it('404 before the body and the query are judged', async () => {
     if (operation.access === 'platform') return;
     const sent = operation.body ? { body: { nonsense: [] } } : {};
-    const answer = await foreigner.send(operation.method, `${operation.path.replace(/:(id|code)/, await makeFor(operation))}`, sent);
+    const answer = await foreigner.send(operation.method, `${operation.path.replace(/:(id|code)/, await calls.makeFor(operation))}`, sent);
     expect(answer.status).toBe(404);
   });
 });
 
 describe('lists', () => {
   it.each(['venues', 'screens', 'devices', 'events', 'tokens'])('GET /v1/%s shows nothing of another tenant', async (noun) => {
-    await make.device();
+    await calls.make.device();
     const mine = (await callers.admin.get(`/v1/${noun}?limit=200`)).body.items.map(({ id }: { id: string }) => id);
     const theirs = (await foreigner.get(`/v1/${noun}?limit=200`)).body.items.map(({ id }: { id: string }) => id);
     expect(theirs.filter((id: string) => mine.includes(id))).toEqual([]);
@@ -163,7 +133,7 @@ describe('platform operations', () => {
     '%s opens for a platform token, in any tenant',
     async (_, operation) => {
       const { id } = await platform.tenant(`Tenant ${++count}`);
-      const answer = await perform(callers.platform.send, operation, id);
+      const answer = await calls.perform(callers.platform.send, operation, id);
       expect(answer.status, answer.text).toBe(operation.status);
     },
   );
@@ -173,7 +143,7 @@ describe('platform operations', () => {
     async (_, operation) => {
       if (operation.record === 'tenant') return;
       const elsewhere = platform.in((await foreigner.get('/v1/me')).body.tenantId);
-      expect((await perform(elsewhere.send, operation, await makeFor(operation))).status).toBe(404);
+      expect((await calls.perform(elsewhere.send, operation, await calls.makeFor(operation))).status).toBe(404);
     },
   );
 });

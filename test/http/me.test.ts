@@ -17,7 +17,8 @@ describe('GET /v1/me', () => {
     const { id, token } = (await platform.post('/v1/tokens', { name: `My ${role}`, role })).body;
     const { status, body } = await manager(service, token).get('/v1/me');
     expect(status).toBe(200);
-    expect(body).toEqual({ tokenId: id, name: `My ${role}`, role, tenantId: tenant.id, tenantName: 'default' });
+    const reach = { expiresAt: null, venueIds: null };
+    expect(body).toEqual({ tokenId: id, name: `My ${role}`, role, ...reach, tenantId: tenant.id, tenantName: 'default' });
   });
 
   it('200 for a platform token: the only tenant; null while that is open; the named one', async () => {

@@ -9,6 +9,7 @@ let admin: Manager;
 let tenantId: string;
 let count = 0;
 const fresh = () => `Token ${++count}`;
+const tokenMembers = ['createdAt', 'expiresAt', 'id', 'lastUsedAt', 'name', 'role', 'tenantId', 'venueIds'];
 
 beforeAll(async () => {
   service = await startService();
@@ -23,7 +24,7 @@ describe('POST /v1/tokens', () => {
     const answer = await admin.post('/v1/tokens', { name, role });
     expect(answer.status).toBe(201);
     const { id, createdAt, token } = answer.body;
-    expect(answer.body).toEqual({ id, tenantId, name, role, createdAt, lastUsedAt: null, token });
+    expect(answer.body).toEqual({ id, tenantId, name, role, expiresAt: null, venueIds: null, createdAt, lastUsedAt: null, token });
     expect(token).toMatch(/^mak_[0-9A-Za-z]{49}$/);
     expect(answer.headers.get('location')).toBe(`/v1/tokens/${id}`);
     expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -49,9 +50,59 @@ describe('POST /v1/tokens', () => {
     expectInvalid(await admin.post('/v1/tokens', { name: fresh(), role: 'viewer', token: 'mak_mine' }), '/token');
   });
 
-  it('400 for expiresAt and venueIds, which this version does not know: a token must not last longer than was meant', async () => {
-    const body = { name: fresh(), role: 'viewer', expiresAt: '2027-01-01T00:00:00Z', venueIds: [unknownId] };
-    expectInvalid(await admin.post('/v1/tokens', body), '/expiresAt', '/venueIds');
+  it('201 with expiresAt and venueIds, in any of their forms; null is as good as absent', async () => {
+    const [one, other] = [await platform.venue(fresh()), await platform.venue(fresh())];
+    const venueIds = [other.id.toUpperCase(), one.id, other.id];
+    const expected = { expiresAt: '2026-12-01T00:00:00.000Z', venueIds: [other.id, one.id] };
+    for (const expiresAt of ['2026-12-01', '2026-12-01T01:00:00+01:00', '2026-12-01T00:00Z']) {
+      const { status, body } = await admin.post('/v1/tokens', { name: fresh(), role: 'installer', expiresAt, venueIds });
+      expect([status, body]).toEqual([201, expect.objectContaining(expected)]);
+      const { token: _, ...view } = body;
+      expect((await admin.get(`/v1/tokens/${body.id}`)).body).toEqual(view);
+      expect((await manager(service, body.token).get('/v1/me')).body).toMatchObject(expected);
+    }
+    const { body } = await admin.post('/v1/tokens', { name: fresh(), role: 'viewer', expiresAt: null, venueIds: null });
+    expect(body).toMatchObject({ expiresAt: null, venueIds: null });
+  });
+
+  it.each([
+    ['a time that is over', { expiresAt: '2026-11-20T11:59:59.999Z' }, '/expiresAt'],
+    ['this very moment', { expiresAt: '2026-11-20T12:00:00.000Z' }, '/expiresAt'],
+    ['a time without a zone', { expiresAt: '2026-12-01T00:00:00' }, '/expiresAt'],
+    ['a number', { expiresAt: 1_800_000_000 }, '/expiresAt'],
+    ['no time at all', { expiresAt: 'tomorrow' }, '/expiresAt'],
+    ['a day that no calendar has', { expiresAt: '2027-02-30' }, '/expiresAt'],
+    ['a time on such a day', { expiresAt: '2027-04-31T10:00:00+02:00' }, '/expiresAt'],
+    ['no venue', { venueIds: [] }, '/venueIds'],
+    ['101 venues', { venueIds: Array.from({ length: 101 }, () => unknownId) }, '/venueIds'],
+    ['one venue that is no list', { venueIds: unknownId }, '/venueIds'],
+    ['what is no id', { venueIds: [unknownId, 'x'] }, '/venueIds/1'],
+  ])('400 for %s, and none is made', async (_, reach, path) => {
+    // By the clock of the service, which stands where it began.
+    const own = await startService();
+    const name = fresh();
+    expectInvalid(await manager(own).post('/v1/tokens', { name, role: 'viewer', ...reach }), path);
+    expect((await manager(own).get(`/v1/tokens?name=${encodeURIComponent(name)}`)).body.items).toEqual([]);
+  });
+
+  it('400 for a platform token that is bound to venues', async () => {
+    const { id } = await platform.venue(fresh());
+    expectInvalid(await platform.post('/v1/tokens', { name: fresh(), role: 'platform', venueIds: [id] }), '/venueIds');
+  });
+
+  it('404 venue_not_found for an unknown venue and for another tenant’s, alike, and none is made', async () => {
+    const other = await platform.tenant(fresh());
+    const foreign = (await platform.in(other.id).venue(fresh())).id;
+    const own = (await admin.post('/v1/venues', { name: fresh() })).body.id;
+    const name = fresh();
+    const answers = await Promise.all(
+      [foreign, unknownId].map((id) => admin.post('/v1/tokens', { name, role: 'viewer', venueIds: [own, id] })),
+    );
+    for (const answer of answers) {
+      expectProblem(answer, 'venue_not_found');
+      expect({ ...answer.body, requestId: '' }).toEqual({ ...answers[0]!.body, requestId: '' });
+    }
+    expect((await admin.get(`/v1/tokens?name=${encodeURIComponent(name)}`)).body.items).toEqual([]);
   });
 
   it('409 name_taken with existingId in the same tenant, 201 in another', async () => {
@@ -70,7 +121,7 @@ describe('GET /v1/tokens', () => {
     expect(items.length).toBeGreaterThan(2);
     expect(new Set(items.map((token) => token.tenantId))).toEqual(new Set([tenantId]));
     expect(items.map(({ id }) => id)).not.toContain(foreign.id);
-    for (const token of items) expect(Object.keys(token).toSorted()).toEqual(['createdAt', 'id', 'lastUsedAt', 'name', 'role', 'tenantId']);
+    for (const token of items) expect(Object.keys(token).toSorted()).toEqual(tokenMembers);
   });
 
   it("200 with the platform's own beside them, for a platform token", async () => {
@@ -158,6 +209,17 @@ describe('the last platform token', () => {
       [204, 409],
       [204, 401],
     ]).toContainEqual(statuses);
+  });
+
+  it('409 while the others are to end, or have ended: one that never ends stays', async () => {
+    const { tokenId } = (await last.get('/v1/me')).body;
+    const inAnHour = new Date(service.clock.now() + 3_600_000).toISOString();
+    const brief = (await last.post('/v1/tokens', { name: 'For today', role: 'platform', expiresAt: inAnHour })).body;
+    expectProblem(await manager(service, brief.token).delete(`/v1/tokens/${tokenId}`), 'last_token');
+    service.clock.advance(3_600_000);
+    expectProblem(await last.delete(`/v1/tokens/${tokenId}`), 'last_token');
+    expect((await last.delete(`/v1/tokens/${brief.id}`)).status).toBe(204);
+    expect((await last.get('/v1/me')).status).toBe(200);
   });
 
   it('204 for the last admin: only platform tokens are counted', async () => {

@@ -53,6 +53,17 @@ describe('the first start', () => {
     expect(filesIn(folder)).not.toContain(adminToken!.slice(4));
   });
 
+  it('with a token given that was to end makes one that does not', async () => {
+    const folder = await temporaryFolder();
+    await start(folder, { adminToken: first });
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+    const brief = (await post(first, '/v1/tokens', { name: 'Brief', role: 'platform', expiresAt })).body;
+    expect((await ask(brief.token, '/v1/me')).body.expiresAt).toBe(expiresAt);
+    await start(folder, { adminToken: brief.token });
+    expect((await ask(brief.token, '/v1/me')).body).toMatchObject({ tokenId: brief.id, expiresAt: null });
+    expect(await platformTokens(brief.token)).toEqual(['Brief']);
+  });
+
   it('with a token given makes no other', async () => {
     const { adminToken } = await start(await temporaryFolder(), { adminToken: first });
     expect(adminToken).toBe(first);

@@ -12,6 +12,7 @@ export const command = defineCommand({
     const { context, url, token } = await call.profile();
     const me = await call.read('getMe');
     const sources = { context: context ?? null, url: url.value, urlSource: url.source, tokenSource: token?.source ?? 'none' };
-    await call.results.record({ ...me, ...sources }, identityView);
+    const identity = { ...me, ...sources };
+    await call.results.record(identity, identityView(call, identity, call.clock.now()));
   },
 });

@@ -3,6 +3,8 @@ import type { Role } from '../../domain/role.ts';
 import type { Call } from '../call.ts';
 import type { Profile } from '../profile.ts';
 import { shellWord } from '../shell-word.ts';
+import { endsSoon } from '../views/reach-columns.ts';
+import { ago } from './ago.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 const mayDo: Readonly<Record<Role, string>> = {
@@ -28,13 +30,19 @@ function refusal(error: SignageError, profile: Profile): Finding {
 export async function checkCredential(call: Call, profile: Profile): Promise<Finding[]> {
   if (profile.token === undefined) return [fail('credential', `There is no token for ${profile.url.value}.`, login(profile))];
   try {
-    const { name, role, tenantName, tenantId } = await call.read('getMe');
+    const me = await call.read('getMe');
+    const { name, role, tenantName, tenantId } = me;
     const tenant =
       tenantId === null
         ? warn('tenant', 'There are several tenants, and none is chosen: --tenant names one.', 'signage tenant list')
         : ok('tenant', `${tenantName ?? tenantId}${profile.tenant === undefined ? '' : ` (${profile.tenant.source})`}`);
     const may = Object.hasOwn(mayDo, role) ? `: ${mayDo[role as Role]}` : '';
-    return [ok('credential', `The token "${name}", from ${profile.token.source}.`), ok('role', `${role}${may}.`), tenant];
+    const owned = `The token "${name}", from ${profile.token.source}`;
+    const credential = endsSoon(me, call.clock.now())
+      ? warn('credential', `${owned}, ends soon: ${ago(me.expiresAt ?? '', call.clock.now())}.`, 'signage token create')
+      : ok('credential', `${owned}.`);
+    const bound = me.venueIds === null ? '' : ` in ${me.venueIds.length === 1 ? 'one venue' : `${me.venueIds.length} venues`} only`;
+    return [credential, ok('role', `${role}${may}${bound}.`), tenant];
   } catch (error) {
     if (!(error instanceof SignageError) || error.code === 'interrupted') throw error;
     return [refusal(error, profile)];

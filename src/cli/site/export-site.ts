@@ -46,7 +46,9 @@ export async function exportSite(call: Call, names: readonly string[]): Promise<
     const screens: Screen[] = [];
     if (names.length === 0) screens.push(...(await call.all('listScreens')));
     else for (const { id } of venues) screens.push(...(await call.all('listScreens', { query: { venueId: id } })));
-    const tenantId = names.length > 0 ? null : (await call.read('getMe')).tenantId;
+    const me = names.length > 0 ? null : await call.read('getMe');
+    // To a token that is bound to venues, the tenant is more than there is.
+    const tenantId = me === null || me.venueIds !== null ? null : me.tenantId;
     const records: [RecordKind, string][] = [
       ...(tenantId === null ? [] : [['tenant', tenantId] as [RecordKind, string]]),
       ...venues.map(({ id }): [RecordKind, string] => ['venue', id]),

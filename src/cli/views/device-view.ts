@@ -35,6 +35,7 @@ function makeView(nameOfScreen: (screenId: string) => string): View<Device> {
       member('lastPlaylistStatus', wide),
       member('lastConfigAt', wide),
       member('lastEventAt', wide),
+      member('lastRefusedAt', wide),
       member('suspendedAt', wide),
       member('suspendReason', wide),
       member('createdAt', wide),

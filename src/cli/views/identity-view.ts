@@ -1,5 +1,7 @@
 import type { CallAnswer } from '../../client/call.ts';
 import { member, type View } from '../output/view.ts';
+import type { Reader } from '../service.ts';
+import { reachColumns, venueNames } from './reach-columns.ts';
 
 /** Whose token is used where, and where both come from. */
 export interface Identity extends CallAnswer<'getMe'> {
@@ -9,17 +11,21 @@ export interface Identity extends CallAnswer<'getMe'> {
   tokenSource: string;
 }
 
-export const identityView: View<Identity> = {
+/** How that is shown; the names of the venues that the token is bound to are read for it. */
+export const identityView = (reader: Pick<Reader, 'read'>, identity: Identity, nowMs: number) => async (): Promise<View<Identity>> => ({
   columns: [
     member('name'),
     member('role'),
     { name: 'tenant', value: ({ tenantName }) => tenantName },
+    ...reachColumns<Identity>(await venueNames(reader, identity), nowMs),
     member('tenantId', { wide: true }),
     member('context'),
     member('url'),
     member('urlSource'),
     member('tokenSource'),
     member('tokenId', { wide: true }),
+    member('expiresAt', { wide: true }),
+    member('venueIds', { wide: true }),
   ],
   nameOf: ({ name }) => name,
-};
+});

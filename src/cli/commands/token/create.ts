@@ -1,11 +1,15 @@
-import type { CallAnswer } from '../../../client/call.ts';
+import type { CallAnswer, CallInput } from '../../../client/call.ts';
 import { SignageError } from '../../../domain/error.ts';
 import type { Call } from '../../call.ts';
 import { defineCommand } from '../../command-spec.ts';
 import * as option from '../../option.ts';
+import { readTime } from '../../point-in-time.ts';
 import { type ReservedFile, reserveFile } from '../../reserved-file.ts';
+import { findVenue } from '../../resolve.ts';
 import { roleOption } from '../../role-option.ts';
-import { createdTokenView, tokenView } from '../../views/token-view.ts';
+import { usage } from '../../settings.ts';
+import { namesOf } from '../../views/reach-columns.ts';
+import { createdTokenView, knownTokenView } from '../../views/token-view.ts';
 
 /** Keeps a token that was just made. One that cannot be kept is deleted again: nobody has it. */
 async function keep(call: Call, path: string, file: ReservedFile, { id, token }: CallAnswer<'createToken'>): Promise<void> {
@@ -18,14 +22,24 @@ async function keep(call: Call, path: string, file: ReservedFile, { id, token }:
   }
 }
 
-async function createInto(call: Call, path: string, body: { name: string; role: typeof roleOption.initial }): Promise<void> {
+type Body = CallInput<'createToken'>['body'];
+
+/** Times without a date are counted by the clock of this machine. */
+function expiry(call: Call, text: string): string {
+  const timeMs = readTime(text, { source: '--expires', nowMs: call.clock.now(), spans: 'ahead' });
+  const time = new Date(timeMs);
+  if (!(time.getUTCFullYear() <= 9999)) throw usage(`--expires is too far away: "${text}". Leave it out for a token that never ends.`);
+  return time.toISOString();
+}
+
+async function createInto(call: Call, path: string, body: Body, venueName: (id: string) => string): Promise<void> {
   const file = await reserveFile(path, '--output-file');
   try {
     const made = await call.change('createToken', { body });
     if (!made) return;
     await keep(call, path, file, made.answer);
     const { token: _kept, ...known } = made.answer;
-    await call.results.record(known, tokenView);
+    await call.results.record(known, knownTokenView(venueName, call.clock.now()));
     call.note(`The token is in ${path}.`);
   } catch (error) {
     await file.discard();
@@ -41,10 +55,14 @@ export const command = defineCommand({
   options: {
     name: option.needed('--name <name>', 'what people call it; unique in the tenant'),
     role: roleOption,
+    expires: option.text('--expires <time>', 'when it ends: a span from now such as 12h or 30d, or a time such as 2026-12-01'),
+    venue: option.repeated('--venue <venue>', 'bind it to this venue, by id or name: it sees and does nothing elsewhere', 'venue'),
     outputFile: option.text('--output-file <file>', 'a new file to write the token to, in place of showing it'),
   },
   examples: [
     ['signage token create --name "Front desk" --role viewer', 'shows the token, this once'],
+    ['signage token create --name "Fitter" --role installer --venue Lobby --expires 12h', 'for one venue and one day'],
+    ['signage token create --name Audit --role viewer --expires 2026-12-01', 'until that day begins (UTC)'],
     ['signage token create --name CI --role operator --output-file ci.token', 'the token goes into the file alone'],
     ['signage token create --name CI --role operator --jq .token', 'for scripts: prints the token alone'],
   ],
@@ -52,12 +70,19 @@ export const command = defineCommand({
   effect: 'changes',
   hints: { name_taken: 'It is there already: signage token get {name}' },
   async run(call) {
-    const { name, role, outputFile } = call.options;
-    const body = { name, role };
-    if (outputFile !== undefined && !call.common.dryRun) return createInto(call, outputFile, body);
+    const { name, role, expires, venue, outputFile } = call.options;
+    const expiresAt = expires === undefined ? undefined : expiry(call, expires);
+    const venues = new Map<string, string>();
+    for (const one of venue) {
+      const found = await findVenue(call, one);
+      venues.set(found.id, found.name);
+    }
+    const reach = { ...(expiresAt !== undefined && { expiresAt }), ...(venues.size > 0 && { venueIds: [...venues.keys()] }) };
+    const [body, venueName] = [{ name, role, ...reach }, namesOf(venues)];
+    if (outputFile !== undefined && !call.common.dryRun) return createInto(call, outputFile, body, venueName);
     const made = await call.change('createToken', { body });
     if (!made) return;
-    await call.results.record(made.answer, createdTokenView);
+    await call.results.record(made.answer, createdTokenView(venueName, call.clock.now()));
     call.note('Keep the token safe: it is not shown again.');
   },
 });

@@ -12,6 +12,7 @@ export const command = defineCommand({
   operation: 'getToken',
   effect: 'reads',
   async run(call) {
-    await call.results.record(await findToken(call, call.args.token), tokenView);
+    const token = await findToken(call, call.args.token);
+    await call.results.record(token, tokenView(call, token));
   },
 });

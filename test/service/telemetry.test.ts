@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import type { EventQuery } from '../../src/domain/event.ts';
+import type { Kit, TenantCaller } from '../../src/service/context.ts';
+import { makeTelemetry } from '../../src/service/telemetry.ts';
+import type { EventPageQuery, Slice, StoredEvent } from '../../src/store/store.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { turns } from '../support/turns.ts';
+
+const caller = { tenantId: 't', venueIds: ['v'] } as unknown as TenantCaller;
+const query: EventQuery = { order: 'asc', limit: 50, after: 'start', waitSeconds: 30 };
+const event: StoredEvent = { id: 'e', deviceId: 'd', screenId: 's', receivedAt: 0, event: {} };
+const nothingBefore = (next: string): Slice<StoredEvent> => ({ items: [], next });
+
+/** One follower of a log whose pages are handed out in turn, the last one again and again. */
+function follow(pages: Slice<StoredEvent>[], order: EventQuery['order'] = 'asc') {
+  const clock = new ManualClock();
+  const asked: (string | undefined)[] = [];
+  let wake = () => {};
+  const store = {
+    async events({ after }: EventPageQuery) {
+      asked.push(after);
+      return pages.length > 1 ? pages.shift() : pages[0];
+    },
+    watch: (_: string, call: () => void) => {
+      wake = call;
+      return () => {};
+    },
+  };
+  const answer = makeTelemetry({ store, clock } as unknown as Kit).list(caller, { ...query, order }, new AbortController().signal);
+  return { clock, asked, answer, wake: () => wake() };
+}
+
+describe('who waits for events', () => {
+  it('is not answered with a page of what others have sent: that is passed over', async () => {
+    const { answer, asked } = follow([nothingBefore('one'), nothingBefore('two'), { items: [event], next: null }]);
+    expect((await answer).items.map(({ id }) => id)).toEqual(['e']);
+    expect(asked).toEqual(['start', 'one', 'two']);
+  });
+
+  it('looks on where it stopped when something comes', async () => {
+    const pages = [nothingBefore('one'), { items: [], next: null }, { items: [event], next: null }];
+    const { answer, asked, wake } = follow(pages);
+    await turns();
+    expect(asked).toEqual(['start', 'one']);
+    wake();
+    expect((await answer).items).toHaveLength(1);
+    expect(asked).toEqual(['start', 'one', 'one']);
+  });
+
+  it('looks at the newest again where these come first', async () => {
+    const { answer, asked, wake } = follow([nothingBefore('one'), { items: [], next: null }, { items: [event], next: null }], 'desc');
+    await turns();
+    wake();
+    expect((await answer).items).toHaveLength(1);
+    expect(asked).toEqual(['start', 'one', 'start']);
+  });
+
+  it('is told how far that was when the time is over', async () => {
+    const clock = new ManualClock();
+    const store = {
+      async events() {
+        clock.advance(20_000);
+        return nothingBefore('on');
+      },
+      watch: () => () => {},
+    };
+    const { list } = makeTelemetry({ store, clock } as unknown as Kit);
+    expect(await list(caller, query, new AbortController().signal)).toEqual({ items: [], nextCursor: 'on' });
+  });
+});
