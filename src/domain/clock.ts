@@ -9,6 +9,9 @@ export interface Clock {
 /** Where unguessable bytes come from: `length` of them, from a CSPRNG. */
 export type Random = (length: number) => Uint8Array;
 
+/** The platform's CSPRNG, at most 65,536 bytes at a time; `node:crypto`, which is the same, would have to be loaded for it. */
+export const systemRandom: Random = (length) => crypto.getRandomValues(new Uint8Array(length));
+
 /** The machine's own time. */
 export const systemClock: Clock = {
   now: () => Date.now(),

@@ -1,8 +1,9 @@
-import type { Hono } from 'hono';
+import type { Hono, MiddlewareHandler } from 'hono';
 import type { Clock } from '../domain/clock.ts';
 import type { IdSource } from '../domain/id.ts';
 import type { LogSink } from '../domain/log.ts';
 import type { Services } from '../service/services.ts';
+import type { App } from './arrival.ts';
 import type { Metrics } from './metrics.ts';
 
 /** What the app is made of. */
@@ -20,4 +21,6 @@ export interface AppOptions {
   stopping: AbortSignal;
   /** More to serve, such as the demo's media. */
   extra?: Hono | undefined;
+  /** Answers in place of the operations what fault rules say. */
+  refusals?: MiddlewareHandler<App> | undefined;
 }

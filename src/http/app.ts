@@ -88,6 +88,7 @@ export function makeApp(options: AppOptions): Hono<App> {
     const origin = corsOrigins.includes('*') ? '*' : [...corsOrigins];
     app.use('*', cors({ origin, allowMethods, allowHeaders: allowedHeaders, exposeHeaders: exposedHeaders, maxAge: 600 }));
   }
+  if (options.refusals) app.use('*', options.refusals);
   app.use('/devices/register', countRefusals(metrics));
   operationRoutes(app, services, { ...runtimeHandlers(services, count), ...managementHandlers(services, options.stopping) });
   systemRoutes(app, options);

@@ -1,13 +1,17 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context } from 'hono';
 import ipaddr from 'ipaddr.js';
 import type { IdSource } from '../domain/id.ts';
 import type { Origin } from '../service/context.ts';
+import type { Refusal } from './faults/fault-effect.ts';
 import type { MeteredOperation } from './metrics.ts';
 
 /** What the listener hands to the app beside the request; a mounted `fetch` has none of it. */
-interface Bindings {
+export interface Bindings {
   incoming?: IncomingMessage;
+  outgoing?: ServerResponse;
+  /** What a fault rule puts in place of the service's own answer. */
+  refusal?: Refusal;
 }
 
 /** What is known of each request once it has arrived. */

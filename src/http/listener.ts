@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createSecureContext } from 'node:tls';
@@ -18,7 +18,7 @@ export interface ListenerOptions {
   /** 0 takes any that is free. */
   port: number;
   tls?: Tls | undefined;
-  fetch(request: Request, bindings: { incoming: IncomingMessage }): Response | Promise<Response>;
+  fetch(request: Request, bindings: { incoming: IncomingMessage; outgoing: ServerResponse }): Response | Promise<Response>;
   /** Told of what goes wrong with the socket later on; the service goes on. */
   onError(error: Error): void;
 }
@@ -83,9 +83,9 @@ export async function listen({ host, port, tls, fetch, onError }: ListenerOption
   const createServer = tls && checkTls(tls) ? createHttpsServer : createHttpServer;
   const server = createAdaptorServer({
     fetch: (request, env) => {
-      const { incoming } = env as { incoming: IncomingMessage };
+      const { incoming, outgoing } = env as { incoming: IncomingMessage; outgoing: ServerResponse };
       if (twoHosts(incoming)) return new Response('Send one Host header.\n', { status: 400, headers: { Connection: 'close' } });
-      return fetch(request, { incoming });
+      return fetch(request, { incoming, outgoing });
     },
     createServer: createServer as typeof createHttpServer,
     serverOptions: { ...limits, ...tls },

@@ -4,7 +4,7 @@ import type { Services } from '../service/services.ts';
 import type { Call, Handlers } from './pipeline.ts';
 import { reportReply } from './report-reply.ts';
 
-type ManagementHandlers = Omit<Handlers, 'registerDevice' | 'getPlaylist' | 'getDeviceConfig' | 'postEvents'>;
+type ManagementHandlers = Omit<Handlers, 'registerDevice' | 'rotateDeviceKey' | 'getPlaylist' | 'getDeviceConfig' | 'postEvents'>;
 
 const createdAt = (path: string) => ({ Location: path });
 const codePath = (code: string) => `/v1/devices/provisioning-codes/${code}/status`;
@@ -43,8 +43,22 @@ export function managementHandlers(services: Services, stopping: AbortSignal): M
       return {};
     },
 
+    listMirror: async ({ caller, query }) => ({ body: await services.copies.list(caller, query) }),
+    repairMirror: async ({ caller }) => ({ body: await services.copies.repair(caller) }),
+
     async listEvents({ caller, query, context }) {
       return { body: await hold(context, (signal) => services.telemetry.list(caller, query, signal)) };
+    },
+    async createBackup({ caller }) {
+      const day = new Date(services.kit.clock.now()).toISOString().slice(0, 10);
+      return {
+        body: await services.backups.create(caller),
+        headers: {
+          'Content-Type': 'application/x-tar',
+          'Content-Disposition': `attachment; filename="signage-${day}.tar"`,
+          'Cache-Control': 'no-store',
+        },
+      };
     },
     async reportImpressions({ caller, query, context }) {
       return reportReply(await services.reading.impressions(caller, query), context);

@@ -1,5 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { OperationId } from '../wire/operations.ts';
+import { watchMirror } from './mirror-metrics.ts';
+import { watchOrigins } from './origin-metrics.ts';
 
 /** What a request is counted as: an operation, or one of the few other things that are served. Never a path: that would carry ids and codes. */
 export type MeteredOperation = OperationId | 'system' | 'docs' | 'media' | 'none';
@@ -15,6 +17,10 @@ export interface Metrics {
   registration(outcome: RegistrationOutcome): void;
   /** Counts a source that was locked out for guessing codes. */
   registerLockout(): void;
+  /** From now on tells of the origins of playlists, too. */
+  watchOrigins(health: Parameters<typeof watchOrigins>[1]): void;
+  /** From now on tells of the mirror, too. */
+  watchMirror(lag: Parameters<typeof watchMirror>[1], nowMs: () => number): void;
   /** All of it in the text format of Prometheus, of `contentType`. */
   render(): Promise<string>;
   readonly contentType: string;
@@ -90,6 +96,8 @@ export function makeMetrics(version: string): Metrics {
     eventsReceived: (count) => events.inc(count),
     registration: (outcome) => registrations.inc({ outcome }),
     registerLockout: () => lockouts.inc(),
+    watchOrigins: (health) => watchOrigins(register, health),
+    watchMirror: (lag, nowMs) => watchMirror(register, lag, nowMs),
     render: () => register.metrics(),
     contentType: register.contentType,
   };

@@ -11,7 +11,7 @@ import { check, queryObject } from './validate.ts';
 
 /** What a handler answers; the status is the operation's own unless said. */
 export interface Reply {
-  /** Sent as JSON, or as it is when it is text already. */
+  /** Sent as JSON, or as it is when it is text or a stream already. */
   body?: unknown;
   status?: number;
   headers?: Record<string, string>;
@@ -43,9 +43,13 @@ async function authenticate(services: Services, operation: Operation, id: Operat
   const header = (name: string) => context.req.header(name);
   const { access } = operation;
   if (access === 'public') return undefined;
-  if (access === 'device') return services.deviceAuth(header('authorization'), context.req.param('id') ?? '', context.var.origin);
+  if (access === 'device') {
+    const call = { id: context.req.param('id') ?? '', onlyReads: operation.method === 'GET' };
+    return services.deviceAuth(header('authorization'), call, context.var.origin);
+  }
   const credentials = { authorization: header('authorization'), tenant: header('x-tenant-id') };
-  return services.managementAuth(credentials, { role: access, tenantOptional: tenantOptional(operation, id) }, context.var.origin);
+  const demand = { role: access, tenantOptional: tenantOptional(operation, id), wholeTenant: operation.wholeTenant ?? false };
+  return services.managementAuth(credentials, demand, context.var.origin);
 }
 
 /**
@@ -74,6 +78,6 @@ export function makeRoute<K extends OperationId>(services: Services, id: K, hand
 
 function respond(operation: Operation, { body, status = operation.status, headers = {} }: Reply): Response {
   if (body === undefined || body === null) return new Response(null, { status, headers });
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return new Response(text, { status, headers: { 'Content-Type': 'application/json', ...headers } });
+  const content = typeof body === 'string' || body instanceof ReadableStream ? body : JSON.stringify(body);
+  return new Response(content, { status, headers: { 'Content-Type': 'application/json', ...headers } });
 }

@@ -6,9 +6,10 @@ import { oneLine } from './one-line.ts';
 import type { Handlers, Reply } from './pipeline.ts';
 import { idempotencyKey } from './validate.ts';
 
-type RuntimeHandlers = Pick<Handlers, 'registerDevice' | 'getPlaylist' | 'getDeviceConfig' | 'postEvents'>;
+type RuntimeHandlers = Pick<Handlers, 'registerDevice' | 'rotateDeviceKey' | 'getPlaylist' | 'getDeviceConfig' | 'postEvents'>;
 
-const registrationKey = /^[\x21-\x7e]{16,255}$/;
+const secretKey = /^[\x21-\x7e]{16,255}$/;
+const secretRule = 'must be 16 to 255 visible ASCII characters, random, such as a UUID';
 const batchKey = /^[\x20-\x7e]{1,255}$/;
 
 /** Throws `invalid_request` naming each event that is larger than 8 KiB as it was sent. */
@@ -31,14 +32,18 @@ export interface SuccessCount {
 }
 
 /** What TVs call (docs/protocol.md §2, §3). */
-export function runtimeHandlers({ register, playback, telemetry }: Services, count: SuccessCount): RuntimeHandlers {
+export function runtimeHandlers({ register, rotateKey, playback, telemetry }: Services, count: SuccessCount): RuntimeHandlers {
   return {
     async registerDevice({ body, context }) {
-      const rule = 'must be 16 to 255 visible ASCII characters, random, such as a UUID';
-      const key = idempotencyKey(context.req.raw.headers, registrationKey, rule);
+      const key = idempotencyKey(context.req.raw.headers, secretKey, secretRule);
       const { answer, repeated } = await register({ ...context.var.origin, body, idempotencyKey: key });
       count.registered(repeated);
       return { body: answer, headers: { 'Cache-Control': 'no-store' } };
+    },
+
+    async rotateDeviceKey({ caller, context }) {
+      const key = idempotencyKey(context.req.raw.headers, secretKey, secretRule);
+      return { body: await rotateKey(caller, key), headers: { 'Cache-Control': 'no-store' } };
     },
 
     async getPlaylist({ caller, context }) {

@@ -20,6 +20,7 @@ export const errorKinds = {
   ...kinds(401, {
     credential_missing: 'A management token is needed',
     credential_invalid: 'The management token is not valid',
+    credential_expired: 'The management token has expired',
     device_key_missing: 'A device key is needed',
     device_key_invalid: 'The device key is not valid',
     device_key_revoked: 'The device key was revoked',

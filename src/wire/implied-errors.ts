@@ -21,6 +21,7 @@ function accessErrors(operation: Operation): ErrorCode[] {
   return [
     'credential_missing',
     'credential_invalid',
+    'credential_expired',
     ...(access === 'viewer' ? [] : (['insufficient_role'] as const)),
     ...(needsTenant(operation) ? (['tenant_required'] as const) : []),
     'tenant_not_found',

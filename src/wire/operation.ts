@@ -12,6 +12,8 @@ export interface Operation {
   /** Nobody needs to say who they are; a TV with its key; or a management token of at least this role. */
   access: 'public' | 'device' | Role;
   summary: string;
+  /** Takes a token of the whole tenant, and none that is bound to venues. */
+  wholeTenant?: boolean;
   /** The record that `:id` or `:code` names: it is looked up before query and body are judged. */
   record?: RecordKind;
   query?: SchemaName;

@@ -1,5 +1,6 @@
 import { configOperations } from './operations/configs.ts';
 import { devicesOperations } from './operations/devices.ts';
+import { mirrorOperations } from './operations/mirror.ts';
 import { placesOperations } from './operations/places.ts';
 import { platformOperations } from './operations/platform.ts';
 import { playlistOperations } from './operations/playlists.ts';
@@ -15,6 +16,7 @@ export const operations = {
   ...platformOperations,
   ...placesOperations,
   ...playlistOperations,
+  ...mirrorOperations,
   ...configOperations,
   ...readingOperations,
 };

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { auditEntry, auditQuery } from '../domain/audit.ts';
 import { configBody, deviceConfig } from '../domain/config.ts';
-import { device, deviceQuery, registered, registration, revocation, revoked } from '../domain/device.ts';
+import { device, deviceQuery, registered, registration, revocation, revoked, rotated } from '../domain/device.ts';
 import { eventBatch, eventQuery, eventsAccepted, storedEvent } from '../domain/event.ts';
 import { listOf, pageQuery, waitSeconds } from '../domain/list.ts';
+import { mirrorList, mirrorQuery, mirrorRepair } from '../domain/mirror.ts';
 import { codeCreation, codeStatus, createdCode } from '../domain/pairing-code.ts';
 import { activePlaylist, playlistVersions, publication, storedPlaylist } from '../domain/playlist.ts';
 import { impressionReport, reportQuery } from '../domain/report.ts';
@@ -50,6 +51,9 @@ export const schemas = {
   eventsAccepted,
   impressionReport,
   me,
+  mirrorList,
+  mirrorQuery,
+  mirrorRepair,
   playlist: storedPlaylist,
   playlistVersions,
   playlistVersionsQuery: z.strictObject(pageQuery),
@@ -60,6 +64,7 @@ export const schemas = {
   reportQuery,
   revocation,
   revoked,
+  rotated,
   screen,
   screenCreation,
   screenDeletionQuery,

@@ -20,12 +20,12 @@ const cancel = (code: string) => service.manage('DELETE', `${codes}/${code}`);
 const scriptedFromTheCodeOn = { headers: { 'x-request-id': 'given' } };
 const isoNow = () => new Date(service.clock.now()).toISOString();
 /** Several codes of one screen, a second apart. */
-async function several(count: number, of = service) {
+async function several(count: number, of = service, apartMs = 1000) {
   const { id } = await of.screen();
   const made: string[] = [];
   for (let n = 0; n < count; n++) {
     made.push((await of.code(id)).code);
-    of.clock.advance(1000);
+    of.clock.advance(apartMs);
   }
   return { screenId: id as string, codes: made };
 }
@@ -96,6 +96,13 @@ describe('POST /v1/devices/provisioning-codes', () => {
     expect((await alone.register(code)).status).toBe(201);
   });
 
+  it('lives no longer for being made in the same millisecond as another', async () => {
+    const { id } = await service.screen();
+    const made = [await service.code(id), await service.code(id), await service.code(id)];
+    const expiresAt = new Date(service.clock.now() + 15 * minute).toISOString();
+    for (const one of made) expect(one).toMatchObject({ expiresAt, expiresInSeconds: 900 });
+  });
+
   it('201 beside four that live, and they go on living', async () => {
     const { codes: made } = await several(5);
     expect(await Promise.all(made.map(statusOf))).toEqual(Array(5).fill('pending'));
@@ -106,6 +113,13 @@ describe('POST /v1/devices/provisioning-codes', () => {
     expect(await Promise.all(made.map(statusOf))).toEqual(['cancelled', ...Array(5).fill('pending')]);
     expectProblem(await service.register(made[0]!), 410, 'pairing_code_cancelled');
     expect((await service.register(made[1]!)).status).toBe(201);
+  });
+
+  it('the oldest is the one that was made first, also when all are made in one millisecond', async () => {
+    const { screenId, codes: made } = await several(6, service, 0);
+    expect(await Promise.all(made.map(statusOf))).toEqual(['cancelled', ...Array(5).fill('pending')]);
+    await cancel(made[5]!);
+    expect((await service.manage('GET', `/v1/screens/${screenId}`)).body.provisioningCode.status).toBe('cancelled');
   });
 
   it('finished codes do not count among the five', async () => {

@@ -150,6 +150,7 @@ describe('GET /devices/:id/config', () => {
       find: (...of) => opened.read.find(...of),
       select: (...of) => opened.read.select(...of),
       count: (...of) => opened.read.count(...of),
+      keyBearer: (...of) => opened.read.keyBearer(...of),
     };
     const alone = await mounted({ store: new Proxy(opened, { get: (target, name) => (name === 'read' ? read : bound(target, name)) }) });
     const tv = await alone.tv();

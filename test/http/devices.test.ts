@@ -42,6 +42,7 @@ describe('GET /v1/devices/:id', () => {
       lastPlaylistStatus: null,
       lastConfigAt: null,
       lastEventAt: null,
+      lastRefusedAt: null,
       online: true,
       suspendedAt: null,
       suspendReason: null,
@@ -79,6 +80,21 @@ describe('GET /v1/devices/:id', () => {
     service.clock.advance(1000);
     expect((await tv.send('POST', 'events', { body: [{}] })).status).toBe(400);
     expect(await device(tv.deviceId)).toMatchObject({ lastEventAt: null, lastSeenAt: iso() });
+  });
+
+  it('200 with when a dead key of it was last refused: of a TV that was revoked, and of one that has a newer key', async () => {
+    const [tv, rotated] = [await service.tv(), await service.tv()];
+    await admin.post(`/v1/devices/${tv.deviceId}/revoke`);
+    expect(await device(tv.deviceId)).toMatchObject({ lastRefusedAt: null });
+    const seenAt = (await device(tv.deviceId)).lastSeenAt;
+    service.clock.advance(1000);
+    for (const what of ['playlist', 'config'] as const) expect((await tv.send('GET', what)).status).toBe(401);
+    expect(await device(tv.deviceId)).toMatchObject({ lastRefusedAt: iso(), lastSeenAt: seenAt, lastPlaylistAt: null, online: false });
+    const { apiKey: key } = (await service.send('POST', `/devices/${rotated.screenId}/keys/rotate`, { key: rotated.apiKey })).body;
+    expect((await service.send('GET', `/devices/${rotated.screenId}/config`, { key })).status).toBe(200);
+    expect(await device(rotated.deviceId)).toMatchObject({ lastRefusedAt: null });
+    expect((await rotated.send('GET', 'config')).status).toBe(401);
+    expect(await device(rotated.deviceId)).toMatchObject({ lastRefusedAt: iso(), online: true });
   });
 
   it('200 with what it last did also after a restart', async () => {

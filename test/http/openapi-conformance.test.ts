@@ -1,9 +1,11 @@
 // What the service really answers, held against the document that it hands out.
 import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Operation, type OperationId, operations } from '../../src/wire/operations.ts';
 import { impression, item, type Manager, manager, unknownId } from '../support/management.ts';
 import { type Answer, type Sent, startService, type TestService } from '../support/service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 interface Validator {
   addSchema(schema: object, name: string): void;
@@ -134,6 +136,8 @@ async function pairAndPlay(screenId: string): Promise<void> {
   await send('POST', `/devices/${screenId}/events`, { key, body: [impression(), { type: 'log', timestamp: 1, text: 'x' }] });
   await send('POST', `/devices/${screenId}/events`, { key, body: [] });
   await send('POST', `/devices/${screenId}/events`, { body: [] });
+  const rotate = (rotation: string) => send('POST', `/devices/${screenId}/keys/rotate`, { key, headers: { 'Idempotency-Key': rotation } });
+  for (const rotation of ['a-key-of-16-chars', 'another-of-16-chars', 'a-key-of-16-chars', 'short']) await rotate(rotation);
   await manage('GET', `/v1/devices/${deviceId}`);
   await manage('GET', '/v1/devices?online=true');
   await manage('DELETE', `/v1/screens/${screenId}`);
@@ -146,6 +150,9 @@ async function readAndEnd(venueId: string, screenId: string, tokenId: string): P
     await manage('GET', `/v1/reports/impressions?groupBy=${groupBy}`);
   await manage('GET', '/v1/reports/impressions', undefined, { Accept: 'text/csv' });
   await manage('GET', '/v1/audit?limit=200');
+  await manage('GET', '/v1/mirror?state=ok&limit=1');
+  await manage('GET', '/v1/mirror');
+  await manage('POST', '/v1/mirror/repair');
   await manage('GET', `/v1/screens/${screenId}`);
   await manage('GET', '/v1/screens?label=floor:2');
   await manage('DELETE', `/v1/venues/${venueId}`);
@@ -176,7 +183,7 @@ async function askAmiss(): Promise<void> {
 }
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ objectStore: pathToFileURL(await temporaryFolder()).href });
   admin = manager(service);
   document = (await service.send('GET', '/openapi.json')).body;
   ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true });

@@ -14,6 +14,8 @@ const someone: TenantCaller = {
   actor: { kind: 'token', id: null, name: null },
   role: 'platform',
   tenantId: '',
+  venueIds: null,
+  expiresAt: null,
   address: null,
   requestId: null,
 };

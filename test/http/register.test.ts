@@ -74,6 +74,7 @@ describe('POST /devices/register', () => {
       lastPlaylistStatus: null,
       lastConfigAt: null,
       lastEventAt: null,
+      lastRefusedAt: null,
       online: true,
       suspendedAt: null,
       suspendReason: null,

@@ -26,6 +26,7 @@ async function filesOf(folder: string): Promise<string[]> {
 
 const idempotencyKey = 'canary-idempotency-4f9d1c';
 const lostKey = 'canary-idempotency-lost-77';
+const rotationKey = 'canary-idempotency-rotation-5';
 const answers: Answer[] = [];
 const { log, lines } = capturingLog();
 /** What must be found nowhere, by what it is. */
@@ -33,6 +34,7 @@ const canaries: Record<string, string> = {
   'the admin token': adminToken,
   'the Idempotency-Key': idempotencyKey,
   'a lost Idempotency-Key': lostKey,
+  'the Idempotency-Key of a rotation': rotationKey,
 };
 let folder: string;
 let metrics: string;
@@ -63,6 +65,12 @@ beforeAll(async () => {
   await service.manage('DELETE', `/v1/devices/provisioning-codes/${cancelled.code}`);
   const plain = await service.tv();
   canaries['an apiKey that was not derived'] = plain.apiKey;
+
+  const rotation = { key: plain.apiKey, headers: { 'idempotency-key': rotationKey } };
+  const rotated = await service.send('POST', `/devices/${plain.screenId}/keys/rotate`, rotation);
+  canaries['an apiKey that took the place of another'] = rotated.body.apiKey;
+  await seen(service.send('GET', `/devices/${plain.screenId}/config`, { key: rotated.body.apiKey }));
+  await seen(service.send('POST', `/devices/${plain.screenId}/keys/rotate`, rotation));
 
   const key = body.apiKey;
   const secrets = Object.values(canaries);

@@ -45,13 +45,14 @@ const ownHeaders: Record<string, HeaderName[]> = {
 
 const otherMedia: Record<string, ZodOpenApiResponseObject['content']> = {
   reportImpressions: { 'text/csv': { schema: { type: 'string' }, example: 'key,impressions,seconds\r\n2026-11-20,128,1920\r\n' } },
+  createBackup: { 'application/x-tar': { schema: { type: 'string', format: 'binary' } } },
 };
 
 const meanings = { 200: 'Done', 201: 'Made', 202: 'Accepted: kept for good', 204: 'Done; there is nothing to say' };
 
 function success(id: string, { status, answer, access, conditional }: Operation): ZodOpenApiResponseObject {
-  // A registration makes a device, but the TV has no way to read it: there is no place to point to.
-  const hasLocation = status === 201 && access !== 'public';
+  // A registration makes a device, and a rotation a key, but the TV has no way to read it: there is no place to point to.
+  const hasLocation = status === 201 && access !== 'public' && access !== 'device';
   return {
     description: meanings[status],
     headers: headers(
@@ -59,7 +60,7 @@ function success(id: string, { status, answer, access, conditional }: Operation)
       ...(conditional ? (['ETag'] as const) : []),
       ...(hasLocation ? (['Location'] as const) : []),
     ),
-    ...(answer ? { content: { 'application/json': media(answer), ...otherMedia[id] } } : {}),
+    ...(answer || otherMedia[id] ? { content: { ...(answer && { 'application/json': media(answer) }), ...otherMedia[id] } } : {}),
   };
 }
 

@@ -24,6 +24,12 @@ export const requestHeaders = {
       'Random, such as a UUID, and secret. The same code with the same key gets the same answer again, until the code ends or the apiKey is first used.',
     schema: { type: 'string', pattern: '^[!-~]{16,255}$' },
   },
+  RotationKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description: 'Random, such as a UUID, and secret. The same one gets the same new key again, until that is first used.',
+    schema: { type: 'string', pattern: '^[!-~]{16,255}$' },
+  },
   BatchKey: {
     name: 'Idempotency-Key',
     in: 'header',
@@ -32,11 +38,11 @@ export const requestHeaders = {
   },
 } as const satisfies Record<string, oas31.ParameterObject>;
 
-function headersOf({ access, conditional, headers }: Operation): (keyof typeof requestHeaders)[] {
+function headersOf({ access, conditional, headers, body }: Operation): (keyof typeof requestHeaders)[] {
   const names: (keyof typeof requestHeaders)[] = [];
   if (access !== 'public' && access !== 'device') names.push('TenantId');
   if (conditional) names.push('IfNoneMatch');
-  if (headers?.includes('Idempotency-Key')) names.push(access === 'public' ? 'RegistrationKey' : 'BatchKey');
+  if (headers?.includes('Idempotency-Key')) names.push(access === 'public' ? 'RegistrationKey' : body ? 'BatchKey' : 'RotationKey');
   return names;
 }
 

@@ -7,11 +7,19 @@ interface SystemPath {
   summary: string;
   mediaType?: string;
   schema: oas31.SchemaObject;
+  /** A query parameter that is there or not; it answers one such object on each line. */
+  linesWith?: { parameter: string; schema: oas31.SchemaObject };
   errors?: ZodOpenApiResponsesObject;
   security?: ZodOpenApiOperationObject['security'];
 }
 
 const text: oas31.SchemaObject = { type: 'string' };
+
+const component: oas31.SchemaObject = {
+  type: 'object',
+  properties: { component: text, status: { type: 'string', enum: ['ok', 'failing', 'open'] } },
+  required: ['component', 'status'],
+};
 
 const paths: SystemPath[] = [
   {
@@ -25,6 +33,7 @@ const paths: SystemPath[] = [
     id: 'getReadiness',
     summary: 'Whether the service can work: its store answers',
     schema: { type: 'object', properties: { status: { type: 'string', const: 'ready' } }, required: ['status'] },
+    linesWith: { parameter: 'verbose', schema: component },
     errors: { '503': problem('unavailable') },
   },
   {
@@ -40,9 +49,23 @@ const paths: SystemPath[] = [
   { path: '/docs', id: 'getDocs', summary: 'This document as a page', mediaType: 'text/html', schema: text },
 ];
 
-function describe({ id, summary, mediaType = 'application/json', schema, errors, security = [] }: SystemPath): ZodOpenApiOperationObject {
-  const done = { description: 'Done', headers: headers(), content: { [mediaType]: { schema } } };
-  return { operationId: id, summary, tags: ['service'], security, responses: { '200': done, ...errors } };
+const lines = 'application/x-ndjson';
+
+function describe(path: SystemPath): ZodOpenApiOperationObject {
+  const { id, summary, mediaType = 'application/json', schema, linesWith, errors, security = [] } = path;
+  const content = { [mediaType]: { schema }, ...(linesWith && { [lines]: { schema: linesWith.schema } }) };
+  const done = { description: 'Done', headers: headers(), content };
+  const parameter = linesWith && {
+    in: 'query' as const,
+    name: linesWith.parameter,
+    schema: text,
+    description: 'A line for each component',
+  };
+  return {
+    ...{ operationId: id, summary, tags: ['service'], security },
+    ...(parameter && { parameters: [parameter] }),
+    responses: { '200': done, ...errors },
+  };
 }
 
 /** The paths outside both families, which are not in the operation table: no client calls them. */

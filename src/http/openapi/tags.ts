@@ -13,6 +13,7 @@ export const tags = [
   { name: 'config', description: 'How often TVs call, and what they keep' },
   { name: 'event', description: 'Telemetry' },
   { name: 'report', description: 'Proof of play' },
+  { name: 'data', description: 'Backups of the whole store' },
   { name: 'audit', description: 'Who changed what' },
   { name: 'service', description: 'The service itself' },
 ];

@@ -7,6 +7,7 @@ export const placesOperations = {
     path: '/v1/venues',
     access: 'operator',
     summary: 'Make a venue',
+    wholeTenant: true,
     body: 'venueCreation',
     status: 201,
     answer: 'venue',

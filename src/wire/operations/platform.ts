@@ -63,7 +63,7 @@ export const platformOperations = {
     body: 'tokenCreation',
     status: 201,
     answer: 'createdToken',
-    errors: ['name_taken'],
+    errors: ['venue_not_found', 'name_taken'],
     command: ['token', 'create'],
   },
   listTokens: {
@@ -103,5 +103,14 @@ export const platformOperations = {
     summary: 'Whose token this is, and the tenant it acts in',
     status: 200,
     answer: 'me',
+  },
+  createBackup: {
+    method: 'POST',
+    path: '/v1/backup',
+    access: 'platform',
+    summary: 'One consistent state of the whole store, as a tar file',
+    status: 200,
+    errors: ['not_supported'],
+    command: ['data', 'backup'],
   },
 } as const satisfies Record<string, Operation>;

@@ -45,4 +45,14 @@ export const runtimeOperations = {
     headers: ['Idempotency-Key'],
     errors: ['idempotency_key_reused'],
   },
+  rotateDeviceKey: {
+    method: 'POST',
+    path: '/devices/:id/keys/rotate',
+    access: 'device',
+    summary: 'A new key for the device; the old one works until the new one is first used',
+    status: 201,
+    answer: 'rotated',
+    headers: ['Idempotency-Key'],
+    errors: ['idempotency_key_reused'],
+  },
 } as const satisfies Record<string, Operation>;
