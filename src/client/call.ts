@@ -30,6 +30,8 @@ export type CallInput<I extends OperationId> = ParamsPart<Operations[I]> &
     headers?: Record<string, string>;
     /** Breaks the call off, which then ends as `interrupted`. */
     signal?: AbortSignal | undefined;
+    /** Tries in all, in place of the client's own `retry.attempts`. */
+    attempts?: number | undefined;
   };
 
 /** The input of a call, which may be left out where nothing in it is needed. */
@@ -52,4 +54,5 @@ export interface PlainInput {
   idempotencyKey?: string;
   headers?: Record<string, string>;
   signal?: AbortSignal | undefined;
+  attempts?: number | undefined;
 }

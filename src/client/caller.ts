@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { type Clock, type Random, systemClock } from '../domain/clock.ts';
+import { type Clock, type Random, systemClock, systemRandom } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import { type Operation, type OperationId, operations } from '../wire/operations.ts';
 import { readAnswer } from './answer.ts';
@@ -64,7 +63,7 @@ export class Caller {
   constructor(options: ClientOptions) {
     this.service = serviceAddress(options.url);
     this.clock = options.clock ?? systemClock;
-    this.random = options.random ?? randomBytes;
+    this.random = options.random ?? systemRandom;
     this.#timeoutMs = options.timeoutMs ?? 30_000;
     this.#policy = { ...defaultRetry, ...options.retry };
     this.#transport = makeTransport({ service: this.service, clock: this.clock, ...options });
@@ -80,9 +79,17 @@ export class Caller {
     const operation: Operation = operations[id];
     const plain: PlainInput = input;
     const mayRepeat = repeatable.includes(operation.method) || plain.idempotencyKey !== undefined;
-    const reply = await this.#send(this.#request(operation, plain, headers), mayRepeat);
+    const reply = await this.#send(this.#request(operation, plain, headers), mayRepeat, plain.attempts);
     const answer = readAnswer(operation, reply, this.service) as CallAnswer<I>;
     return { status: reply.status, headers: reply.headers, answer };
+  }
+
+  /** The body of an operation that answers no JSON, as it comes. */
+  async stream<I extends OperationId>(id: I, input: CallInput<I>, headers: Record<string, string>): Promise<AsyncIterable<Buffer>> {
+    const request = this.#request(operations[id], input, { accept: '*/*', ...headers });
+    const { status, stream } = await this.#send({ ...request, streamed: true }, false);
+    if (!stream) throw new SignageError('unexpected_answer', `${this.service} answered ${status} without a body. Is it a signage service?`);
+    return stream;
   }
 
   /** Any request, for what is no operation of the table: the path with its query, `body` as JSON. */
@@ -93,8 +100,9 @@ export class Caller {
     return this.#send(request, repeatable.includes(method));
   }
 
-  #send(request: Exchange, mayRepeat: boolean): Promise<Reply> {
-    const context = { policy: this.#policy, clock: this.clock, random: this.random, signal: request.signal, mayRepeat };
+  #send(request: Exchange, mayRepeat: boolean, attempts = this.#policy.attempts): Promise<Reply> {
+    const policy = { ...this.#policy, attempts };
+    const context = { policy, clock: this.clock, random: this.random, signal: request.signal, mayRepeat };
     return withRetry(() => this.#transport(request), context);
   }
 

@@ -7,6 +7,8 @@ export interface Reply {
   /** Names in lower case. */
   headers: Record<string, string | string[] | undefined>;
   text: string;
+  /** The body, in place of `text`, where that was asked for: its end is the answer's end, an error that it broke off. */
+  stream?: AsyncIterable<Buffer>;
 }
 
 const overloaded = [429, 502, 503, 504];

@@ -15,18 +15,24 @@ export interface Fetched<T> {
   etag: string | undefined;
   /** `X-Source` of a playlist, `X-Config-Source` of a config. */
   source: string | undefined;
+  /** When the service answered, by its own clock (the header `Date`), in Unix epoch milliseconds. */
+  answeredAtMs: number | undefined;
 }
 
-interface KeyedCall {
+interface AnyCall {
+  signal?: AbortSignal | undefined;
+  /** Tries in all, in place of the client's own `retry.attempts`. */
+  attempts?: number;
+}
+
+interface KeyedCall extends AnyCall {
   /** Made anew unless given. Give the same one to repeat a call whose answer was lost. */
   idempotencyKey?: string;
-  signal?: AbortSignal | undefined;
 }
 
-interface ConditionalCall {
+interface ConditionalCall extends AnyCall {
   /** What the last answer carried. */
   etag?: string | undefined;
-  signal?: AbortSignal | undefined;
 }
 
 type Registration = CallInput<'registerDevice'>['body'];
@@ -46,20 +52,21 @@ export class RuntimeClient {
   readonly #caller: Caller;
   readonly #headers: Record<string, string>;
 
-  constructor({ apiKey, ...options }: RuntimeOptions) {
+  /** `caller` is for clients of the same service that send together: see `withKey`. */
+  constructor({ apiKey, ...options }: RuntimeOptions, caller = new Caller(options)) {
     this.#options = options;
-    this.#caller = new Caller(options);
+    this.#caller = caller;
     this.#headers = apiKey === undefined ? {} : authorization(apiKey);
   }
 
-  /** The same service, with this device key. */
+  /** The same service over the same connections, with this device key. */
   withKey(apiKey: string): RuntimeClient {
-    return new RuntimeClient({ ...this.#options, apiKey });
+    return new RuntimeClient({ ...this.#options, apiKey }, this.#caller);
   }
 
   /** Binds a TV to the screen of a pairing code. The answer carries the device key, this once: keep it safe. */
-  async register(body: Registration, { idempotencyKey = this.#caller.makeIdempotencyKey(), signal }: KeyedCall = {}) {
-    return (await this.#caller.exchange('registerDevice', { body, idempotencyKey, signal }, {})).answer;
+  async register(body: Registration, { idempotencyKey = this.#caller.makeIdempotencyKey(), signal, attempts }: KeyedCall = {}) {
+    return (await this.#caller.exchange('registerDevice', { body, idempotencyKey, signal, attempts }, {})).answer;
   }
 
   /** The active playlist of the screen. */
@@ -80,15 +87,30 @@ export class RuntimeClient {
   async postEvents(
     id: string,
     body: Events,
-    { idempotencyKey = this.#caller.makeIdempotencyKey(), signal }: KeyedCall = {},
+    { idempotencyKey = this.#caller.makeIdempotencyKey(), signal, attempts }: KeyedCall = {},
   ): Promise<number> {
-    const { answer } = await this.#caller.exchange('postEvents', { params: { id }, body, idempotencyKey, signal }, this.#headers);
+    const input = { params: { id }, body, idempotencyKey, signal, attempts };
+    const { answer } = await this.#caller.exchange('postEvents', input, this.#headers);
     return answer.received;
   }
 
-  #conditional(id: string, { etag, signal }: ConditionalCall) {
+  /**
+   * A new device key in place of this client's, which works until the new one is first used. Store it before that; `withKey` then calls with
+   * it. An answer that was lost comes again for the same `idempotencyKey`. Throws `device_key_revoked` once another key has taken over.
+   *
+   * @example
+   * const apiKey = await tv.rotateKey(screenId);
+   * await keep(apiKey);
+   * await tv.withKey(apiKey).fetchConfig(screenId);
+   */
+  async rotateKey(id: string, { idempotencyKey = this.#caller.makeIdempotencyKey(), signal, attempts }: KeyedCall = {}): Promise<string> {
+    const input = { params: { id }, idempotencyKey, signal, attempts };
+    return (await this.#caller.exchange('rotateDeviceKey', input, this.#headers)).answer.apiKey;
+  }
+
+  #conditional(id: string, { etag, signal, attempts }: ConditionalCall) {
     const headers: Record<string, string> = etag === undefined ? {} : { 'if-none-match': etag };
-    return { params: { id }, signal, headers };
+    return { params: { id }, signal, attempts, headers };
   }
 
   #fetched<I extends 'getPlaylist' | 'getDeviceConfig'>(
@@ -99,7 +121,12 @@ export class RuntimeClient {
     if (reply.status === 304 && etag === undefined) {
       throw new SignageError('unexpected_answer', `${this.#caller.service} answered 304 to an unconditional request.`);
     }
-    const sentTag = header(reply, 'etag');
-    return { answer: reply.status === 304 ? undefined : reply.answer, etag: sentTag ?? etag, source: header(reply, source) };
+    const answeredAtMs = Date.parse(header(reply, 'date') ?? '');
+    return {
+      answer: reply.status === 304 ? undefined : reply.answer,
+      etag: header(reply, 'etag') ?? (reply.status === 304 ? etag : undefined),
+      source: header(reply, source),
+      answeredAtMs: Number.isNaN(answeredAtMs) ? undefined : answeredAtMs,
+    };
   }
 }

@@ -10,7 +10,9 @@ const page = (item: Shape): Shape => ({ items: ['list', item], nextCursor: 'text
 
 const tenant = { id: 'text', name: 'text', createdAt: 'text', updatedAt: 'text' } as const;
 
-const token = { id: 'text', tenantId: 'text?', name: 'text', role: 'text', createdAt: 'text', lastUsedAt: 'text?' } as const;
+const reach = { expiresAt: 'text?', venueIds: ['maybe', ['list', 'text']] } as const;
+
+const token = { id: 'text', tenantId: 'text?', name: 'text', role: 'text', ...reach, createdAt: 'text', lastUsedAt: 'text?' } as const;
 
 const venue = { ...tenant, tenantId: 'text', address: 'text?', timezone: 'text?', labels: 'map' } as const;
 
@@ -48,6 +50,7 @@ const device = {
   lastPlaylistStatus: 'number?',
   lastConfigAt: 'text?',
   lastEventAt: 'text?',
+  lastRefusedAt: 'text?',
   online: 'boolean',
   suspendedAt: 'text?',
   suspendReason: 'text?',
@@ -85,12 +88,23 @@ const auditEntry = {
   details: 'object',
 } as const;
 
+const mirrorCopy = {
+  screenId: 'text',
+  venueId: 'text',
+  screenName: 'text',
+  version: 'number?',
+  copiedVersion: 'number?',
+  state: 'text',
+  queuedAt: 'text?',
+} as const;
+
 /**
  * The shapes of all answers, beside the schemas in `domain/`: to load those would cost every command more than all else that it does. A test
  * holds the two alike. Of what TVs are answered it is the members alone, as every TV asks often.
  */
 export const shapes: Partial<Record<SchemaName, Shape>> = {
   registered: { deviceId: 'text', screenId: 'text', apiKey: 'text', tenantId: 'text', config: 'object' },
+  rotated: { apiKey: 'text' },
   activePlaylist: { ...playlist, validUntil: 'number', items: ['list', 'object'] },
   deviceConfig: { syncIntervalMinutes: 'number', heartbeatIntervalMinutes: 'number', cachePolicy: 'object' },
   eventsAccepted: { received: 'number' },
@@ -99,7 +113,7 @@ export const shapes: Partial<Record<SchemaName, Shape>> = {
   token,
   createdToken: { ...token, token: 'text' },
   tokenList: page(token),
-  me: { tokenId: 'text', name: 'text', role: 'text', tenantId: 'text?', tenantName: 'text?' },
+  me: { tokenId: 'text', name: 'text', role: 'text', ...reach, tenantId: 'text?', tenantName: 'text?' },
   venue,
   venueList: page(venue),
   screen,
@@ -114,5 +128,7 @@ export const shapes: Partial<Record<SchemaName, Shape>> = {
   configBody: 'object',
   eventList: page({ id: 'text', deviceId: 'text', screenId: 'text', receivedAt: 'text', event: 'object' }),
   auditList: page(auditEntry),
+  mirrorList: page(mirrorCopy),
+  mirrorRepair: { queued: 'number' },
   impressionReport: { items: ['list', { key: 'text', impressions: 'number', seconds: 'number' }] },
 };

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import { interrupted } from './interrupted.ts';
@@ -11,8 +12,10 @@ export interface Exchange {
   path: string;
   headers: Record<string, string>;
   body?: string | undefined;
-  /** All of it, connecting included, in milliseconds. */
+  /** All of it, connecting included, in milliseconds; of a stream, up to its beginning, and each pause in it. */
   timeoutMs: number;
+  /** A successful answer is handed on as it comes, in `Reply.stream`. */
+  streamed?: boolean;
   signal?: AbortSignal | undefined;
 }
 
@@ -93,6 +96,62 @@ export type Transport = (exchange: Exchange) => Promise<Reply>;
 /** Loaded when the first request goes out, for those who do not choose another. */
 const makeFastRequester: MakeRequester = async (certificates) => (await import('./undici-requester.ts')).makeUndiciRequester(certificates);
 
+/** How long to wait for the next sign of life, unless the caller's signal ends it. (`AbortSignal.any` would leave something behind at each request.) */
+class Patience {
+  readonly #clock: Clock;
+  readonly #timeoutMs: number;
+  readonly #caller: AbortSignal | undefined;
+  readonly #ending = new AbortController();
+  readonly #abort = () => this.#ending.abort();
+  #cancel: () => void = () => {};
+
+  constructor(clock: Clock, timeoutMs: number, caller: AbortSignal | undefined) {
+    this.#clock = clock;
+    this.#timeoutMs = timeoutMs;
+    this.#caller = caller;
+    if (caller) {
+      // Any number of requests may hang on one signal.
+      setMaxListeners(0, caller);
+      caller.addEventListener('abort', this.#abort);
+    }
+    this.renew();
+  }
+
+  get signal(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  renew(): void {
+    this.#cancel();
+    this.#cancel = this.#clock.after(this.#timeoutMs, this.#abort);
+  }
+
+  /** Time does not count until it is renewed. */
+  rest(): void {
+    this.#cancel();
+  }
+
+  end(): void {
+    this.#cancel();
+    this.#caller?.removeEventListener('abort', this.#abort);
+  }
+}
+
+/** A body as it comes; its errors are explained. */
+async function* flow(body: AsyncIterable<Buffer>, patience: Patience, explain: (error: unknown) => SignageError): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of body) {
+      patience.rest();
+      yield chunk;
+      patience.renew();
+    }
+  } catch (error) {
+    throw explain(error);
+  } finally {
+    patience.end();
+  }
+}
+
 export function makeTransport({
   service,
   clock,
@@ -102,23 +161,34 @@ export function makeTransport({
 }: TransportOptions): Transport {
   let requester: Promise<Requester> | undefined;
 
-  async function fetchReply({ timeoutMs, signal, path, ...wanted }: Exchange): Promise<Reply> {
+  async function fetchReply({ timeoutMs, signal, path, streamed, ...wanted }: Exchange): Promise<Reply> {
     if (signal?.aborted) throw interrupted();
-    const late = new AbortController();
-    const cancel = clock.after(timeoutMs, () => late.abort());
-    const ends = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
+    const patience = new Patience(clock, timeoutMs, signal);
+    const explain = (error: unknown) => {
+      if (signal?.aborted) return interrupted();
+      if (patience.signal.aborted) {
+        return new SignageError('unreachable', `${service} did not answer within ${timeoutMs / 1000} seconds.`, { cause: error });
+      }
+      return error instanceof SignageError ? error : unreachable(error, service);
+    };
     try {
       requester ??= makeRequester(certificates);
-      const answer = await (await requester)(`${service}${path}`, { ...wanted, body: wanted.body ?? null, signal: ends });
-      return { status: answer.statusCode, headers: answer.headers, text: await readText(answer.body, service) };
+      const {
+        statusCode: status,
+        headers,
+        body,
+      } = await (await requester)(`${service}${path}`, {
+        ...wanted,
+        body: wanted.body ?? null,
+        signal: patience.signal,
+      });
+      if (streamed && status === 200) return { status, headers, text: '', stream: flow(body, patience, explain) };
+      const text = await readText(body, service);
+      patience.end();
+      return { status, headers, text };
     } catch (error) {
-      if (signal?.aborted) throw interrupted();
-      if (late.signal.aborted) {
-        throw new SignageError('unreachable', `${service} did not answer within ${timeoutMs / 1000} seconds.`, { cause: error });
-      }
-      throw error instanceof SignageError ? error : unreachable(error, service);
-    } finally {
-      cancel();
+      patience.end();
+      throw explain(error);
     }
   }
 

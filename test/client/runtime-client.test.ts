@@ -1,5 +1,7 @@
+import { getEventListeners } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
+import { makeUndiciRequester } from '../../src/client/undici-requester.ts';
 import { hastyClock } from '../support/hasty-clock.ts';
 import { hangUp, json, problem, raw, type StubService, stubService } from '../support/stub-service.ts';
 
@@ -55,11 +57,41 @@ describe('register', () => {
   });
 });
 
+describe('rotateKey', () => {
+  it('sends the key and an Idempotency-Key of its own, the same on every try', async () => {
+    const client = (await clientOf(hangUp, json(201, { apiKey: 'dak_next' }))).withKey(apiKey);
+    expect(await client.rotateKey(screenId)).toBe('dak_next');
+    const [first, second] = stub.heard;
+    expect([second?.method, second?.url]).toEqual(['POST', `/devices/${screenId}/keys/rotate`]);
+    expect(second?.headers.authorization).toBe(`Bearer ${apiKey}`);
+    expect(second?.headers['idempotency-key']).toMatch(/^[0-9a-f]{32}$/);
+    expect(second?.headers['idempotency-key']).toBe(first?.headers['idempotency-key']);
+    expect(second?.body).toBe('');
+  });
+
+  it('repeats what is given, in one try if that is all', async () => {
+    const client = (await clientOf(hangUp, json(201, { apiKey: 'dak_next' }))).withKey(apiKey);
+    const once = { idempotencyKey: 'a-key-of-my-own-1', attempts: 1 };
+    await expect(client.rotateKey(screenId, once)).rejects.toMatchObject({ code: 'unreachable' });
+    expect(await client.rotateKey(screenId, once)).toBe('dak_next');
+    expect(stub.heard.map((one) => one.headers['idempotency-key'])).toEqual(['a-key-of-my-own-1', 'a-key-of-my-own-1']);
+  });
+
+  it('does not try again with a key that is dead, nor take an answer without a key', async () => {
+    const dead = (await clientOf(problem(401, 'device_key_revoked', 'It was revoked.'))).withKey(apiKey);
+    await expect(dead.rotateKey(screenId)).rejects.toMatchObject({ code: 'device_key_revoked' });
+    expect(stub.heard).toHaveLength(1);
+    await stub.close();
+    const silent = (await clientOf(json(201, {}))).withKey(apiKey);
+    await expect(silent.rotateKey(screenId)).rejects.toMatchObject({ code: 'unexpected_answer' });
+  });
+});
+
 describe('fetchPlaylist and fetchConfig', () => {
   it('send the key, and answer with ETag and source', async () => {
     const client = await clientOf(json(200, playlist, { etag: '"3"', 'x-source': 'store' }));
     const fetched = await client.withKey(apiKey).fetchPlaylist(screenId);
-    expect(fetched).toEqual({ answer: playlist, etag: '"3"', source: 'store' });
+    expect(fetched).toEqual({ answer: playlist, etag: '"3"', source: 'store', answeredAtMs: expect.any(Number) });
     expect(stub.heard[0]).toMatchObject({ url: `/devices/${screenId}/playlist`, headers: { authorization: `Bearer ${apiKey}` } });
     expect(stub.heard[0]?.headers).not.toHaveProperty('if-none-match');
   });
@@ -67,8 +99,42 @@ describe('fetchPlaylist and fetchConfig', () => {
   it('know from 304 that nothing has changed', async () => {
     const client = await clientOf(raw(304, '', { etag: '"3"', 'x-config-source': 'default' }));
     const fetched = await client.withKey(apiKey).fetchConfig(screenId, { etag: '"3"' });
-    expect(fetched).toEqual({ answer: undefined, etag: '"3"', source: 'default' });
+    expect(fetched).toEqual({ answer: undefined, etag: '"3"', source: 'default', answeredAtMs: expect.any(Number) });
     expect(stub.heard[0]?.headers['if-none-match']).toBe('"3"');
+  });
+
+  it('know no ETag after an answer without one', async () => {
+    const client = await clientOf(json(200, config));
+    expect((await client.withKey(apiKey).fetchConfig(screenId, { etag: '"old"' })).etag).toBeUndefined();
+  });
+
+  it('say when the service answered, by its own clock', async () => {
+    const client = await clientOf(json(200, config, { date: 'Fri, 20 Nov 2026 12:00:00 GMT' }));
+    expect((await client.withKey(apiKey).fetchConfig(screenId)).answeredAtMs).toBe(Date.UTC(2026, 10, 20, 12));
+    await stub.close();
+    const vague = await clientOf(json(200, config, { date: 'soon' }));
+    expect((await vague.withKey(apiKey).fetchConfig(screenId)).answeredAtMs).toBeUndefined();
+  });
+
+  it('go over the same connections, whatever the key', async () => {
+    stub = await stubService(json(200, config));
+    let made = 0;
+    const makeRequester = async () => {
+      made++;
+      return makeUndiciRequester(undefined);
+    };
+    const anyone = new RuntimeClient({ url: stub.url, makeRequester });
+    await anyone.withKey(apiKey).fetchConfig(screenId);
+    await anyone.withKey(apiKey.replaceAll('k', 'l')).fetchConfig(screenId);
+    expect(made).toBe(1);
+    expect(new Set(stub.heard.map(({ headers }) => headers.authorization)).size).toBe(2);
+  });
+
+  it('leave nothing on a signal that lives longer than they', async () => {
+    const client = (await clientOf(json(200, config))).withKey(apiKey);
+    const { signal } = new AbortController();
+    for (let call = 0; call < 20; call++) await client.fetchConfig(screenId, { signal });
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('take an unasked 304 for what it is', async () => {
