@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { CallAnswer } from '../client/call.ts';
-import { type Pairing, pairPlayer } from '../simulator/pairing.ts';
-import type { Player } from '../simulator/player.ts';
+import type { ManagementClient } from '../client/management-client.ts';
+import type { RuntimeClient } from '../client/runtime-client.ts';
+import type { Clock, Random } from '../domain/clock.ts';
+import { Player } from '../simulator/player.ts';
 import type { DeviceInfoInput } from '../simulator/tv-model.ts';
 
 type Screen = CallAnswer<'getScreen'>;
@@ -10,9 +12,21 @@ type Screen = CallAnswer<'getScreen'>;
 export interface DemoTv {
   /** `Aurora Café / Entrance` */
   place: string;
+  screenId: string;
   player: Player;
   /** Whether the screen was taken over from a TV of an earlier run. */
   again: boolean;
+}
+
+/** What TVs of the demonstration are paired with. */
+export interface Pairing {
+  management: ManagementClient;
+  runtime: RuntimeClient;
+  clock: Clock;
+  random: Random;
+  signal: AbortSignal;
+  /** Told of what goes wrong with a TV, which goes on. */
+  onFailure(place: string, error: unknown): void;
 }
 
 interface Place {
@@ -52,6 +66,17 @@ async function isFree({ management, signal }: Pairing, screen: Screen, deviceInf
   return true;
 }
 
+/** Does what an installer and a TV do together. */
+async function pairTv(pairing: Pairing, screen: Screen, { venue, deviceInfo, ...named }: Place): Promise<DemoTv> {
+  const { management, runtime, clock, random, signal } = pairing;
+  const place = `${venue} / ${named.screen}`;
+  const observer = { onFailure: (error: unknown) => pairing.onFailure(place, error) };
+  const player = new Player({ client: runtime, deviceInfo, clock, random, observer, reportAfterSeconds: 0 });
+  const { code } = await management.call('createCode', { body: { screenId: screen.id }, signal });
+  await player.register(code);
+  return { place, screenId: screen.id, player, again: screen.deviceId !== null };
+}
+
 /**
  * Pairs up to `count` simulated TVs with screens of the demonstration. They are found by their names; screens that a real TV is on, and
  * all that is not of the demonstration, stay as they are.
@@ -61,8 +86,7 @@ export async function pairDemoTvs(pairing: Pairing, count: number): Promise<Demo
   for (const place of await demoPlaces(count)) {
     const screen = await findScreen(pairing, place);
     if (!screen || !(await isFree(pairing, screen, place.deviceInfo))) continue;
-    const player = await pairPlayer(pairing, screen.id, place.deviceInfo);
-    tvs.push({ place: `${place.venue} / ${place.screen}`, player, again: screen.deviceId !== null });
+    tvs.push(await pairTv(pairing, screen, place));
   }
   return tvs;
 }

@@ -1,10 +1,8 @@
 import { ManagementClient } from '../client/management-client.ts';
 import { RuntimeClient } from '../client/runtime-client.ts';
 import type { LogSink } from '../domain/log.ts';
-import type { Pairing } from '../simulator/pairing.ts';
-import { playOn } from '../simulator/play-on.ts';
 import type { Context } from './context.ts';
-import { type DemoTv, pairDemoTvs } from './demo-tvs.ts';
+import { type DemoTv, type Pairing, pairDemoTvs } from './demo-tvs.ts';
 import { followEvents } from './event-lines.ts';
 
 const tvCount = 3;
@@ -18,11 +16,12 @@ interface Demo extends Context {
 }
 
 /** The clients of the demonstration, in the oldest tenant: that is where its screens are. */
-async function connect({ url, token = '', clock, random, signal }: Demo): Promise<Pairing> {
+async function connect({ url, token = '', clock, random, signal, log }: Demo): Promise<Pairing> {
   const shared = { url, clock, random };
   const { items } = await new ManagementClient({ ...shared, token }).call('listTenants', { query: { limit: 1 }, signal });
   const management = new ManagementClient({ ...shared, token, tenantId: items[0]?.id });
-  return { management, runtime: new RuntimeClient(shared), clock, random, signal };
+  const onFailure = (place: string, err: unknown) => log.warn({ err }, `The simulated TV of ${place} has trouble.`);
+  return { management, runtime: new RuntimeClient(shared), clock, random, signal, onFailure };
 }
 
 function announce({ io }: Demo, tvs: readonly DemoTv[]): void {
@@ -31,12 +30,10 @@ function announce({ io }: Demo, tvs: readonly DemoTv[]): void {
   io.stdout.write('Events as they arrive (GET /v1/events):\n');
 }
 
-async function keepPlaying({ clock, signal, log }: Demo, { place, player }: DemoTv): Promise<void> {
-  try {
-    await playOn(player, { clock, signal, onFailure: (err) => log.warn({ err }, `The simulated TV of ${place} has trouble.`) });
-  } catch (err) {
-    log.info({ err }, `The simulated TV of ${place} has lost its screen, and stops. A new start of the demonstration pairs it again.`);
-  }
+async function keepPlaying({ signal, log }: Demo, { place, player }: DemoTv): Promise<void> {
+  const { reason, error } = await player.run(signal);
+  if (reason !== 'unpaired') return;
+  log.info({ err: error }, `The simulated TV of ${place} has lost its screen, and stops. A new start of the demonstration pairs it again.`);
 }
 
 async function run(demo: Demo): Promise<void> {

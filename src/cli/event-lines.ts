@@ -15,13 +15,13 @@ const troublePauseMs = 2000;
 
 /** `spring.mp4`, if the creative is on a playlist of the TV; else its id. */
 function creativeName(tv: DemoTv | undefined, creativeId: unknown): string {
-  const item = tv?.player.playlist?.items.find((one) => one.creativeId === creativeId);
+  const item = tv?.player.state.playlist?.items.find((one) => one.creativeId === creativeId);
   return item ? posix.basename(new URL(item.creativeUrl).pathname) : String(creativeId);
 }
 
 /** `14:05:09  Aurora Café / Entrance       impression  spring.mp4, 10 s` */
 function eventLine({ event, screenId, receivedAt }: StoredEvent, tvs: readonly DemoTv[]): string {
-  const tv = tvs.find((one) => one.player.screenId === screenId);
+  const tv = tvs.find((one) => one.screenId === screenId);
   const width = Math.max(...tvs.map((one) => one.place.length));
   const time = new Date(receivedAt).toTimeString().slice(0, 8);
   const shown = event.type === 'impression' ? `  ${creativeName(tv, event.creativeId)}, ${event.duration} s` : '';

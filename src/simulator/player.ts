@@ -1,132 +1,140 @@
-import { randomBytes } from 'node:crypto';
-import type { CallAnswer } from '../client/call.ts';
-import type { RuntimeClient } from '../client/runtime-client.ts';
-import { type Clock, type Random, systemClock } from '../domain/clock.ts';
-import { SignageError } from '../domain/error.ts';
-import { type Batch, type EventInput, heartbeat, type Item, impression, type Playlist } from './batch.ts';
-import type { DeviceInfoInput } from './tv-model.ts';
+import { setMaxListeners } from 'node:events';
+import { statusEvent } from './batch.ts';
+import { PlayerCore } from './player-core.ts';
+import { flushOnce, keepEvent, unsent } from './player-events.ts';
+import { fetchConfig, fetchPlaylist } from './player-fetch.ts';
+import { keepInTouch, sendRest } from './player-network.ts';
+import type { PlayerEnd, PlayerOptions, PlayerView } from './player-options.ts';
+import { pairUp, registerOnce } from './player-pairing.ts';
+import { showItems } from './player-show.ts';
+import { holdProcess } from './process-hold.ts';
 
-export interface PlayerOptions {
-  /** Where the service is; it needs no key, for the player brings its own. */
-  client: RuntimeClient;
-  deviceInfo: DeviceInfoInput;
-  signal?: AbortSignal | undefined;
-  clock?: Clock;
-  random?: Random;
+/** Lets the signal cut the player's power. */
+function plugIn(core: PlayerCore, signal: AbortSignal | undefined): () => void {
+  core.record.isCut = signal?.aborted === true;
+  if (!signal) return () => {};
+  const cut = () => core.cut();
+  // Any number of TVs may hang on one signal.
+  setMaxListeners(0, signal);
+  signal.addEventListener('abort', cut, { once: true });
+  return () => signal.removeEventListener('abort', cut);
 }
 
-/** What a player holds once it is registered. */
-interface Binding {
-  client: RuntimeClient;
-  screenId: string;
-  deviceId: string;
+/** Plays and keeps in touch until the TV lives no more; when the one fails, the other ends too. */
+async function play(core: PlayerCore): Promise<void> {
+  core.isPlaying = true;
+  keepEvent(core, statusEvent('app_started', core.clock.now()), true);
+  await Promise.all([showItems(core), keepInTouch(core)]);
 }
 
 /**
- * One TV: registers once, then fetches and reports with the key it was given. Errors are the client's.
+ * One TV that behaves as docs/protocol.md asks: it registers, plays its playlist, keeps to its config's intervals, reports what it played, goes on
+ * while the service is away, and starts where it was after a power cut, if it is given the same `memory`.
+ *
+ * `run` is all of that; the single steps are for tests. Their errors are the client's `SignageError`s; `not_registered` before there is a key.
  *
  * @example
- * const tv = new Player({ client: new RuntimeClient({ url }), deviceInfo: { model: 'TV' } });
- * await tv.register('ABCD2345');
- * await tv.fetchPlaylist();
- * await tv.post(tv.makeBatch(10));
+ * const tv = new Player({ client: new RuntimeClient({ url }), deviceInfo: { model: 'TV' }, nextCode: async () => code });
+ * const ended = tv.run();
+ * …
+ * tv.stop();
+ * await ended;
  */
 export class Player {
-  readonly #options: PlayerOptions & { clock: Clock; random: Random };
-  #registering: { pairingCode: string; idempotencyKey: string } | undefined;
-  #binding: Binding | undefined;
-  #playlist: Playlist | undefined;
-  #playlistTag: string | undefined;
-  #config: CallAnswer<'getDeviceConfig'> | undefined;
-  #configTag: string | undefined;
-  #shown = 0;
+  readonly #core: PlayerCore;
 
   constructor(options: PlayerOptions) {
-    this.#options = { clock: systemClock, random: randomBytes, ...options };
+    this.#core = new PlayerCore(options);
   }
 
-  /** The ids that registration gave. */
-  get screenId(): string {
-    return this.#bound().screenId;
+  /** What it is at now. */
+  get state(): PlayerView {
+    const { phase, state, showing, answers } = this.#core;
+    const { binding, config, playlist, batch } = state;
+    return {
+      phase,
+      deviceId: binding?.deviceId,
+      screenId: binding?.screenId,
+      tenantId: binding?.tenantId,
+      config,
+      playlist: playlist?.answer,
+      validUntilMs: playlist?.validUntilMs,
+      showing,
+      queued: unsent(this.#core),
+      batch,
+      answers,
+    };
   }
 
-  get deviceId(): string {
-    return this.#bound().deviceId;
-  }
-
-  /** The playlist it plays, once fetched. */
-  get playlist(): Playlist | undefined {
-    return this.#playlist;
-  }
-
-  /** The config that is in force, as registration or the last fetch gave it. */
-  get config(): CallAnswer<'getDeviceConfig'> | undefined {
-    return this.#config;
-  }
-
-  /** Binds the TV to the screen of a code. Called again with the same code after a lost answer, it gets the same answer again. */
-  async register(pairingCode: string): Promise<void> {
-    const { client, deviceInfo, signal } = this.#options;
-    if (this.#registering?.pairingCode !== pairingCode) this.#registering = { pairingCode, idempotencyKey: this.#makeKey() };
-    const { idempotencyKey } = this.#registering;
-    const { screenId, deviceId, apiKey, config } = await client.register({ pairingCode, deviceInfo }, { idempotencyKey, signal });
-    this.#binding = { client: client.withKey(apiKey), screenId, deviceId };
-    this.#config = config;
-  }
-
-  /** Fetches the playlist unless it has not changed; answers whether there was a new one. */
-  async fetchPlaylist(): Promise<boolean> {
-    const { client, screenId } = this.#bound();
-    const { answer, etag } = await client.fetchPlaylist(screenId, { etag: this.#playlistTag, signal: this.#options.signal });
-    if (answer) this.#playlist = answer;
-    this.#playlistTag = etag;
-    return answer !== undefined;
-  }
-
-  /** Likewise the config. */
-  async fetchConfig(): Promise<boolean> {
-    const { client, screenId } = this.#bound();
-    const { answer, etag } = await client.fetchConfig(screenId, { etag: this.#configTag, signal: this.#options.signal });
-    if (answer) this.#config = answer;
-    this.#configTag = etag;
-    return answer !== undefined;
-  }
-
-  /** The item that comes up next; after the last, the first again. `undefined` without a playlist. */
-  nextItem(): Item | undefined {
-    const items = this.#playlist?.items ?? [];
-    return items.length === 0 ? undefined : items[this.#shown++ % items.length];
-  }
-
-  /** A heartbeat, and an impression for each item as it comes up, `size` events at most. Without a playlist it is the heartbeat alone. */
-  makeBatch(size: number): Batch {
-    const nowMs = this.#options.clock.now();
-    const events: EventInput[] = [heartbeat(nowMs)];
-    for (let left = size - 1; left > 0; left--) {
-      const item = this.nextItem();
-      const event = item && this.#playlist && impression(this.#playlist, item, nowMs);
-      if (event) events.push(event);
+  /**
+   * Is a TV: until `stop` is called, the signal aborts, or there is neither key nor code. With `forMs` it stops by itself after so long on its own
+   * clock. Aborting is a power cut: from then on nothing is sent or saved. Throws when the memory cannot be read, and what `nextCode` throws.
+   */
+  async run(signal?: AbortSignal, forMs?: number): Promise<PlayerEnd> {
+    const core = this.#core;
+    const release = holdProcess();
+    const unplug = plugIn(core, signal);
+    const cancel = forMs === undefined ? undefined : core.clock.after(forMs, () => core.stop());
+    try {
+      await core.record.load();
+      while (!core.isEnding) {
+        const end = await pairUp(core);
+        if (end) return end;
+        if (!core.isEnding) await play(core);
+      }
+      if (!core.isCut) await sendRest(core);
+      return { reason: core.isCut ? 'aborted' : 'stopped' };
+    } finally {
+      cancel?.();
+      await core.record.saved();
+      core.isStopping = false;
+      release();
+      unplug();
     }
-    return this.batchOf(events);
   }
 
-  /** These events as a batch, with a key of its own. */
-  batchOf(events: EventInput[]): Batch {
-    return { events, idempotencyKey: this.#makeKey() };
+  /** Asks `run` to end in good order: it reports what it was showing and that it stops, sends what it can, and keeps the rest. */
+  stop(): void {
+    this.#core.stop();
   }
 
-  /** Sends a batch, which is stored once also when it is posted again; answers how many events the service took. */
-  async post({ events, idempotencyKey }: Batch): Promise<number> {
-    const { client, screenId } = this.#bound();
-    return client.postEvents(screenId, events, { idempotencyKey, signal: this.#options.signal });
+  /** Looks into the memory, which all else does by itself; answers what it is at then. */
+  async load(): Promise<PlayerView> {
+    await this.#core.record.load();
+    return this.state;
   }
 
-  #bound(): Binding {
-    if (!this.#binding) throw new SignageError('not_registered', 'The player is not registered yet.');
-    return this.#binding;
+  /** One try to register with a code; repeated with the same code it gets the same answer, if that was lost. */
+  register(pairingCode: string): Promise<void> {
+    return this.#step((core) => registerOnce(core, pairingCode));
   }
 
-  #makeKey(): string {
-    return Buffer.from(this.#options.random(16)).toString('hex');
+  /** Fetches the config unless it has not changed; answers whether there was a new one. */
+  fetchConfig(): Promise<boolean> {
+    return this.#step(fetchConfig);
+  }
+
+  /** Likewise the playlist. Throws `playlist_not_found`, and forgets the one it had, when the screen has none. */
+  fetchPlaylist(): Promise<boolean> {
+    return this.#step(fetchPlaylist);
+  }
+
+  /** Sends one batch of what waits; answers how many events were stored. */
+  flush(): Promise<number> {
+    return this.#step(flushOnce);
+  }
+
+  /** Something that happened on the TV, to be reported with the rest. */
+  report(event: Parameters<typeof keepEvent>[1]): void {
+    keepEvent(this.#core, event);
+  }
+
+  async #step<T>(step: (core: PlayerCore) => Promise<T>): Promise<T> {
+    await this.#core.record.load();
+    try {
+      return await step(this.#core);
+    } finally {
+      await this.#core.record.saved();
+    }
   }
 }

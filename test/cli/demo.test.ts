@@ -60,7 +60,8 @@ describe('signage serve --demo', () => {
     const first = await start(data);
     await first.io.until(/Events as they arrive/);
     const management = managementOf(first.url, data);
-    const screen = (await management.call('listScreens', { query: { name: 'Entrance' } })).items[0]!;
+    // The one that reports most often, and so learns of it soonest.
+    const screen = (await management.call('listScreens', { query: { name: 'Window' } })).items[0]!;
     await management.call('revokeDevice', { params: { id: screen.deviceId! }, body: {} });
     await first.io.until(/has lost its screen, and stops/);
     const { code } = await management.call('createCode', { body: { screenId: screen.id } });

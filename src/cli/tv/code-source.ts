@@ -1,0 +1,34 @@
+import type { SignageError } from '../../domain/error.ts';
+import type { UnpairedReason } from '../../simulator/player-observer.ts';
+import type { Call } from '../call.ts';
+import { readCode, readCodeWords } from '../code-text.ts';
+import type { TvOptions } from './tv-options.ts';
+import { unpairedWords } from './tv-words.ts';
+
+/** Where the pairing codes of the TV come from. */
+export type CodeSource = (why: UnpairedReason, error: SignageError | undefined) => Promise<string | undefined>;
+
+function codeProblem(text: string): string | undefined {
+  try {
+    readCode(text);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** First the code that was given, then those that the person at the terminal types; none where there is nobody. */
+export async function codeSource(
+  { io, prompter }: Call,
+  options: TvOptions,
+  aside: <T>(ask: () => Promise<T>) => Promise<T>,
+): Promise<CodeSource> {
+  let given = options.code === undefined ? undefined : await readCodeWords(io, [options.code]);
+  return async (why, error) => {
+    const first = given;
+    given = undefined;
+    if (first !== undefined || !prompter.canAsk) return first;
+    const message = `${error ? error.message : unpairedWords[why]} Pairing code:`;
+    return aside(async () => readCode(await prompter.input({ message, flag: '--code', validate: (text) => codeProblem(text) ?? true })));
+  };
+}

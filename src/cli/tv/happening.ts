@@ -1,0 +1,42 @@
+import { SignageError } from '../../domain/error.ts';
+import type { EventInput, Item } from '../../simulator/batch.ts';
+import type { DropReason, PlayerAnswer, PlayerObserver, PlayerPhase, UnpairedReason } from '../../simulator/player-observer.ts';
+import type { PlayerEnd } from '../../simulator/player-options.ts';
+
+/** One thing that a TV did or met. */
+type What =
+  | { what: 'phase'; phase: PlayerPhase }
+  | { what: 'bound'; deviceId: string; screenId: string; tenantId: string }
+  | { what: 'unpaired'; why: UnpairedReason; code: string | undefined }
+  | { what: 'show'; item: Item | null }
+  | { what: 'event'; event: EventInput }
+  | { what: 'sending'; events: number; idempotencyKey: string }
+  | { what: 'acknowledged'; events: number; received: number; idempotencyKey: string }
+  | { what: 'dropped'; events: readonly EventInput[]; why: DropReason }
+  | ({ what: 'answer' } & Omit<PlayerAnswer, 'atMs'>)
+  | { what: 'failure'; code: string; message: string; error: unknown }
+  | { what: 'end'; reason: PlayerEnd['reason'] };
+
+/** With the TV's own time. */
+export type Happening = What & { atMs: number };
+
+/** Tells all that a player tells as happenings. */
+export function observe(now: () => number, tell: (happening: Happening) => void): Required<PlayerObserver> {
+  const say = (what: What) => tell({ ...what, atMs: now() });
+  return {
+    onEvent: (event) => say({ what: 'event', event }),
+    onSending: ({ events, idempotencyKey }) => say({ what: 'sending', events: events.length, idempotencyKey }),
+    onAcknowledged: ({ events, idempotencyKey }, received) =>
+      say({ what: 'acknowledged', events: events.length, received, idempotencyKey }),
+    onDropped: (events, why) => say({ what: 'dropped', events, why }),
+    onAnswer: ({ atMs: _, ...answer }) => say({ what: 'answer', ...answer }),
+    onPhase: (phase) => say({ what: 'phase', phase }),
+    onShow: (item) => say({ what: 'show', item: item ?? null }),
+    onBound: (binding) => say({ what: 'bound', ...binding }),
+    onUnpaired: (why, error) => say({ what: 'unpaired', why, code: error?.code }),
+    onFailure: (error) => {
+      const code = error instanceof SignageError ? error.code : 'unexpected';
+      say({ what: 'failure', code, message: error instanceof Error ? error.message : String(error), error });
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import type { PlayerState } from '../../simulator/player-memory.ts';
+import type { DeviceInfoInput } from '../../simulator/tv-model.ts';
+
+/** What a state file holds: which service it is for, what the TV says of itself, and what it must not forget. */
+export interface KeptTv {
+  format: 1;
+  service: string;
+  deviceInfo: DeviceInfoInput;
+  tv: PlayerState;
+}
+
+const text = z.string();
+const event = z.looseObject({ type: text, timestamp: z.number() });
+const config = z.looseObject({ syncIntervalMinutes: z.number(), heartbeatIntervalMinutes: z.number(), cachePolicy: z.looseObject({}) });
+const item = z.looseObject({ creativeId: text, creativeUrl: text, creativeType: text, duration: z.number() });
+const playlist = z.looseObject({ id: text, version: z.number(), validUntil: z.number(), items: z.array(item) });
+
+const keptTv = z.object({
+  format: z.literal(1),
+  service: z.url(),
+  deviceInfo: z.looseObject({}),
+  tv: z.object({
+    format: z.literal(1),
+    registering: z.object({ pairingCode: text, idempotencyKey: text }).optional(),
+    binding: z.object({ deviceId: text, screenId: text, tenantId: text, apiKey: text }).optional(),
+    config: config.optional(),
+    configTag: text.optional(),
+    playlist: z.object({ answer: playlist, etag: text.optional(), validUntilMs: z.number() }).optional(),
+    queue: z.array(event),
+    batch: z.object({ events: z.array(event).min(1).max(100), idempotencyKey: text }).optional(),
+  }),
+});
+
+/** What the text of a state file says; `undefined` when it is damaged. */
+export function parseKeptTv(json: string): KeptTv | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+  // The value itself, for its members stay in their order: a batch is sent again with the same bytes.
+  return keptTv.safeParse(value).success ? (value as KeptTv) : undefined;
+}

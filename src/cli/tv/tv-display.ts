@@ -1,0 +1,87 @@
+import { secondMs } from '../../domain/clock.ts';
+import type { Call } from '../call.ts';
+import { type Board, type BoardLine, type BoardSize, openBoard } from '../pair/board.ts';
+import { printableJson } from '../print.ts';
+import type { Happening } from './happening.ts';
+import { tvLine, tvRecord } from './tv-line.ts';
+import type { TvOptions } from './tv-options.ts';
+
+/** Where what a TV does is shown. */
+export interface TvDisplay {
+  open(): Promise<void>;
+  tell(happening: Happening): void;
+  /** Makes room for a question, and comes back after it. */
+  aside<T>(ask: () => Promise<T>): Promise<T>;
+  close(): void;
+}
+
+/** More often nobody can look. */
+const drawEveryMs = secondMs / 10;
+
+/** Whether a person sees one screen that changes, and not line after line. */
+function isWatched({ io, common }: Call): boolean {
+  const isPlain = common.output === undefined && !common.quiet && !common.verbose && io.env.TERM !== 'dumb';
+  return isPlain && io.stdout.isTTY && io.stderr.isTTY;
+}
+
+/** A line for each thing that happens: an object with `-o ndjson`. With `--quiet` only the objects are left. */
+function lineDisplay({ io, common }: Call): TvDisplay {
+  const text = (happening: Happening) => {
+    if (common.output === 'ndjson') return `${printableJson(tvRecord(happening), 0)}\n`;
+    return common.quiet ? undefined : tvLine(happening);
+  };
+  return {
+    tell(happening) {
+      const line = text(happening);
+      if (line !== undefined) io.stdout.write(line);
+    },
+    open: async () => {},
+    aside: (ask) => ask(),
+    close: () => {},
+  };
+}
+
+/** The one screen. */
+class LiveDisplay implements TvDisplay {
+  readonly #call: Call;
+  readonly #render: (size: BoardSize) => readonly BoardLine[];
+  #board: Board | undefined;
+  #cancel: (() => void) | undefined;
+
+  constructor(call: Call, render: (size: BoardSize) => readonly BoardLine[]) {
+    this.#call = call;
+    this.#render = render;
+  }
+
+  async open(): Promise<void> {
+    this.#board = await openBoard(this.#call, this.#render);
+  }
+
+  tell(): void {
+    this.#cancel ??= this.#call.clock.after(drawEveryMs, () => {
+      this.#cancel = undefined;
+      this.#board?.draw();
+    });
+  }
+
+  async aside<T>(ask: () => Promise<T>): Promise<T> {
+    this.close();
+    try {
+      return await ask();
+    } finally {
+      await this.open();
+    }
+  }
+
+  close(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#board?.close();
+    this.#board = undefined;
+  }
+}
+
+/** Shows a TV: on one screen for a person who watches, else line by line. */
+export function makeDisplay(call: Call, options: Pick<TvOptions, 'once'>, render: (size: BoardSize) => readonly BoardLine[]): TvDisplay {
+  return isWatched(call) && !options.once ? new LiveDisplay(call, render) : lineDisplay(call);
+}

@@ -1,0 +1,99 @@
+import { minuteMs } from '../../domain/clock.ts';
+import type { Playlist } from '../../simulator/batch.ts';
+import type { RuntimeOperation } from '../../simulator/player-observer.ts';
+import type { PlayerView } from '../../simulator/player-options.ts';
+import type { BoardLine, BoardSize } from '../pair/board.ts';
+import type { TvStory } from './tv-story.ts';
+import { answerText, itemName, operationWords, phaseWords, spanText } from './tv-words.ts';
+
+const widestBar = 40;
+const blank: BoardLine = { text: '' };
+const calls: readonly RuntimeOperation[] = ['registerDevice', 'getDeviceConfig', 'getPlaylist', 'postEvents'];
+
+/** Left and right on one line, or below each other where there is no room. */
+function sides(left: string, right: string, { columns }: BoardSize): string[] {
+  const gap = columns - 1 - left.length - right.length;
+  return gap >= 2 ? [`${left}${' '.repeat(gap)}${right}`] : [left, right];
+}
+
+function headLines(view: PlayerView, { service, deviceInfo, speed }: TvStory, size: BoardSize): BoardLine[] {
+  const { manufacturer, model, osVersion, appVersion } = deviceInfo;
+  const name = [[manufacturer, model].filter(Boolean).join(' '), osVersion, appVersion].filter(Boolean).join(' · ');
+  const phase = speed === 1 ? phaseWords[view.phase] : `${phaseWords[view.phase]}, ×${Number.isFinite(speed) ? speed : 'max'}`;
+  const [first = '', ...more] = sides(name || 'TV', service, size);
+  const ids = view.screenId === undefined ? [] : [`screen ${view.screenId}`, `device ${view.deviceId}`];
+  const look = view.phase === 'playing' ? 'good' : 'bad';
+  return [
+    { text: first, look: 'strong' },
+    ...more.map((text): BoardLine => ({ text, look: 'strong' })),
+    ...ids.map((text): BoardLine => ({ text, look: 'faint' })),
+    { text: phase, look },
+    blank,
+  ];
+}
+
+/** `█████░░░░░  5 of 15 s` */
+function progressText(playedSeconds: number, seconds: number, columns: number): string {
+  const words = `${Math.floor(playedSeconds)} of ${spanText(seconds)}`;
+  const width = Math.max(0, Math.min(widestBar, columns - words.length - 6));
+  const full = Math.min(width, Math.round((playedSeconds / seconds) * width));
+  return `  ${'█'.repeat(full)}${'░'.repeat(width - full)}  ${words}`;
+}
+
+function showLines({ showing, playlist }: PlayerView, nowMs: number, { columns }: BoardSize): BoardLine[] {
+  if (!showing || !playlist) return [{ text: '■ nothing is shown', look: 'faint' }, blank];
+  const { item, place, sinceMs } = showing;
+  const { items } = playlist;
+  const played = Math.min(item.duration, Math.max(0, (nowMs - sinceMs) / 1000));
+  const coming = [1, 2, 3].slice(0, items.length - 1).map((step) => items[(place + step) % items.length]);
+  const next = coming.flatMap((one) => (one ? [`${itemName(one)} (${spanText(one.duration)})`] : []));
+  return [
+    { text: `▶ ${itemName(item)}, ${item.creativeType}, ${Math.min(place + 1, items.length)} of ${items.length}`, look: 'strong' },
+    { text: progressText(played, item.duration, columns) },
+    { text: next.length > 0 ? `  then ${next.join(', ')}` : '  then the same again', look: 'faint' },
+    blank,
+  ];
+}
+
+const dayText = (timeMs: number) => (Math.abs(timeMs) <= 8.64e15 ? new Date(timeMs).toISOString().slice(0, 16).replace('T', ' ') : '?');
+
+function playlistText(playlist: Playlist | undefined, validUntilMs: number | undefined): string {
+  if (!playlist) return 'none';
+  return `version ${playlist.version}, ${playlist.items.length} items, until ${dayText(validUntilMs ?? 0)} UTC`;
+}
+
+function factLines(view: PlayerView, { stored, dropped }: TvStory): BoardLine[] {
+  const { config, playlist, validUntilMs, queued, batch } = view;
+  const policy = config?.cachePolicy;
+  const rows: [string, string][] = [
+    ['playlist', playlistText(playlist, validUntilMs)],
+    ['config', config ? `sync ${config.syncIntervalMinutes} min, heartbeat ${config.heartbeatIntervalMinutes} min` : 'none'],
+    ['cache', policy ? `${policy.maxSizeGB} GB, ${policy.retentionDays} days` : 'none'],
+    ['events', `${queued} wait${batch ? ` (${batch.events.length} in a batch)` : ''}, ${stored} stored, ${dropped} dropped`],
+  ];
+  return [...rows.map(([label, text]): BoardLine => ({ text: `${label.padEnd(9)}${text}` })), blank];
+}
+
+function answerLines({ answers }: PlayerView, nowMs: number): BoardLine[] {
+  return calls.flatMap((operation) => {
+    const answer = answers[operation];
+    if (!answer) return [];
+    const age = nowMs - answer.atMs;
+    const ago = age < minuteMs ? `${Math.max(0, Math.floor(age / 1000))} s ago` : `${Math.floor(age / minuteMs)} min ago`;
+    const isGood = answer.status !== undefined && answer.status < 400;
+    return [{ text: `${operationWords[operation].padEnd(9)}${answerText(answer)}, ${ago}`, look: isGood ? 'good' : 'bad' }];
+  });
+}
+
+/** The one screen on which a person sees what the TV is at. Where there is little room, what is furthest down goes first. */
+export function tvFrame(view: PlayerView, story: TvStory, nowMs: number, size: BoardSize): BoardLine[] {
+  const trouble: BoardLine[] = story.trouble === undefined ? [] : [{ text: story.trouble, look: 'bad' }];
+  return [
+    ...headLines(view, story, size),
+    ...showLines(view, nowMs, size),
+    ...factLines(view, story),
+    ...answerLines(view, nowMs),
+    ...trouble,
+    { text: 'Ctrl-C stops the TV.', look: 'faint' },
+  ];
+}

@@ -1,0 +1,36 @@
+import { makeNodeRequester } from '../../client/node-requester.ts';
+import { RuntimeClient } from '../../client/runtime-client.ts';
+import { type Exchanged, serviceAddress } from '../../client/transport.ts';
+import { SignageError } from '../../domain/error.ts';
+import type { Call } from '../call.ts';
+import { exchangeLine, readCertificates } from '../connect.ts';
+import { readAddress } from '../profile.ts';
+import type { KeptTv } from './kept-tv.ts';
+import type { TvOptions } from './tv-options.ts';
+
+/** The service of the TV. */
+export interface TvService {
+  address: string;
+  client: RuntimeClient;
+}
+
+/** A key is for one service; a TV that has one stays with it. Throws `state_of_elsewhere`. */
+function ownService(kept: KeptTv | undefined, { url, state }: TvOptions): string | undefined {
+  if (!kept?.tv.binding && !kept?.tv.registering) return undefined;
+  if (url === undefined || serviceAddress(url) === kept.service) return kept.service;
+  throw new SignageError('state_of_elsewhere', `The TV of ${state} is paired with ${kept.service}, and its key is not sent to ${url}.`, {
+    hint: 'Leave --url out, or name another file for --state.',
+  });
+}
+
+/** The service that is named, or that the TV is paired with already, or that of the context; no token is looked for. */
+export async function tvService({ io, clock, random, common }: Call, options: TvOptions, kept: KeptTv | undefined): Promise<TvService> {
+  const url = ownService(kept, options) ?? options.url;
+  const address = await readAddress({ url, context: options.context, caFile: options.caFile, insecureHttp: options.insecureHttp }, io);
+  const client = new RuntimeClient({
+    ...{ url: address.url.value, clock, random, makeRequester: makeNodeRequester },
+    ...(address.caFile !== undefined && { certificates: await readCertificates(address.caFile) }),
+    ...(common.verbose && { onExchange: (exchange: Exchanged) => io.stderr.write(exchangeLine(exchange)) }),
+  });
+  return { address: serviceAddress(address.url.value), client };
+}

@@ -1,0 +1,106 @@
+import type { Requester } from '../../src/client/requester.ts';
+import { RuntimeClient } from '../../src/client/runtime-client.ts';
+import { makeUndiciRequester } from '../../src/client/undici-requester.ts';
+import { systemClock, systemRandom } from '../../src/domain/clock.ts';
+import type { SignageError } from '../../src/domain/error.ts';
+import type { Batch, EventInput, Item } from '../../src/simulator/batch.ts';
+import { Player } from '../../src/simulator/player.ts';
+import { type PlayerMemory, ramMemory } from '../../src/simulator/player-memory.ts';
+import type { DropReason, PlayerAnswer, PlayerPhase, UnpairedReason } from '../../src/simulator/player-observer.ts';
+import type { PlayerOptions } from '../../src/simulator/player-options.ts';
+import { makeTvClock, type TvClock } from '../../src/simulator/tv-clock.ts';
+
+/** All that a player told, in the order in which it told it. Times are the TV's, in milliseconds since its start. */
+interface Told {
+  events: EventInput[];
+  sent: Batch[];
+  acknowledged: { batch: Batch; received: number }[];
+  dropped: { events: readonly EventInput[]; why: DropReason }[];
+  answers: (PlayerAnswer & { sinceStartMs: number })[];
+  phases: PlayerPhase[];
+  shown: (Item | undefined)[];
+  failures: SignageError[];
+  unpaired: UnpairedReason[];
+  bound: object[];
+}
+
+export interface VirtualTv {
+  player: Player;
+  told: Told;
+  clock: TvClock;
+  memory: PlayerMemory;
+  /** Does something when so much of the TV's time has gone by, which stands still meanwhile. */
+  at(sinceStartMs: number, work: () => Promise<unknown> | unknown): void;
+  /** The answers of one kind as `at minute status`, for a look at the pace: `0 200`, `5.1 304`. */
+  pace(operation: PlayerAnswer['operation']): string[];
+}
+
+interface VirtualTvOptions extends Partial<PlayerOptions> {
+  url: string;
+  /** Stands between the TV and the network. */
+  wire?: (send: Requester) => Requester;
+  speed?: number;
+  startMs?: number;
+}
+
+/**
+ * A TV whose time takes none: it leaps from one thing to do to the next, and stands still while a request is under way. It ends by
+ * `player.run(undefined, forMs)`.
+ */
+export function virtualTv({
+  url,
+  wire = (send) => send,
+  speed = Number.POSITIVE_INFINITY,
+  startMs = systemClock.now(),
+  ...options
+}: VirtualTvOptions): VirtualTv {
+  const told: Told = {
+    ...{ events: [], sent: [], acknowledged: [], dropped: [], answers: [], phases: [], shown: [], failures: [], unpaired: [], bound: [] },
+  };
+  const clock = makeTvClock({ speed, startMs, wall: systemClock });
+  const memory = options.memory ?? ramMemory();
+  const makeRequester = async (certificates: readonly string[] | undefined) => wire(makeUndiciRequester(certificates));
+  const player = new Player({
+    client: new RuntimeClient({ url, makeRequester }),
+    deviceInfo: { model: 'TV' },
+    clock,
+    speed,
+    random: evenChance,
+    ...options,
+    memory,
+    observer: {
+      onEvent: (event) => told.events.push(event),
+      onSending: (batch) => told.sent.push(batch),
+      onAcknowledged: (batch, received) => told.acknowledged.push({ batch, received }),
+      onDropped: (events, why) => told.dropped.push({ events, why }),
+      onAnswer: (answer) => told.answers.push({ ...answer, sinceStartMs: clock.now() - startMs }),
+      onPhase: (phase) => told.phases.push(phase),
+      onShow: (item) => told.shown.push(item),
+      onFailure: (error) => told.failures.push(error as SignageError),
+      onUnpaired: (why) => told.unpaired.push(why),
+      onBound: (binding) => told.bound.push(binding),
+      ...options.observer,
+    },
+  });
+  const at = (sinceStartMs: number, work: () => Promise<unknown> | unknown) =>
+    void clock.after(startMs + sinceStartMs - clock.now(), () => void clock.hold(async () => work()));
+  const minutes = (ms: number) => String(Math.round(ms / 6000) / 10);
+  const pace = (operation: PlayerAnswer['operation']) =>
+    told.answers
+      .filter((answer) => answer.operation === operation)
+      .map(({ sinceStartMs, status, code }) => `${minutes(sinceStartMs)} ${status ?? code}`);
+  return { player, told, clock, memory, at, pace };
+}
+
+/** Chance without any, for waits: each is as long as it is on average. Keys are random all the same. */
+const evenChance = (length: number) => (length === 2 ? Uint8Array.of(0x80, 0) : systemRandom(length));
+
+/** A creative that plays for so many seconds. */
+export const video = (number: number, duration: number, more: object = {}) => ({
+  creativeId: `00000000-0000-4000-8000-00000000000${number}`,
+  creativeUrl: `https://media.example.com/${number}.mp4`,
+  creativeType: 'video' as const,
+  duration,
+  campaignId: '00000000-0000-4000-8000-0000000000ca',
+  ...more,
+});
