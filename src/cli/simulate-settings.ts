@@ -1,13 +1,44 @@
 import { connectionOptions } from './common-options.ts';
-import { oneOf, textOr, wholeNumber } from './settings.ts';
+import * as option from './option.ts';
+import { oneOf, type Setting, usage } from './settings.ts';
 
-const ownSettings = {
-  count: wholeNumber([1, 100_000], 10, '--count <number>', undefined, 'how many TVs'),
-  venue: textOr('Simulated', '--venue <name>', undefined, 'venue of the TVs; made if need be'),
-  concurrency: wholeNumber([1, 1000], 8, '--concurrency <number>', undefined, 'how many TVs are busy at a time'),
-  batches: wholeNumber([1, 1000], 3, '--batches <number>', undefined, 'how many batches of 10 events each TV posts'),
-  output: oneOf(['text', 'json'], 'text', '-o, --output <format>', undefined, 'text or json'),
+/** A span of time that may be left open. */
+export function span(flags: string, help: string): Setting<number | undefined> {
+  const { read } = option.duration('0s', flags, help);
+  return { flags, env: undefined, help, read, initial: undefined };
+}
+
+export function speed(flags: string, help: string): Setting<number | undefined> {
+  const read = (value: string, source: string) => {
+    const factor = value === 'max' ? Number.POSITIVE_INFINITY : /^\d{1,6}(\.\d{1,6})?$/.test(value) ? Number(value) : Number.NaN;
+    if (!(factor > 0)) throw usage(`${source} must be a number above 0, or max, not "${value}".`);
+    return factor;
+  };
+  return { flags, env: undefined, help, read, initial: undefined };
+}
+
+const fleet = {
+  count: option.count([1, 100_000], '--count <number>', 'how many TVs; 10, or one for each code, unless given'),
+  venue: option.text('--venue <name>', 'venue of their screens, made if need be; Simulated unless given', 'venue'),
+  codes: option.text('--codes <file>', 'pairing codes to use, one a line (- for stdin), in place of screens and codes of its own'),
+  keep: option.text('--keep <folder>', 'keep the TVs there, and go on with them at the next run, in place of clearing away'),
+  profile: option.repeated('--profile <name>', 'what the TVs are, in turn: a name of fixtures/devices; all of them unless given'),
 };
 
-/** What `signage simulate` can be told: the service as all commands are told of it, and the fleet. */
-export const simulateSettings = { ...ownSettings, ...connectionOptions };
+const course = {
+  scenario: option.text('--scenario <name>', 'a scenario by name, or a YAML file; options go before what it says'),
+  duration: span('--duration <time>', 'how long it runs; 10m unless --life or the scenario says how long the TVs live'),
+  life: span('--life <time>', "how long each TV lives, by its own clock: 7d for a TV's week"),
+  speed: speed('--speed <factor>', 'seconds of the TVs in one of ours: 600 is ten hours a minute, max is no waiting; 1 unless given'),
+  ramp: span('--ramp <time>', 'switch the TVs on over so long; all at once unless given'),
+  seed: option.text('--seed <text>', 'what all chance follows from: the same seed, the same run; a new one unless given'),
+  fault: option.repeated('--fault <rule>', 'what goes wrong, such as lost-answer:register:20%; docs/simulator.md lists the rules'),
+};
+
+const output = {
+  output: oneOf(['text', 'json', 'yaml'], 'text', '-o, --output <format>', undefined, 'text, json or yaml'),
+  quiet: option.flag('--quiet', 'show no progress'),
+};
+
+/** What `signage simulate` can be told: the fleet, what becomes of it, and the service as all commands are told of it. */
+export const simulateSettings = { ...fleet, ...course, ...output, ...connectionOptions };

@@ -1,106 +1,274 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { main } from '../../src/cli/main.ts';
-import { type Running, serve } from '../../src/serve.ts';
-import { fakeIo } from '../support/fake-io.ts';
-import { json, problem, stubService } from '../support/stub-service.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { ManagementClient } from '../../src/client/management-client.ts';
+import { openStore } from '../../src/store/open.ts';
+import { servePlanted } from '../support/planted-bugs.ts';
+import { adminToken, type TestService } from '../support/service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { type Cli, cliOf, runCli, startCli } from './run-cli.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'signage-simulate-'));
-const tokenFile = join(folder, 'token');
-let service: Running;
+let service: TestService<never>;
+let cli: Cli;
+let management: ManagementClient;
+let folder: string;
 
 beforeAll(async () => {
-  service = await serve({ port: 0, store: 'memory:' });
-  writeFileSync(tokenFile, `${service.adminToken}\n`);
-});
-afterAll(async () => {
-  await service.close();
-  rmSync(folder, { recursive: true });
+  const started = await startCli();
+  ({ cli } = started);
+  service = started.service as unknown as TestService<never>;
+  management = new ManagementClient({ url: service.url, token: adminToken });
+  folder = await temporaryFolder();
 });
 
-async function simulate(argv: string[], env: Record<string, string> = {}, isTTY = false) {
-  const io = fakeIo({ env, isTTY });
-  const code = await main(['simulate', ...argv], io);
-  return { code, out: io.out(), err: io.err() };
+/** A few TVs that live for 20 minutes and wait for nothing. */
+const quick = ['simulate', '--count', '2', '--life', '20m', '--speed', 'max', '--seed', '7'];
+const venues = async () => (await management.call('listVenues')).items.map(({ name }) => name);
+
+async function file(name: string, text: string): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, text);
+  return path;
 }
 
 describe('signage simulate', () => {
-  it('prints a summary on stdout and ends with 0 when all went well', async () => {
-    const { code, out, err } = await simulate(['--count', '3', '--url', service.url, '--token-file', tokenFile]);
-    expect(out).toMatch(/TVs +3 of 3 registered\n/);
-    expect(out).toMatch(/Events +90 sent, 90 acknowledged, 90 found again\nFailures +none\n$/);
-    expect({ code, err }).toEqual({ code: 0, err: '' });
+  it('prints a report on stdout, takes away what it made, and ends with 0', async () => {
+    const { code, stdout, stderr } = await cli(quick);
+    expect(stdout).toMatch(/^Seed +7 \(the same run again: --seed 7\)\nTVs +2 of 2 bound\n/);
+    expect(stdout).toMatch(/Compared +2 devices, (\d+) events acknowledged, \1 stored: nothing lost, nothing twice, nothing strange\n/);
+    expect(stdout).toMatch(/CALL +REQUESTS +P50 +P95 +P99 +LONGEST +ANSWERS\n/);
+    expect(stdout).toMatch(/postEvents +\d+ .* 202: \d+\n/);
+    expect(stdout).not.toContain('got over');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(await venues()).toEqual([]);
   });
 
-  it('takes url and token from the environment, and prints JSON alone with -o json', async () => {
-    const env = { SIGNAGE_URL: service.url, SIGNAGE_TOKEN: service.adminToken! };
-    const { code, out, err } = await simulate(['--count', '2', '--batches', '1', '--venue', 'Elsewhere', '-o', 'json'], env);
-    expect(JSON.parse(out)).toMatchObject({ tvs: 2, registered: 2, eventsFound: 20, failures: [] });
-    expect({ code, err }).toEqual({ code: 0, err: '' });
+  it('prints JSON, or YAML, and nothing else on stdout', async () => {
+    const { json, code } = await cli([...quick, '-o', 'json']);
+    expect({ code, json }).toMatchObject({ code: 0, json: { seed: '7', tvs: { bound: 2 }, reconciliation: { findings: [] } } });
+    const { stdout } = await cli([...quick, '-o', 'yaml']);
+    expect(parse(stdout)).toMatchObject({ seed: '7', tvs: { bound: 2 }, reconciliation: { isComplete: true } });
   });
 
-  it('shows its progress to a person, and wipes it away', async () => {
-    const { out, err } = await simulate(['--count', '2', '--url', service.url, '--token-file', tokenFile], {}, true);
-    expect(err).toMatch(/of 2 TVs registered/);
-    expect(err.endsWith('\r\u001b[K')).toBe(true);
-    expect(out).not.toContain('\u001b');
+  it('makes a seed up, and says which', async () => {
+    const argv = quick.filter((word) => word !== '--seed' && word !== '7');
+    const [one, other] = [await cli([...argv, '-o', 'json']), await cli([...argv, '-o', 'json'])];
+    expect(one.json.seed).toMatch(/^\d+$/);
+    expect(other.json.seed).not.toBe(one.json.seed);
   });
 
-  it('ends with 7 when the service cannot be reached, and says where it looked', async () => {
-    const { code, out, err } = await simulate(['--url', 'http://127.0.0.1:1', '--token-file', tokenFile]);
-    expect({ code, out }).toEqual({ code: 7, out: '' });
-    expect(err).toContain('Cannot reach http://127.0.0.1:1');
-    expect(err).toContain('--url');
+  it('does what a scenario says, and the options before that', async () => {
+    const { json, code } = await cli([
+      'simulate',
+      '--scenario',
+      'lost-answers',
+      '--count',
+      '2',
+      '--life',
+      '3h',
+      '--speed',
+      'max',
+      '-o',
+      'json',
+    ]);
+    expect(code).toBe(0);
+    expect(json.tvs.count).toBe(2);
+    expect(json.faults.map((fault: { rule: string }) => fault.rule)).toContain('lost-answer:register:50%');
+    expect(json.events.made).toBeLessThan(2 * 60);
+    expect(json.failures.map((failure: { code: string }) => failure.code)).toEqual(['unreachable']);
   });
 
-  it('ends with 4 when the token is not good, without showing it', async () => {
-    const wrong = `mak_${'w'.repeat(49)}`;
-    const { code, err } = await simulate(['--url', service.url], { SIGNAGE_TOKEN: wrong });
-    expect(code).toBe(4);
-    expect(err).not.toContain('www');
+  it('takes a scenario from a file, faults beside it, and the models of the TVs', async () => {
+    const path = await file(
+      'own.yaml',
+      'count: 2\nlife: 1h\nspeed: max\nprofiles: [lg-webos]\nplaylist:\n  items: [{ creativeId: c1a0e5d2-47b3-4c68-9f2a-000000000001, creativeUrl: "https://x.example/1.png", creativeType: image, duration: 600 }]\n',
+    );
+    const { json } = await cli([
+      'simulate',
+      '--scenario',
+      path,
+      '--fault',
+      'duplicate:events:100%',
+      '--keep',
+      join(folder, 'kept'),
+      '-o',
+      'json',
+    ]);
+    // No campaign, so that there is nobody to prove anything to.
+    expect(json).toMatchObject({ faults: [{ rule: 'duplicate:events:100%' }], reconciliation: { findings: [] } });
+    expect(json.repeatedBatches).toBeGreaterThan(0);
+    const devices = (await management.call('listDevices', { query: { state: 'bound' } })).items;
+    expect(devices.map(({ deviceInfo }) => deviceInfo.manufacturer)).toEqual(['LG Electronics', 'LG Electronics']);
+    expect(new Set(devices.map(({ deviceInfo }) => deviceInfo.macAddress)).size).toBe(2);
+    for (const { screenId } of devices) await management.call('deleteScreen', { params: { id: screenId }, query: { force: 'true' } });
   });
 
-  it('ends with 4 when there is no token, and says where it may come from', async () => {
-    const { code, out, err } = await simulate(['--url', service.url]);
-    expect({ code, out }).toEqual({ code: 4, out: '' });
-    expect(err).toContain('SIGNAGE_TOKEN');
+  it('goes on with the TVs that a folder keeps', async () => {
+    const kept = ['--keep', join(folder, 'again'), '--venue', 'Kept', '-o', 'json'];
+    const [first, second] = [await cli([...quick, ...kept]), await cli([...quick, ...kept])];
+    expect([first.code, second.code]).toEqual([0, 0]);
+    const registrations = ({ json }: typeof first) =>
+      json.endpoints.find((one: { operation: string }) => one.operation === 'registerDevice')?.requests ?? 0;
+    expect([registrations(first), registrations(second)]).toEqual([2, 0]);
+    expect(await readFile(join(folder, 'again', 'fleet.json'), 'utf8')).toContain('"runs":2');
   });
 
-  it('ends with 9 when something failed, and shows what, safely', async () => {
-    const ids = { id: 'x', tenantId: 'x', venueId: 'x', screenId: 'x', createdAt: 'now', updatedAt: 'now' };
-    const record = { ...ids, name: 'x', state: 'provisioning', status: 'active', labels: {}, items: [], nextCursor: null, version: 1 };
-    const stub = await stubService((response, request) => {
-      const fails = request.url.endsWith('/provisioning-codes');
-      (fails ? problem(409, 'screen_already_bound', 'No\u001b[2J.') : json(201, record))(response, request);
-    });
-    const { code, out } = await simulate(['--count', '2', '--url', stub.url, '--token-file', tokenFile]);
-    await stub.close();
+  it('pairs with codes from a file without a token, and says that nothing was compared', async () => {
+    const codes = [(await service.code()).code, (await service.code()).code.toLowerCase()];
+    const path = await file('codes.txt', `# two of them\n${codes[0]!.slice(0, 4)} ${codes[0]!.slice(4)}\n\n${codes[1]}\n`);
+    const argv = ['simulate', '--codes', path, '--life', '10m', '--speed', 'max'];
+    const { code, stdout } = await runCli(argv, { env: { SIGNAGE_URL: service.url } });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/TVs +2 of 2 bound\n/);
+    expect(stdout).toMatch(/Compared +not done: There is no management token/);
+    expect(stdout).toContain('Note: 2 simulated TVs stay on the screens of their codes');
+  });
+
+  it('ends with 9 when TVs find no good code', async () => {
+    const path = await file('used.txt', `${(await service.tv()).code}\n`);
+    const { code, stdout } = await cli(['simulate', '--codes', path, '--life', '10m', '--speed', 'max']);
     expect(code).toBe(9);
-    expect(out).toContain('0 of 2 registered');
-    expect(out).toContain('2 × screen_already_bound: No\\u001b[2J.');
+    expect(stdout).toMatch(/TVs +0 of 1 bound, 1 without a good code\n/);
+    expect(stdout).toMatch(/1 × pairing_code_used: /);
+  });
+
+  it('ends with 9 when the service did not keep its word, and says how', async () => {
+    const planted = await servePlanted('acknowledges before storing, and loses');
+    const { code, stdout } = await cliOf(planted, adminToken)(quick);
+    expect(code).toBe(9);
+    expect(stdout).toContain('SOMETHING IS WRONG');
+    expect(stdout).toMatch(/What the service must never do, and did:\n {2}\d+ × events_lost: An event of the device \S+ was acknowledged/);
+  });
+
+  it('shows a person how it goes, in one line, and wipes it away', async () => {
+    const { stderr, stdout } = await cli(['simulate', '--count', '2', '--duration', '2s', '--speed', '600'], { tty: true });
+    expect(stderr).toMatch(
+      /2 playing \| \d+ requests\/s, p50 [\d.]+ p95 [\d.]+ p99 [\d.]+ ms \| events \d+ made, \d+ acknowledged, \d+ queued/,
+    );
+    expect(stderr).not.toContain('\n');
+    expect(stderr.endsWith('\r\u001b[K')).toBe(true);
+    expect(stdout).not.toContain('\u001b');
+  });
+
+  it('ends at SIGINT with 130, with the report so far, and takes away what it made', async () => {
+    const run = await cli(['simulate', '--count', '20', '--venue', 'Cut short', '--speed', '600', '-o', 'json'], {
+      tty: true,
+      during: async (io) => {
+        await io.until(/[1-9]\d* acknowledged/);
+        io.signal('SIGINT');
+      },
+    });
+    expect(run.code).toBe(130);
+    expect(run.json).toMatchObject({ isInterrupted: true, tvs: { count: 20 } });
+    expect(run.json.events.acknowledged).toBeGreaterThan(0);
+    expect(await venues()).not.toContain('Cut short');
+  });
+
+  it('ends with 7 when the service cannot be reached, and with 4 when the token does not suffice or is missing', async () => {
+    const away = await cli([...quick, '--url', 'http://127.0.0.1:1']);
+    expect([away.code, away.stdout]).toEqual([7, '']);
+    expect(away.stderr).toContain('Cannot reach http://127.0.0.1:1');
+    const wrong = await cli(quick, { env: { SIGNAGE_TOKEN: `mak_${'w'.repeat(49)}` } });
+    expect(wrong.code).toBe(4);
+    expect(wrong.stderr).not.toContain('www');
+    const none = await runCli(quick, { env: { SIGNAGE_URL: service.url } });
+    expect(none.code).toBe(4);
+    expect(none.stderr).toContain('SIGNAGE_TOKEN');
   });
 
   it.each([
     [['--count', '0'], '--count must be a whole number from 1'],
-    [['--count', 'many'], '--count must be a whole number from 1'],
-    [['--concurrency', '0'], '--concurrency must be'],
-    [['-o', 'yaml'], '--output must be one of text, json'],
-    [['--token-file', '/nowhere/token'], 'The token file cannot be read'],
-    [['--token-file', tokenFile, '--url', 'localhost:4100'], 'must be an http or https URL'],
-  ])('%j is wrong usage', async (argv, message) => {
-    const { code, out, err } = await simulate(argv);
-    expect({ code, out }).toEqual({ code: 2, out: '' });
-    expect(err).toContain(message);
+    [['--speed', 'fast'], '--speed must be a number above 0, or max'],
+    [['--life', 'long'], '--life must be a span of time'],
+    [['--profile', 'abacus'], '--profile must be one of amazon-fire-tv, '],
+    [['--fault', 'lost-answer:evnts:5%'], '"evnts" (character 13) is not understood'],
+    [['--scenario', 'nosuch'], 'There is no scenario "nosuch": choose one of duplicates, everything, '],
+    [['-o', 'csv'], '--output must be one of text, json, yaml'],
+    [['--codes', '/nowhere/codes.txt'], 'The file cannot be read'],
+  ])('%j is wrong usage, and nothing is made', async (argv, message) => {
+    const { code, stdout, stderr } = await cli(['simulate', ...argv]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(message);
   });
 
-  it('ends with 130 at SIGINT, and tells what it had done', async () => {
-    const io = fakeIo();
-    const code = main(['simulate', '--count', '500', '--concurrency', '1', '--url', service.url, '--token-file', tokenFile], io);
-    setTimeout(() => io.signal('SIGINT'), 150);
-    expect(await code).toBe(130);
-    expect(io.out()).toMatch(/interrupted/);
-    expect(io.out()).not.toContain('500 of 500');
+  it('refuses a scenario with mistakes, each with its line', async () => {
+    const path = await file(
+      'wrong.yaml',
+      'count: 0\nlife: long\nfaults:\n  - lost-answer:5%\n  - offline:5m\ncolour: red\nplaylist: nosuch\n',
+    );
+    const { code, stderr } = await cli(['simulate', '--scenario', path]);
+    expect(code).toBe(6);
+    for (const line of ['line 1', 'line 2', 'line 5', 'line 6']) expect(stderr).toContain(line);
+    expect(stderr).toContain('something is missing at character 11');
+    const other = await cli(['simulate', '--scenario', await file('playlist.yaml', 'life: 1h\nplaylist: nosuch\n')]);
+    expect(other.stderr).toMatch(/line 2.*must be a playlist, or the name of one of five-minutes/);
+  });
+});
+
+describe('signage serve --simulate', () => {
+  const serve = async (data: string, argv: string[], look: (url: string, token: string) => Promise<void>) => {
+    const token = `mak_${'Residents'.repeat(4)}`;
+    return runCli(['serve', '--port', '0', '--data', data, '--no-context', ...argv], {
+      env: { SIGNAGE_ADMIN_TOKEN: token },
+      during: async (io) => {
+        const url = await io.until(/http:\/\/127\.0\.0\.1:\d+/);
+        await look(url, token);
+        io.signal('SIGINT');
+      },
+    });
+  };
+  async function playing(url: string, token: string, count: number): Promise<string[]> {
+    const client = new ManagementClient({ url, token });
+    for (;;) {
+      const { items } = await client.call('listEvents', { query: { type: 'app_started', limit: 200 } });
+      const devices = [...new Set(items.map(({ deviceId }) => deviceId))];
+      if (devices.length >= count) return devices.sort();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  it('lets TVs live with the service until it stops, and the same ones again at the next start', async () => {
+    const data = await temporaryFolder();
+    let devices: string[] = [];
+    const first = await serve(data, ['--simulate', '3'], async (url, token) => {
+      devices = await playing(url, token, 3);
+    });
+    expect(first.code).toBe(0);
+    const second = await serve(data, ['--simulate', '3'], async (url, token) => {
+      const client = new ManagementClient({ url, token });
+      const { items } = await client.call('listDevices');
+      expect(items.map(({ id }) => id).sort()).toEqual(devices);
+      while ((await client.call('listEvents', { query: { type: 'app_started' } })).items.length < 6) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    });
+    expect(second.code).toBe(0);
+    // The store does not mind what is kept beside it.
+    const store = await openStore(data);
+    expect((await store.list('screens', { limit: 10 })).items).toHaveLength(3);
+    await store.close();
+  });
+
+  it('works beside the demonstration', async () => {
+    const run = await serve(
+      await temporaryFolder(),
+      ['--simulate', '2', '--demo'],
+      async (url, token) => void (await playing(url, token, 5)),
+    );
+    expect(run.code).toBe(0);
+    expect(run.stdout).toContain('Simulated TVs, playing until the service stops');
+  });
+
+  it('says what it needs when there is no token', async () => {
+    const data = await temporaryFolder();
+    await serve(data, [], async () => {});
+    const run = await runCli(['serve', '--port', '0', '--data', data, '--no-context', '--simulate', '1'], {
+      during: async (io) => {
+        await io.until(/set SIGNAGE_ADMIN_TOKEN to it/);
+        io.signal('SIGINT');
+      },
+    });
+    expect(run.code).toBe(0);
   });
 });

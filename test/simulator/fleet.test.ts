@@ -1,229 +1,200 @@
-import { randomBytes } from 'node:crypto';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ManagementClient } from '../../src/client/management-client.ts';
-import { RuntimeClient } from '../../src/client/runtime-client.ts';
-import { systemClock } from '../../src/domain/clock.ts';
-import { type Running, serve } from '../../src/serve.ts';
-import { runFleet } from '../../src/simulator/fleet.ts';
-import { pairPlayer } from '../../src/simulator/pairing.ts';
-import { playOn } from '../../src/simulator/play-on.ts';
-import type { Tally } from '../../src/simulator/tally.ts';
-import { hastyClock } from '../support/hasty-clock.ts';
+import { makeUndiciRequester } from '../../src/client/undici-requester.ts';
+import { type Clock, hourMs, minuteMs, systemClock } from '../../src/domain/clock.ts';
+import type { FleetProgress } from '../../src/simulator/fleet-report.ts';
+import { quickFleet } from '../support/quick-fleet.ts';
+import { startService, type TestService, adminToken as token } from '../support/service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
-let service: Running;
-let token: string;
+let service: TestService<Clock>;
 let management: ManagementClient;
 
 beforeAll(async () => {
-  service = await serve({ port: 0, store: 'memory:' });
-  token = service.adminToken!;
+  service = await startService<Clock>({ clock: systemClock });
   management = new ManagementClient({ url: service.url, token });
 });
-afterAll(() => service.close());
 
-async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = [];
-  for await (const item of items) all.push(item);
-  return all;
-}
-
-async function venueNamed(name: string): Promise<string> {
-  return (await management.call('listVenues', { query: { name } })).items[0]!.id;
-}
-
-const perfect = (tvs: number): Tally => ({
-  tvs,
-  registered: tvs,
-  playlistsFetched: tvs,
-  playlistsUnchanged: 2 * tvs,
-  playlistsMissing: 0,
-  configsFetched: tvs,
-  eventsSent: 30 * tvs,
-  eventsAcknowledged: 30 * tvs,
-  eventsFound: 30 * tvs,
-  failures: [],
-});
+const fleet = (options: Partial<Parameters<typeof quickFleet>[0]> = {}) => quickFleet({ url: service.url, token, ...options });
+/** Short waits are over at once: progress is told all the time. */
+const hasty: Clock = { now: () => systemClock.now(), after: (ms, wake) => systemClock.after(ms < 1000 ? 0 : ms, wake) };
+const venueNamed = async (name: string) => (await management.call('listVenues', { query: { name } })).items[0];
+const screensOf = async (venueId: string) => (await management.call('listScreens', { query: { venueId, limit: 200 } })).items;
+const boundDevices = async () => (await management.call('listDevices', { query: { state: 'bound', limit: 200 } })).items;
 
 describe('runFleet', () => {
-  it('pairs TVs that fetch and report, and finds all that was acknowledged', async () => {
-    const seen: Tally[] = [];
-    const tally = await runFleet({
-      url: service.url,
-      token,
-      venue: 'Fleet',
-      count: 5,
-      concurrency: 2,
-      onProgress: (one) => seen.push(one),
+  it('lets TVs live, finds all that was acknowledged again, and leaves nothing but the events', async () => {
+    const report = await fleet({ venue: 'Rehearsal' });
+    expect(report).toMatchObject({
+      seed: 'test',
+      isInterrupted: false,
+      tvs: { count: 3, bound: 3, unpaired: 0 },
+      repeatedBatches: 0,
+      events: { queued: 0, dropped: {} },
+      failures: [],
+      notes: [],
     });
-    expect(tally).toEqual(perfect(5));
-    expect(seen.at(-1)).toEqual(tally);
-    const screens = await collect(management.all('listScreens', { query: { venueId: await venueNamed('Fleet') } }));
-    expect(screens.map((one) => [one.name, one.state, one.labels])).toEqual(
-      [1, 2, 3, 4, 5].map((n) => [`Simulated ${n}`, 'active', { simulated: 'true' }]),
-    );
-    expect((await management.call('reportImpressions', { query: { groupBy: 'screen' } })).items.map((one) => one.impressions)).toEqual(
-      Array(5).fill(27),
-    );
-  });
-
-  it('runs again in the same venue: on free screens of its own first, then on new ones', async () => {
-    const venueId = await venueNamed('Fleet');
-    const [first] = (await management.call('listDevices', { query: { venueId } })).items;
-    await management.call('revokeDevice', { params: { id: first!.id }, body: {} });
-    expect(await runFleet({ url: service.url, token, venue: 'Fleet', count: 2 })).toEqual({ ...perfect(2), playlistsFetched: 2 });
-    const screens = await collect(management.all('listScreens', { query: { venueId } }));
-    expect(screens.map((one) => one.name).sort()).toEqual([1, 2, 3, 4, 5, 6].map((n) => `Simulated ${n}`));
-    expect(screens.every((one) => one.state === 'active')).toBe(true);
-  });
-
-  it('leaves screens alone that are not its own', async () => {
-    const { id: venueId } = await management.call('createVenue', { body: { name: 'Real' } });
-    await management.call('createScreen', { body: { venueId, name: 'simulated 1' } });
-    expect((await runFleet({ url: service.url, token, venue: 'real', count: 1 })).failures).toEqual([]);
-    const screens = await collect(management.all('listScreens', { query: { venueId } }));
-    expect(screens.map((one) => [one.name, one.state])).toEqual([
-      ['simulated 1', 'provisioning'],
-      ['Simulated 2', 'active'],
+    const { made, acknowledged } = report.events;
+    // 72 items of five minutes, about 24 heartbeats, the start and the end; the last item is cut short.
+    expect(made).toBeGreaterThan(3 * 95);
+    expect(made).toBeLessThan(3 * 105);
+    expect(acknowledged).toBe(made);
+    const events = { acknowledged: made, stored: made, lost: 0, duplicated: 0, strange: 0 };
+    expect(report.reconciliation).toEqual({ isComplete: true, devices: 3, events, findings: [] });
+    expect(report.endpoints.map(({ operation }) => operation).sort()).toEqual([
+      'getDeviceConfig',
+      'getPlaylist',
+      'postEvents',
+      'registerDevice',
     ]);
+    expect(report.requests).toBe(report.endpoints.reduce((sum, { requests }) => sum + requests, 0));
+    expect(await venueNamed('Rehearsal')).toBeUndefined();
+    expect(await boundDevices()).toEqual([]);
+    expect((await management.call('listEvents', { query: { limit: 1 } })).items).toHaveLength(1);
   });
 
-  it('throws when it may not even make the screens, and makes nothing', async () => {
-    const viewer = await management.call('createToken', { body: { name: 'looks on', role: 'viewer' } });
-    const before = (await collect(management.all('listVenues'))).length;
-    await expect(runFleet({ url: service.url, token: viewer.token, venue: 'Forbidden', count: 1 })).rejects.toMatchObject({
-      code: 'insufficient_role',
-    });
-    await expect(runFleet({ url: service.url, token: `mak_${'x'.repeat(49)}`, venue: 'Forbidden', count: 1 })).rejects.toMatchObject({
-      code: 'credential_invalid',
-    });
-    await expect(runFleet({ url: 'http://127.0.0.1:1', token, venue: 'Forbidden', count: 1 })).rejects.toMatchObject({
-      code: 'unreachable',
-    });
-    expect((await collect(management.all('listVenues'))).length).toBe(before);
-  });
-
-  it('ends early when it is interrupted, with the tally so far', async () => {
-    const stop = new AbortController();
-    const onProgress = (tally: Tally) => void (tally.registered === 2 && stop.abort());
-    const tally = await runFleet({
-      url: service.url,
-      token,
-      venue: 'Cut short',
-      count: 50,
-      concurrency: 1,
-      signal: stop.signal,
-      onProgress,
-    });
-    expect(tally.registered).toBe(2);
-    expect(tally.failures).toEqual([{ code: 'interrupted', count: 1, message: expect.any(String) }]);
-  });
-});
-
-describe('the comparison at the end', () => {
-  /** Stands before the service; `meddle` may answer a batch of events in its place. */
-  async function proxy(meddle: (response: ServerResponse, forward: () => Promise<Response>) => Promise<boolean>) {
-    const server = createServer(async (incoming, response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of incoming) chunks.push(chunk);
-      const { method = '', url } = incoming;
-      const passed = ['authorization', 'content-type', 'idempotency-key', 'if-none-match'].flatMap((name) => {
-        const value = incoming.headers[name];
-        return typeof value === 'string' ? [[name, value] as [string, string]] : [];
-      });
-      const body = method === 'GET' ? null : Buffer.concat(chunks);
-      const forward = () => fetch(`${service.url}${url}`, { method, headers: passed, body });
-      if (method === 'POST' && url?.endsWith('/events') && (await meddle(response, forward))) return;
-      const answer = await forward();
-      response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(Buffer.from(await answer.arrayBuffer()));
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => void server.close().closeAllConnections() };
-  }
-
-  it('finds out a service that acknowledges what it does not keep', async () => {
-    let batches = 0;
-    const liar = await proxy(async (response) => {
-      if (++batches !== 2) return false;
-      response.writeHead(202, { 'content-type': 'application/json' }).end('{"received":10}');
-      return true;
-    });
-    const tally = await runFleet({ url: liar.url, token, venue: 'Lied to', count: 1 });
-    liar.close();
-    expect(tally).toMatchObject({ eventsSent: 30, eventsAcknowledged: 30, eventsFound: 20 });
-    expect(tally.failures).toEqual([{ code: 'events_lost', count: 1, message: expect.stringContaining('10 events') }]);
-  });
-
-  it('sends again what got no answer, and takes it for stored once', async () => {
-    let batches = 0;
-    const lossy = await proxy(async (response, forward) => {
-      if (++batches !== 1) return false;
-      await forward();
-      response.socket?.destroy();
-      return true;
-    });
-    const tally = await runFleet({ url: lossy.url, token, venue: 'Badly wired', count: 1 });
-    lossy.close();
-    expect(batches).toBe(4);
-    expect(tally).toMatchObject({ eventsSent: 30, eventsAcknowledged: 30, eventsFound: 30, failures: [] });
-  });
-});
-
-describe('playOn', () => {
-  async function pairedPlayer(clock = hastyClock()) {
-    const venue = await management.call('createVenue', { body: { name: `Hall ${clock.now()} ${Math.random()}` } });
-    const screen = await management.call('createScreen', { body: { venueId: venue.id, name: 'Wall' } });
-    const runtime = new RuntimeClient({ url: service.url, clock });
-    const player = await pairPlayer({ management, runtime, clock, random: randomBytes }, screen.id, { model: 'TV' });
-    return { clock, player, screen };
-  }
-  const item = {
-    creativeId: 'c1a0e5d2-47b3-4c68-9f2a-000000000101',
-    creativeUrl: 'http://127.0.0.1/a.svg',
-    creativeType: 'image' as const,
-    duration: 12,
-  };
-  const campaignId = '3d2f6c1a-8b47-4e0d-9a55-0c6e1f7b2a10';
-
-  it('shows item after item, reports each, and sends a heartbeat a minute', async () => {
-    const { clock, player, screen } = await pairedPlayer();
-    await management.call('publishPlaylist', { params: { id: screen.id }, body: { items: [{ ...item, campaignId }] } });
-    const stop = new AbortController();
-    const startedAt = clock.now();
-    const watched = {
-      ...clock,
-      after: (ms: number, wake: () => void) => clock.after(ms, () => (clock.now() - startedAt > 125_000 ? stop.abort() : wake())),
+  it('gives the TVs what the options say they are, play and wait for', async () => {
+    const seen: string[] = [];
+    const deviceInfos = [{ model: 'Wall A' }, { model: 'Wall B' }];
+    const makeRequester = async (certificates: readonly string[] | undefined) => {
+      const send = makeUndiciRequester(certificates);
+      return async (...[url, parts]: Parameters<typeof send>) => {
+        if (url.endsWith('/register')) seen.push(JSON.parse(parts.body ?? '').deviceInfo.model);
+        return send(url, parts);
+      };
     };
-    await playOn(player, { clock: watched, signal: stop.signal, onFailure: (error) => expect.unreachable(String(error)) });
-    const events = await collect(management.all('listEvents', { query: { screenId: screen.id, order: 'asc' } }));
-    const types = events.map((one) => one.event.type);
-    expect(types[0]).toBe('app_started');
-    expect(types.filter((type) => type === 'impression')).toHaveLength(10);
-    expect(types.filter((type) => type === 'heartbeat')).toHaveLength(2);
-    expect(clock.waits.filter((ms) => ms === 12_000).length).toBeGreaterThanOrEqual(10);
+    const report = await fleet({ deviceInfos, makeRequester, lifeMs: hourMs });
+    expect(seen.sort()).toEqual(['Wall A', 'Wall A', 'Wall B']);
+    expect(report.endpoints.find(({ operation }) => operation === 'getPlaylist')!.requests).toBeLessThanOrEqual(2 * 3);
   });
 
-  it('waits in the dark without a playlist, which is no failure', async () => {
-    const { player, screen } = await pairedPlayer();
+  it('tells four times a second how it goes', async () => {
+    const seen: FleetProgress[] = [];
+    await fleet({ onProgress: (progress) => seen.push(progress), clock: hasty });
+    expect(seen.length).toBeGreaterThan(3);
+    expect(new Set(seen.map(({ step }) => step)).size).toBeGreaterThan(1);
+    const running = seen.filter(({ step }) => step === 'running').at(-1)!;
+    expect(Object.values(running.phases).reduce((sum, count) => sum + count, 0)).toBe(3);
+    expect(running.requests).toBeGreaterThan(0);
+  });
+
+  it('makes screens in a venue that is there, past the names that are taken, and takes away only what it made', async () => {
+    const venue = await management.call('createVenue', { body: { name: 'Real' } });
+    const real = await management.call('createScreen', { body: { venueId: venue.id, name: 'simulated 1', labels: { simulated: 'true' } } });
+    const report = await fleet({ venue: 'real', lifeMs: hourMs });
+    expect(report.reconciliation.findings).toEqual([]);
+    expect(await screensOf(venue.id)).toEqual([real]);
+    expect(await venueNamed('Real')).toEqual(venue);
+  });
+
+  it('leaves the venue that it made to whoever has put a screen into it meanwhile', async () => {
+    const onProgress = async ({ step }: FleetProgress) => {
+      const made = step === 'running' && (await venueNamed('Shared'));
+      if (made) await management.call('createScreen', { body: { venueId: made.id, name: 'Mine' } }).catch(() => {});
+    };
+    await fleet({ venue: 'Shared', onProgress, clock: hasty });
+    expect((await screensOf((await venueNamed('Shared'))!.id)).map(({ name }) => name)).toEqual(['Mine']);
+  });
+
+  it('throws when it may not even make the screens, and leaves nothing', async () => {
+    const viewer = await service.token('viewer');
+    await expect(fleet({ token: viewer, venue: 'Forbidden' })).rejects.toMatchObject({ code: 'insufficient_role' });
+    await expect(fleet({ token: `mak_${'x'.repeat(49)}` })).rejects.toMatchObject({ code: 'credential_invalid' });
+    await expect(fleet({ token: undefined })).rejects.toMatchObject({ code: 'credential_missing' });
+    await expect(fleet({ url: 'http://127.0.0.1:1' })).rejects.toMatchObject({ code: 'unreachable' });
+    expect(await venueNamed('Forbidden')).toBeUndefined();
+  });
+
+  it.each([
+    [{ count: 0 }, 'A fleet has at least one TV.'],
+    [{ speed: 0 }, 'The speed must be above 0.'],
+    [{ rampMs: -1 }, 'numbers of milliseconds'],
+    [{ faults: ['lost:5%'] }, '"lost" (character 1) is not understood'],
+    [{ codes: ['ABCD2345'], faults: ['shared-code:5%'] }, 'does not go with given codes'],
+    [{ codes: ['ABCD2345'], token: undefined, faults: ['revoked-key:1/d'] }, 'takes a management token'],
+  ])('refuses %j', async (options, message) => {
+    await expect(fleet(options)).rejects.toThrow(message);
+    await expect(fleet(options)).rejects.toMatchObject({ code: 'invalid_option' });
+  });
+
+  it('ends at once when it is interrupted, with the report so far, and takes away what it made', async () => {
     const stop = new AbortController();
-    const slow = { ...systemClock, after: () => () => {} };
-    const playing = playOn(player, { clock: slow, signal: stop.signal, onFailure: (error) => expect.unreachable(String(error)) });
-    const query = { screenId: screen.id };
-    while ((await management.call('listDevices', { query })).items[0]?.lastPlaylistStatus !== 404);
-    stop.abort();
-    await playing;
-    expect((await management.call('listEvents', { query })).items.map((one) => one.event.type)).toEqual(['app_started']);
+    const onProgress = ({ events }: FleetProgress) => {
+      if (events.acknowledged > 0) stop.abort();
+    };
+    const report = await fleet({ venue: 'Cut short', lifeMs: undefined, speed: 3600, signal: stop.signal, onProgress });
+    expect(report.isInterrupted).toBe(true);
+    expect(report.events.acknowledged).toBeGreaterThan(0);
+    expect(report.reconciliation.findings).toEqual([]);
+    expect(await venueNamed('Cut short')).toBeUndefined();
   });
 
-  it('throws when its device was revoked', async () => {
-    const { clock, player } = await pairedPlayer();
-    await management.call('revokeDevice', { params: { id: player.deviceId }, body: {} });
-    const playing = playOn(player, {
-      clock,
-      signal: new AbortController().signal,
-      onFailure: (error) => expect.unreachable(String(error)),
-    });
-    await expect(playing).rejects.toMatchObject({ code: 'device_key_revoked' });
+  it('ends TVs in good order when the time on our clock is over', async () => {
+    const report = await fleet({ lifeMs: undefined, durationMs: 500, speed: 7200 });
+    expect(report).toMatchObject({ isInterrupted: false, events: { queued: 0 }, reconciliation: { isComplete: true, findings: [] } });
+    const stopped = await management.call('listEvents', { query: { type: 'app_stopped', limit: 3 } });
+    const times = stopped.items.map(({ event }) => Number(event.timestamp) * 1000 - report.seconds);
+    expect(Math.max(...times) - Math.min(...times)).toBeLessThan(10 * minuteMs);
+  });
+});
+
+describe('runFleet with given codes', () => {
+  const codes = async (count: number) => Promise.all(Array.from({ length: count }, async () => (await service.code()).code));
+
+  it('needs no token to pair, and says that nothing was compared and what is left', async () => {
+    const report = await fleet({ codes: await codes(2), token: undefined, count: undefined, lifeMs: hourMs });
+    expect(report.tvs).toEqual({ count: 2, bound: 2, unpaired: 0 });
+    expect(report.reconciliation).toMatchObject({ isComplete: false, why: expect.stringContaining('management token'), findings: [] });
+    expect(report.notes).toEqual([expect.stringContaining('2 simulated TVs stay on the screens')]);
+    expect(await boundDevices()).toHaveLength(2);
+  });
+
+  it('compares with a token, and frees the screens again', async () => {
+    const before = await boundDevices();
+    const report = await fleet({ codes: await codes(2), count: undefined, lifeMs: hourMs });
+    expect(report).toMatchObject({ notes: [], reconciliation: { isComplete: true, devices: 2, findings: [] } });
+    expect(await boundDevices()).toEqual(before);
+  });
+
+  it('counts TVs for which there is no code, or no good one', async () => {
+    const used = (await service.tv()).code;
+    const report = await fleet({ codes: [...(await codes(1)), used], count: 3, lifeMs: hourMs });
+    expect(report.tvs).toEqual({ count: 3, bound: 1, unpaired: 2 });
+    expect(report.failures.map(({ code }) => code)).toEqual(expect.arrayContaining(['no_pairing_code', 'pairing_code_used']));
+  });
+});
+
+describe('runFleet with a folder to keep the TVs in', () => {
+  it('goes on with the same TVs, on the same screens', async () => {
+    const keep = join(await temporaryFolder(), 'tvs');
+    const first = await fleet({ keep, venue: 'Kept' });
+    expect(first.reconciliation.findings).toEqual([]);
+    const screens = await screensOf((await venueNamed('Kept'))!.id);
+    const second = await fleet({ keep, venue: 'Kept', count: 4, seed: undefined, faults: ['lost-answer:events:20%'] });
+    expect(second).toMatchObject({ seed: 'test', tvs: { bound: 4 }, reconciliation: { isComplete: true, devices: 4, findings: [] } });
+    expect(second.endpoints.find(({ operation }) => operation === 'registerDevice')!.requests).toBe(1);
+    const after = await screensOf((await venueNamed('Kept'))!.id);
+    expect(after.slice(0, 3).map(({ id, deviceId }) => [id, deviceId])).toEqual(screens.map(({ id, deviceId }) => [id, deviceId]));
+    expect(after).toHaveLength(4);
+  });
+
+  it('keeps keys from others, and refuses to go on with another service', async () => {
+    const keep = join(await temporaryFolder(), 'tvs');
+    await fleet({ keep, venue: 'Private', count: 1, lifeMs: hourMs });
+    expect((await readdir(keep)).sort()).toEqual(['fleet.json', 'tv-00001.json']);
+    for (const file of await readdir(keep)) expect((await stat(join(keep, file))).mode & 0o077).toBe(0);
+    expect(await readFile(join(keep, 'tv-00001.json'), 'utf8')).toContain('dak_');
+    await expect(fleet({ keep, url: 'http://127.0.0.1:1' })).rejects.toMatchObject({ code: 'invalid_file' });
+  });
+
+  it('goes on without a token', async () => {
+    const keep = join(await temporaryFolder(), 'tvs');
+    await fleet({ keep, venue: 'Alone', count: 2, lifeMs: hourMs });
+    const report = await fleet({ keep, token: undefined, count: 2, lifeMs: hourMs });
+    expect(report).toMatchObject({ tvs: { bound: 2, unpaired: 0 }, failures: [], reconciliation: { isComplete: false } });
+    expect(report.events.acknowledged).toBe(report.events.made);
+    await expect(fleet({ keep, token: undefined, count: 3 })).rejects.toMatchObject({ code: 'credential_missing' });
   });
 });

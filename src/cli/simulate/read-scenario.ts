@@ -1,0 +1,57 @@
+import { readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { FieldError } from '../../domain/error.ts';
+import type { Publication } from '../../simulator/fleet-site.ts';
+import { type Scenario, scenario } from '../../simulator/scenario.ts';
+import { readInput } from '../input-file.ts';
+import type { Io } from '../io.ts';
+import { usage } from '../settings.ts';
+import { checkDocument } from '../site/check-document.ts';
+import { invalidFile, parseDocuments, type SourceDocument } from '../site/source-document.ts';
+
+/** A scenario, and the playlist that it names. */
+export interface ReadScenario extends Omit<Scenario, 'playlist'> {
+  playlist?: Publication | undefined;
+}
+
+const fixtures = fileURLToPath(new URL('../../../fixtures/', import.meta.url));
+const nameForm = /^[a-z0-9-]+$/;
+const mediaUrl = 'https://media.example.com';
+
+/** The file of what is named; `undefined`, with the names there are, when there is none. */
+function fixture(folder: string, name: string, ending: string): { file: string | undefined; names: string } {
+  const files = readdirSync(fixtures + folder).filter((file) => file.endsWith(ending));
+  const file = `${name}${ending}`;
+  return {
+    file: files.includes(file) ? `${fixtures}${folder}/${file}` : undefined,
+    names: files.map((one) => one.slice(0, -ending.length)).join(', '),
+  };
+}
+
+/** The file of a scenario that is named, or the path that was given. */
+function fileOf(text: string): string {
+  if (!nameForm.test(text)) return text;
+  const { file, names } = fixture('scenarios', text, '.yaml');
+  if (file !== undefined) return file;
+  throw usage(`There is no scenario "${text}": choose one of ${names}, or name a file, such as ./${text}.yaml.`);
+}
+
+async function playlistNamed(source: SourceDocument, name: string): Promise<Publication> {
+  const { file, names } = fixture('playlists', name, '.json');
+  if (file === undefined) throw invalidFile([source.complaint(['playlist'], `must be a playlist, or the name of one of ${names}`)]);
+  return JSON.parse((await readFile(file, 'utf8')).replaceAll('{media}', mediaUrl)) as Publication;
+}
+
+/** Reads a scenario by its name or from a file. Throws `invalid_file` with every mistake and its line. */
+export async function readScenario(io: Io, text: string): Promise<ReadScenario> {
+  const file = fileOf(text);
+  const documents = parseDocuments(await readInput(io, file), file);
+  const complaints: FieldError[] = [];
+  const [first, ...more] = documents;
+  if (!first || more.length > 0) throw invalidFile([{ path: file, message: `must hold one scenario, not ${documents.length}` }]);
+  const content = checkDocument(scenario, first, complaints);
+  if (!content) throw invalidFile(complaints);
+  const { playlist } = content;
+  return { ...content, playlist: typeof playlist === 'string' ? await playlistNamed(first, playlist) : playlist };
+}

@@ -1,0 +1,79 @@
+import type { FaultCount, FleetReport } from '../../simulator/fleet-report.ts';
+import type { EventCounts, Failures } from '../../simulator/fleet-tally.ts';
+import type { Reconciliation } from '../../simulator/reconcile.ts';
+import type { EndpointTraffic } from '../../simulator/traffic.ts';
+import type { Output } from '../io.ts';
+import { listTable } from '../output/table.ts';
+import type { Column } from '../output/view.ts';
+import { pairs, printable } from '../print.ts';
+import { shortMs } from './progress-text.ts';
+
+function eventsText({ made, acknowledged, queued, dropped }: EventCounts): string {
+  const given = Object.entries(dropped).map(([why, count]) => `${count} given up (${why})`);
+  return [`${made} made`, `${acknowledged} acknowledged`, `${queued} still on the TVs`, ...given].join(', ');
+}
+
+function comparedText({ isComplete, why, devices, events, findings }: Reconciliation): string {
+  if (!isComplete) return `not done: ${why}`;
+  const stored = `${devices} devices, ${events.acknowledged} events acknowledged, ${events.stored} stored`;
+  return `${stored}: ${findings.length === 0 ? 'nothing lost, nothing twice, nothing strange' : 'SOMETHING IS WRONG'}`;
+}
+
+const millis = (name: 'p50Ms' | 'p95Ms' | 'p99Ms' | 'maxMs', title: string): Column<EndpointTraffic> => ({
+  name: title,
+  value: (endpoint) => `${shortMs(endpoint[name])} ms`,
+});
+
+const endpointColumns: readonly Column<EndpointTraffic>[] = [
+  { name: 'call', value: ({ operation }) => operation },
+  { name: 'requests', value: ({ requests }) => requests },
+  millis('p50Ms', 'p50'),
+  millis('p95Ms', 'p95'),
+  millis('p99Ms', 'p99'),
+  millis('maxMs', 'longest'),
+  {
+    name: 'answers',
+    value: ({ answers }) =>
+      Object.entries(answers)
+        .map(([status, count]) => `${status}: ${count}`)
+        .join(', '),
+  },
+];
+
+const faultColumns: readonly Column<FaultCount>[] = [
+  { name: 'fault', value: ({ rule }) => rule },
+  { name: 'times', value: ({ count }) => count },
+];
+
+async function table<T>(stdout: Output, columns: readonly Column<T>[], records: readonly T[]): Promise<void> {
+  if (records.length === 0) return;
+  stdout.write('\n');
+  const sheet = listTable({ stdout, columns: columns as readonly Column<unknown>[], strong: (text) => text });
+  await sheet.add(records);
+}
+
+function list(title: string, items: readonly Failures[]): string {
+  const lines = items.map(({ code, count, message }) => `  ${count} × ${printable(code)}: ${printable(message)}\n`);
+  return items.length === 0 ? '' : `\n${title}\n${lines.join('')}`;
+}
+
+/** Writes a report for people. */
+export async function writeReport(stdout: Output, report: FleetReport): Promise<void> {
+  const { seed, tvs, seconds, hoursLived, requests, requestsPerSecond, repeatedBatches, events, reconciliation } = report;
+  const unpaired = tvs.unpaired === 0 ? '' : `, ${tvs.unpaired} without a good code`;
+  stdout.write(
+    pairs([
+      ['Seed', `${seed} (the same run again: --seed ${seed})`],
+      ['TVs', `${tvs.bound} of ${tvs.count} bound${unpaired}`],
+      ['Lived', `${hoursLived.toFixed(1)} hours each, in ${seconds.toFixed(1)} s of ours`],
+      ['Requests', `${requests}, ${requestsPerSecond.toFixed(0)} a second`],
+      ['Events', `${eventsText(events)}; ${repeatedBatches} batches sent again`],
+      ['Compared', comparedText(reconciliation)],
+    ]),
+  );
+  await table(stdout, endpointColumns, report.endpoints);
+  await table(stdout, faultColumns, report.faults);
+  stdout.write(list('What TVs met, and got over:', report.failures));
+  stdout.write(list('What the service must never do, and did:', reconciliation.findings));
+  for (const note of report.notes) stdout.write(`\nNote: ${printable(note)}\n`);
+}

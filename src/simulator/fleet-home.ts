@@ -1,0 +1,116 @@
+import { hasCode, SignageError } from '../domain/error.ts';
+import { forEachBounded } from './bounded.ts';
+import { type CodeDesk, listedCodes, noCodes, ScreenCodes } from './code-desk.ts';
+import type { FleetGear } from './fleet-gear.ts';
+import type { FleetOptions } from './fleet-options.ts';
+import { type FleetPlan, sharersOf } from './fleet-plan.ts';
+import { clearSite, type FleetSite, prepareSite } from './fleet-site.ts';
+import { KeptFleet } from './kept-fleet.ts';
+import type { PlayerState } from './player-memory.ts';
+
+/** Where the TVs of a fleet are at home. */
+export interface FleetHome {
+  desk: CodeDesk;
+  /** What was given or made up. */
+  seed: string;
+  /** What all chance of this run follows from: of a kept fleet, something else in each run. */
+  runSeed: string;
+  /** What TVs kept of the run before, by their numbers. */
+  states: readonly (PlayerState | undefined)[];
+  /** Keeps the TVs for the next run, or takes away what was made; answers what is left that somebody should know of. */
+  leave(states: readonly (PlayerState | undefined)[], signal: AbortSignal): Promise<string[]>;
+}
+
+export interface Household {
+  options: FleetOptions;
+  plan: FleetPlan;
+  gear: FleetGear;
+  /** Ends what is under way. */
+  signal: AbortSignal;
+  /** Ends the clearing away, some time after the other. */
+  clearing: AbortSignal;
+}
+
+const revocationsAtOnce = 32;
+
+/** Makes as many screens as are missing; after a failure half-way none is left of them. */
+async function makeScreens(household: Household, count: number, onSite: (site: FleetSite) => void): Promise<string[]> {
+  const { options, plan, gear, signal, clearing } = household;
+  const { management } = gear;
+  if (count <= 0) return [];
+  if (!management) throw new SignageError('credential_missing', 'To make screens for the TVs takes a management token.');
+  let site: FleetSite | undefined;
+  const note = (made: FleetSite) => {
+    site = made;
+    onSite(made);
+  };
+  const { playlist, config } = options;
+  try {
+    return await prepareSite({ management, venueName: plan.venue, count, playlist, config, signal }, note);
+  } catch (error) {
+    if (site) await clearSite(management, site, clearing);
+    throw error;
+  }
+}
+
+function makeDesk({ options, plan, gear, signal }: Household, screens: readonly string[]): CodeDesk {
+  const { management, ledger, tally } = gear;
+  const installer = management && { management, ledger, signal };
+  if (options.codes) return listedCodes(options.codes, installer);
+  if (!installer) return noCodes;
+  return new ScreenCodes(
+    installer,
+    screens,
+    sharersOf(plan, (rule) => tally.fault(rule)),
+  );
+}
+
+/** Frees the screens of given codes again. */
+async function revokeAll({ gear }: Household, { revoke }: CodeDesk, signal: AbortSignal): Promise<string[]> {
+  const bound = [...gear.ledger.devices].filter((device) => !device.isRevoked);
+  if (bound.length === 0) return [];
+  const left = (count: number) => [`${count} simulated TVs stay on the screens of their codes: free them with signage device revoke.`];
+  if (!revoke) return left(bound.length);
+  let count = bound.length;
+  try {
+    await forEachBounded(bound, revocationsAtOnce, async ({ deviceId }) => {
+      if (signal.aborted) return;
+      await revoke(deviceId, 'The simulation is over.');
+      count--;
+    });
+  } catch (error) {
+    if (!hasCode(error, 'interrupted')) throw error;
+  }
+  return count === 0 ? [] : left(count);
+}
+
+async function clearAway({ gear, plan }: Household, site: FleetSite, signal: AbortSignal): Promise<string[]> {
+  if (!gear.management) return [];
+  const left = await clearSite(gear.management, site, signal);
+  const how = `signage screen delete --venue ${JSON.stringify(plan.venue)} --selector simulated=true --force`;
+  return left === 0 ? [] : [`${left} simulated screens are left: delete them with ${how}`];
+}
+
+/** Makes what the TVs need to begin. Throws what `/v1` says, and `invalid_file` for a kept folder that cannot be used. */
+export async function settleIn(household: Household): Promise<FleetHome> {
+  const { options, plan } = household;
+  const kept = options.keep === undefined ? undefined : new KeptFleet(options.keep, options.keptFor ?? options.url);
+  const record = await kept?.load();
+  const seed = options.seed ?? record?.seed ?? plan.seed;
+  const runs = (record?.runs ?? 0) + 1;
+  let site: FleetSite | undefined;
+  const numbers = Array.from({ length: plan.count }, (_, number) => number);
+  const states = kept ? await Promise.all(numbers.map((number) => kept.loadTv(number))) : [];
+  const known = record?.screens ?? [];
+  const missing = options.codes ? 0 : plan.count - known.length;
+  const screens = [...known, ...(await makeScreens(household, missing, (made) => (site = made)))];
+  await kept?.save({ seed, runs, screens });
+  const desk = makeDesk(household, screens);
+
+  async function leave(last: readonly (PlayerState | undefined)[], signal: AbortSignal): Promise<string[]> {
+    await kept?.saveTvs(last);
+    if (kept) return [];
+    return site ? clearAway(household, site, signal) : revokeAll(household, desk, signal);
+  }
+  return { desk, seed, runSeed: kept ? `${seed}/run ${runs}` : seed, states, leave };
+}

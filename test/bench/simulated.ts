@@ -1,0 +1,43 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FleetReport } from '../../src/simulator/fleet-report.ts';
+import { startProcess } from '../support/signage-process.ts';
+
+const lookEveryMs = 500;
+
+/** `signage simulate` in a process of its own. */
+export interface Simulated {
+  /** Resolves once so many TVs play. */
+  playing(count: number): Promise<void>;
+  /** Linux only. */
+  residentMB(): Promise<number>;
+  /** The last line of its progress, which comes each five seconds. */
+  progress(): string;
+  /** Presses Ctrl-C. */
+  interrupt(): void;
+  /** Once it has ended, with whatever exit code. */
+  report(): Promise<FleetReport>;
+}
+
+/** The built command with these arguments, against a service. */
+export function startSimulated(service: { url: string; token: string; configHome: string }, argv: readonly string[]): Simulated {
+  const { url, token, configHome } = service;
+  const env = { SIGNAGE_URL: url, SIGNAGE_TOKEN: token, XDG_CONFIG_HOME: configHome };
+  const signage = startProcess(['bin/signage.js', 'simulate', '-o', 'json', ...argv], { env });
+  const progress = () => signage.err().trimEnd().split('\n').at(-1) ?? '';
+  return {
+    progress,
+    interrupt: () => signage.signal('SIGINT'),
+    async playing(count) {
+      while (Number(/(\d+) playing/.exec(progress())?.[1] ?? 0) < count) await sleep(lookEveryMs);
+    },
+    async residentMB() {
+      const status = await readFile(`/proc/${signage.pid}/status`, 'utf8');
+      return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
+    },
+    async report() {
+      await signage.ended;
+      return JSON.parse(signage.out()) as FleetReport;
+    },
+  };
+}

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import type { RequestParts } from '../../../src/client/requester.ts';
+import { secondMs } from '../../../src/domain/clock.ts';
+import { isLinkFault } from '../../../src/simulator/faults/fault.ts';
+import { makeFaultyLink } from '../../../src/simulator/faults/faulty-link.ts';
+import { Outage } from '../../../src/simulator/faults/outage.ts';
+import { parseFault } from '../../../src/simulator/faults/parse-fault.ts';
+import { Power } from '../../../src/simulator/faults/power.ts';
+import { SeededChance } from '../../../src/simulator/seeded-chance.ts';
+import { makeTvClock } from '../../../src/simulator/tv-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+
+const eventsUrl = 'http://127.0.0.1/devices/0190a5b4/events';
+const parts = (): RequestParts => ({ method: 'POST', headers: {}, body: '[]', signal: new AbortController().signal });
+
+function linkWith(...rules: string[]) {
+  const [power, arrived, told] = [new Power(), [] as string[], [] as string[]];
+  const clock = makeTvClock({ speed: Number.POSITIVE_INFINITY, startMs: 0, wall: new ManualClock() });
+  const outage = new Outage();
+  const send = async (url: string) => {
+    arrived.push(url);
+    return { status: 202, headers: {}, bytes: Buffer.from(`{"received":${arrived.length}}`) };
+  };
+  const link = makeFaultyLink({
+    ...{ wire: { send }, clock, power, outage, chance: new SeededChance('link') },
+    rules: rules.map(parseFault).filter(isLinkFault),
+    tally: { fault: (rule) => told.push(rule) },
+  });
+  const text = async (url = eventsUrl) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of (await link(url, parts())).body) chunks.push(chunk);
+    return Buffer.concat(chunks).toString();
+  };
+  return { text, power, arrived, told, clock, outage };
+}
+
+describe('the network of a TV', () => {
+  it('lets requests and answers pass when nothing is wrong', async () => {
+    const { text, arrived, told } = linkWith();
+    expect(await text()).toBe('{"received":1}');
+    expect({ arrived, told }).toEqual({ arrived: [eventsUrl], told: [] });
+  });
+
+  it('lost-request: nothing arrives', async () => {
+    const { text, arrived, told } = linkWith('lost-request:events:100%');
+    await expect(text()).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect({ arrived, told }).toEqual({ arrived: [], told: ['lost-request:events:100%'] });
+  });
+
+  it('lost-answer: the request arrives', async () => {
+    const { text, arrived } = linkWith('lost-answer:100%');
+    await expect(text()).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect(arrived).toHaveLength(1);
+  });
+
+  it('cut-answer: half of the answer, then the end', async () => {
+    const { text, arrived } = linkWith('cut-answer:100%');
+    await expect(text()).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect(arrived).toHaveLength(1);
+  });
+
+  it('duplicate: it arrives twice, and the second answer counts', async () => {
+    const { text, arrived } = linkWith('duplicate:100%');
+    expect(await text()).toBe('{"received":2}');
+    expect(arrived).toHaveLength(2);
+  });
+
+  it('slow: it takes that long by the clock of the TV', async () => {
+    const { text, clock } = linkWith('slow:2s-4s');
+    await text();
+    expect(clock.now()).toBeGreaterThanOrEqual(2 * secondMs);
+    expect(clock.now()).toBeLessThan(4 * secondMs);
+  });
+
+  it('slow: a power cut ends the wait, and nothing is sent', async () => {
+    const { text, arrived, power, clock } = linkWith('slow:10s');
+    clock.after(secondMs, () => power.cut('now', 1));
+    await expect(text()).rejects.toMatchObject({ code: 'interrupted' });
+    expect(arrived).toEqual([]);
+  });
+
+  it('offline: nothing leaves', async () => {
+    const { text, arrived, told, clock, outage } = linkWith();
+    outage.begin(300 * secondMs, 'offline:5m every 1h');
+    await expect(text()).rejects.toMatchObject({ code: 'ENETUNREACH' });
+    expect({ arrived, told }).toEqual({ arrived: [], told: ['offline:5m every 1h'] });
+    await new Promise<void>((resolve) => void clock.after(300 * secondMs, resolve));
+    expect(await text()).toBe('{"received":1}');
+  });
+
+  it('harms only the calls that the rule names', async () => {
+    const { text, arrived } = linkWith('lost-request:register:100%');
+    await text();
+    await text('http://127.0.0.1/devices/0190a5b4/playlist');
+    await expect(text('http://127.0.0.1/devices/register')).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect(arrived).toHaveLength(2);
+  });
+
+  it('hits the same requests again with the same seed', async () => {
+    const run = async () => {
+      const { text } = linkWith('lost-answer:30%', 'slow:1s-9s:50%');
+      return Promise.all(Array.from({ length: 50 }, () => text().catch(() => 'lost')));
+    };
+    const [one, other] = [await run(), await run()];
+    expect(one).toEqual(other);
+    expect(new Set(one).size).toBeGreaterThan(2);
+  });
+});
+
+describe('a power cut', () => {
+  it.each([
+    ['sending', 0],
+    ['answered', 1],
+  ] as const)('while %s lets nothing more through', async (point, arrivals) => {
+    const { text, power, arrived } = linkWith();
+    power.cut(point, 60_000);
+    expect(power.isOn).toBe(true);
+    await expect(text()).rejects.toMatchObject({ code: 'interrupted' });
+    expect({ arrived: arrived.length, isOn: power.isOn, offMs: power.offMs }).toEqual({ arrived: arrivals, isOn: false, offMs: 60_000 });
+    await expect(text()).rejects.toMatchObject({ code: 'interrupted' });
+    power.restore();
+    await text();
+    expect(arrived).toHaveLength(arrivals + 1);
+  });
+
+  it('can be spared', async () => {
+    const { text, power } = linkWith();
+    power.cut('answered', 1);
+    power.spare();
+    expect(await text()).toBe('{"received":1}');
+  });
+});

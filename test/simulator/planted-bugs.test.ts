@@ -1,0 +1,108 @@
+// The comparison at the end of a run is worth what it finds: here it is let loose on services with one bug each.
+import { afterAll, describe, expect, it } from 'vitest';
+import { hourMs, systemClock } from '../../src/domain/clock.ts';
+import { listen } from '../../src/http/listener.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { EventBatch, Store } from '../../src/store/store.ts';
+import { mounted } from '../support/mounted.ts';
+import { type BugName, servePlanted } from '../support/planted-bugs.ts';
+import { overriding } from '../support/planted-store.ts';
+import { quickFleet } from '../support/quick-fleet.ts';
+import { adminToken as token } from '../support/service.ts';
+
+const faults = [
+  'lost-answer:10%',
+  'lost-answer:register:30%',
+  'duplicate:10%',
+  'revoked-key:every 90m',
+  'power-cut:every 2h',
+  'shared-code:100%',
+];
+const codesFound = async (url: string) => {
+  const { reconciliation } = await quickFleet({ url, token, count: 2, lifeMs: 4 * hourMs, faults });
+  return reconciliation.findings.map(({ code }) => code);
+};
+
+const running: (() => Promise<void>)[] = [];
+afterAll(() => Promise.all(running.map((close) => close())));
+
+/** A service whose store keeps batches in its own way. */
+async function serveOver(appendBatch: (store: Store, batch: EventBatch) => Promise<'stored' | 'repeated'>): Promise<string> {
+  const store = await openStore('memory:', { clock: systemClock });
+  const planted = overriding(store, { appendBatch: (batch) => appendBatch(store, batch) });
+  const service = await mounted({ store: planted, clock: systemClock });
+  const listener = await listen({ host: '127.0.0.1', port: 0, fetch: service.fetch, onError: () => {} });
+  running.push(() => listener.close().then(() => store.close()));
+  return listener.url;
+}
+
+/** The batch with other events. */
+function withEvents({ ...batch }: EventBatch, events: EventBatch['events']): EventBatch {
+  return { ...batch, events, body: Buffer.from(JSON.stringify(events)) };
+}
+
+describe('a service without any bug', () => {
+  it('is found to have none', async () => expect(await codesFound((await servePlanted()).url)).toEqual([]));
+});
+
+describe('a service that', () => {
+  it.each<[BugName, string]>([
+    ['acknowledges before storing, and loses', 'events_lost'],
+    ['forgets idempotency keys', 'events_duplicated'],
+    ['accepts a revoked key', 'revoked_key_accepted'],
+    ['lets a used code work again', 'code_used_twice'],
+    ['counts received off by one', 'received_differs'],
+  ])('%s is found out', async (bug, code) => {
+    expect(await codesFound((await servePlanted(bug)).url)).toContain(code);
+  });
+
+  it('stores everything twice is found out', async () => {
+    const url = await serveOver(async (store, { idempotency: _once, ...batch }) => {
+      await store.appendBatch(batch);
+      return store.appendBatch(batch);
+    });
+    expect(await codesFound(url)).toContain('events_duplicated');
+  });
+
+  it('drops the last event of a batch is found out', async () => {
+    const url = await serveOver((store, batch) =>
+      store.appendBatch(batch.events.length > 1 ? withEvents(batch, batch.events.slice(0, -1)) : batch),
+    );
+    expect(await codesFound(url)).toContain('events_lost');
+  });
+
+  it('alters what it stores is found out', async () => {
+    const url = await serveOver((store, batch) =>
+      store.appendBatch(
+        withEvents(
+          batch,
+          batch.events.map((event) => ({ ...event, timestamp: event.timestamp + 1 })),
+        ),
+      ),
+    );
+    expect(await codesFound(url)).toEqual(expect.arrayContaining(['events_lost', 'events_strange']));
+  });
+
+  it('loses now and then is found out', async () => {
+    let count = 0;
+    const url = await serveOver(async (store, batch) => (++count % 20 === 0 ? 'stored' : store.appendBatch(batch)));
+    expect(await codesFound(url)).toEqual(['events_lost']);
+  });
+
+  it('makes events up is found out', async () => {
+    const url = await serveOver((store, batch) =>
+      store.appendBatch(withEvents(batch, [...batch.events, { ...batch.events[0]!, made: 'up' }])),
+    );
+    expect(await codesFound(url)).toContain('events_strange');
+  });
+
+  it('counts impressions otherwise in its report is found out', async () => {
+    const store = await openStore('memory:', { clock: systemClock });
+    const impressions: Store['impressions'] = async (query) =>
+      (await store.impressions(query)).map((row) => ({ ...row, impressions: row.impressions - 1 }));
+    const service = await mounted({ store: overriding(store, { impressions }), clock: systemClock });
+    const listener = await listen({ host: '127.0.0.1', port: 0, fetch: service.fetch, onError: () => {} });
+    running.push(() => listener.close().then(() => store.close()));
+    expect(await codesFound(listener.url)).toEqual(['report_differs']);
+  });
+});

@@ -1,0 +1,42 @@
+// Each scenario of fixtures/scenarios, at three seeds, against one service: whatever goes wrong, it keeps its word.
+import { readdirSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { readScenario } from '../../src/cli/simulate/read-scenario.ts';
+import { type Clock, systemClock } from '../../src/domain/clock.ts';
+import { parseFault } from '../../src/simulator/faults/parse-fault.ts';
+import { fakeIo } from '../support/fake-io.ts';
+import { quickFleet } from '../support/quick-fleet.ts';
+import { startService, type TestService, adminToken as token } from '../support/service.ts';
+
+/** The long one runs by itself, in test/faults. */
+const names = readdirSync(new URL('../../fixtures/scenarios', import.meta.url))
+  .map((file) => file.replace('.yaml', ''))
+  .filter((name) => name !== 'week');
+
+let service: TestService<Clock>;
+beforeAll(async () => {
+  service = await startService<Clock>({ clock: systemClock });
+});
+
+describe.each(names)('%s', (name) => {
+  it.each(['1', '2', '3'])('ends with everything accounted for, at seed %s', async (seed) => {
+    const { life, faults = [], playlist, config } = await readScenario(fakeIo(), name);
+    const report = await quickFleet({ url: service.url, token, count: 2, lifeMs: life, seed, faults, playlist, config });
+    expect(report.reconciliation).toMatchObject({ isComplete: true, findings: [], events: { lost: 0, duplicated: 0, strange: 0 } });
+    expect(report).toMatchObject({ tvs: { bound: 2, unpaired: 0 }, notes: [] });
+    expect(report.events.acknowledged).toBeGreaterThan(0);
+    expect(report.failures.filter(({ code }) => !expected.includes(code))).toEqual([]);
+    for (const { rule, count: times } of report.faults) expect(times, `${rule} did nothing`).toBeGreaterThan(0);
+  });
+});
+
+/** What TVs meet in these scenarios, and get over. */
+const expected = ['unreachable', 'device_key_revoked', 'pairing_code_used'];
+
+it('there is a scenario for every kind of fault, and one with all of them', async () => {
+  const kindsOf = async (name: string) => ((await readScenario(fakeIo(), name)).faults ?? []).map((rule) => parseFault(rule).kind);
+  const { faultKinds } = await import('../../src/simulator/faults/parse-fault.ts');
+  expect([...new Set(await kindsOf('everything'))].sort()).toEqual(Object.keys(faultKinds).sort());
+  const others = await Promise.all(names.filter((name) => name !== 'everything').map(kindsOf));
+  expect([...new Set(others.flat())].sort()).toEqual(Object.keys(faultKinds).sort());
+});
