@@ -1,0 +1,29 @@
+import type { Outcome } from '../../conformance/row.ts';
+import { member, type View } from '../output/view.ts';
+
+const signs: Readonly<Record<Outcome['result'], string>> = { pass: '✓', fail: '✗', skip: '–' };
+
+/** What there is to say of a row that did not just pass. */
+function note({ result, expected, seen, reason }: Outcome): string | null {
+  if (result === 'fail') return `expected ${expected}, saw ${seen}`;
+  return reason;
+}
+
+/** The rows of `signage conformance`: signs for people, words for programs. */
+export function outcomeView(format: string | undefined): View<Outcome> {
+  const inWords = format === 'csv';
+  return {
+    columns: [
+      inWords ? member('result') : { name: 'result', value: ({ result }) => signs[result] },
+      member('id'),
+      member('level'),
+      inWords ? member('section') : { name: 'section', value: ({ section }) => `§${section}` },
+      member('title'),
+      ...(inWords ? [] : [{ name: 'note', value: note }]),
+      member('expected', { wide: true }),
+      member('seen', { wide: true }),
+      member('reason', { wide: true }),
+    ],
+    nameOf: ({ id }) => id,
+  };
+}

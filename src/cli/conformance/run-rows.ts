@@ -1,0 +1,72 @@
+import { makeNodeRequester } from '../../client/node-requester.ts';
+import type { Level, Need, Outcome } from '../../conformance/row.ts';
+import { runConformance } from '../../conformance/run-conformance.ts';
+import type { Call } from '../call.ts';
+import { clientOptions, connect } from '../connect.ts';
+import { makeProgress } from '../progress.ts';
+import { outcomeView } from './outcome-view.ts';
+
+const partlyFailed = 9;
+const pageSize = 25;
+
+/** What a run may be told. */
+export interface RowOptions {
+  only: Level | undefined;
+  row: readonly string[];
+  slow: boolean;
+  withGuessing: boolean;
+  withTenants: boolean;
+}
+
+function allowed({ slow, withGuessing, withTenants }: RowOptions): Need[] {
+  const needs: (Need | false)[] = [slow && 'time', withGuessing && 'guessing', withTenants && 'tenants'];
+  return needs.filter((need) => need !== false);
+}
+
+/** The rows in pages, for columns that line up; when the run breaks off, those that it came to are shown all the same. */
+async function* inPages(outcomes: AsyncIterable<Outcome>, count: (outcome: Outcome) => void): AsyncGenerator<Outcome[]> {
+  let page: Outcome[] = [];
+  try {
+    for await (const outcome of outcomes) {
+      count(outcome);
+      page.push(outcome);
+      if (page.length < pageSize) continue;
+      yield page;
+      page = [];
+    }
+  } catch (error) {
+    yield page;
+    throw error;
+  }
+  yield page;
+}
+
+/** Runs the rows and shows what became of them. Answers the exit code. */
+export async function runRows(call: Call, options: RowOptions): Promise<number> {
+  const profile = await call.profile();
+  const { tenantId } = await connect(profile, call, call.common.verbose);
+  const { url, token, certificates, clock, random, onExchange } = await clientOptions(profile, call, call.common.verbose);
+  const counts: Record<Outcome['result'], number> = { pass: 0, fail: 0, skip: 0 };
+  const left: string[] = [];
+  const progress = makeProgress(call);
+  const rows = runConformance({
+    ...{ url, token, tenantId, certificates, clock, random, onExchange, makeRequester: makeNodeRequester },
+    ...{ only: options.only, ids: options.row, allow: allowed(options), signal: call.interrupted },
+    onProgress: (done, of) => progress.show(`${done} of ${of} rows`),
+    onLeft: (what) => void left.push(...what),
+  });
+  try {
+    await call.results.list(
+      inPages(rows, ({ result }) => {
+        progress.end();
+        counts[result]++;
+      }),
+      outcomeView(call.common.output),
+    );
+  } finally {
+    progress.end();
+    for (const what of left) call.note(`This could not be removed: ${what}`);
+  }
+  call.note(`${counts.pass} rows passed, ${counts.fail} failed, ${counts.skip} were skipped.`);
+  return counts.fail > 0 || left.length > 0 ? partlyFailed : 0;
+}

@@ -1,0 +1,61 @@
+import { at, listAt, said, saidAll } from '../answer.ts';
+import { item, items } from '../content.ts';
+import { misfits } from '../misfits.ts';
+import { about, profile, type Row } from '../row.ts';
+
+/** How a playlist gets onto a screen (docs/protocol.md §5.4). */
+export const publishingRows: readonly Row[] = about({ id: 'publish', subject: 'PUT /v1/screens/:id/playlist', section: '5.4' }, [
+  profile('members', '200 with the playlist; its validUntil is null when none was given', 'all of them, and null', async (stage) => {
+    const json = await stage.made('PUT', `/v1/screens/${await stage.screen()}/playlist`, { items });
+    const wrong = misfits(json, { id: 'uuid', screenId: 'uuid', status: 'text', version: 'integer', items: 'array' });
+    return at(json, 'validUntil') === null ? wrong : [...wrong, 'validUntil is not null'];
+  }),
+  profile('provisioning', 'a screen without a TV takes one too; reading it answers the same', '200, 200', async (stage) => {
+    const path = `/v1/screens/${await stage.screen()}/playlist`;
+    return saidAll([await stage.manage('PUT', path, { items }), await stage.manage('GET', path)]);
+  }),
+  profile(
+    '400',
+    '400 for no items, another creativeType, a duration of 0, an address that is none',
+    '400 /items, 400 /items/0/creativeType, 400 /items/0/duration, 400 /items/0/creativeUrl',
+    async (stage) => {
+      const path = `/v1/screens/${await stage.screen()}/playlist`;
+      const wrong = [
+        { items: [] },
+        { items: [item({ creativeType: 'film' })] },
+        { items: [item({ duration: 0 })] },
+        { items: [item({ creativeUrl: 'ftp://x/y' })] },
+      ];
+      const answers: string[] = [];
+      for (const body of wrong) {
+        const { status: answered, json } = await stage.manage('PUT', path, body);
+        answers.push(
+          `${answered} ${listAt(json, 'errors')
+            .map((error) => at(error, 'path'))
+            .join(' ')}`,
+        );
+      }
+      return answers.join(', ');
+    },
+  ),
+  profile('past', '400 for a validUntil that is over', '400 invalid_request', async (stage) =>
+    said(
+      await stage.manage('PUT', `/v1/screens/${await stage.screen()}/playlist`, {
+        items,
+        validUntil: Math.floor(stage.clock.now() / 1000) - 60,
+      }),
+    ),
+  ),
+  profile('history', 'GET …/playlists lists the versions, newest first', '2, 1', async (stage) => {
+    const screenId = await stage.screen();
+    for (const body of [{ items }, { items: [item()] }]) await stage.made('PUT', `/v1/screens/${screenId}/playlist`, body);
+    const listed = await stage.made('GET', `/v1/screens/${screenId}/playlists`);
+    return listAt(listed, 'items')
+      .map((one) => String(at(one, 'version')))
+      .join(', ');
+  }),
+  profile('none', '404 playlist_not_found when none stands; withdrawing is 204 also then', '404 playlist_not_found, 204', async (stage) => {
+    const path = `/v1/screens/${await stage.screen()}/playlist`;
+    return saidAll([await stage.manage('GET', path), await stage.manage('DELETE', path)]);
+  }),
+]);

@@ -1,0 +1,221 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { Requester } from '../../src/client/requester.ts';
+import { makeUndiciRequester } from '../../src/client/undici-requester.ts';
+import type { Outcome } from '../../src/conformance/row.ts';
+import { allRows } from '../../src/conformance/rows.ts';
+import { type ConformanceOptions, runConformance } from '../../src/conformance/run-conformance.ts';
+import { type Clock, systemClock } from '../../src/domain/clock.ts';
+import { adminToken, startService, type TestService } from '../support/service.ts';
+import { stubService } from '../support/stub-service.ts';
+import { runPlanted } from './run-planted.ts';
+
+type Service = TestService<Clock>;
+const start = () => startService<Clock>({ clock: systemClock });
+
+/** Runs rows, and takes down what was said of them until the run ended, however it did. */
+async function run(url: string, options: Partial<ConformanceOptions> = {}) {
+  const outcomes: Outcome[] = [];
+  const left: string[] = [];
+  const makeRequester = async (certificates: readonly string[] | undefined) => makeUndiciRequester(certificates);
+  const rows = runConformance({ url, token: adminToken, makeRequester, onLeft: (what) => void left.push(...what), ...options });
+  let error: unknown;
+  try {
+    for await (const outcome of rows) outcomes.push(outcome);
+  } catch (thrown) {
+    error = thrown;
+  }
+  return { outcomes, left, error };
+}
+
+const of = (outcomes: readonly Outcome[], result: Outcome['result']) => outcomes.filter((one) => one.result === result);
+
+/** What stands in the service that a run could have made. */
+async function standing(service: Service): Promise<number[]> {
+  const lists = ['/v1/venues', '/v1/screens', '/v1/devices', '/v1/tokens', '/v1/tenants'];
+  return Promise.all(lists.map(async (path) => (await service.manage('GET', path)).body.items.length));
+}
+
+describe('the rows', () => {
+  it('are many, each with an id of its own', () => {
+    const ids = allRows.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.length).toBeGreaterThan(290);
+    expect(allRows.filter(({ level }) => level === 'required').length).toBeGreaterThan(70);
+    for (const { id, title, expected } of allRows)
+      expect([id, title, expected]).toEqual([
+        expect.stringMatching(/^[a-z0-9.-]+$/),
+        expect.stringMatching(/\w/),
+        expect.stringMatching(/\w/),
+      ]);
+  });
+
+  it('name sections that docs/protocol.md has', () => {
+    const page = readFileSync(new URL('../../docs/protocol.md', import.meta.url), 'utf8');
+    for (const { id, section } of allRows)
+      expect(page, `${id} names §${section}`).toMatch(new RegExp(`^#{2,3} ${section.replace('.', '\\.')} `, 'm'));
+  });
+
+  it('cover every row of the Errors table of TVs’ endpoints', () => {
+    const required = new Set(allRows.filter(({ level }) => level === 'required').map(({ id }) => id));
+    const rows = [
+      'playlist.200',
+      'playlist.404',
+      'playlist.500',
+      'config.200.default',
+      'config.200.custom',
+      'config.500',
+      'events.202',
+      'events.400.no-type',
+    ];
+    const refusals = ['playlist', 'config', 'events'].flatMap((what) =>
+      ['missing', 'invalid', 'revoked', 'orphaned'].map((why) => `${what}.401.${why}`),
+    );
+    for (const id of [...rows, ...refusals]) expect(required).toContain(id);
+  });
+
+  it('that wait, are locked out or make a tenant hold for this service too', async () => {
+    const special = allRows.filter(({ needs }) => needs !== undefined && needs !== 'tokens').map(({ id }) => id);
+    const { outcomes, left } = await runPlanted(undefined, special);
+    expect(special.length).toBeGreaterThan(10);
+    expect(of(outcomes, 'pass').map(({ id }) => id)).toEqual(expect.arrayContaining(special));
+    expect(outcomes).toHaveLength(of(outcomes, 'pass').length);
+    expect(left).toEqual([]);
+  });
+});
+
+describe('a run', () => {
+  it('passes every row of this service or says why it skips it, removes all that it made, and sends one unknown code', {
+    timeout: 60_000,
+  }, async () => {
+    const service = await start();
+    await service.tv();
+    const before = await standing(service);
+    let unknownCodes = 0;
+    const counting = async (): Promise<Requester> => {
+      const send = makeUndiciRequester(undefined);
+      return async (url, parts) => {
+        const answer = await send(url, parts);
+        if (url.endsWith('/devices/register') && answer.statusCode === 404) unknownCodes++;
+        return answer;
+      };
+    };
+    const { outcomes, left, error } = await run(service.url, { makeRequester: counting });
+    expect(error).toBeUndefined();
+    expect(of(outcomes, 'fail')).toEqual([]);
+    expect(unknownCodes).toBe(1);
+    expect(left).toEqual([]);
+    expect(await standing(service)).toEqual(before);
+    expect(of(outcomes, 'skip').map(({ id, reason }) => `${id}: ${reason}`)).toEqual([
+      ...['playlist.500: cannot be provoked from outside', 'config.500: cannot be provoked from outside'],
+      ...['record', 'name', 'required'].map((id) => `tenant.${id}: makes a second tenant, which takes a platform token and --with-tenants`),
+      ...['playlist.expired', 'register.410.expired', 'register.key.expired', 'code-status.expired'].map(
+        (id) => `${id}: waits until time is over: --slow`,
+      ),
+      ...['429', 'retry-after', 'trusted', 'only'].map(
+        (id) => `guessing.${id}: sends unknown codes until this address is locked out: --with-guessing`,
+      ),
+    ]);
+    for (const { seen, reason } of of(outcomes, 'skip')) expect([seen, typeof reason]).toEqual([null, 'string']);
+    expect(JSON.stringify(outcomes)).not.toMatch(/[dm]ak_[0-9A-Za-z]{10}/);
+  });
+
+  it('of one level, or of ids that begin so, looks at no other rows', async () => {
+    const service = await start();
+    const required = (await run(service.url, { only: 'required', ids: ['state.', 'register.mac'] })).outcomes;
+    expect(required.map(({ id }) => id)).toEqual([
+      'register.mac-colons',
+      'register.mac-dashes',
+      'register.mac-invalid',
+      'state.created',
+      'state.registered',
+    ]);
+    expect((await run(service.url, { only: 'required', ids: ['guessing'] })).error).toMatchObject({ code: 'invalid_option' });
+  });
+
+  it('skips what the deployment keeps it from seeing', async () => {
+    const service = await start();
+    const { id } = (await service.manage('GET', '/v1/tenants')).body.items[0];
+    await service.manage('PUT', `/v1/tenants/${id}/config`, { syncIntervalMinutes: 3 });
+    const { outcomes } = await run(service.url, {
+      token: await service.token('operator'),
+      ids: ['config', 'role', 'audit', 'register.404'],
+    });
+    expect(of(outcomes, 'fail')).toEqual([]);
+    const reasons = new Map(of(outcomes, 'skip').map((one) => [one.id, one.reason]));
+    expect(reasons.get('config.200.default')).toMatch(/tenant has a stored config/);
+    expect(reasons.get('role.403')).toMatch(/role admin or platform/);
+    expect(reasons.get('audit.entries')).toMatch(/role admin or platform/);
+    for (let n = 0; n < 10; n++) await service.register('0O0O0O0O');
+    const [again] = (await run(service.url, { ids: ['register.404'] })).outcomes;
+    expect(again).toMatchObject({ result: 'skip', reason: expect.stringMatching(/try again in 15 minutes/) });
+  });
+
+  it.each([3, 60])('that is interrupted after %i rows removes what it made', async (rows) => {
+    const service = await start();
+    const before = await standing(service);
+    const stop = new AbortController();
+    const { outcomes, left, error } = await run(service.url, {
+      signal: stop.signal,
+      onProgress: (done) => void (done === rows && stop.abort()),
+    });
+    expect(error).toMatchObject({ code: 'interrupted' });
+    expect(outcomes).toHaveLength(rows);
+    expect(left).toEqual([]);
+    expect(await standing(service)).toEqual(before);
+  });
+
+  it('that nobody listens to any more removes what it made', async () => {
+    const service = await start();
+    const before = await standing(service);
+    const makeRequester = async () => makeUndiciRequester(undefined);
+    for await (const { id } of runConformance({ url: service.url, token: adminToken, makeRequester })) if (id === 'playlist.200') break;
+    expect(await standing(service)).toEqual(before);
+  });
+
+  it('ends when the service is gone, and says what is left', async () => {
+    const service = await start();
+    const onProgress = (done: number) => void (done === 20 && service.close());
+    const { outcomes, left, error } = await run(service.url, { onProgress });
+    expect(error).toMatchObject({ code: 'unreachable' });
+    expect(outcomes.length).toBeLessThan(30);
+    expect(left).toEqual([expect.stringMatching(/^\/v1\/venues\//)]);
+  });
+});
+
+describe('a token', () => {
+  it.each<[string, (service: Service) => Promise<string> | string, string]>([
+    ['that is none', () => 'mak_nothing', 'credential_invalid'],
+    ['of an installer', (service) => service.token('installer'), 'insufficient_role'],
+    [
+      'bound to a venue',
+      async (service) => {
+        const venueIds = [(await service.venue()).id];
+        return (await service.manage('POST', '/v1/tokens', { name: 'bound', role: 'operator', venueIds })).body.token;
+      },
+      'insufficient_role',
+    ],
+  ])('%s does not suffice: nothing is made', async (_, tokenOf, code) => {
+    const service = await start();
+    const token = await tokenOf(service);
+    const before = await standing(service);
+    const { outcomes, error } = await run(service.url, { token });
+    expect(error).toMatchObject({ code });
+    expect(outcomes).toEqual([]);
+    expect(await standing(service)).toEqual(before);
+  });
+
+  it('of the platform must say which of several tenants is meant', async () => {
+    const service = await start();
+    const { id } = (await service.manage('POST', '/v1/tenants', { name: 'other' })).body;
+    expect((await run(service.url, { ids: ['state'] })).error).toMatchObject({ code: 'tenant_required' });
+    expect(of((await run(service.url, { ids: ['state'], tenantId: id })).outcomes, 'pass')).toHaveLength(5);
+  });
+
+  it('is not asked of what is no signage service', async () => {
+    const stub = await stubService((response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html></html>'));
+    expect((await run(stub.url)).error).toMatchObject({ code: 'unexpected_answer' });
+    await stub.close();
+    expect((await run(stub.url)).error).toMatchObject({ code: 'unreachable' });
+  });
+});
