@@ -43,6 +43,7 @@ describe('signage doctor', () => {
       service: 'ok',
       clock: 'ok',
       ready: 'ok',
+      'origin/store': 'ok',
       credential: 'ok',
       role: 'ok',
       tenant: 'ok',
@@ -67,7 +68,15 @@ describe('signage doctor', () => {
   it('9 without a token, all that needs none looked at all the same', async () => {
     const run = await runCli(['doctor', '-o', 'json'], { env: { SIGNAGE_URL: service.url } });
     expect(run.code).toBe(9);
-    expect(statuses(run)).toEqual({ address: 'ok', tls: 'ok', service: 'ok', clock: 'ok', ready: 'ok', credential: 'fail' });
+    expect(statuses(run)).toEqual({
+      address: 'ok',
+      tls: 'ok',
+      service: 'ok',
+      clock: 'ok',
+      ready: 'ok',
+      'origin/store': 'ok',
+      credential: 'fail',
+    });
     expect(rows(run).credential?.next).toBe(`signage login --url ${service.url}`);
   });
 
@@ -280,6 +289,36 @@ describe('signage doctor SCREEN', () => {
     expect(device).toMatchObject({ status: 'fail', detail: expect.stringMatching(/was revoked at .*"broken panel"/) });
     expect(device?.next).toBe(`signage pair ${typed()}`);
     expect(code?.status).toBe('fail');
+  });
+
+  it('whose former TV does not know that it was revoked: until it is quiet for a week', async () => {
+    const tv = await service.tv(screen.id);
+    await service.manage('POST', `/v1/devices/${tv.deviceId}/revoke`);
+    expect(rows(await run())).not.toHaveProperty('former');
+    await service.clock.advance(3_600_000);
+    await tv.send('GET', 'playlist');
+    await service.clock.advance(2 * 3_600_000);
+    const { former } = rows(await run());
+    expect(former).toMatchObject({ status: 'warn', next: `signage pair ${typed()}` });
+    const said = new RegExp(
+      `^The former TV ${tv.deviceId} \\(.*\\) still calls with its revoked key, last at 2026-11-20T13:00:00Z \\(2 h ago\\)`,
+    );
+    expect(former?.detail).toMatch(said);
+    await service.clock.advance(8 * 86_400_000);
+    expect(rows(await run())).not.toHaveProperty('former');
+  });
+
+  it('whose former TV still calls, though there is another: that one is well all the same', async () => {
+    const { code } = await service.code(screen.id);
+    const { apiKey: key, deviceId } = (await service.register(code, { deviceInfo: { deviceName: 'Old panel' } })).body;
+    await service.manage('POST', `/v1/devices/${deviceId}/revoke`);
+    await service.tv(screen.id);
+    expect(rows(await run())).not.toHaveProperty('former');
+    await service.send('GET', `/devices/${screen.id}/config`, { key });
+    const { former, device } = rows(await run());
+    expect(former).toMatchObject({ status: 'warn', detail: expect.stringContaining(`The former TV Old panel (${deviceId}) still calls`) });
+    expect(former?.next).toBe(`signage device list --screen ${typed()} --state suspended`);
+    expect(device?.status).toBe('ok');
   });
 
   it('whose TV plays', async () => {

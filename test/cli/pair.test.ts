@@ -258,6 +258,7 @@ describe('signage pair, ended before its time', () => {
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
+    ['SIGHUP', 143],
   ] as const)('%s exits %i, leaves no code, and says what stands', async (name, exitCode) => {
     const line = ['pair', `Inn ${name}/Main`, '--create', '-o', 'ndjson'];
     const { code, ndjson, stderr } = await cli(line, { during: async (io) => codeOf(io).then(() => io.signal(name)) });

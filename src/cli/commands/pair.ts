@@ -1,10 +1,6 @@
 import { defineCommand, optional } from '../command-spec.ts';
 import * as option from '../option.ts';
-import { stages } from '../pair/stages.ts';
-import type { Setting } from '../settings.ts';
-
-const readTimeout = option.duration('15m', '--timeout <span>', 'give up after this long');
-const timeout: Setting<number | undefined> = { ...readTimeout, initial: undefined, shown: '15m; none where a person can be asked' };
+import { pairingOptions } from '../pair/pairing-options.ts';
 
 export const command = defineCommand({
   summary: 'Pair a TV with a screen, step by step',
@@ -17,10 +13,7 @@ export const command = defineCommand({
     screen: option.text('--screen <screen>', 'the screen in it, by id or name'),
     create: option.flag('--create', 'make venue and screen if they are not there'),
     replace: option.flag('--replace', 'revoke the device that is on the screen, to pair another'),
-    reason: option.text('--reason <text>', 'why that device is revoked; recorded'),
-    waitFor: option.choice(stages, '--wait-for <step>', 'what the TV must have done in the end (default: event)'),
-    timeout,
-    qr: option.flag('--qr', 'also show a QR code, for TV apps with a companion on the phone'),
+    ...pairingOptions('why that device is revoked; recorded'),
     all: option.flag('--all', 'pair all screens of the venue that wait for a TV'),
   },
   examples: [

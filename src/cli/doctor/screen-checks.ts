@@ -7,6 +7,7 @@ import type { Reader } from '../service.ts';
 import { shellWord } from '../shell-word.ts';
 import { ago } from './ago.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
+import { checkFormerTvs, tvName } from './former-tv-check.ts';
 
 type Playlist = CallAnswer<'readPlaylist'>;
 
@@ -51,8 +52,7 @@ async function checkFormerDevice({ reader, screen, typed, nowMs }: Patient): Pro
 }
 
 function checkDevice({ typed, nowMs }: Patient, device: Device): Finding {
-  const { manufacturer, model, deviceName } = device.deviceInfo;
-  const what = deviceName ?? ([manufacturer, model].filter((text) => text !== null && text !== undefined).join(' ') || device.id);
+  const what = tvName(device);
   const seen = device.lastSeenAt === null ? 'it was never seen' : `last seen ${ago(device.lastSeenAt, nowMs)}`;
   if (device.online) return ok('device', `${what} is online, ${seen}.`);
   const where = device.lastAddress === null ? '' : ` from ${device.lastAddress}`;
@@ -123,10 +123,14 @@ export async function checkScreen(reader: Reader, screen: Screen, nowMs: number)
   const patient = { reader, screen, typed, nowMs };
   const playlist = await findPlaylist(patient);
   const findings = [ok('screen', `${name}, ${screen.state}.`)];
-  if (screen.deviceId === null)
-    return [...findings, await checkFormerDevice(patient), checkCode(patient), checkPlaylist(patient, playlist)];
+  const formerTvs = (next: string) => checkFormerTvs(reader, screen, nowMs, next);
+  if (screen.deviceId === null) {
+    const former = [await checkFormerDevice(patient), ...(await formerTvs(`signage pair ${typed}`))];
+    return [...findings, ...former, checkCode(patient), checkPlaylist(patient, playlist)];
+  }
   const device = await reader.read('getDevice', { params: { id: screen.deviceId } });
   const content = checkPlaylist(patient, playlist);
   const fetch = playlist === undefined || content.status === 'fail' ? [] : [checkFetch(patient, device, playlist)];
-  return [...findings, checkDevice(patient, device), content, ...fetch, checkEvents(patient, device)];
+  const former = await formerTvs(`signage device list --screen ${typed} --state suspended`);
+  return [...findings, checkDevice(patient, device), ...former, content, ...fetch, checkEvents(patient, device)];
 }

@@ -4,7 +4,7 @@ import { printable } from '../print.ts';
 import { findVenue, type Venue } from '../resolve.ts';
 import { isUuid } from '../uuid.ts';
 import { askName, type Offer, offerToMake, type ToMake } from './ask-name.ts';
-import { type PairRights, requireMaking } from './pair-rights.ts';
+import { ofVenues, type PairRights, requireMaking } from './pair-rights.ts';
 
 const mostChoices = 20;
 const flag = '--venue';
@@ -28,7 +28,8 @@ export async function orMake(call: Call, rights: PairRights, name: string, kind:
 }
 
 /** The venue of that id or name, or the one to make. */
-export async function venueNamed(call: Call, rights: PairRights, name: string): Promise<Venue | ToMake> {
+export async function venueNamed(call: Call, anyRights: PairRights, name: string): Promise<Venue | ToMake> {
+  const rights = ofVenues(anyRights);
   try {
     return await findVenue(call, name);
   } catch (error) {
@@ -44,7 +45,8 @@ async function someVenues(call: Call, term: string, signal: AbortSignal): Promis
 }
 
 /** Lets the person at the terminal choose a venue, or a name for a new one where `rights` are given that allow it. */
-export async function askVenue(call: Call, rights: PairRights | undefined): Promise<Venue | ToMake> {
+export async function askVenue(call: Call, anyRights: PairRights | undefined): Promise<Venue | ToMake> {
+  const rights = ofVenues(anyRights);
   if (call.prompter.canAsk && (await someVenues(call, '', call.interrupted)).length === 0) {
     if (!rights) throw new SignageError('venue_not_found', 'There is no venue yet.', { hint: 'signage venue create --name …' });
     requireMaking(rights, 'venues, and there is none yet');

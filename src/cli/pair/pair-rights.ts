@@ -6,9 +6,15 @@ import type { Reader } from '../service.ts';
 /** What the token that pairs may do beside that. */
 export interface PairRights {
   role: Role;
-  /** Whether it may make venues and screens. */
+  /** Whether it may make what is not there. */
   mayMake: boolean;
+  /** Whether it is bound to venues. */
+  isBound: boolean;
 }
+
+/** The same, of venues: a token that is bound to some makes no others. */
+export const ofVenues = <R extends PairRights | undefined>(rights: R): R =>
+  rights && { ...rights, mayMake: rights.mayMake && !rights.isBound };
 
 /** `operator, admin or platform` */
 function rolesFrom(needs: Role): string {
@@ -25,13 +31,18 @@ function notAllowed(role: Role, what: string, needs: Role): SignageError {
 
 /** Asks whose token it is. Throws `insufficient_role` when it may not pair at all, before any question is put. */
 export async function readRights(reader: Reader): Promise<PairRights> {
-  const { role } = await reader.read('getMe');
+  const { role, venueIds } = await reader.read('getMe');
   const needs = operations.createCode.access;
   if (!mayAct(role, needs)) throw notAllowed(role, 'make pairing codes', needs);
-  return { role, mayMake: mayAct(role, operations.createScreen.access) };
+  return { role, mayMake: mayAct(role, operations.createScreen.access), isBound: venueIds !== null };
 }
 
 /** Refuses what would have to be made by somebody else, and says by whom. */
 export function requireMaking({ role, mayMake }: PairRights, what: string): void {
-  if (!mayMake) throw notAllowed(role, `make ${what}`, operations.createScreen.access);
+  if (mayMake) return;
+  const needs = operations.createScreen.access;
+  if (!mayAct(role, needs)) throw notAllowed(role, `make ${what}`, needs);
+  throw new SignageError('insufficient_role', `The token is bound to venues, and may not make ${what}.`, {
+    hint: 'Ask somebody with a token of the whole tenant; signage whoami shows the venues of this one.',
+  });
 }

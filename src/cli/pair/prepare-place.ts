@@ -7,14 +7,21 @@ import { type Place, placeName, placeWord } from './pairing.ts';
 
 const usualReason = 'Replaced by another TV (signage pair)';
 
-interface Replacement {
+/** A device that makes way for another. */
+export interface Replacement {
   device: Device;
   reason: string;
 }
 
-function deviceText({ id, deviceInfo, online, lastSeenAt }: Device): string {
+/** A device as people tell it from others, and whether it is there. */
+export function deviceText({ id, deviceInfo, online, lastSeenAt }: Device): string {
   const what = modelText(deviceInfo) || 'a device';
   return `${what} (${id}), ${online ? 'online' : `offline, last seen ${lastSeenAt ?? 'never'}`}`;
+}
+
+/** Asks why a device is revoked. */
+export function askReason({ prompter }: Call, usual: string): Promise<string> {
+  return prompter.input({ message: 'Why? It is recorded.', flag: '--reason', initial: usual });
 }
 
 /** Whether the device of an active screen is to make way for another, and why. Throws `screen_already_bound`, and `declined`. */
@@ -32,10 +39,7 @@ export async function agreeToReplace(call: Call, { venue, screen }: ChosenPlace)
   if (!(await call.prompter.confirm({ message: 'Revoke it, and pair another in its place?', flag: '--replace' }))) {
     throw new SignageError('declined', 'Nothing was changed.');
   }
-  return {
-    device,
-    reason: call.options.reason ?? (await call.prompter.input({ message: 'Why? It is recorded.', flag: '--reason', initial: usualReason })),
-  };
+  return { device, reason: call.options.reason ?? (await askReason(call, usualReason)) };
 }
 
 /** Makes it, or takes the one that somebody has made under that name at the same moment; `undefined` under `--dry-run`. */

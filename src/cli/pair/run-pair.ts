@@ -1,41 +1,55 @@
 import type { Call } from '../call.ts';
-import { choosePlace } from './choose-place.ts';
+import { type ChosenPlace, choosePlace } from './choose-place.ts';
 import { requireVisibleCode } from './note-step.ts';
 import { readRights } from './pair-rights.ts';
 import type { PairRun } from './pair-run.ts';
 import { pairScreen } from './pair-screen.ts';
 import { pairVenue } from './pair-venue.ts';
-import { agreeToReplace, preparePlace } from './prepare-place.ts';
+import { agreeToReplace, preparePlace, type Replacement } from './prepare-place.ts';
 import { pairLink } from './qr-code.ts';
 import type { Stage } from './stages.ts';
 
 const usualTimeoutMs = 15 * 60_000;
 
-interface PairOptions {
-  all: boolean;
+/** What the commands that pair have in common. */
+export interface PairingOptions {
   waitFor: Stage | undefined;
   /** Milliseconds; unless said, 15 minutes where nobody can be asked, and no limit at a terminal. */
   timeout: number | undefined;
 }
 
-/** `signage pair`: chooses the place, makes room on it, shows a code and follows the TV. Answers the exit code. */
-export async function runPair(call: Call, options: PairOptions): Promise<number> {
-  const rights = await readRights(call);
-  requireVisibleCode(call);
+async function makeRun(call: Call, options: PairingOptions): Promise<PairRun> {
+  // A code must not outlive the terminal that shows it.
+  call.heedHangup();
   const { clock, interrupted, prompter } = call;
   const { url } = await call.profile();
   const timeoutMs = options.timeout ?? (prompter.canAsk ? undefined : usualTimeoutMs);
-  const plan = (): PairRun => ({
+  return {
     ...{ call, waitFor: options.waitFor ?? 'event', timeoutMs, signal: interrupted, changed: () => {} },
     // From here on: the time that questions take does not count.
     endsAtMs: timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + timeoutMs,
     linkOf: (code) => pairLink(url.value, code),
-  });
-  if (options.all) return pairVenue(plan());
-  const chosen = await choosePlace(call, rights);
-  const replacement = await agreeToReplace(call, chosen);
+  };
+}
+
+/** Makes room in the place that was chosen, shows a code and follows the TV. */
+export async function pairAt(
+  call: Call,
+  options: PairingOptions,
+  chosen: ChosenPlace,
+  replacement: Replacement | undefined,
+): Promise<void> {
   const place = await preparePlace(call, chosen, replacement);
   if (call.common.dryRun) await call.change('createCode', { body: { screenId: place.screen.id } });
-  else await pairScreen(plan(), place);
+  else await pairScreen(await makeRun(call, options), place);
+}
+
+/** `signage pair`: chooses the place, makes room on it, shows a code and follows the TV. Answers the exit code. */
+export async function runPair(call: Call, options: PairingOptions & { all: boolean }): Promise<number> {
+  const rights = await readRights(call);
+  requireVisibleCode(call);
+  if (options.all) return pairVenue(await makeRun(call, options));
+  const chosen = await choosePlace(call, rights);
+  await pairAt(call, options, chosen, await agreeToReplace(call, chosen));
   return 0;
 }

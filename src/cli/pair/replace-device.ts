@@ -1,0 +1,30 @@
+import { SignageError } from '../../domain/error.ts';
+import type { Call } from '../call.ts';
+import { findScreen } from '../resolve.ts';
+import { requireVisibleCode } from './note-step.ts';
+import { readRights } from './pair-rights.ts';
+import { placeName, placeWord } from './pairing.ts';
+import { askReason, deviceText, type Replacement } from './prepare-place.ts';
+import { type PairingOptions, pairAt } from './run-pair.ts';
+
+const usualReason = 'Replaced by another TV (signage device replace)';
+
+/** `signage device replace`: revokes the TV of a screen, and pairs another in its place. All else of the screen stays. */
+export async function replaceDevice(call: Call, named: string, options: PairingOptions & { reason: string | undefined }): Promise<void> {
+  await readRights(call);
+  requireVisibleCode(call);
+  const screen = await findScreen(call, named);
+  const venue = await call.read('getVenue', { params: { id: screen.venueId } });
+  const place = { venue, screen, changes: [] };
+  if (screen.deviceId === null) {
+    const message = `The screen "${placeName(place)}" has no TV that could be replaced.`;
+    throw new SignageError('device_not_found', message, { hint: `To pair one: signage pair ${placeWord(place)}` });
+  }
+  const device = await call.read('getDevice', { params: { id: screen.deviceId } });
+  call.note(`The screen "${placeName(place)}" has this TV: ${deviceText(device)}.`);
+  await call.confirmDestruction('Revoke it, and pair another in its place?');
+  const isAsked = call.prompter.canAsk && !call.common.yes && !call.common.dryRun;
+  const reason = options.reason ?? (isAsked ? await askReason(call, usualReason) : usualReason);
+  const replacement: Replacement = { device, reason };
+  await pairAt(call, options, { venue, screen }, replacement);
+}
