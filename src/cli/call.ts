@@ -1,6 +1,6 @@
 import type { CallArguments, ListId, ListItem } from '../client/call.ts';
 import type { CommonValues } from './common-options.ts';
-import type { Context, Flags } from './context.ts';
+import type { CommandContext, Flags } from './context.ts';
 import type { ViewSource } from './output/view.ts';
 import type { Profile } from './profile.ts';
 import type { Prompter } from './prompter.ts';
@@ -9,7 +9,7 @@ import type { Service } from './service.ts';
 
 /** What a command is handed when it runs. */
 // biome-ignore lint/suspicious/noExplicitAny: arguments and options of every command
-export interface Call<A = any, O = any> extends Context, Service {
+export interface Call<A = any, O = any> extends CommandContext, Service {
   args: A;
   options: O;
   /** The shared options that commands may want to look at. */

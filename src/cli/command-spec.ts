@@ -2,7 +2,7 @@ import type { OperationId } from '../wire/operations.ts';
 import type { Call } from './call.ts';
 import type { Effect } from './common-options.ts';
 import type { NameKind } from './name-kind.ts';
-import type { Setting, Values } from './settings.ts';
+import type { DescribedSetting, Setting, Values } from './settings.ts';
 
 type Form = 'one' | 'optional' | 'many' | 'some';
 
@@ -44,6 +44,8 @@ export interface CommandSpec<A extends Arguments = Arguments, O extends Options 
   effect: Effect;
   /** Never talks to the service, and has no options for that. */
   local?: boolean;
+  /** Its result is a file, and has no form to choose. */
+  raw?: boolean;
   /** Answers a list, and takes `--limit`. */
   list?: boolean;
   /** What to type next after an error of this code, in place of the general hint; `{venue}` stands for the argument or option of that name. */
@@ -51,6 +53,9 @@ export interface CommandSpec<A extends Arguments = Arguments, O extends Options 
   /** Does it; answers the exit code, 0 unless said. Errors are thrown. */
   run(call: Call<ArgumentValues<A>, Values<O>>): Promise<number | undefined> | Promise<void>;
 }
+
+/** What a command says of itself in help; it can be written down as JSON. */
+export type Description = Omit<CommandSpec, 'options' | 'run'> & { options?: Readonly<Record<string, DescribedSetting>> };
 
 /** Says that this is a command, and lets TypeScript work out the types of its arguments and options. */
 export function defineCommand<const A extends Arguments = Record<never, never>, const O extends Options = Record<never, never>>(

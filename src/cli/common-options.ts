@@ -60,14 +60,15 @@ interface Kind {
   effect: Effect;
   list?: boolean;
   local?: boolean;
+  raw?: boolean;
 }
 
 /** The shared options that a command takes, by the groups of its help. */
-export function commonOptionsOf({ effect, list, local }: Kind): Record<string, Record<string, Setting<unknown>>> {
+export function commonOptionsOf({ effect, list, local, raw }: Kind): Record<string, Record<string, Setting<unknown>>> {
   if (effect === 'alone') return {};
   const change = effect === 'reads' ? {} : changeOptions;
   return {
-    Result: { ...(list && listOptions), ...outputOptions },
+    ...(!raw && { Result: { ...(list && listOptions), ...outputOptions } }),
     Manner: { ...(effect === 'destroys' && destructionOptions), ...change, ...manner },
     ...(!local && { Connection: connectionOptions }),
   };

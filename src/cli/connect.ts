@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { ManagementClient, ManagementOptions } from '../client/management-client.ts';
+import { ManagementClient, type ManagementOptions } from '../client/management-client.ts';
 import { makeNodeRequester } from '../client/node-requester.ts';
 import type { Exchanged } from '../client/transport.ts';
 import { hasCode, SignageError } from '../domain/error.ts';
@@ -15,11 +15,20 @@ export interface Connection {
   tenantId: string | undefined;
 }
 
-const codeInPath = /(\/provisioning-codes\/)[^/?]+/;
+const codeInPath = /(\/provisioning-codes\/)[^/?]+/gi;
 const secrets = /\b([dm]ak_)[0-9A-Za-z]+/g;
+const withoutSecrets = (path: string) => path.replaceAll(codeInPath, '$1…').replaceAll(secrets, '$1…');
+const decodedAscii = (path: string) =>
+  path.replaceAll(/%([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 
-/** A path as it may be shown: a whole pairing code is as good as a key. */
-export const shownPath = (path: string) => printable(path.replace(codeInPath, '$1…').replaceAll(secrets, '$1…'));
+/**
+ * A path as it may be shown: a whole pairing code is as good as a key. The service decodes paths, so what is a secret to it is looked for in
+ * the decoded one; where there is none, the path is shown as it was sent.
+ */
+export function shownPath(path: string): string {
+  const decoded = decodedAscii(path);
+  return printable(withoutSecrets(decoded) === decoded ? path : withoutSecrets(decoded));
+}
 
 /** What `--verbose` shows of a request. */
 export function exchangeLine({ method, path, outcome, tookMs }: Exchanged): string {
@@ -70,7 +79,6 @@ export async function clientOptions(profile: Profile, { io, clock, random }: Con
 /** Connects to the service of a profile; nothing is sent but, where a tenant is given by name, the question for its id. */
 export async function connect(profile: Profile, context: Context, verbose: boolean): Promise<Connection> {
   const options = await clientOptions(profile, context, verbose);
-  const { ManagementClient } = await import('../client/management-client.ts');
   const client = new ManagementClient(options);
   if (profile.tenant === undefined) return { client, tenantId: undefined };
   const tenantId = await tenantIdOf(client, profile.tenant.value, context.interrupted);

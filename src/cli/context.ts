@@ -10,5 +10,11 @@ export interface Context {
   interrupted: AbortSignal;
 }
 
+/** What the command is handed that the program runs. */
+export interface CommandContext extends Context {
+  /** Has SIGHUP abort `interrupted` too: for what must not leave anything behind when its terminal is closed. */
+  heedHangup(): void;
+}
+
 /** The options of a command as commander hands them over. */
 export type Flags = Readonly<Record<string, unknown>>;

@@ -8,15 +8,23 @@ const ownCodes: Readonly<Record<string, number>> = {
   ambiguous_name: 2,
   context_not_found: 3,
   token_of_elsewhere: 4,
+  state_of_elsewhere: 4,
   contexts_unusable: 4,
   declined: 5,
   port_taken: 5,
   store_locked: 5,
+  folder_not_empty: 5,
+  store_not_empty: 5,
+  copy_unfinished: 5,
+  state_in_use: 5,
   invalid_file: 6,
+  backup_unusable: 6,
+  store_unreachable: 7,
   unreachable: 7,
   unexpected_answer: 7,
   wait_timed_out: 8,
   partly_failed: 9,
+  copy_differs: 9,
 };
 
 const byStatus: Readonly<Record<number, number>> = {

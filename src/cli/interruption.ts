@@ -1,6 +1,7 @@
 import type { Io, SignalName } from './io.ts';
 
-const exitCodes: Partial<Record<SignalName, number>> = { SIGINT: 130, SIGTERM: 143 };
+/** A terminal that is closed ends a command as SIGTERM does. */
+const exitCodes: Readonly<Record<SignalName, number>> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 143 };
 
 /** The first SIGINT or SIGTERM asks for an orderly end, the second demands one at once. */
 export interface Interruption {
@@ -8,6 +9,8 @@ export interface Interruption {
   signal: AbortSignal;
   /** Resolves at the second with its exit code. */
   second: Promise<number>;
+  /** Has SIGHUP ask for an orderly end too; until then it keeps its own meaning. It demands nothing, for shells and kernel may both send it. */
+  heedHangup(): void;
   /** Lets the signals go their own way again. */
   stop(): void;
 }
@@ -18,15 +21,22 @@ export function watchInterruption(io: Io): Interruption {
   const second = new Promise<number>((resolve) => {
     demand = resolve;
   });
-  const stops = (['SIGINT', 'SIGTERM'] as const).map((name) =>
-    io.onSignal(name, () => {
-      const exitCode = exitCodes[name] ?? 1;
-      if (first.signal.aborted) demand(exitCode);
-      else first.abort(exitCode);
-    }),
-  );
-  const stop = () => {
-    for (const one of stops) one();
+  const stops: (() => void)[] = [];
+  const heed = (name: SignalName) =>
+    stops.push(
+      io.onSignal(name, () => {
+        if (!first.signal.aborted) first.abort(exitCodes[name]);
+        else if (name !== 'SIGHUP') demand(exitCodes[name]);
+      }),
+    );
+  heed('SIGINT');
+  heed('SIGTERM');
+  return {
+    signal: first.signal,
+    second,
+    heedHangup: () => void heed('SIGHUP'),
+    stop() {
+      for (const one of stops) one();
+    },
   };
-  return { signal: first.signal, second, stop };
 }

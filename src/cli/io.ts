@@ -1,8 +1,12 @@
+import { once } from './once.ts';
+
 /** A stream to write to. */
 export interface Output {
   write(text: string): void;
   /** Whether a person sees it. */
   readonly isTTY: boolean;
+  /** How many characters fit into a line, where that is known: at a terminal. */
+  readonly columns?: number | undefined;
   /** Aborts once a write finds that nobody reads any more: what has no end, ends then. */
   readonly gone?: AbortSignal;
 }
@@ -36,14 +40,27 @@ export interface Io {
   onSignal(name: SignalName, handle: () => void): () => void;
 }
 
-function output(stream: NodeJS.WriteStream): Output {
+/** Made when it is first touched: that costs time, and most commands write to one stream only. */
+function output(open: () => NodeJS.WriteStream): Output {
   const gone = new AbortController();
-  // A reader that has seen enough (`signage … | head -1`) is no failure of ours.
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    gone.abort();
+  const stream = once(() => {
+    const opened = open();
+    // A reader that has seen enough (`signage … | head -1`), or a terminal that was closed, is no failure of ours.
+    return opened.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE' && !(error.code === 'EIO' && opened.isTTY)) throw error;
+      gone.abort();
+    });
   });
-  return { write: (text) => void stream.write(text), isTTY: stream.isTTY === true, gone: gone.signal };
+  return {
+    write: (text) => void stream().write(text),
+    get isTTY() {
+      return stream().isTTY === true;
+    },
+    get columns() {
+      return stream().columns || undefined;
+    },
+    gone: gone.signal,
+  };
 }
 
 /** `process.stdin` is made when it is first touched, which costs time and may hold the process: only on demand. */
@@ -64,8 +81,8 @@ function input(): Input {
 export function processIo(): Io {
   return {
     stdin: input(),
-    stdout: output(process.stdout),
-    stderr: output(process.stderr),
+    stdout: output(() => process.stdout),
+    stderr: output(() => process.stderr),
     env: process.env,
     terminal: () => ({ input: process.stdin, output: process.stderr }),
     onSignal(name, handle) {

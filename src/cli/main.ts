@@ -1,13 +1,10 @@
-import { type Clock, type Random, systemClock } from '../domain/clock.ts';
+import { type Clock, type Random, systemClock, systemRandom } from '../domain/clock.ts';
 import { hasCode } from '../domain/error.ts';
 import { watchInterruption } from './interruption.ts';
 import type { Io } from './io.ts';
 import { runProgram } from './program.ts';
 
 const interruptedExitCode = 130;
-
-/** From the platform's CSPRNG; `node:crypto` would cost `--version` a tenth of its time. */
-const systemRandom: Random = (length) => crypto.getRandomValues(new Uint8Array(length));
 
 /** Time and chance, unless they are those of the machine. */
 interface World {
@@ -22,7 +19,7 @@ interface World {
  */
 export async function main(argv: readonly string[], io: Io, { clock = systemClock, random = systemRandom }: World = {}): Promise<number> {
   const interruption = watchInterruption(io);
-  const context = { io, clock, random, interrupted: interruption.signal };
+  const context = { io, clock, random, interrupted: interruption.signal, heedHangup: interruption.heedHangup };
   try {
     return await Promise.race([runProgram(argv, context), interruption.second]);
   } catch (error) {

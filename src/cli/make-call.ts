@@ -3,9 +3,11 @@ import { SignageError } from '../domain/error.ts';
 import type { Call } from './call.ts';
 import type { Arguments, ArgumentValues, CommandSpec, Options } from './command-spec.ts';
 import { type CommonValues, commonOptions, connectionOptions } from './common-options.ts';
-import type { Context, Flags } from './context.ts';
+import { connect } from './connect.ts';
+import type { CommandContext, Flags } from './context.ts';
 import { once } from './once.ts';
 import { printable } from './print.ts';
+import { readProfile } from './profile.ts';
 import { makePrompter } from './prompter.ts';
 import { makeResults } from './results.ts';
 import { largestPage, makeService, type Service } from './service.ts';
@@ -41,14 +43,14 @@ function makeConfirmation(prompter: Call['prompter'], { yes, dryRun }: CommonVal
 }
 
 /** What a command is handed: its arguments and options, where its results go, and the service, to which nothing is sent before it asks. */
-export function makeCall(spec: CommandSpec<Arguments, Options>, given: readonly unknown[], flags: Flags, context: Context): Call {
+export function makeCall(spec: CommandSpec<Arguments, Options>, given: readonly unknown[], flags: Flags, context: CommandContext): Call {
   const { io, interrupted } = context;
   const common: CommonValues = readSettings(commonOptions, flags, io.env);
   const results = makeResults(io, common);
   const prompter = makePrompter(io, common, interrupted);
-  const profile = once(async () => (await import('./profile.ts')).readProfile(readSettings(connectionOptions, flags, {}), io));
+  const profile = once(async () => readProfile(readSettings(connectionOptions, flags, {}), io));
   const service = makeService({
-    connect: once(async () => (await import('./connect.ts')).connect(await profile(), context, common.verbose)),
+    connect: once(async () => connect(await profile(), context, common.verbose)),
     plan: common.dryRun ? results.planned : undefined,
     signal: interrupted,
   });

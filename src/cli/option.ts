@@ -1,3 +1,4 @@
+import { readDuration } from '../domain/duration.ts';
 import type { NameKind } from './name-kind.ts';
 import { oneOf, type Setting, usage, wholeNumber, yesNo } from './settings.ts';
 
@@ -43,14 +44,12 @@ export function flag(flags: string, help: string): Setting<boolean> {
   return yesNo(flags, undefined, help);
 }
 
-const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
 /** A span of time such as `90s`, `15m` or `2h`, in milliseconds; a bare number counts seconds. */
 export function duration(initial: string, flags: string, help: string): Setting<number> {
   const read = (value: string, source: string) => {
-    const [, amount, unit = 's'] = /^(\d{1,9})(ms|s|m|h|d)?$/.exec(value) ?? [];
-    if (amount === undefined) throw usage(`${source} must be a span of time such as 90s, 15m or 2h, not "${value}".`);
-    return Number(amount) * (unitsMs[unit] ?? 1000);
+    const spanMs = readDuration(value);
+    if (spanMs === undefined) throw usage(`${source} must be a span of time such as 90s, 15m or 2h, not "${value}".`);
+    return spanMs;
   };
   return { flags, env: undefined, help, read, initial: read(initial, flags), shown: initial };
 }

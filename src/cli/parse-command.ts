@@ -4,6 +4,7 @@ import type { CommandSpec } from './command-spec.ts';
 import { commonOptionsOf } from './common-options.ts';
 import type { Flags } from './context.ts';
 import { argumentTerm } from './help.ts';
+import type { Misplaced } from './route.ts';
 import { type Setting, usage } from './settings.ts';
 
 /** A command line taken apart. */
@@ -51,7 +52,7 @@ export function parseCommand(called: string, spec: CommandSpec, words: readonly 
 }
 
 /** The error for a word that is no command, or an option where none belongs: with the nearest that there is. */
-export function unknownWord(called: string, word: string, commands: readonly string[], options: readonly string[]): SignageError {
+export function unknownWord({ called, word, commands, options }: Misplaced): SignageError {
   const command = quietCommand(called);
   for (const name of commands) command.command(name);
   for (const flags of options) command.option(flags);

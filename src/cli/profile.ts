@@ -7,21 +7,25 @@ import { readSecretFile } from './secret-file.ts';
 import { usage } from './settings.ts';
 
 /** A value and where it is from: `--url`, `SIGNAGE_URL`, `context local`. */
-export interface Sourced {
+interface Sourced {
   value: string;
   source: string;
 }
 
-/** Which service is talked to, and as whom. */
-export interface Profile {
+/** Which service is talked to. */
+export interface Address {
   /** The context that it comes from, as far as it does. */
   context: string | undefined;
   url: Sourced;
+  caFile: string | undefined;
+  insecureHttp: boolean;
+}
+
+/** And as whom. */
+export interface Profile extends Address {
   token: Sourced | undefined;
   /** Id or name. */
   tenant: Sourced | undefined;
-  caFile: string | undefined;
-  insecureHttp: boolean;
 }
 
 /** Where a service is unless said otherwise: where `signage serve` puts it. */
@@ -71,29 +75,48 @@ async function findToken({ tokenFile }: ConnectionValues, url: Sourced, { name, 
   throw new SignageError('token_of_elsewhere', message, { hint: `Log in there, signage login --url ${url.value}, or set SIGNAGE_TOKEN.` });
 }
 
+/** A value by its flag, else by its variable, else as the context has it. */
+function pick(
+  flag: string | undefined,
+  long: string,
+  variable: string,
+  kept: string | undefined,
+  { name, env }: Named,
+): Sourced | undefined {
+  if (flag !== undefined) return { value: flag, source: long };
+  const given = env[variable];
+  if (given) return { value: given, source: variable };
+  return kept === undefined ? undefined : { value: kept, source: `context ${name}` };
+}
+
+type AddressValues = Pick<ConnectionValues, 'url' | 'context' | 'caFile' | 'insecureHttp'>;
+
+function addressOf(flags: AddressValues, named: Named): Address & { ofContext: SavedContext | undefined } {
+  const { saved, name } = named;
+  const url = pick(flags.url, '--url', 'SIGNAGE_URL', saved?.url, named) ?? { value: usualUrl, source: 'default' };
+  const ofContext = saved !== undefined && origin(saved.url) === origin(url.value) ? saved : undefined;
+  const insecureHttp = flags.insecureHttp || ofContext?.insecureHttp === true;
+  requireSafeAddress(url.value, insecureHttp);
+  const caFile = pick(flags.caFile, '--ca-file', 'SIGNAGE_CA_FILE', ofContext?.caFile, named)?.value;
+  return { context: ofContext && name, url, caFile, insecureHttp, ofContext };
+}
+
+/** Works out the service alone, for those who talk to it without a token: as `readProfile` does. */
+export async function readAddress(flags: AddressValues, io: Pick<Io, 'env'>): Promise<Address> {
+  const { ofContext: _, ...address } = addressOf(flags, chooseContext(await readContexts(io), flags.context, io));
+  return address;
+}
+
 /**
  * Works out the service and the token: flags beat the environment, which beats the saved context; a context that `--context` names beats
  * the environment too.
  */
 export async function readProfile(flags: ConnectionValues, io: Pick<Io, 'env'>): Promise<Profile> {
   const named = chooseContext(await readContexts(io), flags.context, io);
-  const { saved, name, env } = named;
-  const pick = (flag: string | undefined, long: string, variable: string, kept: string | undefined): Sourced | undefined => {
-    if (flag !== undefined) return { value: flag, source: long };
-    const given = env[variable];
-    if (given) return { value: given, source: variable };
-    return kept === undefined ? undefined : { value: kept, source: `context ${name}` };
-  };
-  const url = pick(flags.url, '--url', 'SIGNAGE_URL', saved?.url) ?? { value: usualUrl, source: 'default' };
-  const ofContext = saved !== undefined && origin(saved.url) === origin(url.value) ? saved : undefined;
-  const insecureHttp = flags.insecureHttp || ofContext?.insecureHttp === true;
-  requireSafeAddress(url.value, insecureHttp);
+  const { ofContext, ...address } = addressOf(flags, named);
   return {
-    context: ofContext && name,
-    url,
-    token: await findToken(flags, url, named),
-    tenant: pick(flags.tenant, '--tenant', 'SIGNAGE_TENANT', ofContext?.tenant),
-    caFile: pick(flags.caFile, '--ca-file', 'SIGNAGE_CA_FILE', ofContext?.caFile)?.value,
-    insecureHttp,
+    ...address,
+    token: await findToken(flags, address.url, named),
+    tenant: pick(flags.tenant, '--tenant', 'SIGNAGE_TENANT', ofContext?.tenant, named),
   };
 }

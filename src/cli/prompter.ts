@@ -1,6 +1,7 @@
 import { SignageError } from '../domain/error.ts';
 import type { CommonValues } from './common-options.ts';
 import type { Io } from './io.ts';
+import { once } from './once.ts';
 import { printable } from './print.ts';
 import { usage } from './settings.ts';
 
@@ -54,9 +55,10 @@ const broken = ['ExitPromptError', 'AbortPromptError'];
 
 /** Makes the prompter; `@inquirer/prompts` is loaded at the first question. Ctrl-C at a question, and `signal`, end it as `interrupted`. */
 export function makePrompter(io: Io, common: Pick<CommonValues, 'noInput'>, signal: AbortSignal): Prompter {
-  const available = canAsk(io, common);
+  // Looked up at the first need, for that opens stdin.
+  const available = once(() => canAsk(io, common));
   async function ask<T>(question: Question, put: (prompts: Prompts, message: string, context: PromptContext) => Promise<T>): Promise<T> {
-    if (!available) throw usage(`${question.flag} must be given: there is nobody to ask here.`);
+    if (!available()) throw usage(`${question.flag} must be given: there is nobody to ask here.`);
     const prompts = await import('@inquirer/prompts');
     try {
       return await put(prompts, printable(question.message), { ...io.terminal(), signal });
@@ -66,7 +68,9 @@ export function makePrompter(io: Io, common: Pick<CommonValues, 'noInput'>, sign
     }
   }
   return {
-    canAsk: available,
+    get canAsk() {
+      return available();
+    },
     input: (question) =>
       ask(question, ({ input }, message, context) => {
         const { initial, validate } = question;

@@ -2,6 +2,7 @@ import type { CommonValues } from './common-options.ts';
 import type { Io } from './io.ts';
 import { checkFields, fieldColumns, pickFields, readFields } from './output/fields.ts';
 import { allRecords, eachRecord, type Sheet } from './output/sheet.ts';
+import { listTable, recordTable } from './output/table.ts';
 import type { Column, View, ViewSource } from './output/view.ts';
 import { printable, printableJson } from './print.ts';
 import { usage } from './settings.ts';
@@ -82,7 +83,6 @@ export function makeResults(io: Io, common: Pick<CommonValues, 'output' | 'jq' |
     if (format === 'name') return eachRecord((record) => stdout.write(`${printable(view.nameOf(record))}\n`));
     const all: readonly Column<unknown>[] = fields ? fieldColumns(fields) : view.columns;
     if (format === 'csv') return (await import('./output/csv.ts')).csvSheet(stdout, all);
-    const { listTable, recordTable } = await import('./output/table.ts');
     const strong = await emphasis(io);
     if (shape === 'record') return recordTable({ stdout, columns: all, strong });
     return listTable({ stdout, columns: fields || format === 'wide' ? all : all.filter(({ wide }) => !wide), strong });

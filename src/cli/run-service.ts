@@ -2,20 +2,24 @@ import { resolve } from 'node:path';
 import type { LogSink } from '../domain/log.ts';
 import { type Running, serve } from '../serve.ts';
 import { requireTokenPlace, settleToken } from './admin-token.ts';
+import { readAwsSettings } from './aws-settings.ts';
 import type { Context, Flags } from './context.ts';
 import { runDemo } from './demo.ts';
 import type { Io } from './io.ts';
 import { makeLog } from './log.ts';
 import { isLoopback } from './loopback.ts';
+import { readOnDemand } from './on-demand-settings.ts';
+import { runResidents } from './residents.ts';
 import { saveLocalContext } from './save-local-context.ts';
 import { readSecretFile } from './secret-file.ts';
 import { type ServeValues, serveSettings } from './serve-settings.ts';
 import { readSettings } from './settings.ts';
+import { givenStore, shownPlace, showsPassword, storePlace } from './store-location.ts';
 import { readTls } from './tls-files.ts';
 import { welcome } from './welcome.ts';
 
 async function start(settings: ServeValues, log: LogSink, { io, clock, random }: Context): Promise<Running> {
-  const { host, port, codeTtlMinutes, retentionDays, trustProxy, demo, metricsTokenFile } = settings;
+  const { host, port, codeTtlMinutes, retentionDays, authGraceSeconds, trustProxy, demo, metricsTokenFile } = settings;
   const tls = await readTls(settings.tlsCert, settings.tlsKey);
   const metricsToken = metricsTokenFile ? await readSecretFile(metricsTokenFile, 'The file of the metrics token') : settings.metricsToken;
   if (!tls && !isLoopback(host)) {
@@ -25,9 +29,20 @@ async function start(settings: ServeValues, log: LogSink, { io, clock, random }:
     );
   }
   return serve({
-    ...{ host, port, codeTtlMinutes, retentionDays, trustProxy, demo, clock, random, log },
-    store: settings.store === 'memory' ? 'memory:' : settings.data,
+    ...{ host, port, codeTtlMinutes, retentionDays, authGraceSeconds, trustProxy, demo, clock, random, log },
+    store: storePlace(settings),
+    database: {
+      poolSize: settings.databasePoolSize,
+      statementTimeoutSeconds: settings.databaseStatementTimeout,
+      lockTimeoutSeconds: settings.databaseLockTimeout,
+    },
+    // The token of a first start is shown, or goes into the data folder: with a database and no terminal there is no place for it.
+    makesToken: settings.store === 'json' || io.stdout.isTTY,
     corsOrigins: settings.corsOrigin,
+    faults: settings.fault,
+    aws: readAwsSettings(io),
+    ...(await readOnDemand(settings, io, log)),
+    ...(settings.objectStore && { objectStore: settings.objectStore }),
     ...(tls && { tls }),
     ...(metricsToken && { metricsToken }),
     ...(io.env.SIGNAGE_ADMIN_TOKEN && { adminToken: io.env.SIGNAGE_ADMIN_TOKEN }),
@@ -71,23 +86,35 @@ async function runUntilInterrupted(running: Running, settings: ServeValues, log:
   const known = await settleToken(running.adminToken, settings, io);
   if (known.file && running.adminToken) log.info({ file: resolve(known.file) }, 'The platform token is in this file.');
   log.info({ url: running.url }, 'The service is ready.');
-  const place = settings.store === 'memory' ? 'in memory, gone at the end' : resolve(settings.data);
   io.stdout.write(
-    welcome({ url: running.url, data: place, known, reach: await tryToSaveContext(running, known.token, settings, log, io) }),
+    welcome({
+      url: running.url,
+      data: shownPlace(settings),
+      known,
+      reach: await tryToSaveContext(running, known.token, settings, log, io),
+    }),
   );
   const stopReloading = reloadOnHangup(running, settings, log, context);
   const demo = settings.demo ? runDemo({ ...context, url: running.url, token: known.token, log, signal: interrupted }) : undefined;
+  const residents = runResidents({ ...context, url: running.url, token: known.token, log, signal: interrupted }, settings);
   await aborted(interrupted);
   log.info({}, 'Stopping: what is under way is finished first. Interrupt again to stop at once.');
   stopReloading();
-  await demo;
+  await Promise.all([demo, residents]);
 }
 
 /** `signage serve`: runs the service until SIGINT or SIGTERM, then ends it in good order. */
 export async function runService(context: Context, flags: Flags): Promise<number> {
-  const settings = readSettings(serveSettings, flags, context.io.env);
+  const given = readSettings(serveSettings, flags, context.io.env);
+  const settings = { ...given, store: await givenStore(given) };
   requireTokenPlace(settings, context.io);
   const log = makeLog({ io: context.io, clock: context.clock, level: settings.logLevel, format: settings.logFormat });
+  if (showsPassword(flags)) {
+    log.warn(
+      {},
+      'The database password stands in the command line, for everybody on this machine to read: use SIGNAGE_STORE or --store-file.',
+    );
+  }
   const running = await start(settings, log, context);
   try {
     await runUntilInterrupted(running, settings, log, context);

@@ -1,6 +1,6 @@
 import { SignageError } from '../domain/error.ts';
 import type { CommandSpec } from './command-spec.ts';
-import type { Context, Flags } from './context.ts';
+import type { CommandContext, Flags } from './context.ts';
 import { makeCall } from './make-call.ts';
 import { shellWord } from './shell-word.ts';
 
@@ -13,7 +13,7 @@ function fillHint(hint: string, values: Flags): string {
 export async function runSpec(
   spec: CommandSpec,
   { given, flags }: { given: readonly unknown[]; flags: Flags },
-  context: Context,
+  context: CommandContext,
 ): Promise<number> {
   const call = makeCall(spec, given, flags, context);
   try {

@@ -30,6 +30,8 @@ export interface Reader {
 export interface Service extends Reader {
   /** Changes something. Under `--dry-run` nothing is sent: the request is shown, and the answer is `undefined`. */
   change<I extends ChangeId>(id: I, ...input: CallArguments<I>): Promise<Made<I> | undefined>;
+  /** A backup, as it comes; `undefined` under `--dry-run`. */
+  backup(): Promise<AsyncIterable<Buffer> | undefined>;
   /** Any request: for what is no operation. Under `--dry-run` only GET is sent. */
   send(method: Operation['method'], path: string, body?: unknown): Promise<Reply | undefined>;
 }
@@ -75,6 +77,10 @@ export function makeService({ connect, plan, signal }: ServiceParts): Service {
       if (plan) return planned(plan, operation.method, requestPath(operation, plain), plain.body);
       const { client } = await connect();
       return { answer: await client.call(id, ...withSignal<typeof id>(plain)) };
+    },
+    async backup() {
+      if (plan) return planned(plan, 'POST', operations.createBackup.path, undefined);
+      return (await connect()).client.backup({ signal });
     },
     async send(method, path, body) {
       if (plan && method !== 'GET') return planned(plan, method, path, body);

@@ -25,6 +25,9 @@ export interface Setting<T> {
   choices?: readonly string[];
 }
 
+/** What help says of a setting; it can be written down as JSON. */
+export type DescribedSetting = Pick<Setting<unknown>, 'flags' | 'help' | 'shown' | 'required'> & { env?: string | undefined };
+
 type Environment = Readonly<Record<string, string | undefined>>;
 export type Values<S> = { [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
 
@@ -93,7 +96,7 @@ export function list(flags: string, env: string | undefined, help: string): Sett
 }
 
 /** What help says of a setting: with its default and its environment variable. */
-export function describeSetting({ help, shown, env }: Setting<unknown>): string {
+export function describeSetting({ help, shown, env }: DescribedSetting): string {
   const notes = [shown === undefined ? [] : [`default: ${shown}`], env === undefined ? [] : [`env: ${env}`]].flat();
   return notes.length === 0 ? help : `${help} (${notes.join(', ')})`;
 }

@@ -16,6 +16,8 @@ const nouns: Readonly<Record<string, string>> = {
   audit: 'Who changed what',
   tenant: 'Tenants, for platform tokens',
   token: 'Management tokens',
+  data: 'Backups of the service and its data folder',
+  store: 'Where the service keeps its data',
   wait: 'Wait until a screen or device is in a state',
   context: 'Services and tokens that are kept under a name',
 };
@@ -32,13 +34,21 @@ const single: Readonly<Record<string, string>> = {
   diff: 'Show what apply would change',
   export: 'Write what a service has as files that apply reads',
   api: 'Send any request to the service',
-  simulate: 'Let simulated TVs loose on a service, and tally what happens',
+  tv: 'Be one TV, to see what a TV sees',
+  simulate: 'Let simulated TVs live with a service, and see whether it keeps its word',
+  conformance: 'Check, row by row, whether a deployment keeps to the protocol',
   completion: 'Print the completion script of a shell',
 };
 
 /** Commands of two words that are no operation of the service. */
 const further: readonly CommandPath[] = [
   ['playlist', 'rollback'],
+  ['device', 'replace'],
+  ['data', 'restore'],
+  ['data', 'check'],
+  ['data', 'repair'],
+  ['store', 'copy'],
+  ['store', 'migrate'],
   ['wait', 'screen'],
   ['wait', 'device'],
   ['context', 'list'],

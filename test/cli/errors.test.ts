@@ -113,6 +113,10 @@ describe('--verbose', () => {
     [`/v1/venues?name=${token}`, '/v1/venues?name=mak_…'],
     ['/v1/venues?name=dak_abc', '/v1/venues?name=dak_…'],
     ['/v1/venues/\u001b', '/v1/venues/\\u001b'],
+    ['/v1/venues?name=a%20b%2Fc', '/v1/venues?name=a%20b%2Fc'],
+    ['/v1/devices/provisioning%2Dcodes%2fABCD2345/status?x=%20', '/v1/devices/provisioning-codes/…/status?x= '],
+    ['/v1/devices/provisioning-codes/%41BCD%32345', '/v1/devices/provisioning-codes/…'],
+    ['/v1/venues?name=%6dak%5Fabc%zz', '/v1/venues?name=mak_…%zz'],
   ])('%s is shown as %s', (path, shown) => {
     expect(shownPath(path)).toBe(shown);
     expect(exchangeLine({ method: 'GET', path, outcome: '200', tookMs: 1.2 })).toBe(`GET ${shown} → 200 (1 ms)\n`);

@@ -81,3 +81,40 @@ describe.each(tree.filter(({ verbs }) => verbs.length > 0).map((branch) => [bran
     });
   },
 );
+
+describe('the lines of help', () => {
+  /** What is wrapped: all but how it is typed, and the examples. */
+  const wrapped = (help: string) => (help.split('\nExamples:\n')[0] ?? '').split('\n').slice(1);
+  const widest = (help: string) => Math.max(...wrapped(help).map((line) => line.length));
+
+  it.each([
+    [40, 40],
+    [66, 66],
+    [100, 100],
+    [200, 200],
+    // Less would put words below each other.
+    [12, 40],
+    [1, 40],
+  ])('are broken for a terminal of %i columns at %i', async (columns, most) => {
+    for (const argv of [['--help'], ['venue', '--help'], ['pair', '--help'], ['login', '-h'], ['venue', 'list', '-h']]) {
+      const { stdout } = await runCli(argv, { tty: true, columns });
+      expect(widest(stdout), stdout).toBeLessThanOrEqual(most);
+    }
+    const { stdout } = await runCli(['pair', '--help'], { tty: true, columns });
+    expect(widest(stdout)).toBeGreaterThan(most * 0.7);
+    expect(oneLine(stdout)).toBe(oneLine((await runCli(['pair', '--help'])).stdout));
+  });
+
+  it('are broken at 80 columns where there is no terminal, or one of unknown width', async () => {
+    const { stdout } = await runCli(['pair', '--help']);
+    expect(widest(stdout)).toBeLessThanOrEqual(80);
+    expect(widest(stdout)).toBeGreaterThan(70);
+    expect((await runCli(['pair', '--help'], { tty: true })).stdout).toBe(stdout);
+  });
+
+  it('fit the terminal also where help is an error', async () => {
+    const { code, stderr } = await runCli(['venue'], { tty: true, columns: 50 });
+    expect(code).toBe(2);
+    expect(widest(stderr)).toBeLessThanOrEqual(50);
+  });
+});

@@ -11,6 +11,8 @@ export interface CliOptions {
   stdin?: string;
   /** Whether a person sits at a terminal. */
   tty?: boolean;
+  /** How wide its lines are. */
+  columns?: number;
   /** Keys to press, each once what it waits for was written: `[[/Delete/, 'y\r']]`. */
   keys?: readonly (readonly [pattern: RegExp, keys: string])[];
   clock?: Clock;
@@ -40,10 +42,10 @@ async function press(io: FakeIo, keys: CliOptions['keys'] = []): Promise<void> {
 /** Runs one command line. It has no environment but the given one, and a folder of settings that is empty unless `XDG_CONFIG_HOME` says otherwise. */
 export async function runCli(
   argv: readonly string[],
-  { env = {}, stdin, tty = false, keys, clock = systemClock, during }: CliOptions = {},
+  { env = {}, stdin, tty = false, columns, keys, clock = systemClock, during }: CliOptions = {},
 ): Promise<CliRun> {
   const world = { XDG_CONFIG_HOME: env.XDG_CONFIG_HOME ?? (await temporaryFolder()), ...env };
-  const io = fakeIo({ env: world, isTTY: tty, ...(stdin !== undefined && { stdin }) });
+  const io = fakeIo({ env: world, isTTY: tty, ...(columns !== undefined && { columns }), ...(stdin !== undefined && { stdin }) });
   const running = main(argv, io, { clock });
   await Promise.race([running, Promise.all([press(io, keys), during?.(io)])]);
   const code = await running;

@@ -93,27 +93,3 @@ describe('npm start', () => {
     slow.destroy();
   });
 });
-
-describe('signage --help and --version', () => {
-  const asModule = (source: string) => `data:text/javascript,${encodeURIComponent(source)}`;
-  /** Writes the address of every module to stderr. */
-  const hooks = asModule(`import { writeSync } from 'node:fs';
-    export const resolve = async (specifier, context, next) => {
-      const found = await next(specifier, context);
-      writeSync(2, found.url + '\\n');
-      return found;
-    };`);
-
-  it.each([['--help'], ['--version'], ['venue', 'create', '--help']])('signage %s %s %s loads no package at all', async (...argv) => {
-    const help = startProcess([
-      '--import',
-      asModule(`import { register } from 'node:module'; register(${JSON.stringify(hooks)});`),
-      'bin/signage.js',
-      ...argv,
-    ]);
-    expect(await help.ended).toBe(0);
-    expect(help.err()).toContain('/dist/cli/program.js');
-    expect(help.err()).not.toContain('/node_modules/');
-    expect(help.out()).not.toBe('');
-  });
-});

@@ -56,6 +56,15 @@ describe.skipIf(process.platform !== 'linux')(
       expect(terminal.written().lastIndexOf('\u001b[?25l')).toBeLessThanOrEqual(terminal.written().lastIndexOf('\u001b[?25h'));
     });
 
+    it('leaves no code when the terminal is closed', async () => {
+      const screen = await service.screen({ name: 'Closed' });
+      const terminal = openTerminal(['pair', screen.id], env);
+      const code = await codeOn(terminal);
+      terminal.hangUp();
+      const { body } = await service.manage('GET', `/v1/devices/provisioning-codes/${code}/status?waitSeconds=20`);
+      expect(body.status).toBe('cancelled');
+    });
+
     it('Ctrl-C at a question exits 130, and nothing was made', async () => {
       const terminal = openTerminal(['pair', '--venue', 'Pier', '--create'], env);
       await terminal.until(/What is the screen in "Pier" called/);

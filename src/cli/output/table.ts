@@ -13,6 +13,12 @@ function label(name: string): string {
 
 const cells = (columns: readonly Column<unknown>[], record: unknown) => columns.map((column) => printable(shownText(column.value(record))));
 
+/** What measures these texts. string-width takes longer to load than all else, and ASCII has none of the cases that it is for. */
+async function widthOf(rows: readonly (readonly string[])[]): Promise<(text: string) => number> {
+  const isPlain = rows.every((row) => row.every((text) => /^[\x20-\x7e]*$/.test(text)));
+  return isPlain ? (text) => text.length : (await import('string-width')).default;
+}
+
 export interface TableOptions {
   stdout: Output;
   columns: readonly Column<unknown>[];
@@ -26,9 +32,9 @@ export function listTable({ stdout, columns, strong }: TableOptions): Sheet {
   return {
     async add(records) {
       if (records.length === 0) return;
-      const { default: width } = await import('string-width');
       const titles = columns.map(({ name }) => printable(header(name)));
       const rows = records.map((record) => cells(columns, record));
+      const width = await widthOf([titles, ...rows]);
       const before = widths;
       const now = columns.map((_, at) => Math.max(before?.[at] ?? width(titles[at] ?? ''), ...rows.map((row) => width(row[at] ?? ''))));
       widths = now;
