@@ -14,13 +14,13 @@ export interface Acknowledged {
   lost: { deviceId: string; key: string; apiKey: string; batch: Impression[] }[];
 }
 
-type Impression = { type: string; timestamp: number; playlistId: string; creativeId: string; campaignId: string };
+export type Impression = { type: string; timestamp: number; playlistId: string; creativeId: string; campaignId: string };
 
 export function nothingYet(): Acknowledged {
   return { screens: new Set(), keys: new Map(), revoked: new Map(), events: new Map(), lost: [] };
 }
 
-function impressions(count: number): Impression[] {
+export function impressions(count: number): Impression[] {
   const [playlistId, creativeId, campaignId] = [randomUUID(), randomUUID(), randomUUID()];
   return Array.from({ length: count }, () => ({ type: 'impression', timestamp: 1_760_000_000, playlistId, creativeId, campaignId }));
 }

@@ -28,9 +28,10 @@ function listening(child: ChildProcess): Promise<string> {
   });
 }
 
-export async function startService(data: string, adminToken: string): Promise<KilledService> {
-  const child = spawn(process.execPath, [binary, 'serve', '--port', '0', '--data', data, '--log-format', 'json'], {
-    env: { ...process.env, SIGNAGE_ADMIN_TOKEN: adminToken },
+/** On a folder, or with `store` on a database. */
+export async function startService(data: string, adminToken: string, { store = 'json', port = 0 } = {}): Promise<KilledService> {
+  const child = spawn(process.execPath, [binary, 'serve', '--port', String(port), '--data', data, '--log-format', 'json', '--no-context'], {
+    env: { ...process.env, SIGNAGE_ADMIN_TOKEN: adminToken, SIGNAGE_STORE: store },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const gone = once(child, 'exit');
