@@ -13,7 +13,7 @@ const tsc = join(checkout, 'node_modules/typescript/bin/tsc');
 /** Pairs a TV with the service of its own, beside a second service, and says how it went. */
 const program = `
 import { inspect } from 'node:util';
-import { type CallAnswer, hasCode, ManagementClient, openStore, Player, type Running, RuntimeClient, runFleet, serve, SignageError, type Tally } from 'signage-kit';
+import { type CallAnswer, hasCode, ManagementClient, openStore, Player, type Running, RuntimeClient, runFleet, serve, SignageError, type FleetReport } from 'signage-kit';
 
 const services: Running[] = await Promise.all([serve({ port: 0, store: 'memory:' }), serve({ port: 0, store: 'memory:' })]);
 const [one, two] = services;
@@ -24,14 +24,15 @@ const screen: CallAnswer<'createScreen'> = await management.call('createScreen',
 const { code } = await management.call('createCode', { body: { screenId: screen.id } });
 const tv = new Player({ client: new RuntimeClient({ url: one.url }), deviceInfo: { model: 'TV' } });
 await tv.register(code);
-const acknowledged: number = await tv.post(tv.makeBatch(1));
+tv.report({ type: 'heartbeat', timestamp: Math.floor(Date.now() / 1000) });
+const acknowledged: number = await tv.flush();
 const types: unknown[] = [];
-for await (const { event } of management.all('listEvents', { query: { deviceId: tv.deviceId } })) types.push(event.type);
+for await (const { event } of management.all('listEvents', { query: { deviceId: tv.state.deviceId } })) types.push(event.type);
 // @ts-expect-error: an operation that is not there
 const wrong = () => management.call('createVenues', {});
 // @ts-expect-error: a venue has a name
 const nameless = () => management.call('createVenue', { body: {} });
-const tally: Tally = await runFleet({ url: two.url, token: two.adminToken, venue: 'Fleet', count: 2 });
+const fleet: FleetReport = await runFleet({ url: two.url, token: two.adminToken, venue: 'Fleet', count: 2, speed: Infinity, lifeMs: 3_600_000, seed: 'one' });
 const refused = await new ManagementClient({ url: two.url, token: one.adminToken }).call('getMe').catch((error: unknown) => error);
 const store = await openStore('memory:', {});
 await store.close();
@@ -39,7 +40,7 @@ const mounted = await one.fetch(new Request('http://any/healthz'));
 await Promise.all(services.map((service) => service.close()));
 const listeners = ['SIGINT', 'SIGTERM', 'SIGHUP', 'uncaughtException', 'unhandledRejection'].reduce((sum, name) => sum + process.listenerCount(name), 0);
 process.stdout.write(JSON.stringify({
-  acknowledged, types, failures: tally.failures, found: tally.eventsFound, mounted: mounted.status, listeners,
+  acknowledged, types, failures: fleet.failures, bound: fleet.tvs.bound, same: fleet.events.acknowledged === fleet.events.made && fleet.events.made > 100, findings: fleet.reconciliation.findings, mounted: mounted.status, listeners,
   refused: refused instanceof SignageError && hasCode(refused, 'credential_invalid'),
   shown: inspect(management, { depth: 9 }).includes(one.adminToken), unused: [typeof wrong, typeof nameless].length,
 }));
@@ -79,9 +80,12 @@ describe('the package', () => {
       expect.arrayContaining([
         'package.json',
         'LICENSE',
+        'bin/package.json',
         'bin/signage.js',
         'dist/index.js',
         'dist/index.d.ts',
+        'dist/cli/at-once.cjs',
+        'dist/cli/commands.json',
         'dist/cli/main.js',
         'fixtures/demo.json',
       ]),
@@ -100,7 +104,9 @@ describe('the package', () => {
       acknowledged: 1,
       types: ['heartbeat'],
       failures: [],
-      found: 60,
+      bound: 2,
+      same: true,
+      findings: [],
       mounted: 200,
       listeners: 0,
       refused: true,
