@@ -2,9 +2,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { serve } from '../../dist/index.js';
 
-const [data, adminToken] = process.argv.slice(2);
+const [data, adminToken, more = '{}'] = process.argv.slice(2);
 const started = performance.now();
-const service = await serve({ port: 0, store: data, adminToken });
+const service = await serve({ port: 0, store: data, adminToken, ...JSON.parse(more) });
 const startMs = performance.now() - started;
 const delay = monitorEventLoopDelay({ resolution: 1 });
 delay.enable();

@@ -23,9 +23,9 @@ async function answerOf<T>(child: ChildProcess): Promise<T> {
   return (await once(child, 'message'))[0] as T;
 }
 
-/** The built service on a folder, in a process of its own. */
-export async function startServed(data: string, adminToken: string): Promise<Served> {
-  const child = fork(fileURLToPath(new URL('served.js', import.meta.url)), [data, adminToken], { execArgv: [] });
+/** The built service on a folder, in a process of its own; `more` are further options of `serve`. */
+export async function startServed(data: string, adminToken: string, more: object = {}): Promise<Served> {
+  const child = fork(fileURLToPath(new URL('served.js', import.meta.url)), [data, adminToken, JSON.stringify(more)], { execArgv: [] });
   const started = await answerOf<{ url: string; startMs: number }>(child);
   return {
     ...started,
