@@ -26,14 +26,15 @@ const mayImport: Record<string, string[]> = {
 /** Rooms that may import only these packages. `node:zlib` is there for its native CRC-32. */
 const packagesOf: Record<string, string[]> = { domain: ['zod', 'node:crypto', 'node:zlib'] };
 
-/** `--help` and `--version` run only what these files import statically, as does `<command> --help`; they stay quick without these packages. */
-const quickStart = ['cli/main.ts', 'cli/program.ts', 'cli/make-call.ts'];
+/** What these files import statically is loaded for every command line, or for every help page; they stay quick without these packages. */
+const quickStart = ['cli/at-once.ts', 'cli/main.ts', 'cli/program.ts', 'cli/make-call.ts'];
 const quickFolder = 'cli/commands';
 const slowPackages = [
   'commander',
   'zod',
   'zod-openapi',
   'undici',
+  'pg',
   '@inquirer',
   'yaml',
   'jq-wasm',

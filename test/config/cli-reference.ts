@@ -92,9 +92,9 @@ const meanings: readonly (readonly [exitCode: number, what: string])[] = [
   [6, 'Invalid: the service, or the check of a file, refused the content.'],
   [7, 'Not reachable, overloaded, or no signage service; tried again before, for as long as that may help.'],
   [8, 'A wait came to its end in vain.'],
-  [9, 'It differs (`diff`), or a part of it failed (`apply`, `doctor`, `--selector`).'],
+  [9, 'It differs (`diff`, `playlist mirror`, `store copy`), or a part of it failed (`apply`, `doctor`, `--selector`).'],
   [130, 'Interrupted by Ctrl-C (SIGINT).'],
-  [143, 'Interrupted by SIGTERM.'],
+  [143, 'Interrupted by SIGTERM; `pair` also by SIGHUP, when its terminal is closed.'],
 ];
 
 function exitCodeTable(): string {
@@ -110,6 +110,7 @@ function exitCodeTable(): string {
 const otherVariables: readonly (readonly [string, string])[] = [
   ['SIGNAGE_TOKEN', 'the management token; never an option, for a command line is seen by everybody on the machine'],
   ['SIGNAGE_ADMIN_TOKEN', 'with `serve`: the platform token, in place of one that it makes'],
+  ['SIGNAGE_ON_DEMAND_TOKEN', 'with `serve`: the bearer token for `--on-demand-url`, in place of a file'],
   ['CI', 'never ask, as with `--no-input`'],
   ['NO_COLOR', 'no colours'],
   ['XDG_CONFIG_HOME', 'where the folder `signage` with the contexts is; `~/.config` otherwise'],

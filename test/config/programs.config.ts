@@ -6,6 +6,7 @@ export default defineConfig({
   root: fileURLToPath(new URL('../..', import.meta.url)),
   test: {
     include: ['test/bench/**/*.bench.ts', 'test/faults/**/*.full.ts'],
+    globalSetup: ['test/support/postgres-setup.ts'],
     pool: 'forks',
     maxWorkers: 1,
     fileParallelism: false,

@@ -9,6 +9,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Benchmarks and long fault runs have their own commands; this is the quick form.
     exclude: ['test/bench/**', 'test/faults/**'],
+    globalSetup: ['test/support/postgres-setup.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 20_000,

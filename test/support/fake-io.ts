@@ -17,15 +17,18 @@ interface FakeWorld {
   env?: Record<string, string>;
   /** Of all three streams. */
   isTTY?: boolean;
+  /** How wide the terminal is. */
+  columns?: number;
   stdin?: string;
 }
 
-export function fakeIo({ env = {}, isTTY = false, stdin = '' }: FakeWorld = {}): FakeIo {
+export function fakeIo({ env = {}, isTTY = false, columns, stdin = '' }: FakeWorld = {}): FakeIo {
   const written = { out: '', err: '' };
   const listeners = new Map<SignalName, Set<() => void>>();
   const waiting = new Set<() => void>();
   const stream = (name: keyof typeof written) => ({
     isTTY,
+    columns,
     write(text: string) {
       written[name] += text;
       for (const look of [...waiting]) look();

@@ -8,7 +8,7 @@ interface Timer {
 /** A clock that stands still until it is moved by hand. It starts at noon UTC on 20 November 2026. */
 export class ManualClock implements Clock {
   #nowMs: number;
-  #timers: Timer[] = [];
+  readonly #timers = new Set<Timer>();
 
   constructor(startMs = Date.UTC(2026, 10, 20, 12)) {
     this.#nowMs = startMs;
@@ -20,17 +20,15 @@ export class ManualClock implements Clock {
 
   after(delayMs: number, wake: () => void): () => void {
     const timer = { dueMs: this.#nowMs + delayMs, wake };
-    this.#timers.push(timer);
-    return () => {
-      this.#timers = this.#timers.filter((one) => one !== timer);
-    };
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
   }
 
   /** Moves time on; timers that become due fire on the way, each at its own time. What they start goes on by itself. */
   advance(byMs: number): void {
     const endMs = this.#nowMs + byMs;
     for (let next = this.#dueBy(endMs); next; next = this.#dueBy(endMs)) {
-      this.#timers = this.#timers.filter((one) => one !== next);
+      this.#timers.delete(next);
       this.#nowMs = Math.max(this.#nowMs, next.dueMs);
       next.wake();
     }
@@ -44,15 +42,15 @@ export class ManualClock implements Clock {
 
   /** How many timers wait. */
   get waiting(): number {
-    return this.#timers.length;
+    return this.#timers.size;
   }
 
   /** How many timers become due in exactly this many milliseconds. */
   waitingFor(delayMs: number): number {
-    return this.#timers.filter((timer) => timer.dueMs === this.#nowMs + delayMs).length;
+    return [...this.#timers].filter((timer) => timer.dueMs === this.#nowMs + delayMs).length;
   }
 
   #dueBy(endMs: number): Timer | undefined {
-    return this.#timers.filter((timer) => timer.dueMs <= endMs).sort((a, b) => a.dueMs - b.dueMs)[0];
+    return [...this.#timers].filter((timer) => timer.dueMs <= endMs).sort((a, b) => a.dueMs - b.dueMs)[0];
   }
 }

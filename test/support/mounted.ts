@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Clock } from '../../src/domain/clock.ts';
 import type { LogSink } from '../../src/domain/log.ts';
 import { silentLog } from '../../src/domain/log.ts';
 import { makeApp } from '../../src/http/app.ts';
@@ -7,26 +8,37 @@ import { makeChain } from '../../src/origin/chain.ts';
 import type { PlaylistOrigin } from '../../src/origin/origin.ts';
 import { makeStoredOrigin } from '../../src/origin/stored.ts';
 import { bootstrap } from '../../src/service/bootstrap.ts';
-import { makeServices } from '../../src/service/services.ts';
+import { makeServices, type ServiceOptions } from '../../src/service/services.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ManualClock } from './manual-clock.ts';
 import { type Answer, adminToken, type Sent } from './service.ts';
 
-export interface Parts {
+export interface Parts<C extends Clock> {
   store: Store;
-  clock?: ManualClock;
+  clock?: C;
   origins?: readonly PlaylistOrigin[];
+  /** In place of `origins`: all of them as they are put together, and what they watch. */
+  whole?: Pick<ServiceOptions, 'origins' | 'served'>;
   log?: LogSink;
 }
 
 /** The service without its listener, on a store and origins of one's own: for what cannot be provoked from outside. */
-export async function mounted({
+export async function mounted<C extends Clock = ManualClock>({
   store,
-  clock = new ManualClock(),
-  origins = [makeStoredOrigin(store.read, clock)],
+  clock = new ManualClock() as Clock as C,
+  origins = [makeStoredOrigin((id) => store.read.get('playlists', id), clock)],
+  whole = {
+    origins: {
+      ask: makeChain(
+        origins.map((origin) => ({ origin })),
+        clock,
+      ),
+      health: () => [],
+    },
+  },
   log = silentLog,
-}: Parts) {
-  const services = makeServices({ store, clock, random: randomBytes, askOrigins: makeChain(origins), codeTtlMinutes: 15 });
+}: Parts<C>) {
+  const services = makeServices({ store, clock, random: randomBytes, ...whole, codeTtlMinutes: 15 });
   await bootstrap(services.kit, adminToken);
   const app = makeApp({
     services,
@@ -69,5 +81,5 @@ export async function mounted({
     return (await send('POST', '/devices/register', { body: { pairingCode: (await code()).code, deviceInfo: {} } })).body;
   }
 
-  return { services, clock, send, manage, code, tv };
+  return { services, clock, fetch: app.fetch, send, manage, code, tv };
 }

@@ -76,7 +76,7 @@ async function send(base: string, method: string, path: string, { key, headers =
     body === undefined || body instanceof Uint8Array ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
   const response = await fetch(`${base}${path}`, { method, headers: all, body: bytes ?? null, signal: signal ?? null, redirect: 'manual' });
   const text = await response.text();
-  const isJson = /json/.test(response.headers.get('content-type') ?? '') && text !== '';
+  const isJson = /[/+]json/.test(response.headers.get('content-type') ?? '') && text !== '';
   return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
 }
 

@@ -18,6 +18,8 @@ export interface SignageTerminal {
   type(keys: string): void;
   /** Changes its size, as somebody does who drags the window. */
   resize(columns: number, rows: number): void;
+  /** Closes it, as somebody does who shuts the window. What runs in it goes on as long as it likes. */
+  hangUp(): void;
   /** Resolves once what is seen matches; rejects when the program ends without it, or after 20 s. */
   until(pattern: RegExp): Promise<RegExpExecArray>;
   /** Resolves with the exit code. */
@@ -42,7 +44,7 @@ const requireTerminals = onlyOnce(() => {
     }
   }
   if (!hasScript()) throw new Error('script of util-linux is needed for these tests: apt-get install bsdutils');
-  if (!existsSync(join(checkout, 'dist/cli/commands/pair.js'))) throw new Error('These tests run the built program: npm run build');
+  if (!existsSync(join(checkout, 'dist/cli/main.js'))) throw new Error('These tests run the built program: npm run build');
   return true;
 });
 
@@ -87,6 +89,7 @@ export function openTerminal(argv: readonly string[], env: Record<string, string
       const [tty = ''] = /^\/dev\/\S+/.exec(all) ?? [];
       execFileSync('stty', ['-F', tty, 'cols', String(toColumns), 'rows', String(toRows)]);
     },
+    hangUp: () => void child.kill('SIGKILL'),
     until: (pattern) =>
       new Promise((resolve, reject) => {
         const fail = (why: string) => reject(new Error(`${pattern} was never seen: ${why}. There was:\n${seen()}`));
