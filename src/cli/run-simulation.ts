@@ -99,5 +99,6 @@ export async function runSimulation(context: CommandContext, flags: Flags): Prom
   const report = await runFleet({ ...fleet, signal: interrupted, onProgress: watch.show }).finally(watch.end);
   await print(context, settings.output, report);
   if (report.isInterrupted) return Number(interrupted.reason);
-  return report.reconciliation.findings.length > 0 || report.tvs.unpaired > 0 ? partlyFailed : 0;
+  const { findings, outcome } = report.reconciliation;
+  return findings.length > 0 || outcome === 'failed' || report.tvs.unpaired > 0 ? partlyFailed : 0;
 }

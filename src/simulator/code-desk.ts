@@ -10,8 +10,11 @@ export interface CodeDesk {
   /** The TV was bound to this screen. */
   bound(tv: number, screenId: string): void;
   /** Takes the key away from a device; `undefined` where nobody may. */
-  revoke: ((deviceId: string, reason: string) => Promise<void>) | undefined;
+  revoke: Revoke | undefined;
 }
+
+/** The signal breaks it off, in place of the one that ends the run. */
+type Revoke = (deviceId: string, reason: string, signal?: AbortSignal) => Promise<void>;
 
 export interface Installer {
   management: ManagementClient;
@@ -25,7 +28,7 @@ export function listedCodes(codes: readonly string[], installer: Installer | und
   return {
     codeFor: async () => left.next().value,
     bound: () => {},
-    revoke: installer && ((deviceId, reason) => revoke(installer, deviceId, reason)),
+    revoke: installer && makeRevoke(installer),
   };
 }
 
@@ -38,17 +41,19 @@ export class ScreenCodes implements CodeDesk {
   readonly #screens: string[];
   /** TVs that try the code of another one first, and the code that the two share. */
   readonly #sharers: ReadonlySet<number>;
-  readonly #shared = new Map<number, Promise<string>>();
+  readonly #shared = new Map<number, Promise<string | undefined>>();
   readonly #asked = new Set<number>();
+  readonly revoke: Revoke;
 
   /** `sharers`: each of these TVs, and the one before it, first get one code for the two of them. */
   constructor(installer: Installer, screens: readonly string[], sharers: ReadonlySet<number>) {
     this.#installer = installer;
+    this.revoke = makeRevoke(installer);
     this.#screens = [...screens];
     this.#sharers = sharers;
   }
 
-  async codeFor(tv: number, why: UnpairedReason): Promise<string> {
+  async codeFor(tv: number, why: UnpairedReason): Promise<string | undefined> {
     const pair = this.#pairOf(tv);
     if (pair === undefined) return this.#makeCode(tv);
     if (!this.#asked.has(tv)) {
@@ -67,8 +72,6 @@ export class ScreenCodes implements CodeDesk {
     if (pair !== undefined && this.#screens[tv] !== screenId) this.#swap(pair);
   }
 
-  readonly revoke = (deviceId: string, reason: string) => revoke(this.#installer, deviceId, reason);
-
   /** The first of the two TVs that share a code, if this is one of them. */
   #pairOf(tv: number): number | undefined {
     if (this.#sharers.has(tv)) return tv - 1;
@@ -85,12 +88,14 @@ export class ScreenCodes implements CodeDesk {
     return management.call('getScreen', { params: { id: this.#screens[tv] as string }, signal });
   }
 
-  async #makeCode(tv: number): Promise<string> {
+  async #makeCode(tv: number): Promise<string | undefined> {
     const { management, signal } = this.#installer;
     const call = () => management.call('createCode', { body: { screenId: this.#screens[tv] as string }, signal });
     try {
       return (await call()).code;
     } catch (error) {
+      // Somebody has deleted it: that is the end of this TV, and of no other.
+      if (hasCode(error, 'screen_not_found')) return undefined;
       if (!hasCode(error, 'screen_already_bound')) throw error;
       // The TV was there before, and has forgotten it: as on site, somebody frees the screen first.
       const { deviceId } = await this.#screenOf(tv);
@@ -100,9 +105,11 @@ export class ScreenCodes implements CodeDesk {
   }
 }
 
-/** From when this resolves, each use of the key must be refused. */
-async function revoke({ management, ledger, signal }: Installer, deviceId: string, reason: string): Promise<void> {
-  await management.call('revokeDevice', { params: { id: deviceId }, body: { reason }, signal });
-  const device = ledger.ofDevice(deviceId);
-  if (device) device.isRevoked = true;
+/** From when it resolves, each use of the key must be refused. */
+function makeRevoke({ management, ledger, signal }: Installer): Revoke {
+  return async (deviceId, reason, ownSignal = signal) => {
+    await management.call('revokeDevice', { params: { id: deviceId }, body: { reason }, signal: ownSignal });
+    const device = ledger.ofDevice(deviceId);
+    if (device) device.isRevoked = true;
+  };
 }

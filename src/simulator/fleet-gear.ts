@@ -22,6 +22,8 @@ export interface FleetGear {
   traffic: Traffic;
   wire: Wire;
   turnstile: Turnstile;
+  /** What a person should know in the end. */
+  notes: string[];
   /** `undefined` without a token. */
   management: ManagementClient | undefined;
   /** Lets go of all connections. */
@@ -29,7 +31,7 @@ export interface FleetGear {
 }
 
 export function makeGear(options: FleetOptions): FleetGear {
-  const { url, token, tenantId, certificates, clock = systemClock, random = systemRandom } = options;
+  const { url, token, tenantId, certificates, clock = systemClock, random = systemRandom, stopwatch = () => performance.now() } = options;
   const connections = options.connections ?? usualConnections;
   const pool = makePool(connections, certificates);
   const own = options.makeRequester?.(certificates);
@@ -43,7 +45,8 @@ export function makeGear(options: FleetOptions): FleetGear {
     traffic,
     tally: new FleetTally(),
     turnstile: new Turnstile(connections),
-    wire: new Wire({ requester, traffic, ledger, stopwatch: () => performance.now() }),
+    notes: [],
+    wire: new Wire({ requester, traffic, ledger, stopwatch }),
     management: token === undefined ? undefined : new ManagementClient({ ...shared, token, tenantId }),
     close: async () => void (await Promise.all([pool.close(), office.close()])),
   };

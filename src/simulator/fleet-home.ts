@@ -1,10 +1,10 @@
-import { hasCode, SignageError } from '../domain/error.ts';
+import { SignageError } from '../domain/error.ts';
 import { forEachBounded } from './bounded.ts';
 import { type CodeDesk, listedCodes, noCodes, ScreenCodes } from './code-desk.ts';
 import type { FleetGear } from './fleet-gear.ts';
 import type { FleetOptions } from './fleet-options.ts';
 import { type FleetPlan, sharersOf } from './fleet-plan.ts';
-import { clearSite, type FleetSite, prepareSite } from './fleet-site.ts';
+import { clearSite, type FleetSite, ignoring, prepareSite } from './fleet-site.ts';
 import { KeptFleet } from './kept-fleet.ts';
 import type { PlayerState } from './player-memory.ts';
 
@@ -17,8 +17,8 @@ export interface FleetHome {
   runSeed: string;
   /** What TVs kept of the run before, by their numbers. */
   states: readonly (PlayerState | undefined)[];
-  /** Keeps the TVs for the next run, or takes away what was made; answers what is left that somebody should know of. */
-  leave(states: readonly (PlayerState | undefined)[], signal: AbortSignal): Promise<string[]>;
+  /** Keeps the TVs for the next run, or takes away what was made. */
+  leave(states: readonly (PlayerState | undefined)[]): Promise<void>;
 }
 
 export interface Household {
@@ -35,7 +35,7 @@ const revocationsAtOnce = 32;
 
 /** Makes as many screens as are missing; after a failure half-way none is left of them. */
 async function makeScreens(household: Household, count: number, onSite: (site: FleetSite) => void): Promise<string[]> {
-  const { options, plan, gear, signal, clearing } = household;
+  const { options, plan, gear, signal } = household;
   const { management } = gear;
   if (count <= 0) return [];
   if (!management) throw new SignageError('credential_missing', 'To make screens for the TVs takes a management token.');
@@ -48,7 +48,7 @@ async function makeScreens(household: Household, count: number, onSite: (site: F
   try {
     return await prepareSite({ management, venueName: plan.venue, count, playlist, config, signal }, note);
   } catch (error) {
-    if (site) await clearSite(management, site, clearing);
+    if (site) await clearAway(household, site);
     throw error;
   }
 }
@@ -65,30 +65,37 @@ function makeDesk({ options, plan, gear, signal }: Household, screens: readonly 
   );
 }
 
-/** Frees the screens of given codes again. */
-async function revokeAll({ gear }: Household, { revoke }: CodeDesk, signal: AbortSignal): Promise<string[]> {
-  const bound = [...gear.ledger.devices].filter((device) => !device.isRevoked);
-  if (bound.length === 0) return [];
-  const left = (count: number) => [`${count} simulated TVs stay on the screens of their codes: free them with signage device revoke.`];
-  if (!revoke) return left(bound.length);
-  let count = bound.length;
+/** What kept some work from being done to its end, as words to add; none when nothing did, or an interruption. */
+async function trouble(work: () => Promise<void>): Promise<string> {
   try {
-    await forEachBounded(bound, revocationsAtOnce, async ({ deviceId }) => {
-      if (signal.aborted) return;
-      await revoke(deviceId, 'The simulation is over.');
-      count--;
-    });
+    await work();
+    return '';
   } catch (error) {
-    if (!hasCode(error, 'interrupted')) throw error;
+    if (!(error instanceof SignageError)) throw error;
+    return error.code === 'interrupted' ? '' : ` (${error.message})`;
   }
-  return count === 0 ? [] : left(count);
 }
 
-async function clearAway({ gear, plan }: Household, site: FleetSite, signal: AbortSignal): Promise<string[]> {
-  if (!gear.management) return [];
-  const left = await clearSite(gear.management, site, signal);
+/** Frees the screens of given codes again. */
+async function revokeAll({ gear, clearing }: Household, { revoke }: CodeDesk): Promise<void> {
+  const bound = [...gear.ledger.devices].filter((device) => !device.isRevoked);
+  let left = bound.length;
+  const why = await trouble(() =>
+    forEachBounded(revoke ? bound : [], revocationsAtOnce, async ({ deviceId }) => {
+      await ignoring('device_not_found', revoke?.(deviceId, 'The simulation is over.', clearing));
+      left--;
+    }),
+  );
+  if (left > 0) gear.notes.push(`${left} simulated TVs stay on the screens of their codes${why}: free them with signage device revoke.`);
+}
+
+async function clearAway({ gear, plan, clearing }: Household, site: FleetSite): Promise<void> {
+  if (!gear.management) return;
+  const { management } = gear;
+  const why = await trouble(() => clearSite(management, site, clearing));
+  const left = site.screens.length;
   const how = `signage screen delete --venue ${JSON.stringify(plan.venue)} --selector simulated=true --force`;
-  return left === 0 ? [] : [`${left} simulated screens are left: delete them with ${how}`];
+  if (left > 0) gear.notes.push(`${left} simulated screens are left${why}: delete them with ${how}`);
 }
 
 /** Makes what the TVs need to begin. Throws what `/v1` says, and `invalid_file` for a kept folder that cannot be used. */
@@ -107,10 +114,10 @@ export async function settleIn(household: Household): Promise<FleetHome> {
   await kept?.save({ seed, runs, screens });
   const desk = makeDesk(household, screens);
 
-  async function leave(last: readonly (PlayerState | undefined)[], signal: AbortSignal): Promise<string[]> {
-    await kept?.saveTvs(last);
-    if (kept) return [];
-    return site ? clearAway(household, site, signal) : revokeAll(household, desk, signal);
+  async function leave(last: readonly (PlayerState | undefined)[]): Promise<void> {
+    if (kept) await kept.saveTvs(last);
+    else if (site) await clearAway(household, site);
+    else await revokeAll(household, desk);
   }
   return { desk, seed, runSeed: kept ? `${seed}/run ${runs}` : seed, states, leave };
 }

@@ -57,5 +57,7 @@ export interface FleetOptions {
   /** How requests are sent; over connections that all TVs share unless given. */
   makeRequester?: MakeRequester | undefined;
   clock?: Clock | undefined;
+  /** Tells milliseconds, with their fractions, that only go forward: for latencies. */
+  stopwatch?: (() => number) | undefined;
   random?: Random | undefined;
 }

@@ -17,7 +17,9 @@ export interface FleetPlan extends Pick<FleetOptions, 'lifeMs'> {
   venue: string;
   speed: number;
   rampMs: number;
-  /** When the TVs are asked to end at the latest, on the wall's clock. */
+  /** When TVs without a given life end by their own time, counted from the beginning of the run. */
+  tvEndMs: number | undefined;
+  /** When they are asked to end at the latest, on the wall's clock. */
   endsAfterMs: number | undefined;
   startMs: number;
   seed: string;
@@ -45,14 +47,15 @@ function checkRules(rules: readonly Rule[], { codes, token }: FleetOptions): voi
 /** Works out what the options mean. Throws `invalid_option`, and `credential_missing` where screens cannot be made. */
 export function planFleet(options: FleetOptions): FleetPlan {
   const { codes, speed = 1, rampMs = 0, durationMs, clock = systemClock, random = systemRandom } = options;
-  const byDuration = durationMs !== undefined && Number.isFinite(speed) ? durationMs * speed : undefined;
+  const isByDuration = options.lifeMs === undefined && Number.isFinite(speed);
   const plan: FleetPlan = {
     count: options.count ?? codes?.length ?? usualCount,
     venue: options.venue ?? 'Simulated',
     speed,
     rampMs,
-    lifeMs: options.lifeMs ?? byDuration,
-    endsAfterMs: durationMs === undefined ? undefined : durationMs * leeway + leewayMs,
+    lifeMs: options.lifeMs,
+    tvEndMs: isByDuration && durationMs !== undefined ? durationMs * speed : undefined,
+    endsAfterMs: durationMs !== undefined && isByDuration ? durationMs * leeway + leewayMs : durationMs,
     startMs: options.startMs ?? clock.now(),
     seed: options.seed ?? String(Buffer.from(random(4)).readUInt32LE()),
     rules: (options.faults ?? []).map(parseFault),
@@ -63,9 +66,9 @@ export function planFleet(options: FleetOptions): FleetPlan {
 }
 
 /** When the TV of this number is switched on, and how long it lives then: by its own time. TVs that may share a code come together. */
-export function timesOf({ count, rampMs, speed, lifeMs = Number.POSITIVE_INFINITY }: FleetPlan, number: number) {
+export function timesOf({ count, rampMs, speed, lifeMs, tvEndMs = Number.POSITIVE_INFINITY }: FleetPlan, number: number) {
   const delayMs = Number.isFinite(speed) ? (rampMs * speed * (number - (number % 2))) / count : 0;
-  return { delayMs, lifeMs: Math.max(0, lifeMs - delayMs) };
+  return { delayMs, lifeMs: lifeMs ?? Math.max(0, tvEndMs - delayMs) };
 }
 
 /** The TVs that first try the code of the one before them, by the rules for that. */

@@ -12,6 +12,8 @@ import { type Baseline, notReconciled, type Reconciliation, readBaseline, reconc
 const progressEveryMs = secondMs / 4;
 /** How long TVs have to end in good order. */
 const graceMs = 10 * secondMs;
+/** So many events can be compared after an interruption, beside the clearing away. */
+const quicklyCompared = 10_000;
 /** How long what is under way at an interruption may take, the comparing and the clearing away: in all, less than two seconds. */
 const afterInterruptionMs = { working: 400, comparing: 1500, clearing: 1500 };
 
@@ -29,6 +31,7 @@ export class FleetRun {
   readonly #late: { working: AbortSignal; comparing: AbortSignal; clearing: AbortSignal };
   #step: FleetProgress['step'] = 'preparing';
   #compared = 0;
+  #preparing: Promise<void> = Promise.resolve();
   #home: FleetHome | undefined;
   #baseline: Baseline | undefined;
   #tvs: FleetTv[] = [];
@@ -55,7 +58,8 @@ export class FleetRun {
       if (!this.#signal.aborted) await comparing.catch(() => {});
       const [compared, left] = await Promise.allSettled([comparing, this.#leave()]);
       if (failure) throw failure.error;
-      return this.#report(outcome(compared), outcome(left));
+      outcome(left);
+      return this.#report(outcome(compared));
     } finally {
       stopMeter();
       await this.#gear.close();
@@ -65,7 +69,8 @@ export class FleetRun {
   /** Prepares and lets live; answers what went wrong with the run as a whole, which an interruption is not. */
   async #begin(): Promise<{ error: unknown } | undefined> {
     try {
-      await unlessAborted(this.#prepare(), this.#late.working);
+      this.#preparing = this.#prepare();
+      await unlessAborted(this.#preparing, this.#late.working);
       if (this.#home && !this.#signal.aborted) await unlessAborted(this.#live(this.#home), this.#late.working);
       return undefined;
     } catch (error) {
@@ -117,6 +122,7 @@ export class FleetRun {
     if (this.#options.compare === false) return notReconciled(ledger, 'It was not asked for.');
     if (!management) return notReconciled(ledger, 'There is no management token to read what is stored with.');
     if (hasFailed || !this.#baseline) return notReconciled(ledger, 'The run had not begun.');
+    if (this.#signal.aborted && ledger.acknowledged > quicklyCompared) return notReconciled(ledger, 'It was interrupted.');
     this.#step = 'comparing';
     const onProgress = (compared: number) => {
       this.#compared = compared;
@@ -124,10 +130,14 @@ export class FleetRun {
     return reconcile({ management, ledger, baseline: this.#baseline, signal: this.#late.comparing, onProgress });
   }
 
-  async #leave(): Promise<string[]> {
+  async #leave(): Promise<void> {
     this.#step = 'clearing';
-    const states = this.#tvs.map((tv) => tv.state);
-    return (await this.#home?.leave(states, this.#late.clearing)) ?? [];
+    // A preparation that was broken off takes away by itself what it has made.
+    await unlessAborted(
+      this.#preparing.catch(() => {}),
+      this.#late.clearing,
+    );
+    await this.#home?.leave(this.#tvs.map((tv) => tv.state));
   }
 
   #startMeter(): () => void {
@@ -149,8 +159,8 @@ export class FleetRun {
     return { tally, traffic, acknowledged: ledger.acknowledged };
   }
 
-  #report(reconciliation: Reconciliation, notes: string[]): FleetReport {
-    const { tally, traffic, ledger } = this.#gear;
+  #report(reconciliation: Reconciliation): FleetReport {
+    const { tally, traffic, ledger, notes } = this.#gear;
     const seconds = this.#tookMs / secondMs;
     const livedMs = this.#tvs.reduce((sum, tv) => sum + tv.livedMs, 0) / (this.#tvs.length || 1);
     return {

@@ -44,8 +44,10 @@ const usualPlaylist: Publication = {
 
 /** The venue of this name: the one that is there, or a new one. */
 async function ensureVenue({ management, venueName, signal }: WantedSite): Promise<Omit<FleetSite, 'screens'>> {
+  if (signal.aborted) throw interrupted();
   try {
-    return { venueId: (await management.call('createVenue', { body: { name: venueName }, signal })).id, isVenueMade: true };
+    // Never broken off: what is made must be known, to be taken away again.
+    return { venueId: (await management.call('createVenue', { body: { name: venueName } })).id, isVenueMade: true };
   } catch (error) {
     if (hasCode(error, 'name_taken') && error.existingId !== undefined) return { venueId: error.existingId, isVenueMade: false };
     throw error;
@@ -69,7 +71,6 @@ async function* freeNames(
 async function makeScreen({ management, signal }: WantedSite, venueId: string, name: string): Promise<string | undefined> {
   if (signal.aborted) throw interrupted();
   try {
-    // Never broken off: what is made must be known, to be taken away again.
     return (await management.call('createScreen', { body: { venueId, name, labels } })).id;
   } catch (error) {
     if (hasCode(error, 'name_taken')) return undefined;
@@ -100,25 +101,25 @@ export async function prepareSite(wanted: WantedSite, note: (site: FleetSite) =>
 }
 
 /**
- * Takes away what was made: the screens with the devices on them, and the venue unless somebody else has put screens into it. Events stay.
- * Answers how many screens are left, where the signal ended it.
+ * Takes away what was made: the screens with the devices on them, and the venue unless somebody else has put screens into it. Events stay. What is
+ * gone is no longer in `site`.
  */
-export async function clearSite(management: ManagementClient, site: FleetSite, signal: AbortSignal): Promise<number> {
-  let left = site.screens.length;
+export async function clearSite(management: ManagementClient, site: FleetSite, signal: AbortSignal): Promise<void> {
+  const left = new Set(site.screens);
   try {
-    await forEachBounded(site.screens, concurrency, async (id) => {
+    await forEachBounded([...left], concurrency, async (id) => {
       await ignoring('screen_not_found', management.call('deleteScreen', { params: { id }, query: { force: 'true' }, signal }));
-      left--;
+      left.delete(id);
     });
-    const { venueId } = site;
-    if (site.isVenueMade) await ignoring('venue_not_empty', management.call('deleteVenue', { params: { id: venueId }, signal }));
-  } catch (error) {
-    if (!hasCode(error, 'interrupted')) throw error;
+  } finally {
+    site.screens = [...left];
   }
-  return left;
+  const { venueId: id } = site;
+  if (site.isVenueMade) await ignoring('venue_not_empty', management.call('deleteVenue', { params: { id }, signal }));
 }
 
-async function ignoring(code: string, call: Promise<unknown>): Promise<void> {
+/** Waits for a call that may fail with this code. */
+export async function ignoring(code: string, call: Promise<unknown> | undefined): Promise<void> {
   try {
     await call;
   } catch (error) {

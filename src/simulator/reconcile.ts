@@ -1,14 +1,15 @@
 import type { CallAnswer } from '../client/call.ts';
 import type { ManagementClient } from '../client/management-client.ts';
-import { hasCode } from '../domain/error.ts';
+import { SignageError } from '../domain/error.ts';
 import { contentHash, HashList } from './content-hash.ts';
 import type { DeviceBalance } from './device-ledger.ts';
 import type { Finding, FleetLedger } from './fleet-ledger.ts';
 
 /** What was acknowledged to the TVs of a fleet, against what the service has stored. */
 export interface Reconciliation {
-  /** Whether all was compared; else `why` not. */
-  isComplete: boolean;
+  /** Whether all was compared; `skipped` where that was not asked for or there was no time, `failed` where the service would not have it. */
+  outcome: 'compared' | 'skipped' | 'failed';
+  /** Why it was not compared. */
   why?: string;
   devices: number;
   /** Of all devices together. */
@@ -134,15 +135,16 @@ export async function reconcile({ management, ledger, baseline, signal, onProgre
     const report = await readReport(management, signal);
     const events = compareDevices(ledger, listed);
     compareReport(ledger, listed, baseline.report, report);
-    return { isComplete: true, devices: ledger.deviceCount, events, findings: ledger.findings.list() };
+    return { outcome: 'compared', devices: ledger.deviceCount, events, findings: ledger.findings.list() };
   } catch (error) {
-    if (!hasCode(error, 'interrupted')) throw error;
-    return notReconciled(ledger, 'It was interrupted.');
+    if (!(error instanceof SignageError)) throw error;
+    if (error.code === 'interrupted') return notReconciled(ledger, 'It was interrupted.');
+    return { ...notReconciled(ledger, error.message), outcome: 'failed' };
   }
 }
 
 /** What there is to say without comparing. */
 export function notReconciled(ledger: FleetLedger, why: string): Reconciliation {
   const events = { ...nothing(), acknowledged: ledger.acknowledged };
-  return { isComplete: false, why, devices: 0, events, findings: ledger.findings.list() };
+  return { outcome: 'skipped', why, devices: 0, events, findings: ledger.findings.list() };
 }

@@ -48,7 +48,7 @@ describe('signage simulate', () => {
     const { json, code } = await cli([...quick, '-o', 'json']);
     expect({ code, json }).toMatchObject({ code: 0, json: { seed: '7', tvs: { bound: 2 }, reconciliation: { findings: [] } } });
     const { stdout } = await cli([...quick, '-o', 'yaml']);
-    expect(parse(stdout)).toMatchObject({ seed: '7', tvs: { bound: 2 }, reconciliation: { isComplete: true } });
+    expect(parse(stdout)).toMatchObject({ seed: '7', tvs: { bound: 2 }, reconciliation: { outcome: 'compared' } });
   });
 
   it('makes a seed up, and says which', async () => {
@@ -121,7 +121,7 @@ describe('signage simulate', () => {
     const { code, stdout } = await runCli(argv, { env: { SIGNAGE_URL: service.url } });
     expect(code).toBe(0);
     expect(stdout).toMatch(/TVs +2 of 2 bound\n/);
-    expect(stdout).toMatch(/Compared +not done: There is no management token/);
+    expect(stdout).toMatch(/Compared +skipped: There is no management token/);
     expect(stdout).toContain('Note: 2 simulated TVs stay on the screens of their codes');
   });
 

@@ -42,7 +42,7 @@ describe('runFleet', () => {
     expect(made).toBeLessThan(3 * 105);
     expect(acknowledged).toBe(made);
     const events = { acknowledged: made, stored: made, lost: 0, duplicated: 0, strange: 0 };
-    expect(report.reconciliation).toEqual({ isComplete: true, devices: 3, events, findings: [] });
+    expect(report.reconciliation).toEqual({ outcome: 'compared', devices: 3, events, findings: [] });
     expect(report.endpoints.map(({ operation }) => operation).sort()).toEqual([
       'getDeviceConfig',
       'getPlaylist',
@@ -133,10 +133,47 @@ describe('runFleet', () => {
 
   it('ends TVs in good order when the time on our clock is over', async () => {
     const report = await fleet({ lifeMs: undefined, durationMs: 500, speed: 7200 });
-    expect(report).toMatchObject({ isInterrupted: false, events: { queued: 0 }, reconciliation: { isComplete: true, findings: [] } });
+    expect(report).toMatchObject({ isInterrupted: false, events: { queued: 0 }, reconciliation: { outcome: 'compared', findings: [] } });
     const stopped = await management.call('listEvents', { query: { type: 'app_stopped', limit: 3 } });
     const times = stopped.items.map(({ event }) => Number(event.timestamp) * 1000 - report.seconds);
     expect(Math.max(...times) - Math.min(...times)).toBeLessThan(10 * minuteMs);
+  });
+});
+
+describe('runFleet, when something happens to the service meanwhile', () => {
+  it('tells that nothing could be compared, and what is left, when the service has gone away', async () => {
+    const gone = await startService<Clock>({ clock: systemClock });
+    const onProgress = ({ events }: FleetProgress) => void (events.acknowledged > 0 && gone.close());
+    const run = { url: gone.url, lifeMs: undefined, durationMs: 600, speed: 3600, clock: hasty, onProgress };
+    const report = await fleet(run);
+    expect(report.reconciliation).toMatchObject({ outcome: 'failed', why: expect.stringContaining('Cannot reach'), findings: [] });
+    expect(report.notes).toEqual([
+      expect.stringMatching(/^3 simulated screens are left \(Cannot reach .*\): delete them with signage screen delete/),
+    ]);
+    expect(report.events.acknowledged).toBeGreaterThan(0);
+  });
+
+  it('goes on with the others when somebody deletes the screen of a TV', async () => {
+    let deleted: Promise<unknown> | undefined;
+    const onProgress = ({ phases }: FleetProgress) => {
+      if (deleted || phases.playing !== 3) return;
+      deleted = boundDevices().then(([first]) =>
+        management.call('deleteScreen', { params: { id: first!.screenId }, query: { force: 'true' } }),
+      );
+    };
+    const report = await fleet({ venue: 'Robbed', lifeMs: undefined, durationMs: 1000, speed: 7200, clock: hasty, onProgress });
+    await deleted;
+    expect(report).toMatchObject({ tvs: { bound: 3, unpaired: 1 }, notes: [], reconciliation: { outcome: 'compared', findings: [] } });
+    expect(report.failures.map(({ code }) => code)).toEqual(['device_key_orphaned']);
+    expect(await venueNamed('Robbed')).toBeUndefined();
+  });
+
+  it('takes away what it had made when it is interrupted before the first TV', async () => {
+    const stop = new AbortController();
+    const onProgress = ({ step }: FleetProgress) => void (step === 'preparing' && stop.abort());
+    const report = await fleet({ venue: 'Half made', count: 300, signal: stop.signal, clock: hasty, onProgress });
+    expect(report).toMatchObject({ isInterrupted: true, tvs: { bound: 0 }, requests: 0 });
+    expect(await venueNamed('Half made')).toBeUndefined();
   });
 });
 
@@ -146,7 +183,7 @@ describe('runFleet with given codes', () => {
   it('needs no token to pair, and says that nothing was compared and what is left', async () => {
     const report = await fleet({ codes: await codes(2), token: undefined, count: undefined, lifeMs: hourMs });
     expect(report.tvs).toEqual({ count: 2, bound: 2, unpaired: 0 });
-    expect(report.reconciliation).toMatchObject({ isComplete: false, why: expect.stringContaining('management token'), findings: [] });
+    expect(report.reconciliation).toMatchObject({ outcome: 'skipped', why: expect.stringContaining('management token'), findings: [] });
     expect(report.notes).toEqual([expect.stringContaining('2 simulated TVs stay on the screens')]);
     expect(await boundDevices()).toHaveLength(2);
   });
@@ -154,7 +191,7 @@ describe('runFleet with given codes', () => {
   it('compares with a token, and frees the screens again', async () => {
     const before = await boundDevices();
     const report = await fleet({ codes: await codes(2), count: undefined, lifeMs: hourMs });
-    expect(report).toMatchObject({ notes: [], reconciliation: { isComplete: true, devices: 2, findings: [] } });
+    expect(report).toMatchObject({ notes: [], reconciliation: { outcome: 'compared', devices: 2, findings: [] } });
     expect(await boundDevices()).toEqual(before);
   });
 
@@ -173,7 +210,7 @@ describe('runFleet with a folder to keep the TVs in', () => {
     expect(first.reconciliation.findings).toEqual([]);
     const screens = await screensOf((await venueNamed('Kept'))!.id);
     const second = await fleet({ keep, venue: 'Kept', count: 4, seed: undefined, faults: ['lost-answer:events:20%'] });
-    expect(second).toMatchObject({ seed: 'test', tvs: { bound: 4 }, reconciliation: { isComplete: true, devices: 4, findings: [] } });
+    expect(second).toMatchObject({ seed: 'test', tvs: { bound: 4 }, reconciliation: { outcome: 'compared', devices: 4, findings: [] } });
     expect(second.endpoints.find(({ operation }) => operation === 'registerDevice')!.requests).toBe(1);
     const after = await screensOf((await venueNamed('Kept'))!.id);
     expect(after.slice(0, 3).map(({ id, deviceId }) => [id, deviceId])).toEqual(screens.map(({ id, deviceId }) => [id, deviceId]));
@@ -193,7 +230,7 @@ describe('runFleet with a folder to keep the TVs in', () => {
     const keep = join(await temporaryFolder(), 'tvs');
     await fleet({ keep, venue: 'Alone', count: 2, lifeMs: hourMs });
     const report = await fleet({ keep, token: undefined, count: 2, lifeMs: hourMs });
-    expect(report).toMatchObject({ tvs: { bound: 2, unpaired: 0 }, failures: [], reconciliation: { isComplete: false } });
+    expect(report).toMatchObject({ tvs: { bound: 2, unpaired: 0 }, failures: [], reconciliation: { outcome: 'skipped' } });
     expect(report.events.acknowledged).toBe(report.events.made);
     await expect(fleet({ keep, token: undefined, count: 3 })).rejects.toMatchObject({ code: 'credential_missing' });
   });

@@ -13,8 +13,8 @@ function eventsText({ made, acknowledged, queued, dropped }: EventCounts): strin
   return [`${made} made`, `${acknowledged} acknowledged`, `${queued} still on the TVs`, ...given].join(', ');
 }
 
-function comparedText({ isComplete, why, devices, events, findings }: Reconciliation): string {
-  if (!isComplete) return `not done: ${why}`;
+function comparedText({ outcome, why, devices, events, findings }: Reconciliation): string {
+  if (outcome !== 'compared') return `${outcome}: ${why}`;
   const stored = `${devices} devices, ${events.acknowledged} events acknowledged, ${events.stored} stored`;
   return `${stored}: ${findings.length === 0 ? 'nothing lost, nothing twice, nothing strange' : 'SOMETHING IS WRONG'}`;
 }
