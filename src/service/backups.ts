@@ -1,5 +1,4 @@
-import type { Caller, Kit } from './context.ts';
-import { recordChange } from './context.ts';
+import { type Caller, type Kit, recordChange } from './context.ts';
 
 /** Copies of all that the service keeps (docs/protocol.md §5.9). */
 export function makeBackups(kit: Kit) {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ManagementClient } from '../../src/client/management-client.ts';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
 import { SignageError } from '../../src/domain/error.ts';
-import { type Acknowledged, type Impression, impressions, nothingYet } from './kill-load.ts';
+import { type Acknowledged, impressions, nothingYet, post } from './kill-load.ts';
 
 /** One try of a call. */
 interface Tried {
@@ -63,7 +63,7 @@ class Worker {
     seen.keys.set(deviceId, apiKey);
     const tv = this.#anyone.withKey(apiKey);
     for (let turn = 0; turn < 4; turn++) {
-      await this.#post(tv, deviceId, apiKey, impressions(1 + turn * 3));
+      await post(tv, { deviceId, apiKey }, impressions(1 + turn * 3), this.#load.seen);
       await tv.fetchConfig(screenId);
       await tv.fetchPlaylist(screenId).catch((error: unknown) => {
         if (!(error instanceof SignageError && error.code === 'playlist_not_found')) throw error;
@@ -97,20 +97,6 @@ class Worker {
         if (!isPassing || tries === retry.attempts) throw error;
         await sleep(retry.firstDelayMs * tries);
       }
-    }
-  }
-
-  async #post(tv: RuntimeClient, deviceId: string, apiKey: string, batch: Impression[]): Promise<void> {
-    const { seen } = this.#load;
-    const key = randomUUID();
-    const tally = seen.events.get(deviceId) ?? { acknowledged: 0, sent: 0 };
-    seen.events.set(deviceId, tally);
-    tally.sent += batch.length;
-    try {
-      tally.acknowledged += await tv.postEvents(deviceId, batch, { idempotencyKey: key });
-    } catch (error) {
-      seen.lost.push({ deviceId, key, apiKey, batch });
-      throw error;
     }
   }
 }

@@ -35,7 +35,9 @@ async function work(url: string, token: string, venueId: string, seen: Acknowled
     const anyone = new RuntimeClient({ url, retry: { attempts: 1 } });
     const { deviceId, apiKey } = await anyone.register({ pairingCode: code, deviceInfo: { model: 'kill test' } });
     seen.keys.set(deviceId, apiKey);
-    for (let turn = 0; turn < 4; turn++) await post(anyone.withKey(apiKey), deviceId, apiKey, seen);
+    for (let turn = 0; turn < 4; turn++) {
+      await post(anyone.withKey(apiKey), { deviceId, apiKey }, impressions(1 + Math.floor(Math.random() * 20)), seen);
+    }
     if (Math.random() < 0.3) {
       seen.keys.delete(deviceId);
       await management.call('revokeDevice', { params: { id: deviceId } });
@@ -44,8 +46,13 @@ async function work(url: string, token: string, venueId: string, seen: Acknowled
   }
 }
 
-async function post(tv: RuntimeClient, deviceId: string, apiKey: string, seen: Acknowledged): Promise<void> {
-  const batch = impressions(1 + Math.floor(Math.random() * 20));
+/** Posts a batch, and notes what was acknowledged; one without an answer may have been stored or not. */
+export async function post(
+  tv: RuntimeClient,
+  { deviceId, apiKey }: { deviceId: string; apiKey: string },
+  batch: Impression[],
+  seen: Acknowledged,
+): Promise<void> {
   const key = randomUUID();
   const tally = seen.events.get(deviceId) ?? { acknowledged: 0, sent: 0 };
   seen.events.set(deviceId, tally);

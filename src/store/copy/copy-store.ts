@@ -28,7 +28,7 @@ export interface CopyOptions extends Pick<CopyManner, 'onProgress' | 'signal'> {
  *
  * @example
  * const compared = await copyStore('./signage-data', 'postgres://signage@db/signage');
- * if (compared.every(({ same }) => same)) console.log('moved');
+ * const moved = compared.every(({ same }) => same);
  */
 export async function copyStore(
   from: string,
