@@ -16,11 +16,12 @@ const mayImport: Record<string, string[]> = {
   client: ['wire', 'domain'],
   simulator: ['client', 'domain'],
   conformance: ['client', 'wire', 'domain'],
-  cli: ['serve.ts', 'client', 'simulator', 'conformance', 'wire', 'domain'],
+  serve: ['http', 'service', 'origin', 'store', 'domain'],
+  cli: ['serve.ts', 'serve/serve-options.ts', 'client', 'simulator', 'conformance', 'wire', 'domain'],
   'cli/commands/data': ['store'],
   'cli/commands/store': ['store'],
-  'serve.ts': ['http', 'service', 'origin', 'store', 'domain'],
-  'index.ts': ['serve.ts', 'client', 'simulator', 'store', 'origin/origin.ts', 'domain'],
+  'serve.ts': ['serve', 'http', 'service', 'origin', 'store', 'domain'],
+  'index.ts': ['serve.ts', 'serve/serve-options.ts', 'client', 'simulator', 'store', 'origin/origin.ts', 'domain'],
 };
 
 /** Rooms that may import only these packages. `node:zlib` is there for its native CRC-32. */

@@ -1,4 +1,4 @@
-import type { ServeOptions } from '../serve.ts';
+import type { ServeOptions } from '../serve/serve-options.ts';
 import type { Io } from './io.ts';
 
 /** What AWS's own programs read from the environment: there is no flag for a secret. */

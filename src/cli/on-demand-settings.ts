@@ -1,5 +1,5 @@
 import type { LogSink } from '../domain/log.ts';
-import type { ServeOptions } from '../serve.ts';
+import type { ServeOptions } from '../serve/serve-options.ts';
 import type { Io } from './io.ts';
 import { isLoopback } from './loopback.ts';
 import { readSecretFile } from './secret-file.ts';

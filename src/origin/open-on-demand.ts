@@ -14,7 +14,7 @@ export interface OnDemandSettings {
   concurrency: number;
 }
 
-interface OpenSource {
+export interface OpenSource {
   source: BrokenSource;
   close(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { OnDemandPlaylists, OnDemandScreen } from '../../src/origin/origin.ts';
-import { type ServeOptions, serve } from '../../src/serve.ts';
+import type { ServeOptions } from '../../src/serve/serve-options.ts';
+import { serve } from '../../src/serve.ts';
 import { item } from '../support/content.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { expectProblem } from '../support/problem.ts';

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Running, type ServeOptions, serve } from '../../src/serve.ts';
+import type { ServeOptions } from '../../src/serve/serve-options.ts';
+import { type Running, serve } from '../../src/serve.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 let running: Running | undefined;

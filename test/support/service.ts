@@ -1,6 +1,7 @@
 import { afterAll } from 'vitest';
 import type { Clock } from '../../src/domain/clock.ts';
-import { type Running, type ServeOptions, serve } from '../../src/serve.ts';
+import type { ServeOptions } from '../../src/serve/serve-options.ts';
+import { type Running, serve } from '../../src/serve.ts';
 import { ManualClock } from './manual-clock.ts';
 // Imported for its order too: folders go after the services in them are closed.
 import './temporary-folder.ts';

@@ -1,0 +1,76 @@
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type Clock, type Random, secondMs } from '../domain/clock.ts';
+import { makeIdSource } from '../domain/id.ts';
+import type { LogSink } from '../domain/log.ts';
+import type { Metrics } from '../http/metrics.ts';
+import { makeConfigCopies } from '../origin/object-store/config-copies.ts';
+import { makeObjectStoreOrigin } from '../origin/object-store/object-store-origin.ts';
+import { openObjectStore } from '../origin/object-store/open-object-store.ts';
+import { makePlaylistCopies } from '../origin/object-store/playlist-copies.ts';
+import { type OpenSource, openOnDemand } from '../origin/open-on-demand.ts';
+import { makeOrigins } from '../origin/origins.ts';
+import { startMirror } from '../service/mirror.ts';
+import { leaveMirror } from '../service/mirror-filling.ts';
+import { makeOnDemandVersions } from '../service/on-demand-versions.ts';
+import { makeServedVersions } from '../service/served-versions.ts';
+import type { Store } from '../store/store.ts';
+import { whole } from './check-options.ts';
+import type { ServeOptions } from './serve-options.ts';
+import type { Stops } from './stops.ts';
+
+/** The on-demand source, if the options name one. */
+export function onDemandOf(options: ServeOptions, clock: Clock): OpenSource | undefined {
+  const { onDemand: playlists, onDemandUrl: url, onDemandToken: token } = options;
+  const ttlMs = whole('The lifetime of on-demand answers in seconds', options.onDemandTtlSeconds ?? 10, 0, 3600) * secondMs;
+  const timeoutMs = whole('The on-demand time-out in milliseconds', options.onDemandTimeoutMs ?? 2000, 100, 10_000);
+  const concurrency = whole('The number of on-demand calls at a time', options.onDemandConcurrency ?? 20, 1, 1000);
+  return openOnDemand({ playlists, url, token, ttlMs, timeoutMs, concurrency }, clock);
+}
+
+/** Where copies of playlists are kept, if anywhere. */
+export async function objectStoreOf({ objectStore, aws = {} }: ServeOptions, location: string, clock: Clock) {
+  if (objectStore === 'none') return undefined;
+  if (objectStore !== undefined) return openObjectStore(objectStore, aws, clock);
+  const isFolder = !/^[a-z][a-z0-9+]+:/i.test(location);
+  return isFolder ? openObjectStore(pathToFileURL(resolve(location, 'mirror')).href, aws, clock) : undefined;
+}
+
+interface PlaylistPlaces {
+  onDemand: ReturnType<typeof onDemandOf>;
+  objectStore: Awaited<ReturnType<typeof objectStoreOf>>;
+}
+
+interface Started {
+  clock: Clock;
+  random: Random;
+  log: LogSink;
+  metrics: Metrics;
+  stops: Stops;
+}
+
+/** Where playlists come from, and where else they are kept. The store that it answers is the one to use: it takes note for the mirror. */
+export async function openPlaylists(
+  opened: Store,
+  { onDemand, objectStore }: PlaylistPlaces,
+  { clock, random, log, metrics, stops }: Started,
+) {
+  const copies = objectStore && makePlaylistCopies(objectStore, clock);
+  const configCopies = objectStore && makeConfigCopies(objectStore, clock);
+  const mirror = copies && configCopies && startMirror({ store: opened, copies, configCopies, clock, random, log });
+  const store = mirror?.store ?? opened;
+  if (objectStore) stops.push(objectStore.close);
+  if (mirror) stops.push(mirror.stop);
+  if (mirror) metrics.watchMirror(mirror.lag, () => clock.now());
+  else await leaveMirror(opened);
+  if (onDemand) stops.push(onDemand.close);
+  const served = makeServedVersions(store, clock);
+  const kit = { store, clock, random, newId: makeIdSource(clock, random) };
+  const origins = makeOrigins({
+    ...{ clock, log, reader: store.read, notOlder: served.notOlder },
+    objectStore: copies && makeObjectStoreOrigin(copies, clock),
+    onDemand: onDemand && { ...onDemand, versions: (source, read) => makeOnDemandVersions(kit, { source, read, served }) },
+  });
+  metrics.watchOrigins(origins.health);
+  return { store, served, origins, copies, configCopies, lag: mirror?.lag };
+}

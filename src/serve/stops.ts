@@ -1,0 +1,12 @@
+/** What was started, to be stopped in the other order. */
+export function makeStops() {
+  const stops: (() => Promise<void>)[] = [];
+  return {
+    push: (stop: () => Promise<void>) => void stops.push(stop),
+    async all(): Promise<void> {
+      for (let stop = stops.pop(); stop; stop = stops.pop()) await stop();
+    },
+  };
+}
+
+export type Stops = ReturnType<typeof makeStops>;
