@@ -16,9 +16,16 @@ function base62(value: bigint, length: number): string {
   return text;
 }
 
+/** The CRC-32 of the secret part, which a number holds: every request of a TV passes here. */
+function checksumOf(secret: string): string {
+  let text = '';
+  for (let rest = crc32(secret); text.length < checksumLength; rest = Math.floor(rest / 62)) text = alphabet[rest % 62] + text;
+  return text;
+}
+
 function withChecksum(prefix: KeyPrefix, bytes: Uint8Array): string {
   const secret = base62(BigInt(`0x${Buffer.from(bytes).toString('hex')}`), secretLength);
-  return `${prefix}${secret}${base62(BigInt(crc32(secret)), checksumLength)}`;
+  return `${prefix}${secret}${checksumOf(secret)}`;
 }
 
 /**
@@ -38,9 +45,12 @@ export function deriveDeviceKey(serverSecret: Uint8Array, pairingCode: string, i
   return derive(serverSecret, `device-key\n${pairingCode}\n${idempotencyKey}`);
 }
 
-/** The key that takes the place of another, by that one's id and one `Idempotency-Key`: always the same, for the same reason (docs/protocol.md §2.8). */
-export function deriveNextKey(serverSecret: Uint8Array, keyId: string, idempotencyKey: string): string {
-  return derive(serverSecret, `next-device-key\n${keyId}\n${idempotencyKey}`);
+/**
+ * The key in the row `nextId` that takes the place of another, by that one's id and one `Idempotency-Key`: always the same, for the same reason
+ * (docs/protocol.md §2.8). No row comes twice, so that a key which was replaced can never be made again.
+ */
+export function deriveNextKey(serverSecret: Uint8Array, keyId: string, nextId: string, idempotencyKey: string): string {
+  return derive(serverSecret, `next-device-key\n${keyId}\n${nextId}\n${idempotencyKey}`);
 }
 
 /** Whether a text has the form of a key with this prefix, checksum included. */
@@ -48,7 +58,7 @@ export function isKey(prefix: KeyPrefix, text: string): boolean {
   const rest = text.slice(prefix.length);
   if (!text.startsWith(prefix) || !form.test(rest)) return false;
   const secret = rest.slice(0, secretLength);
-  return rest.slice(secretLength) === base62(BigInt(crc32(secret)), checksumLength);
+  return rest.slice(secretLength) === checksumOf(secret);
 }
 
 /** What is stored of a key or token: its SHA-256, in hex. */

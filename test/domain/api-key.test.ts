@@ -95,25 +95,26 @@ describe('deriveDeviceKey', () => {
 describe('deriveNextKey', () => {
   const secret = randomBytes(32);
 
-  it('is always the same for the same secret, key and Idempotency-Key', () => {
+  it('is always the same for the same secret, key, row and Idempotency-Key', () => {
     fc.assert(
-      fc.property(secretBytes, fc.uuid(), fc.string(), (server, keyId, idempotencyKey) => {
-        const key = deriveNextKey(server, keyId, idempotencyKey);
-        expect(key).toBe(deriveNextKey(server, keyId, idempotencyKey));
+      fc.property(secretBytes, fc.uuid(), fc.uuid(), fc.string(), (server, keyId, nextId, idempotencyKey) => {
+        const key = deriveNextKey(server, keyId, nextId, idempotencyKey);
+        expect(key).toBe(deriveNextKey(server, keyId, nextId, idempotencyKey));
         expect(isKey('dak_', key)).toBe(true);
       }),
     );
   });
 
-  it('is another for each secret, key and Idempotency-Key, and none that a registration gives', () => {
+  it('is another for each secret, key, row and Idempotency-Key, and none that a registration gives', () => {
     const keys = [
-      deriveNextKey(secret, 'key 1', 'one-idempotency-key'),
-      deriveNextKey(secret, 'key 1', 'two-idempotency-key'),
-      deriveNextKey(secret, 'key 2', 'one-idempotency-key'),
-      deriveNextKey(randomBytes(32), 'key 1', 'one-idempotency-key'),
+      deriveNextKey(secret, 'key 1', 'row 1', 'one-idempotency-key'),
+      deriveNextKey(secret, 'key 1', 'row 1', 'two-idempotency-key'),
+      deriveNextKey(secret, 'key 1', 'row 2', 'one-idempotency-key'),
+      deriveNextKey(secret, 'key 2', 'row 1', 'one-idempotency-key'),
+      deriveNextKey(randomBytes(32), 'key 1', 'row 1', 'one-idempotency-key'),
       deriveDeviceKey(secret, 'key 1', 'one-idempotency-key'),
     ];
-    expect(new Set(keys).size).toBe(5);
+    expect(new Set(keys).size).toBe(6);
   });
 });
 
