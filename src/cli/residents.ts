@@ -34,9 +34,12 @@ function keptIn({ store, data }: Pick<ServeValues, 'store' | 'data'>): Pick<Flee
  * Lets simulated TVs live with a service that runs in this process, until the signal aborts. They are TVs like others: on screens of their own, and
  * over HTTP. Never throws.
  */
-export async function runResidents(house: House, settings: Pick<ServeValues, 'simulate' | 'store' | 'data'>): Promise<void> {
+export async function runResidents(
+  house: House,
+  settings: Pick<ServeValues, 'simulate' | 'rotateEvery' | 'store' | 'data'>,
+): Promise<void> {
   const { url, token, clock, random, signal, log } = house;
-  const { simulate: count } = settings;
+  const { simulate: count, rotateEvery: rotateEveryMs } = settings;
   if (count === undefined) return;
   const { readDeviceProfiles } = await import('./device-profiles.ts');
   const { runFleet } = await import('../simulator/fleet.ts');
@@ -50,6 +53,7 @@ export async function runResidents(house: House, settings: Pick<ServeValues, 'si
       count,
       rampMs: (count / perSecond) * secondMs,
       deviceInfos,
+      rotateEveryMs,
       compare: false,
     };
     const { notes } = await runFleet({ ...fleet, ...keptIn(settings), clock, random, signal });

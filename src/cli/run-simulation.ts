@@ -38,7 +38,7 @@ async function readCodes({ io }: Context, file: string): Promise<string[]> {
 
 /** The fleet as options and scenario have it: an option goes before the scenario. */
 function fleetOf(settings: Settings, scenario: Partial<ReadScenario>): Partial<FleetOptions> {
-  const { life, ramp, speed, count, faults = [], playlist, config } = scenario;
+  const { life, ramp, speed, count, rotateEvery, faults = [], playlist, config } = scenario;
   const lifeMs = settings.life ?? life;
   return {
     count: settings.count ?? count,
@@ -48,6 +48,7 @@ function fleetOf(settings: Settings, scenario: Partial<ReadScenario>): Partial<F
     rampMs: settings.ramp ?? ramp,
     lifeMs,
     durationMs: settings.duration ?? (lifeMs === undefined ? usualDurationMs : undefined),
+    rotateEveryMs: settings.rotateEvery ?? rotateEvery,
     seed: settings.seed,
     faults: [...faults, ...settings.fault],
     playlist,

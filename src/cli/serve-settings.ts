@@ -1,5 +1,6 @@
 import { count, repeated } from './option.ts';
 import { list, oneOf, text, textOr, type Values, wholeNumber, yesNo } from './settings.ts';
+import { rotateEvery } from './simulate-settings.ts';
 import { storeFileSetting, storeSetting } from './store-location.ts';
 
 const levels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -84,6 +85,7 @@ export const serveSettings = {
   ),
   demo: yesNo('--demo', 'SIGNAGE_DEMO', 'fill an empty store with a demonstration, and pair three simulated TVs'),
   simulate: count([1, 100_000], '--simulate <number>', 'let so many simulated TVs live with it, in the venue Simulated'),
+  rotateEvery: rotateEvery('--rotate-every <time>', 'with --simulate: let each of those TVs change its key so often; never unless given'),
   noContext: yesNo('--no-context', 'SIGNAGE_NO_CONTEXT', 'do not save the context "local" for the commands of this machine'),
   logLevel: oneOf(levels, 'info', '--log-level <level>', 'SIGNAGE_LOG_LEVEL', `how much is logged: ${levels.join(', ')}`),
   logFormat: oneOf(

@@ -1,3 +1,4 @@
+import { secondMs } from '../domain/clock.ts';
 import { connectionOptions } from './common-options.ts';
 import * as option from './option.ts';
 import { oneOf, type Setting, usage } from './settings.ts';
@@ -17,6 +18,17 @@ export function speed(flags: string, help: string): Setting<number | undefined> 
   return { flags, env: undefined, help, read, initial: undefined };
 }
 
+/** Once a second at most: less would be without end where time does not matter. */
+export function rotateEvery(flags: string, help: string): Setting<number | undefined> {
+  const setting = span(flags, help);
+  const read = (value: string, source: string) => {
+    const spanMs = setting.read(value, source);
+    if (spanMs !== undefined && spanMs < secondMs) throw usage(`${source} must be 1s or more, such as 12h or 7d, not "${value}".`);
+    return spanMs;
+  };
+  return { ...setting, read };
+}
+
 const fleet = {
   count: option.count([1, 100_000], '--count <number>', 'how many TVs; 10, or one for each code, unless given'),
   venue: option.text('--venue <name>', 'venue of their screens, made if need be; Simulated unless given', 'venue'),
@@ -31,6 +43,7 @@ const course = {
   life: span('--life <time>', "how long each TV lives, by its own clock: 7d for a TV's week"),
   speed: speed('--speed <factor>', 'seconds of the TVs in one of ours: 600 is ten hours a minute, max is no waiting; 1 unless given'),
   ramp: span('--ramp <time>', 'switch the TVs on over so long; all at once unless given'),
+  rotateEvery: rotateEvery('--rotate-every <time>', 'let each TV change its key so often, by its own clock; never unless given'),
   seed: option.text('--seed <text>', 'what all chance follows from: the same seed, the same run; a new one unless given'),
   fault: option.repeated('--fault <rule>', 'what goes wrong, such as lost-answer:register:20%; docs/simulator.md lists the rules'),
 };

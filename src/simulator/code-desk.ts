@@ -108,8 +108,9 @@ export class ScreenCodes implements CodeDesk {
 /** From when it resolves, each use of the key must be refused. */
 function makeRevoke({ management, ledger, signal }: Installer): Revoke {
   return async (deviceId, reason, ownSignal = signal) => {
-    await management.call('revokeDevice', { params: { id: deviceId }, body: { reason }, signal: ownSignal });
     const device = ledger.ofDevice(deviceId);
+    if (device) device.isBeingRevoked = true;
+    await management.call('revokeDevice', { params: { id: deviceId }, body: { reason }, signal: ownSignal });
     if (device) device.isRevoked = true;
   };
 }

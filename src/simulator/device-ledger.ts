@@ -29,8 +29,11 @@ const rememberedKeys = 4;
 export class DeviceLedger {
   readonly deviceId: string;
   readonly screenId: string;
-  /** Set once the service has confirmed the revocation. */
+  /** Set once somebody asks for its revocation, and once the service has confirmed that. */
+  isBeingRevoked = false;
   isRevoked = false;
+  /** All its keys, in the order in which they were given out, and whether each has passed at the service. */
+  readonly keys = new Map<string, boolean>();
   readonly #acknowledged = new HashList();
   /** What may be there or not: of batches that an earlier run began to send. */
   readonly #optional: number[] = [];
@@ -44,6 +47,11 @@ export class DeviceLedger {
     this.deviceId = deviceId;
     this.screenId = screenId;
     this.#carriedKeys = carriedKeys;
+  }
+
+  /** Whether another key was given out after this one. */
+  isReplaced(apiKey: string): boolean {
+    return [...this.keys.keys()].at(-1) !== apiKey;
   }
 
   get acknowledged(): number {

@@ -1,4 +1,5 @@
 import { ManagementClient } from '../client/management-client.ts';
+import { RuntimeClient } from '../client/runtime-client.ts';
 import { type Clock, systemClock, systemRandom } from '../domain/clock.ts';
 import { makePool } from './connection-pool.ts';
 import { FleetLedger } from './fleet-ledger.ts';
@@ -24,6 +25,8 @@ export interface FleetGear {
   turnstile: Turnstile;
   /** What a person should know in the end. */
   notes: string[];
+  /** To look whether keys work, without leaving traces in the books. */
+  keyless: RuntimeClient;
   /** `undefined` without a token. */
   management: ManagementClient | undefined;
   /** Lets go of all connections. */
@@ -47,6 +50,7 @@ export function makeGear(options: FleetOptions): FleetGear {
     turnstile: new Turnstile(connections),
     notes: [],
     wire: new Wire({ requester, traffic, ledger, stopwatch }),
+    keyless: new RuntimeClient(shared),
     management: token === undefined ? undefined : new ManagementClient({ ...shared, token, tenantId }),
     close: async () => void (await Promise.all([pool.close(), office.close()])),
   };

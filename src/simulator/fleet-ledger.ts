@@ -2,7 +2,7 @@ import { DeviceLedger } from './device-ledger.ts';
 
 /** Something that the service must never do, and did. */
 export interface Finding {
-  /** `events_lost`, `events_duplicated`, `events_strange`, `report_differs`, `code_used_twice`, `revoked_key_accepted`, `received_differs`. */
+  /** `events_lost`, `events_duplicated`, `events_strange`, `report_differs`, `code_used_twice`, `revoked_key_accepted`, `received_differs`, `no_working_key`, `several_working_keys`, `locked_out`. */
   code: string;
   /** How often: events, or answers. */
   count: number;
@@ -48,9 +48,16 @@ export class FleetLedger {
     if (!this.#byKey.has(apiKey)) this.#add(apiKey, new DeviceLedger(deviceId, screenId));
   }
 
-  /** A TV of an earlier run goes on; these keys are of batches that it had begun to send. */
-  resumed({ deviceId, screenId, apiKey }: Registered, carriedKeys: readonly string[]): void {
-    this.#add(apiKey, new DeviceLedger(deviceId, screenId, carriedKeys));
+  /** A TV of an earlier run goes on, which may go back to its former key; `carriedKeys` are of batches that it had begun to send. */
+  resumed({ deviceId, screenId, apiKey }: Registered, carriedKeys: readonly string[], formerKey?: string): void {
+    const device = new DeviceLedger(deviceId, screenId, carriedKeys);
+    if (formerKey !== undefined) this.#add(formerKey, device);
+    this.#add(apiKey, device);
+  }
+
+  /** A new key in place of another; the same one may be answered again. */
+  rotated(device: DeviceLedger, apiKey: string): void {
+    if (!this.#byKey.has(apiKey)) this.#add(apiKey, device);
   }
 
   ofKey(apiKey: string): DeviceLedger | undefined {
@@ -82,6 +89,7 @@ export class FleetLedger {
 
   #add(apiKey: string, device: DeviceLedger): void {
     this.#byKey.set(apiKey, device);
+    device.keys.set(apiKey, false);
     this.#byDevice.set(device.deviceId, device);
   }
 }

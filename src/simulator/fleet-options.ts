@@ -37,6 +37,8 @@ export interface FleetOptions {
   durationMs?: number | undefined;
   /** How long each TV lives by its own clock. */
   lifeMs?: number | undefined;
+  /** How often each TV changes its key for a new one, by its own clock; never unless said. */
+  rotateEveryMs?: number | undefined;
   /** What the clocks of the TVs say at the beginning, Unix epoch milliseconds; now unless said. Not with speed 1. */
   startMs?: number | undefined;
   /** The same seed, on the same options: the same run. A random one unless given; the report says which. */

@@ -1,4 +1,4 @@
-import { systemClock, systemRandom } from '../domain/clock.ts';
+import { secondMs, systemClock, systemRandom } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import type { Rule } from './faults/fault.ts';
 import { parseFault } from './faults/parse-fault.ts';
@@ -12,7 +12,7 @@ const leeway = 1.02;
 const leewayMs = 1000;
 
 /** What is going to happen, with all that was left out. */
-export interface FleetPlan extends Pick<FleetOptions, 'lifeMs'> {
+export interface FleetPlan extends Pick<FleetOptions, 'lifeMs' | 'rotateEveryMs'> {
   count: number;
   venue: string;
   speed: number;
@@ -28,10 +28,14 @@ export interface FleetPlan extends Pick<FleetOptions, 'lifeMs'> {
 
 const refuse = (message: string) => new SignageError('invalid_option', message);
 
-function check({ count, speed, rampMs, lifeMs = 1, startMs }: FleetPlan, { codes, token, keep }: FleetOptions): void {
+function check(
+  { count, speed, rampMs, lifeMs = 1, startMs, rotateEveryMs = secondMs }: FleetPlan,
+  { codes, token, keep }: FleetOptions,
+): void {
   if (!Number.isInteger(count) || count < 1) throw refuse('A fleet has at least one TV.');
   if (!(speed > 0)) throw refuse('The speed must be above 0.');
   if (!(rampMs >= 0 && lifeMs > 0 && Number.isFinite(startMs))) throw refuse('The times of a fleet must be numbers of milliseconds.');
+  if (!(rotateEveryMs >= secondMs)) throw refuse('A TV changes its key once a second at most.');
   if (token === undefined && codes === undefined && keep === undefined) {
     throw new SignageError('credential_missing', 'To make screens and codes takes a management token; without one, give codes.');
   }
@@ -54,6 +58,7 @@ export function planFleet(options: FleetOptions): FleetPlan {
     speed,
     rampMs,
     lifeMs: options.lifeMs,
+    rotateEveryMs: options.rotateEveryMs,
     tvEndMs: isByDuration && durationMs !== undefined ? durationMs * speed : undefined,
     endsAfterMs: durationMs !== undefined && isByDuration ? durationMs * leeway + leewayMs : durationMs,
     startMs: options.startMs ?? clock.now(),

@@ -45,6 +45,9 @@ export interface FleetReport {
   requestsPerSecond: number;
   requests: number;
   endpoints: EndpointTraffic[];
+  /** How often TVs have taken a new key, and how often they went back to the one before it. */
+  rotations: number;
+  fallBacks: number;
   /** Batches that went out again, because the answer was lost or a fault repeated them. */
   repeatedBatches: number;
   events: EventCounts;

@@ -7,7 +7,7 @@ import type { FleetOptions } from './fleet-options.ts';
 import { deviceInfoOf, type FleetPlan, planFleet, timesOf } from './fleet-plan.ts';
 import { eventCounts, type FleetProgress, type FleetReport, ProgressMeter } from './fleet-report.ts';
 import { FleetTv } from './fleet-tv.ts';
-import { type Baseline, notReconciled, type Reconciliation, readBaseline, reconcile } from './reconcile.ts';
+import { type Baseline, notReconciled, type Reconciliation, type Reconciling, readBaseline, reconcile } from './reconcile.ts';
 
 const progressEveryMs = secondMs / 4;
 /** How long TVs have to end in good order. */
@@ -89,9 +89,10 @@ export class FleetRun {
   }
 
   async #live({ desk, runSeed: seed, states }: FleetHome): Promise<void> {
-    const { speed, startMs, rules, count, endsAfterMs } = this.#plan;
+    const { speed, startMs, rules, count, endsAfterMs, rotateEveryMs } = this.#plan;
     const { clock, wire, ledger, tally, turnstile } = this.#gear;
-    const shared = { url: this.#options.url, wall: clock, speed, startMs, turnstile, seed, rules, wire, desk, ledger, tally };
+    const gear = { wall: clock, turnstile, wire, desk, ledger, tally };
+    const shared = { url: this.#options.url, speed, startMs, seed, rules, rotateEveryMs, ...gear };
     this.#step = 'running';
     this.#startedAtMs = clock.now();
     this.#tvs = Array.from({ length: count }, (_, number) => {
@@ -127,7 +128,13 @@ export class FleetRun {
     const onProgress = (compared: number) => {
       this.#compared = compared;
     };
-    return reconcile({ management, ledger, baseline: this.#baseline, signal: this.#late.comparing, onProgress });
+    return reconcile({ management, ledger, baseline: this.#baseline, signal: this.#late.comparing, keys: this.#keys(), onProgress });
+  }
+
+  /** Whose keys are to be looked at: after an interruption there is no time. */
+  #keys(): Reconciling['keys'] {
+    if (this.#plan.rotateEveryMs === undefined || this.#signal.aborted) return undefined;
+    return { client: this.#gear.keyless, states: this.#tvs.map((tv) => tv.state), signal: this.#signal };
   }
 
   async #leave(): Promise<void> {
@@ -172,6 +179,8 @@ export class FleetRun {
       requests: traffic.requests,
       requestsPerSecond: seconds > 0 ? traffic.requests / seconds : 0,
       endpoints: traffic.endpoints(),
+      rotations: tally.rotations,
+      fallBacks: tally.fallBacks,
       repeatedBatches: ledger.repeats,
       events: eventCounts(this.#counted()),
       faults: this.#plan.rules.map(({ rule }) => ({ rule, count: tally.faults.get(rule) ?? 0 })),

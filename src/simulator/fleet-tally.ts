@@ -34,6 +34,9 @@ export class FleetTally {
   bound = 0;
   /** TVs that ended without a key, for want of a code that was good. */
   givenUp = 0;
+  /** How often TVs have taken a new key, and how often they went back to the former one. */
+  rotations = 0;
+  fallBacks = 0;
   /** How often each rule did something, in the order of the rules. */
   readonly faults = new Map<string, number>();
   readonly #failures = new Map<string, Failures>();

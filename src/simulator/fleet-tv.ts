@@ -34,10 +34,10 @@ export class FleetTv {
     this.#shared = shared;
     this.#options = options;
     this.#set = new TvSet(shared, number, state);
-    this.#account = new TvAccount(shared.tally, shared.desk, number);
+    this.#account = new TvAccount(shared, number);
     this.#chance = this.#set.chanceFor('player');
     if (!state?.binding) return;
-    shared.ledger.resumed(state.binding, state.batch ? [state.batch.idempotencyKey] : []);
+    shared.ledger.resumed(state.binding, state.batch ? [state.batch.idempotencyKey] : [], state.formerKey?.apiKey);
     this.#account.noteBound();
   }
 
@@ -93,12 +93,12 @@ export class FleetTv {
   }
 
   async #beOn(): Promise<PlayerEnd> {
-    const { desk, speed } = this.#shared;
+    const { desk, speed, rotateEveryMs } = this.#shared;
     const { number, deviceInfo } = this.#options;
     const { clock, shownClock, client, memory, power } = this.#set;
     this.#account.switchedOn(memory.state);
     this.#player = new Player({
-      ...{ client, deviceInfo, memory, clock: shownClock, speed },
+      ...{ client, deviceInfo, memory, clock: shownClock, speed, rotateEveryMs },
       random: (length) => this.#chance.bytes(length),
       nextCode: (why) => clock.hold(() => desk.codeFor(number, why)),
       observer: this.#account,

@@ -40,7 +40,10 @@ export async function callWithKey<T>(
 ): Promise<T> {
   const { bound } = core;
   try {
-    return await callOnce(core, call, (signal) => send(bound.client, bound.id, signal));
+    const answer = await callOnce(core, call, (signal) => send(bound.client, bound.id, signal));
+    // It works: should it be refused some day, the other one is worth a try again.
+    if (core.state.formerKey?.isRefused && core.bound === bound) core.record.change({ formerKey: { apiKey: core.state.formerKey.apiKey } });
+    return answer;
   } catch (error) {
     // An answer to a key that is no longer in use says nothing of the new one.
     if (error instanceof SignageError && error.status === 401 && core.state.binding && core.bound === bound) await obeyKeyRule(core, error);

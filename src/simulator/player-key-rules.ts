@@ -17,11 +17,29 @@ function forgetKey(core: PlayerCore, why: UnpairedReason, error: SignageError): 
   core.tellPhase();
 }
 
+/**
+ * Goes back to the key before this one, once; answers whether there was one. It works where the new one was replaced before it was first used, and
+ * after a backup of the service was put back that is older than the new one (docs/protocol.md §2.8).
+ */
+function fallBack(core: PlayerCore, error: SignageError): boolean {
+  const { binding, formerKey } = core.state;
+  if (!binding || !formerKey || formerKey.isRefused) return false;
+  core.rebind({ ...binding, apiKey: formerKey.apiKey }, core.bound.id);
+  core.record.change({ formerKey: { apiKey: binding.apiKey, isRefused: true }, rotating: undefined });
+  core.saveSoon();
+  core.observer.onFallBack?.(error);
+  return true;
+}
+
 /** The key in use may have been spoiled in memory: if another one is kept, that one counts. */
 async function checkKey(core: PlayerCore, error: SignageError): Promise<void> {
   const kept = await core.record.keptBinding();
   if (kept && kept.apiKey !== core.state.binding?.apiKey) core.rebind(kept);
-  else forgetKey(core, 'invalid', error);
+  else if (!fallBack(core, error)) forgetKey(core, 'invalid', error);
+}
+
+function leaveRevoked(core: PlayerCore, error: SignageError): void {
+  if (!fallBack(core, error)) forgetKey(core, 'revoked', error);
 }
 
 /** The service knows the TV by two ids: when it does not take the one, the other. */
@@ -35,7 +53,7 @@ const rules: Readonly<Record<string, (core: PlayerCore, error: SignageError) => 
   // It was sent, and lost on the way: it is sent again.
   device_key_missing: () => {},
   device_key_invalid: checkKey,
-  device_key_revoked: (core, error) => forgetKey(core, 'revoked', error),
+  device_key_revoked: leaveRevoked,
   device_key_orphaned: (core, error) => forgetKey(core, 'orphaned', error),
   device_key_mismatch: mendId,
 };

@@ -9,12 +9,24 @@ interface Registering {
   idempotencyKey: string;
 }
 
+/** A change of the key that is under way: kept before the first try, and repeated until its answer is there (docs/protocol.md §2.8). */
+interface Rotating {
+  idempotencyKey: string;
+}
+
+/** The key before the one in use, which may work again: when the new one is replaced before its first use, or a backup of the service is put back. */
+interface FormerKey {
+  apiKey: string;
+  /** Set when it is this one that was refused last: then there is no other to go back to. */
+  isRefused?: boolean | undefined;
+}
+
 /** What registration gave. */
 export interface PlayerBinding {
   deviceId: string;
   screenId: string;
   tenantId: string;
-  /** The device key: a secret. */
+  /** The device key: a secret. Another one after a change of the key. */
   apiKey: string;
 }
 
@@ -31,6 +43,10 @@ export interface PlayerState {
   readonly format: 1;
   readonly registering?: Registering | undefined;
   readonly binding?: PlayerBinding | undefined;
+  readonly rotating?: Rotating | undefined;
+  readonly formerKey?: FormerKey | undefined;
+  /** Since when the key is in use, by the TV's own clock; Unix epoch milliseconds. */
+  readonly keySinceMs?: number | undefined;
   readonly config?: PlayerConfig | undefined;
   readonly configTag?: string | undefined;
   readonly playlist?: KeptPlaylist | undefined;

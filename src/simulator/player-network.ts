@@ -6,6 +6,7 @@ import type { PlayerCore } from './player-core.ts';
 import { flushOnce, unsent } from './player-events.ts';
 import { fetchConfig, fetchPlaylist } from './player-fetch.ts';
 import { Heart } from './player-heart.ts';
+import { rotateOnce, rotationDelayMs } from './player-rotation.ts';
 
 /** One kind of call, and when the next is due after it went well; `undefined`: when there is something to do. */
 interface Job {
@@ -17,8 +18,9 @@ const sync = (core: PlayerCore) => about(core, core.intervalMs('syncIntervalMinu
 const config: Job = { run: fetchConfig, nextMs: sync };
 const playlist: Job = { run: fetchPlaylist, nextMs: sync };
 const events: Job = { run: flushOnce, nextMs: () => undefined };
+const rotation: Job = { run: rotateOnce, nextMs: rotationDelayMs };
 /** In the order in which they go when several are due. */
-const jobs = [config, playlist, events];
+const jobs = [config, playlist, events, rotation];
 
 /** Sees to it that what waits to be sent has its time: at once what is urgent or fills a batch, unless a back-off runs. */
 function scheduleEvents(core: PlayerCore, channel: Channel): void {
@@ -57,7 +59,9 @@ async function runJob(core: PlayerCore, channel: Channel, { run, nextMs }: Job):
 export async function keepInTouch(core: PlayerCore): Promise<void> {
   const channels = new Map(jobs.map((job) => [job, new Channel(core.clock, core.networkBell)]));
   const heart = new Heart(core);
-  for (const [job, channel] of channels) if (job !== events) channel.dueIn(0);
+  for (const job of [config, playlist]) channels.get(job)?.dueIn(0);
+  const untilRotationMs = rotationDelayMs(core);
+  if (untilRotationMs !== undefined) channels.get(rotation)?.dueIn(untilRotationMs);
   try {
     while (core.isLive) {
       heart.keepTo(core.intervalMs('heartbeatIntervalMinutes'));

@@ -12,7 +12,7 @@ export type PlayerPhase = 'unpaired' | 'registering' | 'playing' | 'dark' | 'off
 export type UnpairedReason = 'new' | 'revoked' | 'orphaned' | 'invalid' | 'refused';
 
 /** The calls of a TV, as the interface names them. */
-export type RuntimeOperation = 'registerDevice' | 'getPlaylist' | 'getDeviceConfig' | 'postEvents';
+export type RuntimeOperation = 'registerDevice' | 'getPlaylist' | 'getDeviceConfig' | 'postEvents' | 'rotateDeviceKey';
 
 /** How one try of a call ended. */
 export interface PlayerAnswer {
@@ -44,6 +44,10 @@ export interface PlayerObserver {
   onShow?(item: Item | undefined): void;
   /** The TV has a key; it is saved already. */
   onBound?(binding: Omit<PlayerBinding, 'apiKey'>): void;
+  /** The TV has another key; both are saved already. */
+  onRotated?(): void;
+  /** The key is refused, and the TV goes back to the one before it. */
+  onFallBack?(error: SignageError): void;
   /** The key is lost, for this reason. */
   onUnpaired?(why: UnpairedReason, error: SignageError | undefined): void;
   /** A call or a save failed; the player goes on as the protocol says. */

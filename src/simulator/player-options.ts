@@ -29,6 +29,8 @@ export interface PlayerOptions {
   speed?: number;
   /** How long an event may wait for others before it is sent; until the next heartbeat unless given. */
   reportAfterSeconds?: number;
+  /** How often the key is changed for a new one, by the TV's clock; never unless given, once a second at most. */
+  rotateEveryMs?: number | undefined;
   /** How many unsent events are kept at most; 10,000 unless given. */
   queueLimit?: number;
 }

@@ -11,7 +11,7 @@ const registerCall: PlayerCall<Registered> = { operation: 'registerDevice', stat
 async function bind(core: PlayerCore, { deviceId, screenId, tenantId, apiKey, config }: Registered): Promise<void> {
   const before = core.state;
   const unsent = [...(before.batch?.events ?? []), ...before.queue];
-  core.record.state = { format: 1, config, queue: [] };
+  core.record.state = { format: 1, config, queue: [], keySinceMs: core.clock.now() };
   core.rebind({ deviceId, screenId, tenantId, apiKey });
   try {
     await core.record.save();

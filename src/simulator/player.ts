@@ -6,6 +6,7 @@ import { fetchConfig, fetchPlaylist } from './player-fetch.ts';
 import { keepInTouch, sendRest } from './player-network.ts';
 import type { PlayerEnd, PlayerOptions, PlayerView } from './player-options.ts';
 import { pairUp, registerOnce } from './player-pairing.ts';
+import { rotateOnce } from './player-rotation.ts';
 import { showItems } from './player-show.ts';
 import { holdProcess } from './process-hold.ts';
 
@@ -122,6 +123,11 @@ export class Player {
   /** Sends one batch of what waits; answers how many events were stored. */
   flush(): Promise<number> {
     return this.#step(flushOnce);
+  }
+
+  /** One try to change the key for a new one; the next one repeats it, if its answer was lost. */
+  rotateKey(): Promise<void> {
+    return this.#step(rotateOnce);
   }
 
   /** Something that happened on the TV, to be reported with the rest. */

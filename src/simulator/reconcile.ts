@@ -4,6 +4,7 @@ import { SignageError } from '../domain/error.ts';
 import { contentHash, HashList } from './content-hash.ts';
 import type { DeviceBalance } from './device-ledger.ts';
 import type { Finding, FleetLedger } from './fleet-ledger.ts';
+import { checkKeys, type KeyBalance, type KeyCheck } from './key-check.ts';
 
 /** What was acknowledged to the TVs of a fleet, against what the service has stored. */
 export interface Reconciliation {
@@ -16,6 +17,8 @@ export interface Reconciliation {
   events: DeviceBalance;
   /** What the service must not have done; empty when all is well. */
   findings: Finding[];
+  /** Which keys work, where TVs change them. */
+  keys?: KeyBalance;
 }
 
 /** Where things stood before the TVs began. */
@@ -120,12 +123,14 @@ export interface Reconciling {
   ledger: FleetLedger;
   baseline: Baseline;
   signal: AbortSignal;
+  /** For TVs that change their keys: which of those work, to be looked at too. */
+  keys?: Omit<KeyCheck, 'ledger'> | undefined;
   /** Told how many events were compared so far. */
   onProgress(compared: number): void;
 }
 
 /** Compares, once no TV sends any more. When the signal ends it early, what was found on the wire is still told. */
-export async function reconcile({ management, ledger, baseline, signal, onProgress }: Reconciling): Promise<Reconciliation> {
+export async function reconcile({ management, ledger, baseline, signal, keys, onProgress }: Reconciling): Promise<Reconciliation> {
   const listed = new Listed();
   try {
     for await (const page of eventsSince(management, baseline.after, signal)) {
@@ -135,7 +140,8 @@ export async function reconcile({ management, ledger, baseline, signal, onProgre
     const report = await readReport(management, signal);
     const events = compareDevices(ledger, listed);
     compareReport(ledger, listed, baseline.report, report);
-    return { outcome: 'compared', devices: ledger.deviceCount, events, findings: ledger.findings.list() };
+    const balance = keys && { keys: await checkKeys({ ...keys, ledger }) };
+    return { outcome: 'compared', devices: ledger.deviceCount, events, findings: ledger.findings.list(), ...balance };
   } catch (error) {
     if (!(error instanceof SignageError)) throw error;
     if (error.code === 'interrupted') return notReconciled(ledger, 'It was interrupted.');

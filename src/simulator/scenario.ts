@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { secondMs } from '../domain/clock.ts';
 import { configBody } from '../domain/config.ts';
 import { readDuration } from '../domain/duration.ts';
 import { type Publication, publication } from '../domain/playlist.ts';
@@ -39,6 +40,8 @@ export const scenario = z.strictObject(
       .union([z.number().positive(), z.literal('max').transform(() => Number.POSITIVE_INFINITY)], 'must be a number above 0, or max')
       .optional(),
     ramp: span.optional(),
+    /** How often each TV changes its key. */
+    rotateEvery: span.refine((spanMs) => spanMs >= secondMs, 'must be 1s or more').optional(),
     profiles: z.array(z.string('must be the name of a profile')).min(1, 'must name a profile').optional(),
     /** One of fixtures/playlists by its name, or the playlist itself. */
     playlist: playlist.optional(),

@@ -1,7 +1,8 @@
 import type { CodeDesk } from './code-desk.ts';
+import type { FleetLedger } from './fleet-ledger.ts';
 import type { FleetTally, TvPhase } from './fleet-tally.ts';
 import type { PlayerState } from './player-memory.ts';
-import type { DropReason, PlayerObserver, PlayerPhase } from './player-observer.ts';
+import type { DropReason, PlayerObserver, PlayerPhase, UnpairedReason } from './player-observer.ts';
 
 const queuedIn = (state: PlayerState | undefined) => (state?.queue.length ?? 0) + (state?.batch?.events.length ?? 0);
 
@@ -9,20 +10,24 @@ const queuedIn = (state: PlayerState | undefined) => (state?.queue.length ?? 0) 
 export class TvAccount implements PlayerObserver {
   readonly #tally: FleetTally;
   readonly #desk: CodeDesk;
+  readonly #ledger: FleetLedger;
   readonly #number: number;
+  #deviceId: string | undefined;
   #phase: TvPhase = 'off';
   #queued = 0;
   #wasBound = false;
 
-  constructor(tally: FleetTally, desk: CodeDesk, number: number) {
+  constructor({ tally, desk, ledger }: { tally: FleetTally; desk: CodeDesk; ledger: FleetLedger }, number: number) {
     this.#tally = tally;
     this.#desk = desk;
+    this.#ledger = ledger;
     this.#number = number;
     tally.move(undefined, 'off');
   }
 
   /** It is on again, and knows what it had saved: events may have been forgotten, or acknowledged ones be remembered. */
   switchedOn(state: PlayerState | undefined): void {
+    this.#deviceId = state?.binding?.deviceId;
     this.#setQueued(queuedIn(state));
     this.onPhase('unpaired');
   }
@@ -54,9 +59,25 @@ export class TvAccount implements PlayerObserver {
     this.#move(phase);
   }
 
-  onBound({ screenId }: { screenId: string }): void {
+  onBound({ deviceId, screenId }: { deviceId: string; screenId: string }): void {
+    this.#deviceId = deviceId;
     this.noteBound();
     this.#desk.bound(this.#number, screenId);
+  }
+
+  onRotated(): void {
+    this.#tally.rotations++;
+  }
+
+  onFallBack(): void {
+    this.#tally.fallBacks++;
+  }
+
+  /** Whoever changes its key must never be left without one, unless somebody took it away. */
+  onUnpaired(why: UnpairedReason): void {
+    const device = this.#ledger.ofDevice(this.#deviceId ?? '');
+    if (!device || device.keys.size < 2 || device.isBeingRevoked || (why !== 'revoked' && why !== 'invalid')) return;
+    this.#ledger.findings.add('locked_out', `The TV of the device ${device.deviceId} has no key that works, and nobody has revoked it.`);
   }
 
   onFailure(error: unknown): void {

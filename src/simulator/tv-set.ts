@@ -25,6 +25,8 @@ export interface Neighbourhood {
   speed: number;
   startMs: number;
   turnstile: Turnstile;
+  /** How often each changes its key; never if left out. */
+  rotateEveryMs: number | undefined;
   /** What all chance of the run follows from. */
   seed: string;
   rules: readonly Rule[];

@@ -37,11 +37,12 @@ const operations: Readonly<Record<string, RuntimeOperation>> = {
   playlist: 'getPlaylist',
   config: 'getDeviceConfig',
   events: 'postEvents',
+  rotate: 'rotateDeviceKey',
 };
 
 /** Which call of a TV a request is; `undefined` for what is none. */
 export function operationOf(url: string): RuntimeOperation | undefined {
-  return operations[/\/devices\/(?:[^/?]+\/)?(register|playlist|config|events)(?:\?|$)/.exec(url)?.[1] ?? ''];
+  return operations[/\/devices\/(?:[^/?]+\/)?(?:keys\/)?(register|playlist|config|events|rotate)(?:\?|$)/.exec(url)?.[1] ?? ''];
 }
 
 async function readAll(body: AsyncIterable<Buffer>): Promise<Buffer> {
@@ -71,7 +72,8 @@ export class Wire {
   async send(url: string, parts: RequestParts): Promise<WireAnswer> {
     const { traffic, stopwatch, ledger } = this.#options;
     const operation = operationOf(url);
-    const device = ledger.ofKey(parts.headers.authorization?.slice('Bearer '.length) ?? '');
+    const key = parts.headers.authorization?.slice('Bearer '.length) ?? '';
+    const device = ledger.ofKey(key);
     const wasRevoked = device?.isRevoked === true;
     const batch = operation === 'postEvents' && device ? batchOf(parts.body) : undefined;
     const settle = batch && device?.sending(parts.headers['idempotency-key'], batch);
@@ -81,7 +83,9 @@ export class Wire {
       const { statusCode, headers, body } = await this.#options.requester(url, parts);
       answer = { status: statusCode, headers, bytes: await readAll(body) };
       if (operation === 'registerDevice' && answer.status === 201) this.#registered(parts, answer);
-      if (device && wasRevoked) this.#checkRefusal(device, answer);
+      if (operation === 'rotateDeviceKey' && device && answer.status === 201) this.#rotated(device, answer);
+      if (device && answer.status < 400) device.keys.set(key, true);
+      if (device && wasRevoked) this.#checkRefusal(device, key, answer);
       return answer;
     } finally {
       if (operation) traffic.add(operation, answer?.status, stopwatch() - startedAt);
@@ -99,10 +103,20 @@ export class Wire {
     this.#options.ledger.registered(code, { deviceId: ids[0], screenId: ids[1], apiKey: ids[2] });
   }
 
-  /** Each answer to a key whose revocation was confirmed before must say so; a service in trouble may say that instead. */
-  #checkRefusal({ deviceId }: DeviceLedger, { status, bytes }: WireAnswer): void {
+  #rotated(device: DeviceLedger, { bytes }: WireAnswer): void {
+    const { apiKey } = asObject(bytes.toString('utf8')) ?? {};
+    if (typeof apiKey === 'string') this.#options.ledger.rotated(device, apiKey);
+  }
+
+  /**
+   * Each answer to a key whose revocation was confirmed before must say so; a service in trouble may say that instead, and one that was replaced
+   * long before may be forgotten.
+   */
+  #checkRefusal(device: DeviceLedger, key: string, { status, bytes }: WireAnswer): void {
+    const { deviceId } = device;
     const { code } = asObject(bytes.toString('utf8')) ?? {};
     if (status >= 500 || (status === 401 && code === 'device_key_revoked')) return;
+    if (status === 401 && code === 'device_key_invalid' && device.isReplaced(key)) return;
     const said = typeof code === 'string' ? `${status} ${code}` : `${status}`;
     this.#options.ledger.findings.add('revoked_key_accepted', `The revoked key of the device ${deviceId} was answered ${said}.`);
   }

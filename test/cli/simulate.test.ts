@@ -51,6 +51,23 @@ describe('signage simulate', () => {
     expect(parse(stdout)).toMatchObject({ seed: '7', tvs: { bound: 2 }, reconciliation: { outcome: 'compared' } });
   });
 
+  it('lets TVs change their keys, and looks in the end whether each has one that works', async () => {
+    const { code, stdout } = await cli([...quick, '--rotate-every', '5m']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/Keys +(\d+) times changed; \d+ ever given out, of which 2 work, on 2 TVs\n/);
+    expect(stdout).toMatch(/rotateDeviceKey +\d+ .* 201: \d+\n/);
+  });
+
+  it.each(['0s', '999ms', 'often'])('2 for --rotate-every %s', async (time) => {
+    const { code, stderr } = await cli([...quick, '--rotate-every', time]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`not "${time}"`)]);
+  });
+
+  it('6 for a scenario that would have keys changed without end', async () => {
+    const { code, stderr } = await cli(['simulate', '--scenario', await file('restless.yaml', 'life: 1h\nrotateEvery: 10ms\n')]);
+    expect([code, stderr]).toEqual([6, expect.stringContaining('must be 1s or more')]);
+  });
+
   it('makes a seed up, and says which', async () => {
     const argv = quick.filter((word) => word !== '--seed' && word !== '7');
     const [one, other] = [await cli([...argv, '-o', 'json']), await cli([...argv, '-o', 'json'])];
@@ -248,6 +265,16 @@ describe('signage serve --simulate', () => {
     const store = await openStore(data);
     expect((await store.list('screens', { limit: 10 })).items).toHaveLength(3);
     await store.close();
+  });
+
+  it('lets them change their keys', async () => {
+    const run = await serve(await temporaryFolder(), ['--simulate', '1', '--rotate-every', '1s'], async (url, token) => {
+      const client = new ManagementClient({ url, token });
+      while ((await client.call('listAudit', { query: { action: 'key.activate' } })).items.length === 0) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    });
+    expect(run.code).toBe(0);
   });
 
   it('works beside the demonstration', async () => {

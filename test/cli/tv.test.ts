@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { deviceProfileNames } from '../../src/cli/device-profiles.ts';
@@ -98,6 +98,36 @@ describe('signage tv', () => {
       const { code } = await service.code();
       expect((await tv(['--code', code, '--once', '--quiet', '--profile', name])).code).toBe(0);
     }
+  });
+
+  it('--rotate-every changes the key, says so without showing one, and keeps it in the state file', async () => {
+    const { code, screenId } = await place();
+    const state = join(await temporaryFolder(), 'tv.json');
+    const run = await tv(['--code', code, '--state', state, '--rotate-every', '10m', '--speed', '600', '--duration', '2s']);
+    expect(run.code).toBe(0);
+    expect(run.stdout).toMatch(/rotate {4}201 in \d+ ms\n.* key {7}a new one, used from now on; the former is kept\n/);
+    expect(run.stdout + run.stderr).not.toMatch(/dak_/);
+    const { binding, formerKey } = JSON.parse(await readFile(state, 'utf8')).tv;
+    expect(formerKey.apiKey).not.toBe(binding.apiKey);
+    expect((await service.send('GET', `/devices/${screenId}/config`, { key: binding.apiKey })).status).toBe(200);
+    expect((await tv(['--state', state, '--once'])).code).toBe(0);
+  });
+
+  it('goes back to the former key when the service does not know the new one, and says so', async () => {
+    const { code } = await place();
+    const state = join(await temporaryFolder(), 'tv.json');
+    await tv(['--code', code, '--state', state, '--once']);
+    const kept = JSON.parse(await readFile(state, 'utf8'));
+    const { binding } = kept.tv;
+    const unknown = `dak_${'0'.repeat(49)}`;
+    kept.tv = { ...kept.tv, binding: { ...binding, apiKey: unknown }, formerKey: { apiKey: binding.apiKey } };
+    await writeFile(state, JSON.stringify(kept));
+    const once = await tv(['--state', state, '--once', '-o', 'ndjson']);
+    expect([once.code, once.ndjson.filter(({ status }) => status === 401)]).toEqual([0, [expect.anything()]]);
+    await writeFile(state, JSON.stringify(kept));
+    const run = await tv(['--state', state, '--duration', '1s', '--speed', '60', '-o', 'ndjson']);
+    expect(run.ndjson.find(({ what }) => what === 'fallBack')).toMatchObject({ code: 'device_key_invalid' });
+    expect(JSON.parse(await readFile(state, 'utf8')).tv.binding).toEqual(binding);
   });
 
   it('plays for --duration, faster with --speed, and says in the end what became of its events', async () => {

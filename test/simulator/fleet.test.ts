@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ManagementClient } from '../../src/client/management-client.ts';
@@ -215,6 +215,31 @@ describe('runFleet with a folder to keep the TVs in', () => {
     const after = await screensOf((await venueNamed('Kept'))!.id);
     expect(after.slice(0, 3).map(({ id, deviceId }) => [id, deviceId])).toEqual(screens.map(({ id, deviceId }) => [id, deviceId]));
     expect(after).toHaveLength(4);
+  });
+
+  it('accounts for what a TV sends under its former key, when the service does not know the new one', async () => {
+    const keep = join(await temporaryFolder(), 'tvs');
+    const options = { keep, venue: 'Put back', count: 1, lifeMs: hourMs };
+    await fleet(options);
+    const file = join(keep, 'tv-00001.json');
+    const kept = JSON.parse(await readFile(file, 'utf8'));
+    const unknown = `dak_${'0'.repeat(49)}`;
+    await writeFile(
+      file,
+      JSON.stringify({ ...kept, binding: { ...kept.binding, apiKey: unknown }, formerKey: { apiKey: kept.binding.apiKey } }),
+    );
+    const report = await fleet({ ...options, seed: undefined, rotateEveryMs: 2 * hourMs });
+    expect(report).toMatchObject({ fallBacks: 1, rotations: 0, tvs: { bound: 1, unpaired: 0 } });
+    expect(report.events.acknowledged).toBeGreaterThan(0);
+    expect(report.reconciliation).toMatchObject({
+      outcome: 'compared',
+      findings: [],
+      keys: { tvs: 1, issued: 2, working: 1, underWay: 0 },
+    });
+  });
+
+  it('refuses to have keys changed more than once a second', async () => {
+    await expect(fleet({ rotateEveryMs: 999 })).rejects.toMatchObject({ code: 'invalid_option' });
   });
 
   it('keeps keys from others, and refuses to go on with another service', async () => {

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Requester } from '../../src/client/requester.ts';
 import { makeUndiciRequester } from '../../src/client/undici-requester.ts';
-import { type Clock, systemClock } from '../../src/domain/clock.ts';
+import { type Clock, hourMs, systemClock } from '../../src/domain/clock.ts';
 import { quickFleet } from '../support/quick-fleet.ts';
 import { startService, type TestService, adminToken as token } from '../support/service.ts';
 
@@ -13,7 +13,15 @@ beforeAll(async () => {
 
 /** Without shared codes: which of two TVs wins is for the service to say. */
 const faults = [
-  ...['lost-request:5%', 'lost-answer:register:30%', 'lost-answer:10%', 'cut-answer:5%', 'duplicate:10%', 'slow:100ms-10s:20%'],
+  ...[
+    'lost-request:5%',
+    'lost-answer:register:30%',
+    'lost-answer:rotate:30%',
+    'lost-answer:10%',
+    'cut-answer:5%',
+    'duplicate:10%',
+    'slow:100ms-10s:20%',
+  ],
   ...['offline:20m every 2h', 'clock-skew:2h', 'clock-jump:10m every 3h'],
   ...['power-cut:every 1h', 'factory-reset:every 3h', 'revoked-key:every 3h'],
 ];
@@ -46,6 +54,7 @@ function makeRecorder(dawdle: () => Promise<void>) {
       const chunks: Buffer[] = [];
       for await (const chunk of answer.body) chunks.push(chunk);
       const text = Buffer.concat(chunks).toString();
+      if (url.endsWith('/keys/rotate') && answer.statusCode === 201) tvOfKey.set(`Bearer ${JSON.parse(text).apiKey}`, tv);
       if (url.endsWith('/register') && answer.statusCode === 201) tvOfKey.set(`Bearer ${JSON.parse(text).apiKey}`, tv);
       return { ...answer, body: [Buffer.from(text)] as unknown as AsyncIterable<Buffer> };
     };
@@ -56,7 +65,8 @@ function makeRecorder(dawdle: () => Promise<void>) {
 async function record(seed: string, dawdle: () => Promise<void>): Promise<Map<string, string[]>> {
   const { sent, makeRequester } = makeRecorder(dawdle);
   const startMs = Date.UTC(2026, 0, 5);
-  const report = await quickFleet({ url: service.url, token, seed, count: 4, startMs, faults, makeRequester });
+  const report = await quickFleet({ url: service.url, token, seed, count: 4, startMs, faults, rotateEveryMs: hourMs, makeRequester });
+  expect(report.rotations).toBeGreaterThan(4);
   expect(report.reconciliation.findings).toEqual([]);
   return sent;
 }

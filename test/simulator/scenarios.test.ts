@@ -20,10 +20,14 @@ beforeAll(async () => {
 
 describe.each(names)('%s', (name) => {
   it.each(['1', '2', '3'])('ends with everything accounted for, at seed %s', async (seed) => {
-    const { life, faults = [], playlist, config } = await readScenario(fakeIo(), name);
-    const report = await quickFleet({ url: service.url, token, count: 2, lifeMs: life, seed, faults, playlist, config });
+    const { life, faults = [], playlist, config, rotateEvery: rotateEveryMs } = await readScenario(fakeIo(), name);
+    const report = await quickFleet({ url: service.url, token, count: 2, lifeMs: life, seed, faults, playlist, config, rotateEveryMs });
     expect(report.reconciliation).toMatchObject({ outcome: 'compared', findings: [], events: { lost: 0, duplicated: 0, strange: 0 } });
     expect(report).toMatchObject({ tvs: { bound: 2, unpaired: 0 }, notes: [] });
+    const keys = report.reconciliation.keys;
+    expect(keys?.tvs).toBe(rotateEveryMs && 2);
+    expect(keys?.working).toBe(keys && keys.tvs + keys.underWay);
+    expect(report.rotations > 0).toBe(rotateEveryMs !== undefined);
     expect(report.events.acknowledged).toBeGreaterThan(0);
     expect(report.failures.filter(({ code }) => !expected.includes(code))).toEqual([]);
     for (const { rule, count: times } of report.faults) expect(times, `${rule} did nothing`).toBeGreaterThan(0);

@@ -5,7 +5,7 @@ export const command = defineCommand({
   summary: 'Let simulated TVs live with a service, and see whether it keeps its word',
   description: `Makes a venue, screens and codes for them, lets the TVs play and report with whatever is to go wrong, compares in the end what the service
 acknowledged with what it has stored, and takes away again what it made. It touches nothing else.
-Exit codes: 0 all is well, 9 events were lost, stored twice or made up, or TVs found no good code, 7 the service cannot be reached,
+Exit codes: 0 all is well, 9 events were lost, stored twice or made up, a TV's key does not work, or TVs found no good code, 7 the service cannot be reached,
 4 the token does not suffice, 130 interrupted (the report so far is printed).`,
   options: simulateSettings,
   examples: [

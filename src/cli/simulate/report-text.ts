@@ -13,6 +13,12 @@ function eventsText({ made, acknowledged, queued, dropped }: EventCounts): strin
   return [`${made} made`, `${acknowledged} acknowledged`, `${queued} still on the TVs`, ...given].join(', ');
 }
 
+function keysText({ rotations, fallBacks, reconciliation: { keys } }: FleetReport): string {
+  const back = fallBacks === 0 ? '' : `, ${fallBacks} times back to the former one`;
+  const found = keys ? `; ${keys.issued} ever given out, of which ${keys.working} work, on ${keys.tvs} TVs` : '';
+  return `${rotations} times changed${back}${found}${keys?.underWay ? `, ${keys.underWay} in the middle of a change` : ''}`;
+}
+
 function comparedText({ outcome, why, devices, events, findings }: Reconciliation): string {
   if (outcome !== 'compared') return `${outcome}: ${why}`;
   const stored = `${devices} devices, ${events.acknowledged} events acknowledged, ${events.stored} stored`;
@@ -68,6 +74,7 @@ export async function writeReport(stdout: Output, report: FleetReport): Promise<
       ['Lived', `${hoursLived.toFixed(1)} hours each, in ${seconds.toFixed(1)} s of ours`],
       ['Requests', `${requests}, ${requestsPerSecond.toFixed(0)} a second`],
       ['Events', `${eventsText(events)}; ${repeatedBatches} batches sent again`],
+      ...(report.rotations > 0 || reconciliation.keys ? [['Keys', keysText(report)] as const] : []),
       ['Compared', comparedText(reconciliation)],
     ]),
   );

@@ -7,6 +7,8 @@ import type { PlayerEnd } from '../../simulator/player-options.ts';
 type What =
   | { what: 'phase'; phase: PlayerPhase }
   | { what: 'bound'; deviceId: string; screenId: string; tenantId: string }
+  | { what: 'rotated' }
+  | { what: 'fallBack'; code: string }
   | { what: 'unpaired'; why: UnpairedReason; code: string | undefined }
   | { what: 'show'; item: Item | null }
   | { what: 'event'; event: EventInput }
@@ -33,6 +35,8 @@ export function observe(now: () => number, tell: (happening: Happening) => void)
     onPhase: (phase) => say({ what: 'phase', phase }),
     onShow: (item) => say({ what: 'show', item: item ?? null }),
     onBound: (binding) => say({ what: 'bound', ...binding }),
+    onRotated: () => say({ what: 'rotated' }),
+    onFallBack: ({ code }) => say({ what: 'fallBack', code }),
     onUnpaired: (why, error) => say({ what: 'unpaired', why, code: error?.code }),
     onFailure: (error) => {
       const code = error instanceof SignageError ? error.code : 'unexpected';

@@ -1,4 +1,4 @@
-import { hasCode } from '../../domain/error.ts';
+import { hasCode, SignageError } from '../../domain/error.ts';
 import type { Player } from '../../simulator/player.ts';
 import type { CodeSource } from './code-source.ts';
 import { needCode } from './need-code.ts';
@@ -10,7 +10,11 @@ export async function runOnce(player: Player, nextCode: CodeSource, nowMs: numbe
     if (code === undefined) throw needCode();
     await player.register(code);
   }
-  await player.fetchConfig();
+  await player.fetchConfig().catch((error) => {
+    // It went back to its former key, or to its other id.
+    if (error instanceof SignageError && error.status === 401 && player.state.deviceId !== undefined) return player.fetchConfig();
+    throw error;
+  });
   await player.fetchPlaylist().catch((error) => {
     if (!hasCode(error, 'playlist_not_found')) throw error;
   });

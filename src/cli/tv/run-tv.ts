@@ -129,7 +129,9 @@ async function beTv(call: Call, options: TvOptions, file: StateFile | undefined)
   };
   const nextCode = await codeSource(call, options, (ask) => display.aside(ask));
   const memory = file ?? ramMemory();
-  const player = new Player({ client, deviceInfo, memory, nextCode, clock, random: call.random, speed, observer: observe(now, tell) });
+  const { rotateEvery: rotateEveryMs } = options;
+  const own = { client, deviceInfo, memory, nextCode, clock, random: call.random, speed, rotateEveryMs };
+  const player = new Player({ ...own, observer: observe(now, tell) });
   await display.open();
   try {
     return await live({ player, watch, cut, nextCode, now, tell }, call, options);

@@ -8,7 +8,7 @@ import { answerText, itemName, operationWords, phaseWords, spanText } from './tv
 
 const widestBar = 40;
 const blank: BoardLine = { text: '' };
-const calls: readonly RuntimeOperation[] = ['registerDevice', 'getDeviceConfig', 'getPlaylist', 'postEvents'];
+const calls: readonly RuntimeOperation[] = ['registerDevice', 'getDeviceConfig', 'getPlaylist', 'postEvents', 'rotateDeviceKey'];
 
 /** Left and right on one line, or below each other where there is no room. */
 function sides(left: string, right: string, { columns }: BoardSize): string[] {

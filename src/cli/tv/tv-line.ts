@@ -13,6 +13,10 @@ function words(happening: Happening): [label: string, text: string] | undefined 
       return ['phase', phaseWords[happening.phase]];
     case 'bound':
       return ['paired', `with the screen ${happening.screenId}, as device ${happening.deviceId}`];
+    case 'rotated':
+      return ['key', 'a new one, used from now on; the former is kept'];
+    case 'fallBack':
+      return ['key', `back to the former one: ${happening.code}`];
     case 'unpaired':
       return ['unpaired', unpairedWords[happening.why]];
     case 'show':

@@ -1,7 +1,7 @@
 import { connectionOptions, manner } from '../common-options.ts';
 import * as option from '../option.ts';
 import type { Values } from '../settings.ts';
-import { span, speed } from '../simulate-settings.ts';
+import { rotateEvery, span, speed } from '../simulate-settings.ts';
 
 const { url, context, caFile, insecureHttp } = connectionOptions;
 
@@ -20,6 +20,7 @@ export const tvOptions = {
   locationHint: option.text('--location <text>', 'likewise'),
   speed: speed('--speed <factor>', 'seconds of the TV in one of ours: 60 is an hour a minute, max is no waiting; 1 unless given'),
   duration: span('--duration <time>', 'stop after so long, such as 30s or 10m'),
+  rotateEvery: rotateEvery('--rotate-every <time>', "change the key so often, by the TV's clock, such as 12h or 7d; never unless given"),
   once: option.flag('--once', 'fetch config and playlist, send a heartbeat, and end'),
   output: option.choice(['ndjson'], '-o, --output <format>', 'a JSON object for each thing that happens'),
   ...manner,

@@ -15,6 +15,7 @@ export const operationWords: Readonly<Record<RuntimeOperation, string>> = {
   getDeviceConfig: 'config',
   getPlaylist: 'playlist',
   postEvents: 'events',
+  rotateDeviceKey: 'rotate',
 };
 
 export const unpairedWords: Readonly<Record<UnpairedReason, string>> = {

@@ -1,5 +1,5 @@
 /** The calls of a TV that a fault may be for. */
-export const targets = ['register', 'playlist', 'config', 'events', 'all'] as const;
+export const targets = ['register', 'playlist', 'config', 'events', 'rotate', 'all'] as const;
 export type Target = (typeof targets)[number];
 
 /** How often something happens to a TV, by its own clock: once in each span, or so many times in it on average. */

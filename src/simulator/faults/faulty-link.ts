@@ -36,6 +36,7 @@ const targetOf: Readonly<Record<string, Target>> = {
   getPlaylist: 'playlist',
   getDeviceConfig: 'config',
   postEvents: 'events',
+  rotateDeviceKey: 'rotate',
 };
 
 const broken = (code: string) => Object.assign(new Error(`A fault: ${code}`), { code });

@@ -27,7 +27,10 @@ describe('a fault rule', () => {
     ['', 'something is missing at character 1: a rule begins with one of lost-request, '],
     ['lost-anwser:5%', '"lost-anwser" (character 1) is not understood: a rule begins with one of'],
     ['lost-answer', 'something is missing at character 12: there must be a share such as 20%'],
-    ['lost-answer:evnts:20%', '"evnts" (character 13) is not understood: there must be one of register, playlist, config, events, all'],
+    [
+      'lost-answer:evnts:20%',
+      '"evnts" (character 13) is not understood: there must be one of register, playlist, config, events, rotate, all',
+    ],
     ['lost-answer:events:120%', '"120%" (character 20)'],
     ['lost-answer:events:0%', '"0%" (character 20)'],
     ['lost-answer:events:20', '"20" (character 20)'],
