@@ -1,6 +1,8 @@
+import type { Awaitable } from '../domain/awaitable.ts';
 import { SignageError } from '../domain/error.ts';
 import type { Page } from '../domain/list.ts';
 import type { TenantCreation, TenantPatch, TenantQuery, TenantView } from '../domain/tenant.ts';
+import type { Tx } from '../store/store.ts';
 import { type Caller, type Kit, recordChange } from './context.ts';
 import { lookUp, withName } from './lookup.ts';
 import { afterId, named, toPage } from './paging.ts';
@@ -53,6 +55,15 @@ export function makeTenants(kit: Kit) {
     );
   }
 
+  /** Ends the tenant's tokens, each with an entry of its own: whoever puts a backup back must learn which of them work again. */
+  async function endTokens(tx: Tx, caller: Caller, tenantId: string): Promise<void> {
+    for (const { id, name, role } of await tx.select('tokens', 'tenantId', [tenantId])) {
+      await tx.delete('tokens', id);
+      const subject = { kind: 'token', id };
+      await recordChange(kit, tx, caller, { action: 'token.delete', subject, tenantId: null, details: { name, role, tenantId } });
+    }
+  }
+
   /** Its tokens and its config go with it. Throws `tenant_not_empty`, `last_tenant`. */
   async function remove(caller: Caller, id: string): Promise<void> {
     const others = await store.list('tenants', { limit: 2 });
@@ -62,7 +73,7 @@ export function makeTenants(kit: Kit) {
         throw new SignageError('tenant_not_empty', `The tenant ${JSON.stringify(row.name)} has venues: delete them first.`);
       }
       if (await isLast(tx, row.id, others.items)) throw new SignageError('last_tenant', 'This is the last tenant: make another one first.');
-      for (const token of await tx.select('tokens', 'tenantId', [row.id])) await tx.delete('tokens', token.id);
+      await endTokens(tx, caller, row.id);
       await tx.delete('configs', `tenant/${row.id}`);
       await tx.delete('tenants', row.id);
       const subject = { kind: 'tenant', id: row.id };
@@ -74,7 +85,7 @@ export function makeTenants(kit: Kit) {
 }
 
 /** Whether none of the tenants that were seen before the change is still there but this one. */
-async function isLast(tx: { get(table: 'tenants', id: string): Promise<unknown> }, id: string, seen: { id: string }[]): Promise<boolean> {
+async function isLast(tx: { get(table: 'tenants', id: string): Awaitable<unknown> }, id: string, seen: { id: string }[]): Promise<boolean> {
   for (const other of seen) {
     if (other.id !== id && (await tx.get('tenants', other.id))) return false;
   }

@@ -83,6 +83,8 @@ describe('signage data backup', () => {
 });
 
 describe('signage data restore', () => {
+  const revoked = (what: string, id: string, command: string) => ({ at: expect.any(String), what, id, reason: 'revoked', command });
+
   it('says what must be revoked again, when the former folder tells of it', async () => {
     const own = join(folder, 'own');
     const former = await startService({ store: own, clock: systemClock });
@@ -103,12 +105,43 @@ describe('signage data restore', () => {
     await former.close();
     expect(code).toBe(0);
     expect(json.undone).toEqual([
-      { at: expect.any(String), what: 'device key', id: lost.deviceId, command: `signage device revoke ${lost.deviceId}` },
-      { at: expect.any(String), what: 'token', id: token.id, command: `signage token delete ${token.id}` },
-      { at: expect.any(String), what: 'device key', id: changed.deviceId, command: `signage device revoke ${changed.deviceId}` },
-      { at: expect.any(String), what: 'device key', id: gone.deviceId, command: `signage device revoke ${gone.deviceId}` },
+      revoked('device key', lost.deviceId, `signage device revoke ${lost.deviceId}`),
+      revoked('token', token.id, `signage token delete ${token.id}`),
+      { ...revoked('device key', changed.deviceId, `signage device revoke ${changed.deviceId}`), reason: 'replaced' },
+      revoked('device key', gone.deviceId, `signage device revoke ${gone.deviceId}`),
     ]);
-    expect(stderr).toContain(`signage device revoke ${lost.deviceId}`);
+    expect(stderr).toContain(
+      `was revoked at ${json.undone[0].at} works again. Once the service runs: signage device revoke ${lost.deviceId}`,
+    );
+    // That TV finds back by itself, if it has kept its former key: to revoke it would send somebody there for nothing.
+    expect(stderr).toContain(`was replaced at ${json.undone[2].at} works again, and the new one is unknown`);
+  });
+
+  it('says which tokens of a tenant that was deleted work again', async () => {
+    const own = join(folder, 'own-tenants');
+    const former = await startService({ store: own, clock: systemClock });
+    const made = (path: string, body: object, tenantId?: string) =>
+      former.manage('POST', path, body, tenantId === undefined ? {} : { headers: { 'x-tenant-id': tenantId } });
+    const { id } = (await made('/v1/tenants', { name: 'Gone' })).body;
+    const before = (await made('/v1/tokens', { name: 'Before', role: 'admin' }, id)).body;
+    const file = join(folder, 'tenants.tar');
+    await cliOf(former, adminToken)(['data', 'backup', '-o', file]);
+    const after = (await made('/v1/tokens', { name: 'After', role: 'admin' }, id)).body;
+    expect((await former.manage('DELETE', `/v1/tenants/${id}`)).status).toBe(204);
+    const into = join(folder, 'tenants');
+    const { json, stderr } = await restoreTo(file, into, '--audit', own);
+    await former.close();
+    const command = `signage token delete ${before.id} --tenant ${id}`;
+    expect(json.undone).toEqual([{ at: expect.any(String), what: 'token', id: before.id, reason: 'revoked', command }]);
+    expect(stderr).toContain(command);
+    expect(stderr).not.toContain(after.id);
+    const copy = await startService({ store: into, clock: systemClock });
+    const me = () => copy.send('GET', '/v1/me', { key: before.token });
+    expect((await me()).status).toBe(200);
+    const typed = [...command.split(' ').slice(1), '--yes'];
+    expect((await cliOf(copy, adminToken)(typed)).code).toBe(0);
+    expect((await me()).status).toBe(401);
+    await copy.close();
   });
 
   it('6 for a backup that was cut short, and the folder is empty', async () => {

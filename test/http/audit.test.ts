@@ -180,8 +180,18 @@ describe('each change leaves exactly one entry', () => {
     );
     const entries = await auditOf(inside, () => platform.patch(`/v1/tenants/${other.id}`, { name: `${name} B` }));
     expect(entries).toEqual([expect.objectContaining({ action: 'tenant.update', subject, details: { name: `${name} B` } })]);
+    const { id, name: tokenName } = (await inside.post('/v1/tokens', { name: fresh(), role: 'viewer' })).body;
     const deleted = await auditOf(platform, () => platform.delete(`/v1/tenants/${other.id}`));
-    expect(deleted).toEqual([expect.objectContaining({ action: 'tenant.delete', subject, details: { name: `${name} B` } })]);
+    // Its tokens end with it, each with an entry of its own; the tenant that they were of cannot be asked any more.
+    expect(deleted).toHaveLength(2);
+    expect(deleted).toContainEqual(expect.objectContaining({ action: 'tenant.delete', subject, details: { name: `${name} B` } }));
+    expect(deleted).toContainEqual(
+      expect.objectContaining({
+        action: 'token.delete',
+        subject: { kind: 'token', id },
+        details: { name: tokenName, role: 'viewer', tenantId: other.id },
+      }),
+    );
   });
 });
 

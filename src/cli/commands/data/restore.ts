@@ -54,8 +54,8 @@ audit: those that it tells of are listed, with what to type.`,
     if (audit !== undefined) await requireReadable(audit, 'The folder of --audit');
     const { at, files, bytes } = await restore(call, file, data);
     const undone = audit === undefined ? undefined : await findUndone(audit, at);
-    for (const one of undone ?? [])
-      call.note(`A ${one.what} that was revoked at ${one.at} works again. Once the service runs: ${one.command}`);
+    const { undoneNote } = await import('../../data/undone-revocations.ts');
+    for (const one of undone ?? []) call.note(undoneNote(one));
     if (undone === undefined) call.note('Device keys and tokens that were revoked after the backup work again. --audit FOLDER lists them.');
     const result = { backupAt: at, data, files, bytes, ...(undone && { undone }) };
     await call.results.record(result, { columns: columns(), nameOf: () => data });
