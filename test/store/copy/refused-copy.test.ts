@@ -1,12 +1,14 @@
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { checkStore } from '../../../src/store/check.ts';
 import { copyStore, planCopy } from '../../../src/store/copy/copy-store.ts';
 import { openFolderSource } from '../../../src/store/json/copy/folder-source.ts';
 import { openFolderTarget } from '../../../src/store/json/copy/folder-target.ts';
 import { openStore } from '../../../src/store/open.ts';
 import { openDatabaseSource } from '../../../src/store/postgres/copy/database-source.ts';
 import { openDatabaseTarget } from '../../../src/store/postgres/copy/database-target.ts';
+import { repairStore } from '../../../src/store/repair.ts';
 import { inDatabase } from '../../support/in-database.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { freshDatabase } from '../../support/postgres.ts';
@@ -200,5 +202,24 @@ describe('copyStore', () => {
       expect(await moved.impressions({ tenantId: tenantRow(1).id, by: 'timestamp', groupBy: 'day' })).toMatchObject([{ impressions: 2 }]);
       await moved.close();
     }
+  });
+});
+
+describe('half a copy in a data folder', () => {
+  it('copy_unfinished for a check and a repair of half a copy, and nothing is changed', async () => {
+    const location = await folder();
+    const interruption = new AbortController();
+    const half = copyStore(original, location, { clock, signal: interruption.signal, onProgress: () => interruption.abort() });
+    await expect(half).rejects.toMatchObject({ code: 'interrupted' });
+    const before = await readdir(location, { recursive: true });
+    expect(before).toContain('copy.json');
+    await expect(checkStore(location)).rejects.toEqual(refused('copy_unfinished', 'signage store copy'));
+    await expect(repairStore(location, await folder())).rejects.toEqual(refused('copy_unfinished', 'signage store copy'));
+    await writeFile(join(location, 'copy.json'), '{}\n');
+    expect(await checkStore(location)).toEqual([
+      { level: 'damage', file: 'copy.json', offset: null, what: expect.stringContaining('empty the folder') },
+    ]);
+    await expect(repairStore(location, await folder())).rejects.toEqual(refused('copy_unfinished', 'signage store copy'));
+    expect((await readdir(location, { recursive: true })).sort()).toEqual(before.sort());
   });
 });

@@ -1,4 +1,6 @@
 import { SignageError } from '../../../domain/error.ts';
+import { unfinished } from '../../copy/copy-progress.ts';
+import { copyMarker, readMarker } from '../copy/copy-marker.ts';
 import { hexSum } from '../hex-sum.ts';
 import { type ManifestData, manifestCopy, manifestName, readManifestFile, refuseNewer } from '../manifest.ts';
 import { recoverParts } from '../open-json-store.ts';
@@ -15,6 +17,7 @@ import { type Finding, Findings } from './finding.ts';
 export async function checkFolder(context: PartContext): Promise<Finding[]> {
   const findings = new Findings();
   const { disk, directory } = context;
+  if (await isUnfinishedCopy(context, findings)) return findings.all;
   const manifest = await checkManifests(context, findings);
   if (!manifest) return findings.all;
   await checkSecret(context, manifest, findings);
@@ -23,6 +26,18 @@ export async function checkFolder(context: PartContext): Promise<Finding[]> {
   for (const folder of ['events', 'audit'] as const) await checkDays(disk, directory, folder, manifest, findings);
   if (!findings.hasDamage) await tryStart(context, manifest, findings);
   return findings.all;
+}
+
+/** Of what was not copied whole there is nothing to judge. Throws `copy_unfinished` when the copy can go on. */
+async function isUnfinishedCopy({ disk, directory }: PartContext, findings: Findings): Promise<boolean> {
+  const marker = await readMarker(disk, directory).catch((error: unknown) => {
+    if (!(error instanceof SignageError)) throw error;
+    const what = 'its contents are not what was written, and the copy into this folder was not finished: empty the folder, and copy again';
+    findings.damage(copyMarker, what);
+    return undefined;
+  });
+  if (marker) throw unfinished(directory);
+  return findings.hasDamage;
 }
 
 /** The manifest, or its copy if that is all there is. */

@@ -18,13 +18,13 @@ export interface FolderProgress extends CopyProgress {
   documents: Record<string, DocumentEntry>;
 }
 
-const fileName = 'copy.json';
+export const copyMarker = 'copy.json';
 /** What may lie in a folder that is as good as empty. */
 const harmless = /^(\..*|lost\+found|lock\.sock.*|copy\.json\.tmp)$/;
 
 /** The progress of the copy into a folder, if there is one. */
 export async function readMarker(disk: FileSystem, directory: string): Promise<FolderProgress | undefined> {
-  const path = `${directory}/${fileName}`;
+  const path = `${directory}/${copyMarker}`;
   if ((await disk.sizeOf(path)) === undefined) return undefined;
   const bytes = await disk.readFile(path);
   if (!isWhole(bytes.subarray(0, -1))) throw damaged(path, 'its contents are not what was written');
@@ -34,18 +34,18 @@ export async function readMarker(disk: FileSystem, directory: string): Promise<F
 
 export async function writeMarker(disk: FileSystem, directory: string, progress: FolderProgress): Promise<void> {
   const bytes = frame(JSON.stringify(progress).slice(1));
-  await replaceFile(disk, `${directory}/${fileName}`, (file) => writeFully(file, bytes));
+  await replaceFile(disk, `${directory}/${copyMarker}`, (file) => writeFully(file, bytes));
   await disk.syncDirectory(directory);
 }
 
 export async function removeMarker(disk: FileSystem, directory: string): Promise<void> {
-  await disk.unlink(`${directory}/${fileName}`);
+  await disk.unlink(`${directory}/${copyMarker}`);
   await disk.syncDirectory(directory);
 }
 
-/** Throws `copy_unfinished` for a folder that has only a part of a store. */
+/** Throws `copy_unfinished` for a folder that has only a part of a store, however far that is. */
 export async function refuseUnfinishedCopy(disk: FileSystem, directory: string): Promise<void> {
-  if ((await disk.sizeOf(`${directory}/${fileName}`)) !== undefined) throw unfinished(directory);
+  if ((await disk.sizeOf(`${directory}/${copyMarker}`)) !== undefined) throw unfinished(directory);
 }
 
 /** The progress of the copy of this source into a folder; `undefined` for one that is empty, or not there. Throws `store_not_empty` for all others. */

@@ -11,18 +11,21 @@ import type { SalvagedJournal } from './salvage-journal.ts';
 
 type RowOp = ['put', TableName, Row] | ['del', TableName, string];
 
+/** The last record that a document contains, of those that need not be as they were written; `undefined`: it is whole. */
+type ContainedIn = (document: string) => number | undefined;
+
 /**
  * Brings rows in order that the repaired files do not have right: what was lost with a document and is still in the journal, and rows of which two have the
- * same unique key. All of it becomes one more record of the journal. Answers how many rows came back.
+ * same unique key. All of it becomes one more record of the journal.
  */
 export async function amendRows(
   { into, log }: RepairContext,
   state: DurableState,
   journal: SalvagedJournal,
-  damaged: ReadonlySet<string>,
+  containedIn: ContainedIn,
   epoch: number,
 ): Promise<void> {
-  const ops = await lostRows(state, journal, damaged);
+  const ops = await lostRows(state, journal, containedIn);
   if (ops.length > 0) log.add('documents', 'rows of damaged documents were taken from the journal', { lost: 0 });
   for (const op of ops) state.base.load(op[1], op[0] === 'put' ? op[2].id : op[2], op[0] === 'put' ? op[2] : null);
   for (const { table, loser, winner, index } of conflicts(state)) {
@@ -37,21 +40,25 @@ export async function amendRows(
   await writeFile(into, `journal/${segmentName(seq, epoch)}`, frame(`"seq":${seq},"at":${at},"ops":${JSON.stringify(ops)}}`));
 }
 
-/** Rows of damaged documents as the journal has them last. With a gap in it, something later may be missing: then only rows come that are gone. */
-async function lostRows(state: DurableState, { records, hasGap }: SalvagedJournal, damaged: ReadonlySet<string>): Promise<RowOp[]> {
-  const latest = new Map<string, RowOp>();
-  for (const { ops } of records) {
-    for (const op of ops) if (op[0] !== 'audit') latest.set(`${op[1]}/${op[0] === 'put' ? op[2].id : op[2]}`, op);
+/**
+ * Rows of damaged documents as the journal has them last. With a gap in it, something later may be missing: then only rows come that are gone, or
+ * that the journal has of later date than their document.
+ */
+async function lostRows(state: DurableState, { records, hasGap }: SalvagedJournal, containedIn: ContainedIn): Promise<RowOp[]> {
+  const latest = new Map<string, { op: RowOp; seq: number }>();
+  for (const { seq, ops } of records) {
+    for (const op of ops) if (op[0] !== 'audit') latest.set(`${op[1]}/${op[0] === 'put' ? op[2].id : op[2]}`, { op, seq });
   }
   const lost: RowOp[] = [];
-  for (const op of latest.values()) {
+  for (const { op, seq } of latest.values()) {
     const [, table] = op;
     const id = op[0] === 'put' ? op[2].id : op[2];
     const now: Row | undefined = table === 'pastPlaylists' ? await state.cold.get(id) : state.base.row(table, id);
     const row = op[0] === 'put' ? op[2] : now;
-    if (!row || !damaged.has(documentOf(table, row))) continue;
+    const contains = row && containedIn(documentOf(table, row));
+    if (contains === undefined) continue;
     const isSame = op[0] === 'put' && now !== undefined && sorted(now) === sorted(op[2]);
-    if (!isSame && (now === undefined || !hasGap)) lost.push(op);
+    if (!isSame && (now === undefined || !hasGap || seq > contains)) lost.push(op);
   }
   return lost;
 }

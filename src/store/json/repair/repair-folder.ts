@@ -11,6 +11,7 @@ import { replaceFile } from '../replace-file.ts';
 import { makeSecret, readSecret } from '../secret.ts';
 import { amendRows } from './amend-rows.ts';
 import { EventDocument, isEventDocument } from './event-documents.ts';
+import { guessManifest } from './guess-manifest.ts';
 import { type RepairContext, writeFile } from './repair-context.ts';
 import { salvageAudit } from './salvage-audit.ts';
 import { type DamagedDocument, salvageDocuments, writeDocument } from './salvage-documents.ts';
@@ -21,11 +22,12 @@ const folders = ['documents', 'journal', 'events', 'audit'];
 
 /**
  * Writes a sound store into an empty folder: all that can be read of a damaged one, which stays as it is. The manifest comes last, so that what was cut short
- * is taken for no store. Throws `store_damaged` when neither manifest can be read.
+ * is taken for no store. Throws `store_damaged` when there is nothing to go by.
  */
 export async function repairFolder(context: RepairContext, random: Random): Promise<void> {
   const { into } = context;
-  const manifest = await salvageManifest(context);
+  const known = await salvageManifest(context);
+  const manifest = known ?? (await guessManifest(context));
   for (const folder of folders) await into.disk.makeDirectory(`${into.directory}/${folder}`);
   const secret = await salvageSecret(context, manifest, random);
   const { marks, epoch } = manifest;
@@ -36,7 +38,7 @@ export async function repairFolder(context: RepairContext, random: Random): Prom
     for (const one of counted) one.apply(record);
   });
   const audit = await salvageAudit(context, marks.audit as Parameters<typeof salvageAudit>[1], journal.records);
-  const documents = { ...sound, ...(await rewriteDocuments(context, damaged, { counted, events, journal })) };
+  const documents = { ...sound, ...(await rewriteDocuments(context, damaged, { counted, events, journal, isGuessed: !known })) };
   const { backup: _backup, ...rest } = manifest;
   const repaired: ManifestData = {
     ...rest,
@@ -44,11 +46,14 @@ export async function repairFolder(context: RepairContext, random: Random): Prom
     marks: { journal: journal.mark, ...(events.mark && { events: events.mark }), ...(audit && { audit }) },
   };
   const parts = await recoverParts(into, repaired);
-  await amendRows(context, parts.state, journal, new Set(damaged.map(({ name }) => name)), epoch);
+  const seqs = new Map(damaged.map(({ name, entry }) => [name, entry.seq]));
+  // Without a manifest nobody knows which documents there were: one that is missing may be lost.
+  await amendRows(context, parts.state, journal, (name) => seqs.get(name) ?? (known ? undefined : 0), epoch);
   await finish(context, repaired);
 }
 
-async function salvageManifest({ from, log }: RepairContext): Promise<ManifestData> {
+/** `undefined` when neither of the two can be read. */
+async function salvageManifest({ from, log }: RepairContext): Promise<ManifestData | undefined> {
   for (const name of [manifestName, manifestCopy]) {
     const manifest = await readManifestFile(from.disk, `${from.directory}/${name}`).catch((error: unknown) => {
       if (!(error instanceof SignageError)) throw error;
@@ -56,12 +61,11 @@ async function salvageManifest({ from, log }: RepairContext): Promise<ManifestDa
     });
     if (manifest) {
       refuseNewer(manifest, from.directory);
+      if (name === manifestCopy) log.add(manifestName, 'it cannot be read; the other copy was used');
       return manifest;
     }
-    log.add(name, 'it cannot be read; the other copy was used');
   }
-  const message = `Neither ${manifestName} nor ${manifestCopy} in ${from.directory} can be read: nothing tells what belongs together. Restore a backup.`;
-  throw new SignageError('store_damaged', message);
+  return undefined;
 }
 
 async function salvageSecret({ from, into, log }: RepairContext, { secret: sum }: ManifestData, random: Random): Promise<Uint8Array> {
@@ -84,25 +88,27 @@ interface Sources {
   counted: readonly EventDocument[];
   events: SalvagedEvents;
   journal: SalvagedJournal;
+  /** No manifest says how the documents were written, and when. */
+  isGuessed: boolean;
 }
 
 /** What is left of damaged documents, with what the events tell of those that count them. */
 async function rewriteDocuments(
   context: RepairContext,
   damaged: readonly DamagedDocument[],
-  { counted, events, journal }: Sources,
+  { counted, events, journal, isGuessed }: Sources,
 ): Promise<Record<string, DocumentEntry>> {
   const documents: Record<string, DocumentEntry> = {};
   for (const document of damaged) {
     const { name, entry, dropped } = document;
-    const fromEvents = await counted.find((one) => one.document === document)?.lines(events);
+    const fromEvents = await counted.find((one) => one.document === document)?.lines(events, isGuessed);
     const isInJournal = journal.isComplete && /^(rows|past)-/.test(name);
     const lines = isInJournal ? [] : (fromEvents?.lines ?? document.lines);
     const file = `documents/${entry.file}`;
     if (isInJournal) context.log.add(file, 'it was made again from the journal');
     else if (fromEvents?.isExact) context.log.add(file, 'it was counted again from the events');
     else if (dropped > 0) context.log.add(file, 'lines that cannot be read were left out', { lost: dropped });
-    else context.log.add(file, 'something in it is missing or not what was written; nothing tells what', { lost: null });
+    else if (!isGuessed) context.log.add(file, 'something in it is missing or not what was written; nothing tells what', { lost: null });
     const written = await writeDocument(context, entry, lines);
     if (written) documents[name] = written;
   }

@@ -1,0 +1,161 @@
+// Both copies of the manifest are lost: what can be read is told from the files themselves.
+import { randomBytes } from 'node:crypto';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { dayMs } from '../../../src/domain/clock.ts';
+import { checkStore } from '../../../src/store/check.ts';
+import { openJsonStore } from '../../../src/store/json/open-json-store.ts';
+import { repairFolder } from '../../../src/store/json/repair/repair-folder.ts';
+import { RepairLog } from '../../../src/store/json/repair/repair-log.ts';
+import { openStore } from '../../../src/store/open.ts';
+import { repairStore } from '../../../src/store/repair.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { batchOf, guid, impression } from '../sample-batch.ts';
+import { venueRow } from '../sample-rows.ts';
+import { damagedDisk, damagesOf, filesIn } from './damages.ts';
+import { fullStore, holdings } from './full-store.ts';
+import { contextOn } from './part-rig.ts';
+import { contentsOf, copyOf } from './store-folder.ts';
+
+const manifests = ['manifest.json', 'manifest.copy.json'];
+const losing = async (folder: string) => {
+  for (const name of manifests) await rm(join(folder, name));
+};
+
+async function repairedOf(folder: string, clock: ManualClock) {
+  const before = await contentsOf(folder);
+  const into = join(await temporaryFolder(), 'new');
+  const mended = await repairStore(folder, into, clock);
+  expect(await contentsOf(folder)).toEqual(before);
+  expect((await checkStore(into)).filter(({ level }) => level === 'damage')).toEqual([]);
+  return { into, mended, store: await openStore(into, { clock }) };
+}
+
+describe('a repair without a manifest', () => {
+  it.each([
+    ['is gone', losing],
+    ['is damaged', async (folder: string) => Promise.all(manifests.map((name) => writeFile(join(folder, name), 'x'))).then(() => {})],
+  ])('loses nothing of a store that was stopped, when that %s, and says that nothing can vouch for it', async (_, lose) => {
+    const { folder, clock } = await fullStore();
+    const original = await openStore(await copyOf(folder), { clock });
+    await lose(folder);
+    const { mended, store } = await repairedOf(folder, clock);
+    expect(await holdings(store)).toEqual(await holdings(original));
+    expect(mended[0]).toEqual({ file: 'manifest.json', offset: null, lost: null, what: expect.stringContaining('no checksum') });
+    expect(mended.slice(1).filter(({ lost }) => lost !== 0)).toEqual([]);
+    await Promise.all([store.close(), original.close()]);
+  });
+
+  it('loses nothing after a crash but what was noted of devices last', async () => {
+    const { folder, clock, store } = await fullStore({ crashed: true });
+    const crashed = await copyOf(folder);
+    const { seen: _seen, ...before } = await holdings(store);
+    await store.close();
+    await losing(crashed);
+    const repaired = await repairedOf(crashed, clock);
+    expect(await holdings(repaired.store)).toMatchObject(before);
+    await repaired.store.close();
+  });
+
+  it('keeps counting what retention has dropped, and what came after the last checkpoint', async () => {
+    const { folder, clock } = await fullStore();
+    const store = await openStore(folder, { clock });
+    await store.dropBefore(clock.now());
+    await store.appendBatch(batchOf([impression(clock.now(), { number: 99 })], { deviceId: guid('devi', 1), key: 'the last' }));
+    const crashed = await copyOf(folder);
+    const before = await holdings(store);
+    await store.close();
+    await losing(crashed);
+    const repaired = await repairedOf(crashed, clock);
+    const { received, timestamp, events } = await holdings(repaired.store);
+    expect({ received, timestamp, events }).toEqual({ received: before.received, timestamp: before.timestamp, events: before.events });
+    // Keys of batches that are gone, and of the newest one.
+    for (const key of ['key 1', 'the last']) {
+      const again = batchOf([impression(1)], { deviceId: guid('devi', 1), key });
+      await expect(repaired.store.appendBatch(again), key).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+    }
+    await repaired.store.close();
+  });
+
+  it('goes by the newest version of a document, and brings in what the journal has of later date, also past a damaged record', async () => {
+    const folder = await temporaryFolder();
+    const clock = new ManualClock();
+    let store = await openStore(folder, { clock });
+    await store.write((tx) => tx.put('venues', venueRow(1, { name: 'First' })));
+    await store.close();
+    const [document = ''] = (await filesIn(folder)).filter((file) => file.startsWith('documents/rows-venues'));
+    const older = await readFile(join(folder, document));
+    store = await openStore(folder, { clock });
+    await store.write((tx) => tx.put('venues', venueRow(1, { name: 'Second' })));
+    await store.write((tx) => tx.put('venues', venueRow(2, { name: 'Other' })));
+    await store.write((tx) => tx.put('venues', venueRow(1, { name: 'Third' })));
+    const crashed = await copyOf(folder);
+    await store.close();
+    const segment = (await filesIn(crashed)).findLast((file) => file.startsWith('journal')) ?? '';
+    const text = await readFile(join(crashed, segment), 'utf8');
+    await writeFile(join(crashed, segment), text.replace('"Other"', '"Otter"'));
+    await writeFile(join(crashed, document.replace(/\.\d+\.json$/, '.0.json')), older);
+    await losing(crashed);
+    const repaired = await repairedOf(crashed, clock);
+    const { items } = await repaired.store.list('venues', { limit: 10 });
+    expect(items.map(({ name }) => name)).toEqual(['Third']);
+    expect(repaired.mended).toContainEqual(expect.objectContaining({ lost: 0, what: expect.stringContaining('is newer') }));
+    await repaired.store.close();
+  });
+
+  it('leaves a row deleted that a leftover of a document still has', async () => {
+    const folder = await temporaryFolder();
+    const clock = new ManualClock();
+    let store = await openStore(folder, { clock });
+    await store.write((tx) => tx.put('venues', venueRow(1)));
+    await store.close();
+    store = await openStore(folder, { clock });
+    await store.write((tx) => tx.delete('venues', venueRow(1).id));
+    const crashed = await copyOf(folder);
+    await store.close();
+    await losing(crashed);
+    const repaired = await repairedOf(crashed, clock);
+    expect((await repaired.store.list('venues', { limit: 10 })).items).toEqual([]);
+    await repaired.store.close();
+  });
+
+  it('goes on where there is nothing but events, from the first that retention has left', async () => {
+    const { folder, clock } = await fullStore();
+    for (const file of await filesIn(folder)) {
+      if (!file.startsWith('events/') || file === 'events/2026-11-20.ndjson') await rm(join(folder, file));
+    }
+    const repaired = await repairedOf(folder, clock);
+    expect((await holdings(repaired.store)).events).toEqual([3, 3, 4, 4, 5, 5, 6, 6]);
+    expect(await repaired.store.appendBatch(batchOf([impression(clock.now() + dayMs)]))).toBe('stored');
+    await repaired.store.close();
+  });
+});
+
+describe('a repair without a manifest, of a store of which another file is damaged too', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = (await fullStore()).folder;
+  });
+
+  it('starts, whichever it is, and loses no row that is in the journal', { timeout: 60_000 }, async () => {
+    const contents = await contentsOf(folder);
+    for (const name of manifests) delete contents[name];
+    const damages = (await damagesOf(folder)).filter(({ file }, at) => !manifests.includes(file) && at % 29 === 0);
+    expect(damages.length).toBeGreaterThan(10);
+    for (const damage of damages) {
+      const about = `${damage.file}: ${damage.what}`;
+      const clock = new ManualClock(Date.UTC(2026, 10, 22, 13));
+      const disk = await damagedDisk(contents, damage);
+      const into = contextOn(disk, clock, '/new');
+      await repairFolder({ from: contextOn(disk, clock), into, log: new RepairLog() }, randomBytes);
+      const store = await openJsonStore(into, randomBytes, async () => {});
+      const { venues, screens, devices, deviceKeys, playlists } = await holdings(store);
+      // Those of the last day are in the journal.
+      for (const numbers of [venues, screens, devices, deviceKeys, playlists])
+        expect(numbers, about).toEqual(expect.arrayContaining([5, 6]));
+      await store.close();
+    }
+  });
+});
