@@ -1,11 +1,15 @@
 import { crc32 } from 'node:zlib';
 import { createTarPacker, type TarPackController } from 'modern-tar';
-import { iso } from '../../domain/clock.ts';
+import { iso, minuteMs } from '../../domain/clock.ts';
 import { backupHead, backupTail } from './backup-format.ts';
+import { unavailable } from './group-log.ts';
 import { readAt } from './log-lines.ts';
 import type { PartContext } from './parts.ts';
 import { type Instant, type StateFile, stateFiles } from './state-files.ts';
 import { turn } from './turns.ts';
+
+/** A reader who takes nothing for so long is given up: for its sake nothing is deleted. */
+const patienceMs = 5 * minuteMs;
 
 /** What is read at a time. */
 const chunkBytes = 256 * 1024;
@@ -21,6 +25,7 @@ export class Backup {
   readonly #context: PartContext;
   readonly #instant: Instant;
   readonly #tar: TarPackController;
+  #cancelTimer = () => {};
 
   /** `release` lets the store delete again. */
   constructor(context: PartContext, instant: Instant, release: () => Promise<void>) {
@@ -40,12 +45,25 @@ export class Backup {
 
   async #run(release: () => Promise<void>): Promise<void> {
     try {
+      this.#noteProgress();
       await this.#pack();
     } catch (error) {
       // To a reader that has gone away it says nothing.
       this.#tar.error(error);
     }
+    this.#cancelTimer();
     await release().catch((error: unknown) => this.#context.warn('What was kept for a backup could not be deleted', error));
+  }
+
+  /** The reader has taken something: from here on it has its time again. */
+  #noteProgress(): void {
+    const { clock, warn } = this.#context;
+    this.#cancelTimer();
+    this.#cancelTimer = clock.after(patienceMs, () => {
+      const why = `The backup was given up: nobody read on for ${patienceMs / minuteMs} minutes.`;
+      warn(why);
+      this.#tar.error(unavailable(why));
+    });
   }
 
   async #pack(): Promise<void> {
@@ -72,6 +90,7 @@ export class Backup {
     for await (const chunk of this.#chunks(file)) {
       sum = crc32(chunk, sum);
       await writer.write(chunk);
+      this.#noteProgress();
       await turn();
     }
     await writer.close();

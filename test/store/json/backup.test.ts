@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { packTar, unpackTar } from 'modern-tar';
 import { describe, expect, it } from 'vitest';
 import { dayMs, minuteMs } from '../../../src/domain/clock.ts';
+import { type FileSystem, nodeFileSystem, type OpenFile } from '../../../src/store/json/file-system.ts';
 import { openStore } from '../../../src/store/open.ts';
 import { restoreStore } from '../../../src/store/restore.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { overriding } from '../../support/planted-store.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { batchOf, guid, impression } from '../sample-batch.ts';
 import { venueRow } from '../sample-rows.ts';
@@ -19,6 +21,36 @@ async function filled(count: number) {
   for (let number = 1; number <= count; number++) await add(store, clock, number);
   return { folder, clock, store };
 }
+
+/** A disk that says how much was read of files that were opened. */
+function counting(disk: FileSystem) {
+  const counts = { bytes: 0 };
+  const open: FileSystem['open'] = async (path, how) => {
+    const file = await disk.open(path, how);
+    const read: OpenFile['read'] = async (into, position) => {
+      const got = await file.read(into, position);
+      counts.bytes += got;
+      return got;
+    };
+    return overriding(file, { read });
+  };
+  return { disk: overriding(disk, { open }), counts };
+}
+
+/** A backup of more than is packed ahead of the reader, who has not read yet; most of it was received two days ago. */
+async function large(place = 'memory:', disk = nodeFileSystem) {
+  const clock = new ManualClock();
+  const store = await openStore(place, { clock, ...(place !== 'memory:' && { disk }) });
+  const body = Buffer.from(JSON.stringify([{ type: 'log', timestamp: 1, text: 'x'.repeat(1000) }]));
+  for (let n = 0; n < 120; n++)
+    await store.appendBatch({ ...batchOf([]), body: Buffer.concat([Buffer.alloc(100_000, ' '), body]), events: [] });
+  clock.advance(2 * dayMs);
+  await add(store, clock, 1);
+  return { clock, store, stream: await store.backup() };
+}
+
+/** The packing goes no further than this ahead of its reader. */
+const aheadBytes = 8 * 1024 * 1024;
 
 describe('a backup', () => {
   it('holds all that was acknowledged before it was asked for, and no part of anything else, however busy the store is', {
@@ -71,13 +103,42 @@ describe('a backup', () => {
     expect(await readdir(join(folder, 'events'))).toHaveLength(1);
   });
 
+  it('ends with an error, and lets go of what it kept, when its reader takes nothing for 5 minutes', async () => {
+    const folder = await temporaryFolder();
+    const { disk, counts } = counting(nodeFileSystem);
+    const { clock, store, stream } = await large(folder, disk);
+    const files = async () => (await readdir(join(folder, 'events'))).length;
+    const reader = stream.getReader();
+    await reader.read();
+    await expect.poll(() => counts.bytes, { timeout: 10_000 }).toBeGreaterThan(aheadBytes);
+    await store.dropBefore(clock.now() - dayMs);
+    clock.advance(4 * minuteMs);
+    await new Promise(setImmediate);
+    expect(await files()).toBe(2);
+    clock.advance(minuteMs);
+    await expect.poll(files).toBe(1);
+    const rest = async () => {
+      while (!(await reader.read()).done);
+    };
+    await expect(rest()).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('5 minutes') });
+    await store.write(async (tx) => tx.put('venues', venueRow(5)));
+    await store.close();
+  });
+
+  it('goes on for as long as its reader takes something now and then', async () => {
+    const { clock, store, stream } = await large();
+    let bytes = 0;
+    for await (const part of stream) {
+      bytes += part.length;
+      if (bytes % 1_000_000 < part.length) clock.advance(4 * minuteMs);
+      await new Promise(setImmediate);
+    }
+    expect(bytes).toBeGreaterThan(12_000_000);
+    await store.close();
+  });
+
   it('ends with an error when the store is closed before it is complete', async () => {
-    const store = await openStore('memory:');
-    const body = Buffer.from(JSON.stringify([{ type: 'log', timestamp: 1, text: 'x'.repeat(1000) }]));
-    // More than is packed ahead of the reader.
-    for (let n = 0; n < 120; n++)
-      await store.appendBatch({ ...batchOf([]), body: Buffer.concat([Buffer.alloc(100_000, ' '), body]), events: [] });
-    const stream = await store.backup();
+    const { store, stream } = await large();
     await store.close();
     await expect(bytesOf(stream)).rejects.toMatchObject({ code: 'unavailable' });
   });
