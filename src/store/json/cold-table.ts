@@ -1,5 +1,7 @@
+import { SignageError } from '../../domain/error.ts';
 import type { Playlist } from '../../domain/records.ts';
 import type { RenderedDocument, WrittenDocument } from './document-owner.ts';
+import { unavailable } from './group-log.ts';
 import type { ColdTable, MakeColdTable } from './parts.ts';
 import { shardOf } from './shard.ts';
 import { textLines } from './text-lines.ts';
@@ -24,6 +26,7 @@ interface Shard {
 class ColdPlaylists implements ColdTable {
   readonly kind = 'past';
   readonly log = 'journal';
+  readonly readsLate = true;
   readonly #shards = new Map<string, Shard>();
 
   apply(seq: number, id: string, row: Playlist | null): void {
@@ -55,8 +58,8 @@ class ColdPlaylists implements ColdTable {
       for (const line of textLines(text)) if (screenOf(idOf(line)) === screenId) rows.set(idOf(line), JSON.parse(line));
     } catch (error) {
       // Replaced meanwhile: the new document, with what it does not have, is as good.
-      if (shard.document === document || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      return this.#rowsOf(screenId);
+      if (shard.document !== document && (error as NodeJS.ErrnoException).code === 'ENOENT') return this.#rowsOf(screenId);
+      throw error instanceof SignageError ? error : unavailable('The disk could not be read; nothing was changed.', error);
     }
     for (const [id, row] of changes) rows.set(id, row);
     return [...rows.values()].filter((row) => row !== null);

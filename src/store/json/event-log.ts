@@ -66,6 +66,10 @@ class DayFileEventLog implements EventLog, FilePart<EventsMark> {
     this.owners = [this.#rings, this.#rollups];
   }
 
+  get seq(): number {
+    return this.#applied.seq;
+  }
+
   get broken(): SignageError | undefined {
     return this.#log?.broken;
   }

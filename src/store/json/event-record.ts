@@ -1,15 +1,7 @@
 import { eventId } from '../../domain/event-id.ts';
+import type { CountedEvent } from '../impression-tally.ts';
 import type { EventBatch } from '../store.ts';
 import { frame } from './frame.ts';
-
-/** What a roll-up needs of an event. */
-export interface CountedEvent {
-  type: string;
-  timestamp: number;
-  campaignId?: string | null | undefined;
-  creativeId?: string | null | undefined;
-  duration?: unknown;
-}
 
 /** 8 bytes each of the hash of an idempotency key and of the bytes it stood for, in hex. */
 export interface KeyMark {

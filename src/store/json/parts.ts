@@ -65,6 +65,8 @@ export interface EventLog extends FilePart {
   extent(mark: FilesMark | undefined): Extent;
   /** The device's row is gone, and its idempotency keys go with it. */
   forget(deviceId: string): void;
+  /** The last durable batch. */
+  readonly seq: number;
   /** Why nothing can be appended any more, if so. */
   readonly broken: SignageError | undefined;
 }

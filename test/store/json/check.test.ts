@@ -106,6 +106,19 @@ describe('a check of a store after a crash', () => {
     expect((await checkStore(crashed)).filter(({ level }) => level === 'damage')).toEqual([]);
   });
 
+  it.each(['events/2026-11-22.ndjson', 'journal'])('names the last record of %s, if the manifest vouches for it', async (file) => {
+    const { folder } = await fullStore();
+    await changeManifest(folder, (manifest) => {
+      manifest.clean = false;
+    });
+    const name = file === 'journal' ? await lastSegment(folder) : file;
+    const bytes = await readFile(join(folder, name));
+    bytes[bytes.length - 9] = 0x00;
+    await writeFile(join(folder, name), bytes);
+    const offset = bytes.lastIndexOf('\n', -2) + 1;
+    expect(await checkStore(folder)).toContainEqual({ level: 'damage', file: name, offset, what: 'a record is damaged' });
+  });
+
   it('is sound when retention was cut short', async () => {
     const { folder, clock, store } = await fullStore({ crashed: true });
     const crashed = await copyOf(folder);

@@ -119,10 +119,11 @@ describe('rows', () => {
     table.apply(1, rowId(1, 1), row(1, 1));
     const [name = ''] = table.dirty();
     const line = `${JSON.stringify({ ...row(1, 2), id: undefined }).replace('{', `{"id":"${rowId(1, 2)}",`)}\n`;
-    const good: WrittenDocument = { seq: 9, read: async () => line, chunks };
+    const good: WrittenDocument = { seq: 9, read: async () => line, bytes: missing, chunks };
     table.written(name, {
       seq: 1,
       chunks,
+      bytes: missing,
       read() {
         table.written(name, good);
         return missing();
@@ -132,8 +133,31 @@ describe('rows', () => {
       [screen(1), 1],
       [screen(1), 2],
     ]);
-    table.written(name, { seq: 1, chunks, read: missing });
-    await expect(table.get(rowId(1, 1))).rejects.toThrow('ENOENT');
+    table.written(name, { seq: 1, chunks, bytes: missing, read: missing });
+    await expect(table.get(rowId(1, 1))).rejects.toMatchObject({ code: 'unavailable', cause: { code: 'ENOENT' } });
+  });
+
+  it('are unavailable while the disk cannot be read, and there again once it can', async () => {
+    const { disk, table, rig, put } = await opened();
+    put(row(1, 1));
+    await rig.checkpoint();
+    disk.before = (operation) => {
+      if (operation === 'readFile') throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' });
+    };
+    const unavailable = { code: 'unavailable', cause: { code: 'EIO' } };
+    await expect(table.get(rowId(1, 1))).rejects.toMatchObject(unavailable);
+    await expect(table.select([screen(1)])).rejects.toMatchObject(unavailable);
+    disk.before = () => {};
+    expect(versions(await table.select([screen(1)]))).toEqual([[screen(1), 1]]);
+  });
+
+  it('are refused when their document is damaged', async () => {
+    const { disk, table, rig, put, documents } = await opened();
+    put(row(1, 1));
+    await rig.checkpoint();
+    const [path] = documents() as [string];
+    disk.plant(path, disk.text(path).replace('superseded', 'superseden'));
+    await expect(table.get(rowId(1, 1))).rejects.toMatchObject({ code: 'store_damaged' });
   });
 });
 

@@ -63,9 +63,10 @@ export async function checkDays(
       afterGap = false;
       return wrong;
     };
-    afterGap = await checkLines(disk, directory, { name, mayBeTorn: day === names.at(-1) && !clean, judge: judgeHere }, findings);
-    const found = (await disk.sizeOf(`${directory}/${name}`)) ?? 0;
     const least = day === file ? size : (files[day] ?? 0);
+    const tornFrom = day === names.at(-1) && !clean ? least : Number.POSITIVE_INFINITY;
+    afterGap = await checkLines(disk, directory, { name, tornFrom, judge: judgeHere }, findings);
+    const found = (await disk.sizeOf(`${directory}/${name}`)) ?? 0;
     if (found < least) findings.damage(name, `it had ${least} bytes, the rest is missing`, found);
     if (found > least && (files[day] !== undefined || (clean && day === file)))
       findings.damage(name, 'more was written after the store was stopped', least);

@@ -27,8 +27,9 @@ export async function checkJournal(disk: FileSystem, directory: string, manifest
       if (!wrong && seq === mark.seq && offset + length !== mark.size) return `record ${seq} does not end where the manifest says`;
       return wrong;
     };
-    const isLast = segment === names.at(-1);
-    const endsDamaged = await checkLines(disk, directory, { name, mayBeTorn: isLast && !clean, judge }, findings);
+    const marked = segment === mark.file ? mark.size : 0;
+    const tornFrom = segment === names.at(-1) && !clean ? marked : Number.POSITIVE_INFINITY;
+    const endsDamaged = await checkLines(disk, directory, { name, tornFrom, judge }, findings);
     next = endsDamaged ? undefined : expected;
     const size = (await disk.sizeOf(`${directory}/${name}`)) ?? 0;
     if (segment === mark.file && size < mark.size) findings.damage(name, `it had ${mark.size} bytes, the rest is missing`, size);

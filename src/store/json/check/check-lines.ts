@@ -6,15 +6,15 @@ import type { Findings } from './finding.ts';
 export interface CheckedFile {
   /** Its name in the data folder. */
   name: string;
-  /** It may end in what a crash left of a write: that is no damage. */
-  mayBeTorn: boolean;
+  /** From this byte on it may end in what a crash left of a write, which is no damage; `Infinity` when it may not. */
+  tornFrom: number;
   /** What is wrong with an undamaged line, if anything. `afterGap`: lines before it are damaged. */
   judge(found: FoundFrame, afterGap: boolean): string | undefined;
 }
 
 /** Reads all lines of a file of a log and tells of all that are damaged. Answers whether it ends in some. */
 export async function checkLines(disk: FileSystem, directory: string, file: CheckedFile, findings: Findings): Promise<boolean> {
-  const { name, mayBeTorn, judge } = file;
+  const { name, tornFrom, judge } = file;
   let bad: number[] = [];
   const report = () => {
     for (const offset of bad) findings.damage(name, 'a record is damaged', offset);
@@ -31,7 +31,8 @@ export async function checkLines(disk: FileSystem, directory: string, file: Chec
   }
   const [first] = bad;
   if (first === undefined) return false;
-  if (mayBeTorn) findings.note(name, 'it ends in a record that was never acknowledged: the next start cuts it off', first);
+  const isTorn = first >= tornFrom;
+  if (isTorn) findings.note(name, 'it ends in a record that was never acknowledged: the next start cuts it off', first);
   else report();
-  return !mayBeTorn;
+  return !isTorn;
 }
