@@ -108,6 +108,7 @@ export function writtenDocument({ disk }: PartContext, directory: string, entry:
   return {
     seq: entry.seq,
     chunks: () => file.chunks(),
+    bytes: () => file.bytes(),
     async read() {
       const document = new Low(file, { seq: entry.seq, lines: [] } as RenderedDocument);
       await document.read();

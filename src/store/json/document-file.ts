@@ -20,6 +20,8 @@ export interface DocumentEntry {
 
 /** What is rendered and written at a time: the event loop is never held for longer than this takes. */
 const sliceBytes = 64 * 1024;
+/** What those get at a time, at most, who read a document bit by bit: 2 ms of work for a report. */
+const chunkBytes = 256 * 1024;
 
 /**
  * lowdb's adapter to one version of a document. Its own writer never syncs, and takes a missing file for an empty one; this one does neither.
@@ -38,20 +40,26 @@ export class DocumentFile implements Adapter<RenderedDocument> {
   }
 
   async read(): Promise<RenderedDocument> {
-    const { size, crc, seq } = this.entry;
+    const bytes = await this.bytes();
+    return { seq: this.entry.seq, lines: [decoded(bytes)] };
+  }
+
+  /** Its bytes, checked. */
+  async bytes(): Promise<Buffer> {
+    const { size, crc } = this.entry;
     const bytes = await this.#disk.readFile(this.#path);
     if (bytes.length !== size) throw damaged(this.#path, `it has ${bytes.length} bytes where the manifest says ${size}`);
     if (hex(crc32(bytes)) !== crc) throw damaged(this.#path, 'its contents are not what was written');
-    // Most are plain ASCII, which needs no decoding: a start reads all of them.
-    return { seq, lines: [isAscii(bytes) ? bytes.toString('latin1') : bytes.toString()] };
+    return bytes;
   }
 
   /** Its bytes as they are asked for, unchecked. */
   async *chunks(): AsyncGenerator<Buffer> {
     const file = await this.#disk.open(this.#path, 'read');
     try {
-      for (let position = 0; ; ) {
-        const chunk = Buffer.allocUnsafe(sliceBytes);
+      // Little at first: a report by campaign needs no more.
+      for (let [position, bytes] = [0, sliceBytes]; ; bytes = Math.min(2 * bytes, chunkBytes)) {
+        const chunk = Buffer.allocUnsafeSlow(bytes);
         const got = await file.read(chunk, position);
         if (got === 0) return;
         position += got;
@@ -83,6 +91,11 @@ async function writeLines(file: OpenFile, lines: RenderedDocument['lines']): Pro
   }
   await flush();
   return { size, sum };
+}
+
+/** UTF-8 as text. Most of it is plain ASCII, which needs no decoding, and there is much of it to read. */
+export function decoded(bytes: Buffer): string {
+  return isAscii(bytes) ? bytes.toString('latin1') : bytes.toString();
 }
 
 function hex(sum: number): string {

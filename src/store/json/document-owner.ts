@@ -10,8 +10,10 @@ export interface WrittenDocument {
   seq: number;
   /** Its text, checked against the manifest's checksum. One that was replaced meanwhile may be gone (`ENOENT`): its owner reads the new one then. */
   read(): Promise<string>;
+  /** The same as bytes. */
+  bytes(): Promise<Buffer>;
   /**
-   * Its bytes from the beginning, some 64 KiB at a time, read as they are asked for and not checked: for those who stop early (the roll-ups).
+   * Its bytes from the beginning, 64 to 256 KiB at a time, read as they are asked for and not checked: for those who stop early (the roll-ups).
    * Of a document that has been replaced the file may be gone: then this fails with `ENOENT`, as `read` does, and the owner asks the new one.
    */
   chunks(): AsyncIterable<Buffer>;
@@ -27,6 +29,8 @@ export interface DocumentOwner {
   readonly kind: string;
   /** The log whose records its documents contain: a record is replayed onto a document when its `seq` is higher than the document's. */
   readonly log: 'journal' | 'events' | 'none';
+  /** It reads its documents when asked: a start checks no more than their size. The others read them, and thereby check them whole. */
+  readonly readsLate?: boolean;
   /**
    * Documents that differ from what is on the disk, by name. Owners of the journal name all of them: a checkpoint takes in everything up to its
    * start, and the journal before that goes. Those of `events` and `none` may leave some for later.

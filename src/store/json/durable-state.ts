@@ -37,7 +37,7 @@ export class DurableState {
     for (const entry of entries) this.#audit.add(seq, entry);
   }
 
-  /** A record is read at start; `base.index` follows when all are in. */
+  /** A record is read at start; `loaded` follows when all are in. */
   replay({ seq, ops }: JournalRecord): void {
     this.#seq = seq;
     for (const op of ops) {
@@ -47,6 +47,12 @@ export class DurableState {
         this.#take({ table: op[1], id, row }, (hot) => this.base.load(hot.table, hot.id, hot.row));
       }
     }
+  }
+
+  /** All documents and records have come. */
+  loaded(): void {
+    this.documents.loaded();
+    this.base.index();
   }
 
   #take(change: Change, intoBase: (change: Change) => void): void {

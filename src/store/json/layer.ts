@@ -1,6 +1,7 @@
 import type { TableName } from '../../domain/records.ts';
 import { tableNames } from '../tables.ts';
 import { frozen } from './frozen.ts';
+import { ParsedRows, RowText } from './row-text.ts';
 import { type Row, TableIndex } from './table-index.ts';
 
 /** A row that was put, or deleted (`null`). */
@@ -24,17 +25,19 @@ function perTable<T>(make: (table: TableName) => T): Record<TableName, T> {
 
 /** The durable rows of all tables held in memory. */
 export class Base implements Layer {
-  /** A row that was loaded as JSON text stays that until somebody reads it. */
-  readonly #rows = perTable(() => new Map<string, Row | string>());
+  readonly #rows = perTable(() => new Map<string, Row | RowText>());
+  readonly #parsed = new ParsedRows();
   #index = perTable((table) => new TableIndex(table));
 
   row(table: TableName, id: string): Row | undefined {
     const row = this.#rows[table].get(id);
     // Parsed and frozen now rather than when it was loaded: a start has better things to do with 500,000 rows.
-    if (typeof row !== 'string') return frozen(row);
-    const parsed = frozen<Row>(JSON.parse(row));
-    this.#rows[table].set(id, parsed);
-    return parsed;
+    return row instanceof RowText ? this.#parsed.rowOf(row) : frozen(row);
+  }
+
+  /** The row as it is held. */
+  held(table: TableName, id: string): Row | RowText | undefined {
+    return this.#rows[table].get(id);
   }
 
   holder(table: TableName, index: string, key: string): string | undefined {
@@ -57,9 +60,9 @@ export class Base implements Layer {
 
   /**
    * As `apply`, without the indexes: at start many rows come in no order, and `index` sorts them once. Rows of a table without keys and indexed members
-   * may come as JSON text.
+   * may come as text.
    */
-  load(table: TableName, id: string, row: Row | string | null): void {
+  load(table: TableName, id: string, row: Row | RowText | null): void {
     if (row === null) this.#rows[table].delete(id);
     else this.#rows[table].set(id, row);
   }

@@ -9,8 +9,8 @@ import type { Base } from './layer.ts';
 import type { Marks } from './parts.ts';
 import { allRows, lowerBound } from './table-index.ts';
 
-/** Rows looked at before others get their turn: no pause grows with the fleet. */
-const sliceRows = 1000;
+/** Rows looked at before others get their turn: some milliseconds' worth, with what it takes to tell whether a device is online. */
+const sliceRows = 200;
 
 type Test = (row: Record<string, unknown>) => boolean;
 

@@ -1,6 +1,7 @@
 import type { Low } from 'lowdb';
 import { iso, type Random } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
+import { Topics } from '../topics.ts';
 import { makeAuditTrail } from './audit-trail.ts';
 import { writtenDocument } from './checkpoint.ts';
 import { makeColdTable } from './cold-table.ts';
@@ -12,12 +13,12 @@ import { hexSum } from './hex-sum.ts';
 import { inParallel } from './in-parallel.ts';
 import { Journal } from './journal.ts';
 import { JsonStore, type StoreParts } from './json-store.ts';
+import { refuseLostRecords } from './lost-records.ts';
 import { type ManifestData, manifestCopy, manifestName, readManifest } from './manifest.ts';
 import { makeMarks } from './marks.ts';
 import type { FilePart, PartContext } from './parts.ts';
 import { makeRetainingDisk } from './retaining-disk.ts';
 import { makeSecret, readSecret } from './secret.ts';
-import { Topics } from './topics.ts';
 import { type UpgradeStep, upgradeFolder, upgradeSteps } from './upgrade.ts';
 
 /** Documents that are read at the same time. */
@@ -53,7 +54,13 @@ export async function recoverParts(context: PartContext, manifest: ManifestData)
   await loadDocuments(context, manifest, parts.owners);
   // The journal comes last: it hands on what the others lack.
   for (const part of parts.files.toReversed()) await part.recover(manifest.marks[part.name], manifest.clean);
-  parts.state.base.index();
+  const { journal, events } = parts;
+  const ends = {
+    journal: { file: journal.extent.file, seq: journal.seq },
+    events: { file: events.extent(undefined).end.file, seq: events.seq },
+  };
+  refuseLostRecords(context.directory, manifest, parts.owners, ends);
+  parts.state.loaded();
   return parts;
 }
 
@@ -92,11 +99,17 @@ async function loadDocuments(context: PartContext, { documents }: ManifestData, 
     const owner = owners.find((one) => name.startsWith(`${one.kind}-`));
     const path = `${directory}/${entry.file}`;
     if (!owner) throw damaged(path, 'it belongs to no part of this version');
-    const size = await context.disk.sizeOf(path);
-    if (size === undefined) throw damaged(path, 'the file is missing');
-    if (size !== entry.size) throw damaged(path, `it has ${size} bytes where the manifest says ${entry.size}`);
-    await owner.load(name, writtenDocument(context, directory, entry));
+    if (owner.readsLate) await checkSize(context, path, entry.size);
+    await owner.load(name, writtenDocument(context, directory, entry)).catch((error: NodeJS.ErrnoException) => {
+      throw error.code === 'ENOENT' ? damaged(path, 'the file is missing') : error;
+    });
   });
+}
+
+async function checkSize({ disk }: PartContext, path: string, wanted: number): Promise<void> {
+  const size = await disk.sizeOf(path);
+  if (size === undefined) throw damaged(path, 'the file is missing');
+  if (size !== wanted) throw damaged(path, `it has ${size} bytes where the manifest says ${wanted}`);
 }
 
 /** From here on the folder is written to: the clean mark goes first, and every start has an epoch of its own. */

@@ -1,9 +1,10 @@
 import type { ReportClock, ReportRow } from '../../domain/report.ts';
+import { countBatch, sectionOf, Tally } from '../impression-tally.ts';
 import type { ImpressionQuery } from '../store.ts';
 import type { DocumentOwner, RenderedDocument, WrittenDocument } from './document-owner.ts';
 import type { EventProgress, EventRecord } from './event-record.ts';
-import { type Cell, count, countBatch, sectionOf, Tally } from './impression-tally.ts';
-import { mergedLines, sectionRows } from './rollup-lines.ts';
+import { ReportSums } from './report-sums.ts';
+import { mergedLines, sectionCells } from './rollup-lines.ts';
 
 /** Days outside these share one document, so that a TV with a wrong clock cannot make a million of them. */
 const firstDay = '2000-01-01';
@@ -30,6 +31,7 @@ interface Days {
 export class Rollups implements DocumentOwner {
   readonly kind = 'rollups';
   readonly log = 'events';
+  readonly readsLate = true;
   readonly #days = new Map<string, Days>();
   readonly #progress: EventProgress;
 
@@ -78,9 +80,7 @@ export class Rollups implements DocumentOwner {
   async impressions(query: ImpressionQuery): Promise<ReportRow[]> {
     for (let left = tries; ; left--) {
       try {
-        const sums = await this.#sum(query);
-        const keys = [...sums.keys()].sort();
-        return keys.map((key) => ({ key, ...(sums.get(key) as Cell) }));
+        return (await this.#sum(query)).rows();
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || left <= 1) throw error;
       }
@@ -88,22 +88,25 @@ export class Rollups implements DocumentOwner {
   }
 
   /** What is in memory is taken before the first `await`, and with it the documents that belong to it. */
-  async #sum({ tenantId, venueIds, groupBy, by, from = '', to = '~' }: ImpressionQuery): Promise<Map<string, Cell>> {
+  async #sum({ tenantId, venueIds, groupBy, by, from = '', to = '~' }: ImpressionQuery): Promise<ReportSums> {
     const sections = [...new Set(venueIds ?? [tenantId])].map((scope) => sectionOf(groupBy, scope)).sort();
-    const sums = new Map<string, Cell>();
+    const sums = new ReportSums();
     const within = (day: string) => day >= from && day < to;
     const wanted = [...this.#days.values()].filter(({ clock, day }) => clock === by && (day === otherDays || within(day)));
     const documents = wanted.map(({ document }) => document);
     for (const { fresh, taken } of wanted) {
       for (const tally of [fresh, taken]) {
         for (const [day, cells] of sections.flatMap((section) => [...(tally?.sections.get(section) ?? [])])) {
-          if (within(day)) for (const [key, cell] of cells) count(sums, key, cell);
+          if (within(day)) for (const [key, cell] of cells) sums.add(key, cell);
         }
       }
     }
     for (const document of documents) {
       if (!document) continue;
-      for await (const row of sectionRows(document, sections)) if (within(row.day)) count(sums, row.key, row);
+      sums.rewind();
+      for await (const cells of sectionCells(document, sections)) {
+        for (const [day, key, impressions, seconds] of cells) if (within(day)) sums.add(key, { impressions, seconds });
+      }
     }
     return sums;
   }

@@ -1,9 +1,11 @@
 import type { Rows, StoredConfig, TableName } from '../../domain/records.ts';
 import type { DocumentOwner, RenderedDocument, WrittenDocument } from './document-owner.ts';
+import { lineBounds } from './json-text.ts';
 import type { Base } from './layer.ts';
+import { RowText } from './row-text.ts';
 import { shardOf } from './shard.ts';
+import { SharedIds } from './shared-ids.ts';
 import type { Row } from './table-index.ts';
-import { textLines } from './text-lines.ts';
 
 /** Tables held in memory. */
 export type HotTable = Exclude<TableName, 'pastPlaylists'>;
@@ -24,6 +26,7 @@ const configDocument = {
  */
 const playlistDocuments = 'rows-playlists-';
 const lineOpening = '{"id":"';
+const comma = 0x2c;
 
 /** In which document a row lies: what changes together lies together. */
 const documentOf: { [T in HotTable]: (row: Rows[T]) => string } = {
@@ -43,7 +46,8 @@ const documentOf: { [T in HotTable]: (row: Rows[T]) => string } = {
 const hotTables = Object.keys(documentOf) as HotTable[];
 
 interface Document {
-  rows: { [T in HotTable]?: Set<string> };
+  /** Ids; so few that looking through them costs nothing, and a set of each would. */
+  rows: { [T in HotTable]?: string[] };
   /** It differs from what is on the disk; a snapshot that is being written takes the mark off. */
   dirty: boolean;
 }
@@ -55,6 +59,7 @@ export class TableDocuments implements DocumentOwner {
   readonly #base: Base;
   readonly #seq: () => number;
   readonly #documents = new Map<string, Document>();
+  readonly #ids = new SharedIds();
 
   /** `seq` tells the last record that the base contains. */
   constructor(base: Base, seq: () => number) {
@@ -67,7 +72,7 @@ export class TableDocuments implements DocumentOwner {
     const before = this.#base.row(table, id);
     if (before) {
       const document = this.#document(table, before);
-      document.rows[table]?.delete(id);
+      document.rows[table] = document.rows[table]?.filter((one) => one !== id);
       document.dirty = true;
     }
     if (after) this.#place(table, after).dirty = true;
@@ -82,8 +87,8 @@ export class TableDocuments implements DocumentOwner {
     if (!document) return undefined;
     document.dirty = false;
     const snapshot = hotTables.flatMap((table) => {
-      const ids = [...(document.rows[table] ?? [])];
-      return ids.length === 0 ? [] : [{ table, rows: ids.map((id) => this.#base.row(table, id) as Row) }];
+      const ids = document.rows[table] ?? [];
+      return ids.length === 0 ? [] : [{ table, rows: ids.map((id) => this.#base.held(table, id) as Row | RowText) }];
     });
     if (snapshot.length === 0) return undefined;
     const seq = this.#seq();
@@ -98,28 +103,33 @@ export class TableDocuments implements DocumentOwner {
   }
 
   async load(name: string, written: WrittenDocument): Promise<void> {
-    const text = await written.read();
     const document: Document = { rows: {}, dirty: false };
     this.#documents.set(name, document);
-    if (name.startsWith(playlistDocuments)) return this.#loadPlaylists(document, text);
-    const { rows } = JSON.parse(text) as { rows: Partial<Record<HotTable, Row[]>> };
+    if (name.startsWith(playlistDocuments)) return this.#loadPlaylists(document, await written.bytes());
+    const { rows } = JSON.parse(await written.read()) as { rows: Partial<Record<HotTable, Row[]>> };
+    this.#ids.share(rows);
     for (const table of hotTables) {
-      for (const row of rows[table] ?? []) {
-        document.rows[table] ??= new Set();
-        document.rows[table].add(row.id);
-        this.#base.load(table, row.id, row);
-      }
+      const found = rows[table];
+      if (found) document.rows[table] = found.map(({ id }) => id);
+      for (const row of found ?? []) this.#base.load(table, row.id, row);
     }
   }
 
-  #loadPlaylists(document: Document, text: string): void {
-    document.rows.playlists = new Set();
-    for (const line of textLines(text)) {
-      if (!line.startsWith(lineOpening)) continue;
-      const id = line.slice(lineOpening.length, line.indexOf('"', lineOpening.length));
-      document.rows.playlists.add(id);
-      this.#base.load('playlists', id, line.endsWith(',') ? line.slice(0, -1) : line);
+  #loadPlaylists(document: Document, bytes: Buffer): void {
+    const ids: string[] = [];
+    for (const [start, end] of lineBounds(bytes)) {
+      const text = new RowText(bytes, start, bytes[end - 1] === comma ? end - 1 : end);
+      const id = text.quotedAfter(lineOpening);
+      if (id === undefined) continue;
+      ids.push(id);
+      this.#base.load('playlists', id, text);
     }
+    document.rows.playlists = ids;
+  }
+
+  /** All documents are loaded. */
+  loaded(): void {
+    this.#ids.clear();
   }
 
   #document(table: HotTable, row: Row): Document {
@@ -134,8 +144,8 @@ export class TableDocuments implements DocumentOwner {
 
   #place(table: HotTable, row: Row): Document {
     const document = this.#document(table, row);
-    document.rows[table] ??= new Set();
-    document.rows[table].add(row.id);
+    document.rows[table] ??= [];
+    document.rows[table].push(row.id);
     return document;
   }
 }
@@ -146,12 +156,18 @@ export function rowDocument(table: HotTable, row: Row): string {
 }
 
 /** `{"seq":n,"rows":{"screens":[…],…}}`, a row on each line, its id first. */
-export function* rowLines(seq: number, tables: readonly { table: string; rows: readonly Row[] }[]): Generator<string> {
+export function* rowLines(seq: number, tables: readonly { table: string; rows: readonly (Row | RowText)[] }[]): Generator<string> {
   yield `{"seq":${seq},"rows":{`;
   for (const [place, { table, rows }] of tables.entries()) {
     yield `${JSON.stringify(table)}:[`;
-    for (const [index, { id, ...rest }] of rows.entries()) yield JSON.stringify({ id, ...rest }) + (index < rows.length - 1 ? ',' : '');
+    for (const [index, row] of rows.entries()) yield lineOf(row) + (index < rows.length - 1 ? ',' : '');
     yield place < tables.length - 1 ? '],' : ']';
   }
   yield '}}';
+}
+
+function lineOf(row: Row | RowText): string {
+  if (row instanceof RowText) return row.toString();
+  const { id, ...rest } = row;
+  return JSON.stringify({ id, ...rest });
 }

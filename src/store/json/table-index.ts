@@ -91,17 +91,18 @@ export class TableIndex {
   /** Adds many rows in whatever order: sorting them once costs less than finding each one's place. */
   addAll(rows: ReadonlyMap<string, Row>): void {
     const isListed = this.#members.some(({ member }) => member === allRows);
-    const sorted = isListed ? [...rows.keys()].sort().map((id) => rows.get(id) as Row) : [...rows.values()];
-    for (const { keyOf, holders } of this.#unique) {
-      for (const row of sorted) {
+    const ids = isListed ? [...rows.keys()].sort() : [...rows.keys()];
+    const add = isListed ? append : insert;
+    // Each row once: what is just being looked at is at hand for all indexes.
+    for (const id of ids) {
+      const row = rows.get(id) as Row;
+      for (const { keyOf, holders } of this.#unique) {
         const key = keyOf(row);
         if (key !== undefined) holders.set(key, row.id);
       }
-    }
-    for (const { member, ids } of this.#members) {
-      for (const row of sorted) {
+      for (const { member, ids: found } of this.#members) {
         const value = memberOf(row, member);
-        if (value !== undefined) insert(ids, value, row.id);
+        if (value !== undefined) add(found, value, row.id);
       }
     }
   }
@@ -119,6 +120,14 @@ function insert(index: Map<string, string | string[]>, value: string, id: string
   else if (typeof ids === 'string') index.set(value, ids < id ? [ids, id] : [id, ids]);
   else if ((ids.at(-1) as string) < id) ids.push(id);
   else ids.splice(lowerBound(ids, id), 0, id);
+}
+
+/** As `insert`, of one that is above all that are there. */
+function append(index: Map<string, string | string[]>, value: string, id: string): void {
+  const ids = index.get(value);
+  if (ids === undefined) index.set(value, id);
+  else if (typeof ids === 'string') index.set(value, [ids, id]);
+  else ids.push(id);
 }
 
 function takeOut(index: Map<string, string | string[]>, value: string, id: string): void {

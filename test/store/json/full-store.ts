@@ -73,7 +73,7 @@ const numberOf = ({ id }: { id: string }) => Number(id.split('/')[0]?.slice(-6))
 export async function holdings(store: Store) {
   const numbers = Array.from({ length: 3 * eachDay }, (_, index) => index + 1);
   const { read } = store;
-  const there = async (has: (number: number) => Promise<unknown>) => {
+  const there = async (has: (number: number) => unknown) => {
     const found: number[] = [];
     for (const number of numbers) if (await has(number)) found.push(number);
     return found;

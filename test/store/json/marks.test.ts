@@ -136,7 +136,7 @@ describe('the documents', () => {
     const { marks } = await opened();
     await marks.load('marks-00', {
       seq: 0,
-      read: async () => `{"kind":"token","id":"${token(1)}","lastUsedAt":7}\n`,
+      bytes: async () => Buffer.from(`{"kind":"token","id":"${token(1)}","lastUsedAt":7}\n`),
     } as WrittenDocument);
     marks.touch('device', device(1), { lastSeenAt: 1 });
     marks.close();

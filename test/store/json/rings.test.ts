@@ -29,7 +29,7 @@ class Documents {
 
   written(name: string): WrittenDocument {
     const { seq, text } = this.kept.get(name)!;
-    return { seq, read: async () => text, async *chunks() {} };
+    return { seq, read: async () => text, bytes: async () => Buffer.from(text), async *chunks() {} };
   }
 
   async loadInto(rings: IdempotencyRings): Promise<void> {

@@ -125,6 +125,7 @@ describe('the documents', () => {
     await rollups.load('rollups-timestamp-2026-11-20', {
       seq: 1,
       read: async () => line,
+      bytes: async () => Buffer.from(line),
       async *chunks() {
         yield* chunks;
       },
@@ -161,6 +162,7 @@ describe('a report', () => {
     const document = (code: string) => ({
       seq: 1,
       read: async () => line,
+      bytes: async () => Buffer.from(line),
       async *chunks() {
         if (left-- > 0) throw Object.assign(new Error(code), { code });
         yield Buffer.from(`${line}\n`);

@@ -1,9 +1,9 @@
 import type { CopiedImpressions, DeviceKeys } from '../../copy/transfer.ts';
+import { Tally } from '../../impression-tally.ts';
 import { type DocumentEntry, DocumentFile } from '../document-file.ts';
 import type { RenderedDocument } from '../document-owner.ts';
 import type { FileSystem } from '../file-system.ts';
 import { IdempotencyRings } from '../idempotency-rings.ts';
-import { Tally } from '../impression-tally.ts';
 import { mergedLines } from '../rollup-lines.ts';
 import { rollupDocument } from '../rollups.ts';
 
