@@ -1,3 +1,4 @@
+import type { Awaitable } from '../domain/awaitable.ts';
 import type { Clock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 
@@ -38,17 +39,33 @@ export class Breaker {
   }
 
   /** Makes the call, or throws `origin_skipped`. */
-  run<T>(call: () => Promise<T>): Promise<T> {
+  run<T>(call: () => Promise<T>): Promise<T>;
+  run<T>(call: () => Awaitable<T>): Awaitable<T>;
+  run<T>(call: () => Awaitable<T>): Awaitable<T> {
     if (this.#state === 'closed') return this.#watch(call);
     if (this.#state === 'due') {
       this.#state = 'probing';
-      this.#watch(call).catch(() => undefined);
+      void this.#probe(call);
     }
     return Promise.reject(skipped());
   }
 
-  #watch<T>(call: () => Promise<T>): Promise<T> {
-    return call().then(this.#succeeded as (value: T) => T, this.#threw);
+  async #probe(call: () => Awaitable<unknown>): Promise<void> {
+    try {
+      await this.#watch(call);
+    } catch {
+      // It is still down, and whoever asked is gone.
+    }
+  }
+
+  #watch<T>(call: () => Awaitable<T>): Awaitable<T> {
+    let answer: Awaitable<T>;
+    try {
+      answer = call();
+    } catch (error) {
+      return this.#threw(error);
+    }
+    return answer instanceof Promise ? answer.then(this.#succeeded as (value: T) => T, this.#threw) : this.#succeeded(answer);
   }
 
   readonly #succeeded = <T>(value: T): T => {

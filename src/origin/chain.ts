@@ -1,5 +1,7 @@
+import type { Awaitable } from '../domain/awaitable.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { OriginAnswer, PlaylistChain, PlaylistOrigin } from './origin.ts';
+import type { Screen } from '../domain/records.ts';
+import type { ChainAnswer, OriginAnswer, PlaylistChain, PlaylistOrigin } from './origin.ts';
 import type { OriginWatch } from './origin-watch.ts';
 
 /** An origin, and who is told how it fares. */
@@ -15,20 +17,28 @@ const outcome = ({ kind }: OriginAnswer) => (kind === 'playlist' ? 'playlist' : 
  * delivers and at least one failed, all have failed (docs/protocol.md §2.3).
  */
 export function makeChain(links: readonly Link[], clock: Clock): PlaylistChain {
-  return async (screen) => {
-    let failure: { cause: unknown } | undefined;
-    for (const { origin, watch } of links) {
-      const startMs = clock.now();
-      try {
-        const answer = await origin.fetch(screen);
-        watch?.answered(outcome(answer), startMs);
-        if (answer.kind === 'playlist') return { ...answer, source: origin.name };
-        if (answer.kind === 'decided-none') return { kind: 'none' };
-      } catch (cause) {
-        watch?.failed(cause, startMs);
-        failure ??= { cause };
-      }
+  function askFrom(turn: number, screen: Screen, failure?: { cause: unknown }): Awaitable<ChainAnswer> {
+    const link = links[turn];
+    if (!link) return failure ? { kind: 'failed', ...failure } : { kind: 'none' };
+    const { origin, watch } = link;
+    const startMs = clock.now();
+    const answered = (answer: OriginAnswer): Awaitable<ChainAnswer> => {
+      watch?.answered(outcome(answer), startMs);
+      if (answer.kind === 'playlist') return { kind: 'playlist', playlist: answer.playlist, source: origin.name };
+      return answer.kind === 'decided-none' ? { kind: 'none' } : askFrom(turn + 1, screen, failure);
+    };
+    const failed = (cause: unknown) => {
+      watch?.failed(cause, startMs);
+      return askFrom(turn + 1, screen, failure ?? { cause });
+    };
+    let answer: Awaitable<OriginAnswer>;
+    try {
+      answer = origin.fetch(screen);
+    } catch (cause) {
+      return failed(cause);
     }
-    return failure ? { kind: 'failed', ...failure } : { kind: 'none' };
-  };
+    return answer instanceof Promise ? answer.then(answered, failed) : answered(answer);
+  }
+
+  return (screen) => askFrom(0, screen);
 }

@@ -1,3 +1,4 @@
+import type { Awaitable } from '../domain/awaitable.ts';
 import type { Publication } from '../domain/playlist.ts';
 import type { Playlist, Screen, StoredConfig } from '../domain/records.ts';
 
@@ -16,11 +17,16 @@ export type OriginAnswer = { kind: 'playlist'; playlist: Playlist } | { kind: 'n
  */
 export interface PlaylistOrigin {
   readonly name: OriginName;
+  fetch(screen: Screen): Awaitable<OriginAnswer>;
+}
+
+/** One that has to ask others: nothing is there at once. */
+export interface RemoteOrigin extends PlaylistOrigin {
   fetch(screen: Screen): Promise<OriginAnswer>;
 }
 
 /** Reads the newest version of a screen's playlist from the store. */
-export type ReadPlaylist = (screenId: string) => Promise<Playlist | undefined>;
+export type ReadPlaylist = (screenId: string) => Awaitable<Playlist | undefined>;
 
 /** A screen as the on-demand source is told of it. */
 export type OnDemandScreen = Pick<Screen, 'id' | 'tenantId' | 'venueId' | 'name' | 'labels'>;
@@ -120,4 +126,4 @@ export type ChainAnswer =
   | { kind: 'failed'; cause: unknown };
 
 /** All origins, asked in turn. */
-export type PlaylistChain = (screen: Screen) => Promise<ChainAnswer>;
+export type PlaylistChain = (screen: Screen) => Awaitable<ChainAnswer>;

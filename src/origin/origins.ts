@@ -6,7 +6,7 @@ import { Breaker } from './breaker.ts';
 import { makeChain } from './chain.ts';
 import { guarded } from './guarded.ts';
 import type { BrokenSource } from './on-demand.ts';
-import type { OnDemandSource, OriginHealth, PlaylistChain, PlaylistOrigin, ReadPlaylist } from './origin.ts';
+import type { OnDemandSource, OriginHealth, PlaylistChain, PlaylistOrigin, ReadPlaylist, RemoteOrigin } from './origin.ts';
 import { OriginWatch } from './origin-watch.ts';
 import { makePlaylistReader } from './playlist-reader.ts';
 import { soundPlaylist } from './sound-playlist.ts';
@@ -20,9 +20,9 @@ export interface OriginsOptions {
   reader: Pick<Reader, 'get'>;
   /** The on-demand source, and how its contents become versions that the store keeps. */
   onDemand?: { source: BrokenSource; versions: (source: OnDemandSource, read: ReadPlaylist) => PlaylistOrigin } | undefined;
-  objectStore?: PlaylistOrigin | undefined;
+  objectStore?: RemoteOrigin | undefined;
   /** Makes a copy fail that is older than what was served. */
-  notOlder: (origin: PlaylistOrigin) => PlaylistOrigin;
+  notOlder: (origin: PlaylistOrigin) => RemoteOrigin;
   log: LogSink;
 }
 

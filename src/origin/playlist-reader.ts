@@ -6,5 +6,9 @@ import type { ReadPlaylist } from './origin.ts';
 
 /** Reads playlists from the store: in time, and sparing it while it is down. */
 export function makePlaylistReader(reader: Pick<Reader, 'get'>, clock: Clock, timeoutMs: number, breaker: Breaker): ReadPlaylist {
-  return (screenId) => breaker.run(() => inTime(clock, timeoutMs, reader.get('playlists', screenId)));
+  return (screenId) =>
+    breaker.run(() => {
+      const row = reader.get('playlists', screenId);
+      return row instanceof Promise ? inTime(clock, timeoutMs, row) : row;
+    });
 }

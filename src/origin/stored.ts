@@ -1,16 +1,17 @@
+import { andThen } from '../domain/awaitable.ts';
 import type { Clock } from '../domain/clock.ts';
 import { playlistStatusAt } from '../domain/playlist.ts';
-import type { PlaylistOrigin, ReadPlaylist } from './origin.ts';
+import type { Playlist } from '../domain/records.ts';
+import type { OriginAnswer, PlaylistOrigin, ReadPlaylist } from './origin.ts';
 import { soundPlaylist } from './sound-playlist.ts';
 
 /** The persisted store as an origin. What it knows to be withdrawn or past its end is a decision. */
 export function makeStoredOrigin(read: ReadPlaylist, clock: Clock): PlaylistOrigin {
-  return {
-    name: 'store',
-    async fetch(screen) {
-      const playlist = soundPlaylist(await read(screen.id));
-      if (!playlist) return { kind: 'none' };
-      return playlistStatusAt(playlist, clock.now()) === 'active' ? { kind: 'playlist', playlist } : { kind: 'decided-none' };
-    },
-  };
+  function judge(row: Playlist | undefined): OriginAnswer {
+    const playlist = soundPlaylist(row);
+    if (!playlist) return { kind: 'none' };
+    return playlistStatusAt(playlist, clock.now()) === 'active' ? { kind: 'playlist', playlist } : { kind: 'decided-none' };
+  }
+
+  return { name: 'store', fetch: (screen) => andThen(read(screen.id), judge) };
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Awaitable } from '../domain/awaitable.ts';
 import { type ConfigBody, configIds, type DeviceConfig, effectiveConfig } from '../domain/config.ts';
 import { SignageError } from '../domain/error.ts';
 import type { ConfigLevel, Screen, StoredConfig, Tenant, Venue } from '../domain/records.ts';
@@ -21,15 +22,30 @@ const tenantOf = (owner: Owner) => ('tenantId' in owner ? owner.tenantId : owner
 /** Whose config is wanted. */
 type ConfigOwner = { tenantId: string; venueId: string; screenId: string };
 
-export function configInForce(reader: Reader, owner: ConfigOwner): Promise<ForceConfig> {
+export function configInForce(reader: Reader, owner: ConfigOwner): Awaitable<ForceConfig> {
   return layConfigs(owner, (id) => reader.get('configs', id));
 }
 
 /** Lays the levels over each other, wherever they are read from (docs/protocol.md §2.4). */
-export async function layConfigs(owner: ConfigOwner, read: (id: string) => Promise<StoredConfig | undefined>): Promise<ForceConfig> {
-  const [tenant, venue, screen] = await Promise.all(configIds(owner).map(read));
-  const source = (screen ?? venue ?? tenant)?.level ?? 'default';
-  return { config: effectiveConfig([tenant?.config, venue?.config, screen?.config]), source };
+export function layConfigs(owner: ConfigOwner, read: (id: string) => Awaitable<StoredConfig | undefined>): Awaitable<ForceConfig> {
+  const rows = configIds(owner).map(read);
+  return rows.some((row) => row instanceof Promise) ? Promise.all(rows).then(laid) : laid(rows as Levels);
+}
+
+type Levels = readonly (StoredConfig | undefined)[];
+
+/** What came of rows, by the most specific of them: the embedded store answers the same ones each time. */
+const known = new WeakMap<StoredConfig, { levels: Levels; inForce: ForceConfig }>();
+const byDefault: ForceConfig = { config: effectiveConfig([]), source: 'default' };
+
+function laid(levels: Levels): ForceConfig {
+  const top = levels[2] ?? levels[1] ?? levels[0];
+  if (!top) return byDefault;
+  const before = known.get(top);
+  if (before?.levels.every((row, level) => row === levels[level])) return before.inForce;
+  const inForce: ForceConfig = { config: effectiveConfig(levels.map((row) => row?.config)), source: top.level };
+  known.set(top, { levels, inForce });
+  return inForce;
 }
 
 /** Stored configs of the three levels (docs/protocol.md §5.4). */

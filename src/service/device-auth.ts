@@ -1,4 +1,5 @@
 import { hashKey, isKey } from '../domain/api-key.ts';
+import { type Awaitable, andThen } from '../domain/awaitable.ts';
 import { hasCode } from '../domain/error.ts';
 import type { Device, DeviceKey, Screen } from '../domain/records.ts';
 import type { KeyBearer, Reader } from '../store/store.ts';
@@ -22,43 +23,55 @@ export interface DeviceCaller extends Origin {
 export function makeDeviceAuth(kit: Kit, trust: Trust, grace?: KeyGrace) {
   const { store, clock } = kit;
 
-  async function bearerOf(authorization: string | undefined, keys: Pick<Reader, 'keyBearer'>): Promise<KeyBearer> {
+  function bearerOf(authorization: string | undefined, keys: Pick<Reader, 'keyBearer'>): Awaitable<KeyBearer | undefined> {
     if (authorization === undefined) throw refused('missing');
     const text = bearer(authorization);
-    const found = text !== undefined && isKey('dak_', text) ? await keys.keyBearer(hashKey(text)) : undefined;
+    return text !== undefined && isKey('dak_', text) ? keys.keyBearer(hashKey(text)) : undefined;
+  }
+
+  function admit(found: KeyBearer | undefined, id: string, origin: Origin): Awaitable<DeviceCaller> {
     if (!found) throw refused('invalid');
-    if (found.key.state !== 'revoked') return found;
-    // A device that was deleted has no marks.
-    if (found.device) store.touch('device', found.device.id, { lastRefusedAt: clock.now() });
-    throw refused('revoked');
+    const { key, device, screen } = found;
+    if (key.state === 'revoked') {
+      // A device that was deleted has no marks.
+      if (device) store.touch('device', device.id, { lastRefusedAt: clock.now() });
+      throw refused('revoked');
+    }
+    if (!device || screen?.deviceId !== device.id) throw refused('orphaned');
+    const named = id.toLowerCase();
+    if (named !== screen.id && named !== device.id) throw refused('mismatch');
+    const caller: DeviceCaller = { address: origin.address, requestId: origin.requestId, key, device, screen };
+    return key.firstUsedAt === null ? noteFirstUse(caller).then(() => welcome(caller)) : welcome(caller);
+  }
+
+  function welcome(caller: DeviceCaller): DeviceCaller {
+    const { device, address } = caller;
+    store.touch('device', device.id, { lastSeenAt: clock.now(), lastAddress: address });
+    trust.remember(address, device.tenantId);
+    return caller;
   }
 
   /**
    * From its first use on, the answer that issued the key is not repeated, and the key that it takes the place of is dead. A store that cannot
    * take this note just now does not keep the TV from its playlist.
    */
-  async function noteFirstUse(key: DeviceKey, device: Device, origin: Origin): Promise<void> {
-    if (key.firstUsedAt !== null) return;
+  async function noteFirstUse({ key, device, address, requestId }: DeviceCaller): Promise<void> {
     try {
-      await store.write((tx) => useKey(kit, tx, key, { ...origin, actor: byDevice(device) }, device));
+      await store.write((tx) => useKey(kit, tx, key, { address, requestId, actor: byDevice(device) }, device));
     } catch (error) {
       if (hasCode(error, 'device_key_revoked')) throw error;
     }
   }
 
-  /** `id` is the one in the path: the screen's or the device's, in any case; `onlyReads` says that nothing is to be stored for the TV. */
-  return async function authenticate(
+  /**
+   * `id` is the one in the path: the screen's or the device's, in any case; `onlyReads` says that nothing is to be stored for the TV. Answers,
+   * or throws, at once where the store does.
+   */
+  return function authenticate(
     authorization: string | undefined,
     { id, onlyReads }: { id: string; onlyReads: boolean },
     origin: Origin,
-  ): Promise<DeviceCaller> {
-    const { key, device, screen } = await bearerOf(authorization, onlyReads && grace ? grace : store.read);
-    if (!device || screen?.deviceId !== device.id) throw refused('orphaned');
-    const named = id.toLowerCase();
-    if (named !== screen.id && named !== device.id) throw refused('mismatch');
-    await noteFirstUse(key, device, origin);
-    store.touch('device', device.id, { lastSeenAt: clock.now(), lastAddress: origin.address });
-    trust.remember(origin.address, device.tenantId);
-    return { ...origin, key, device, screen };
+  ): Awaitable<DeviceCaller> {
+    return andThen(bearerOf(authorization, onlyReads && grace ? grace : store.read), (found) => admit(found, id, origin));
   };
 }

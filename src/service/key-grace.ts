@@ -1,3 +1,4 @@
+import type { Awaitable } from '../domain/awaitable.ts';
 import type { Clock } from '../domain/clock.ts';
 import { hasCode } from '../domain/error.ts';
 import type { DeviceKey } from '../domain/records.ts';
@@ -18,7 +19,7 @@ export interface KeyGrace {
   /** To be used in place of the store that was given: it sees who is revoked. */
   readonly store: Store;
   /** As `Reader.keyBearer`; but when the store is `unavailable`, a bearer that was verified here a moment ago is the answer. */
-  keyBearer(hash: string): Promise<KeyBearer | undefined>;
+  keyBearer(hash: string): Awaitable<KeyBearer | undefined>;
 }
 
 function isGood(bearer: KeyBearer | undefined): bearer is KeyBearer & { device: object } {

@@ -1,34 +1,48 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
+import { type Awaitable, andThen, orElse } from '../domain/awaitable.ts';
+import type { DeviceConfig } from '../domain/config.ts';
 import { hasCode, SignageError } from '../domain/error.ts';
 import { servedValidUntil } from '../domain/playlist.ts';
-import type { Device, Playlist } from '../domain/records.ts';
+import type { Device } from '../domain/records.ts';
 import type { ChainAnswer, ConfigCopies, OriginName, PlaylistChain } from '../origin/origin.ts';
 import { configInForce, type ForceConfig, layConfigs } from './configs.ts';
 import type { Kit } from './context.ts';
 import type { DeviceCaller } from './device-auth.ts';
+import { makePlaylistBytes } from './playlist-bytes.ts';
 import type { ServedVersions } from './served-versions.ts';
 
 /** A body for a TV, with its strong ETag; `body` is `null` when the TV has it already. */
 export interface Answer {
-  body: string | null;
+  body: string | Uint8Array | null;
   etag: string;
 }
+
+type PlaylistAnswer = Answer & { version: number; source: OriginName };
+type ConfigAnswer = Answer & Pick<ForceConfig, 'source'>;
 
 /** Whether an `If-None-Match` header names this ETag (RFC 9110 §13.1.2: weak comparison). */
 function matches(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch === etag) return true;
   return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }
 
-/** What a TV gets: its members are a function of playlist, version and end, so these make the ETag. */
-function render(row: Playlist, validUntil: number): { text: string; etag: string } {
-  const { playlistId: id, tenantId, screenId, version, items } = row;
-  const head = JSON.stringify({ id, tenantId, screenId, status: 'active', version, validUntil });
-  return { text: `${head.slice(0, -1)},"items":${items}}`, etag: `"${id}.${version}.${validUntil}"` };
+type Rendered = Answer & { body: string };
+
+/** Configs as they go out; while nothing changes, one is the same object each time. */
+const renderedConfigs = new WeakMap<DeviceConfig, Rendered>();
+
+function renderConfig(config: DeviceConfig): Rendered {
+  const before = renderedConfigs.get(config);
+  if (before) return before;
+  const body = JSON.stringify(config);
+  const rendered = { body, etag: `"${hash('sha256', body, 'base64url').slice(0, 27)}"` };
+  renderedConfigs.set(config, rendered);
+  return rendered;
 }
 
 /** The config as the copies in the object store have it. */
-function copiedConfig(copies: ConfigCopies, device: Device): Promise<ForceConfig> {
+function copiedConfig(copies: ConfigCopies, device: Device): Awaitable<ForceConfig> {
   return layConfigs(device, async (id) => {
     const held = await copies.read({ id, tenantId: device.tenantId });
     if (held && !held.row) throw new SignageError('origin_bad_answer', `The copy of the config ${id} cannot be used.`);
@@ -46,10 +60,10 @@ interface PlaybackPlaces {
 /** What TVs fetch: playlist and config (docs/protocol.md §2.3, §2.4). */
 export function makePlayback(kit: Kit, { ask: askOrigins, served, configCopies }: PlaybackPlaces) {
   const { store, clock } = kit;
+  const bytesOf = makePlaylistBytes();
 
-  function note(deviceId: string, lastPlaylistStatus: number, version?: number): void {
-    const marks = { lastPlaylistAt: clock.now(), lastPlaylistStatus };
-    store.touch('device', deviceId, version === undefined ? marks : { ...marks, lastPlaylistVersion: version });
+  function note(deviceId: string, lastPlaylistStatus: number): void {
+    store.touch('device', deviceId, { lastPlaylistAt: clock.now(), lastPlaylistStatus });
   }
 
   function refuse(deviceId: string, answer: Exclude<ChainAnswer, { kind: 'playlist' }>): SignageError {
@@ -63,41 +77,50 @@ export function makePlayback(kit: Kit, { ask: askOrigins, served, configCopies }
   }
 
   /** Throws `playlist_not_found`, `playlist_fetch_failed`. */
-  async function playlist(
-    { device, screen }: DeviceCaller,
-    ifNoneMatch: string | undefined,
-  ): Promise<Answer & { version: number; source: OriginName }> {
-    const answer = await askOrigins(screen);
-    if (answer.kind !== 'playlist') throw refuse(device.id, answer);
-    const { playlist: row, source } = answer;
-    const { text, etag } = render(row, Math.floor(servedValidUntil(row, clock.now()) / 1000));
-    const known = matches(ifNoneMatch, etag);
-    note(device.id, known ? 304 : 200, row.version);
-    served?.note(screen.id, row.version);
-    return { body: known ? null : text, etag, version: row.version, source };
+  function playlist({ device, screen }: DeviceCaller, ifNoneMatch: string | undefined): Awaitable<PlaylistAnswer> {
+    return andThen(askOrigins(screen), (answer) => {
+      if (answer.kind !== 'playlist') throw refuse(device.id, answer);
+      const { playlist: row, source } = answer;
+      const { playlistId, version } = row;
+      const validUntil = Math.floor(servedValidUntil(row, clock.now()) / 1000);
+      // What a TV gets is a function of these.
+      const etag = `"${playlistId}.${version}.${validUntil}"`;
+      const known = matches(ifNoneMatch, etag);
+      store.touch('device', device.id, {
+        lastPlaylistAt: clock.now(),
+        lastPlaylistStatus: known ? 304 : 200,
+        lastPlaylistVersion: version,
+      });
+      served?.note(screen.id, version);
+      return { body: known ? null : bytesOf(row, validUntil), etag, version, source };
+    });
   }
 
-  async function configOf(device: Device): Promise<ForceConfig> {
-    try {
-      return await configInForce(store.read, device);
-    } catch (error) {
-      if (configCopies && hasCode(error, 'unavailable')) return copiedConfig(configCopies, device);
-      throw error;
-    }
+  function configOf(device: Device): Awaitable<ForceConfig> {
+    return orElse(
+      () => configInForce(store.read, device),
+      (error) => {
+        if (configCopies && hasCode(error, 'unavailable')) return copiedConfig(configCopies, device);
+        throw error;
+      },
+    );
+  }
+
+  function failed(cause: unknown): never {
+    const message = 'The config cannot be fetched right now: keep the one you have, and try again.';
+    throw new SignageError('config_fetch_failed', message, { cause, retryAfterSeconds: 5 });
   }
 
   /** Throws `config_fetch_failed`. */
-  async function config({ device }: DeviceCaller, ifNoneMatch: string | undefined): Promise<Answer & Pick<ForceConfig, 'source'>> {
-    const inForce = await configOf(device).catch((cause: unknown) => {
-      throw new SignageError('config_fetch_failed', 'The config cannot be fetched right now: keep the one you have, and try again.', {
-        cause,
-        retryAfterSeconds: 5,
-      });
-    });
-    const text = JSON.stringify(inForce.config);
-    const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
-    store.touch('device', device.id, { lastConfigAt: clock.now() });
-    return { body: matches(ifNoneMatch, etag) ? null : text, etag, source: inForce.source };
+  function config({ device }: DeviceCaller, ifNoneMatch: string | undefined): Awaitable<ConfigAnswer> {
+    return andThen(
+      orElse(() => configOf(device), failed),
+      (inForce) => {
+        const { body, etag } = renderConfig(inForce.config);
+        store.touch('device', device.id, { lastConfigAt: clock.now() });
+        return { body: matches(ifNoneMatch, etag) ? null : body, etag, source: inForce.source };
+      },
+    );
   }
 
   return { playlist, config };

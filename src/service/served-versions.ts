@@ -2,7 +2,7 @@ import { type Clock, secondMs } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import { inTime } from '../domain/in-time.ts';
 import type { Screen } from '../domain/records.ts';
-import type { OriginAnswer, PlaylistOrigin } from '../origin/origin.ts';
+import type { OriginAnswer, PlaylistOrigin, RemoteOrigin } from '../origin/origin.ts';
 import type { Store } from '../store/store.ts';
 
 /** Which playlist versions TVs have got, so that no fallback takes them back to an older one. */
@@ -11,7 +11,7 @@ export interface ServedVersions {
   /** The newest version that this instance has served to the screen, or, when it has served none yet, that its TV is known to have; 0 for none. */
   newest(screen: Screen): Promise<number>;
   /** The same origin; a copy that is older than what was served counts as failed (docs/protocol.md §2.3). */
-  notOlder(origin: PlaylistOrigin): PlaylistOrigin;
+  notOlder(origin: PlaylistOrigin): RemoteOrigin;
 }
 
 /** The store may be what has failed. */

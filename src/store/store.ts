@@ -1,4 +1,5 @@
 import type { AuditQuery } from '../domain/audit.ts';
+import type { Awaitable } from '../domain/awaitable.ts';
 import type { EventQuery, TelemetryEvent } from '../domain/event.ts';
 import type { Attempts, AuditEntry, Device, DeviceKey, DeviceMarks, Rows, Screen, TableName, TokenMarks } from '../domain/records.ts';
 import type { ReportQuery, ReportRow } from '../domain/report.ts';
@@ -55,11 +56,12 @@ export interface Store {
   marks(kind: 'token', id: string): Promise<TokenMarks>;
 
   /**
-   * Changes what is remembered of the attempts of a source, one change after another over all instances. `change` is handed what is remembered, and says what
-   * is to be (the same, or nothing: no change) and what to answer; it awaits nothing, and may be run again. It may be forgotten past its `forgetAt`, in a
-   * restart, and when there are very many sources: those changed longest ago first.
+   * Changes what is remembered of the attempts of some sources: of all of them or of none, one change after another over all instances. `change` is handed
+   * what is remembered of each, and the store's time; it says what is to be of each (the same, or nothing: no change) and what to answer; it awaits nothing,
+   * and may be run again. One that changes nothing waits for no other. What is remembered may be forgotten past its `forgetAt`, in a restart, and when there
+   * are very many sources: first those without any attempts, then those changed longest ago.
    */
-  attempts<T>(source: string, change: AttemptChange<T>): Promise<T>;
+  attempts<T>(sources: readonly string[], change: AttemptChange<T>): Promise<T>;
 
   /**
    * Calls `wake` after each durable change of a topic, `codes/<row id>` or `events/<tenant id>`; it may also be called for nothing.
@@ -69,7 +71,7 @@ export interface Store {
 
   /**
    * One consistent state of the whole store as a tar: every change that was acknowledged before the call, and no part of another. The stream is
-   * to be read to its end or cancelled, for until then nothing is deleted. A store of which the operator makes backups by its own tools throws
+   * to be read to its end or cancelled, for until then nothing is deleted; a reader who takes nothing for 5 minutes gets an error. A store of which the operator makes backups by its own tools throws
    * `not_supported`.
    */
   backup(): Promise<ReadableStream<Uint8Array>>;
@@ -85,14 +87,15 @@ export interface Store {
 }
 
 export interface Reader {
-  get<T extends TableName>(table: T, id: string): Promise<Rows[T] | undefined>;
+  /** Answers at once where the row is in memory. */
+  get<T extends TableName>(table: T, id: string): Awaitable<Rows[T] | undefined>;
   /** The row that has this key in a unique index; `tables.ts` says how keys are made. */
   find<T extends TableName>(table: T, index: UniqueOf<T>, key: string): Promise<Rows[T] | undefined>;
   /** All rows whose indexed member has one of these values, ordered by id. Meant for few: the keys of a device, the codes of a screen. */
   select<T extends TableName>(table: T, index: IndexOf<T>, values: readonly string[]): Promise<Rows[T][]>;
   count<T extends TableName>(table: T, index: IndexOf<T>, value: string): Promise<number>;
-  /** The device key with this hash, and the device and screen that it names: one look-up, for it precedes every request of a TV. */
-  keyBearer(hash: string): Promise<KeyBearer | undefined>;
+  /** The device key with this hash, and the device and screen that it names: one look-up, for it precedes every request of a TV; at once, too, where it can. */
+  keyBearer(hash: string): Awaitable<KeyBearer | undefined>;
 }
 
 export interface KeyBearer {
@@ -113,7 +116,9 @@ export interface Tx extends Reader {
   audit(entry: AuditEntry): Promise<void>;
 }
 
-export type AttemptChange<T> = (known: Attempts | undefined) => { attempts: Attempts | undefined; result: T };
+/** In the order of the sources. */
+export type AttemptsOfEach = readonly (Attempts | undefined)[];
+export type AttemptChange<T> = (known: AttemptsOfEach, nowMs: number) => { attempts: AttemptsOfEach; result: T };
 
 export type ListedTable = 'tenants' | 'tokens' | 'venues' | 'screens' | 'devices' | 'mirrorPending';
 

@@ -104,7 +104,7 @@ describe('one new answer', () => {
   it('is nobody’s when the screen is gone meanwhile', async () => {
     const screen = (await rig.inner.read.get('screens', tv.screenId))!;
     await rig.inner.write((tx) => tx.delete('screens', screen.id));
-    expect(await rig.driven(rig.origins.ask(screen))).toEqual({ kind: 'none' });
+    expect(await rig.driven(Promise.resolve(rig.origins.ask(screen)))).toEqual({ kind: 'none' });
     expect(await stored()).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hasCode } from '../../src/domain/error.ts';
 import type { Attempts, Rows } from '../../src/domain/records.ts';
-import type { ListedTable, ListQuery, Store, Tx } from '../../src/store/store.ts';
+import type { AttemptChange, AttemptsOfEach, ListedTable, ListQuery, Store, Tx } from '../../src/store/store.ts';
 import { type StoreUnderTest, telemetryContract } from './contract-telemetry.ts';
 import { batchOf, guid, tenantA, tenantB } from './sample-batch.ts';
 import {
@@ -122,7 +122,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
         if (restarted) await reopen();
         expect(await store.read.select('venues', 'tenantId', [tenantA])).toEqual([venueRow(1)]);
         expect((await store.audit({ tenantIds: [tenantA], limit: 10 })).items).toEqual([]);
-        await expect(store.write((tx) => tx.get('venues', guid('venu', 2)))).resolves.toBeUndefined();
+        await expect(store.write(async (tx) => tx.get('venues', guid('venu', 2)))).resolves.toBeUndefined();
       }
     });
 
@@ -188,7 +188,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
     it('refuses calls of a tx whose change is over', async () => {
       const { tx } = await store.write(async (tx) => ({ tx }));
       await expect(tx.put('venues', venueRow(1))).rejects.toThrow();
-      await expect(tx.get('venues', guid('venu', 1))).rejects.toThrow();
+      await expect((async () => tx.get('venues', guid('venu', 1)))()).rejects.toThrow();
       await expect(tx.audit(auditRow(1))).rejects.toThrow();
       expect(await store.read.get('venues', guid('venu', 1))).toBeUndefined();
     });
@@ -486,31 +486,66 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
   });
 
   describe(`${name}: attempts`, () => {
-    const attempt = (known: Attempts | undefined) => {
-      const attempts = { times: [...(known?.times ?? []), 7], waitUntil: 1, waitMs: 2, forgetAt: Date.now() + minuteMs };
-      return { attempts, result: attempts.times.length };
+    const once = (known: Attempts | undefined): Attempts => ({
+      ...{ times: [...(known?.times ?? []), 7], waitUntil: 1, waitMs: 2, forgetAt: Date.now() + minuteMs },
+    });
+    /** One more of each source; answers how many each has. */
+    const attempt: AttemptChange<number[]> = (known) => {
+      const attempts = known.map(once);
+      return { attempts, result: attempts.map(({ times }) => times.length) };
     };
-    const look = (attempts: Attempts | undefined) => ({ attempts, result: attempts });
+    const look: AttemptChange<AttemptsOfEach> = (attempts) => ({ attempts, result: attempts });
 
     it('are remembered by source, as the change said', async () => {
-      expect(await store.attempts('192.0.2.1', look)).toBeUndefined();
-      for (const n of [1, 2]) expect(await store.attempts('192.0.2.1', attempt)).toBe(n);
-      expect(await store.attempts('192.0.2.2', attempt)).toBe(1);
-      expect(await store.attempts('192.0.2.1', look)).toMatchObject({ times: [7, 7], waitUntil: 1, waitMs: 2 });
+      expect(await store.attempts(['192.0.2.1'], look)).toEqual([undefined]);
+      for (const n of [1, 2]) expect(await store.attempts(['192.0.2.1'], attempt)).toEqual([n]);
+      expect(await store.attempts(['192.0.2.2'], attempt)).toEqual([1]);
+      expect(await store.attempts(['192.0.2.1'], look)).toMatchObject([{ times: [7, 7], waitUntil: 1, waitMs: 2 }]);
+    });
+
+    it('of several sources are changed together, and handed over in the order in which they are named', async () => {
+      await store.attempts(['b'], attempt);
+      expect(await store.attempts(['c', 'b', 'a'], attempt)).toEqual([1, 2, 1]);
+      expect(await store.attempts(['a', 'b', 'c', 'd'], look)).toMatchObject([
+        { times: [7] },
+        { times: [7, 7] },
+        { times: [7] },
+        undefined,
+      ]);
+    });
+
+    it('of those that the change leaves alone stay as they are', async () => {
+      await store.attempts(['a', 'b'], attempt);
+      await store.attempts(['a', 'b', 'c'], ([a, b]) => ({ attempts: [a, once(b)], result: undefined }));
+      expect(await store.attempts(['a', 'b', 'c'], look)).toMatchObject([{ times: [7] }, { times: [7, 7] }, undefined]);
     });
 
     it('are counted one after another, of many at the same moment', async () => {
-      const results = await Promise.all(Array.from({ length: 20 }, () => store.attempts('192.0.2.1', attempt)));
-      expect(results).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
+      const results = await Promise.all(Array.from({ length: 20 }, () => store.attempts(['192.0.2.1'], attempt)));
+      expect(results.flat().toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
+    });
+
+    it('are counted one after another also where changes share only some of their sources', async () => {
+      const pairs = Array.from({ length: 24 }, (_, n) => ['all', `source ${n % 3}`]);
+      await Promise.all(pairs.map((pair) => store.attempts(pair, attempt)));
+      expect(await store.attempts(['all', 'source 0', 'source 1', 'source 2'], look)).toMatchObject(
+        [24, 8, 8, 8].map((count) => ({ times: Array(count).fill(7) })),
+      );
     });
 
     it('are as they were after a change that threw', async () => {
-      await store.attempts('192.0.2.1', attempt);
-      const failing = store.attempts('192.0.2.1', () => {
+      await store.attempts(['192.0.2.1'], attempt);
+      const failing = store.attempts(['192.0.2.1'], () => {
         throw new Error('no');
       });
       await expect(failing).rejects.toThrow('no');
-      expect(await store.attempts('192.0.2.1', attempt)).toBe(2);
+      expect(await store.attempts(['192.0.2.1'], attempt)).toEqual([2]);
+    });
+
+    it('are judged by the store’s time', async () => {
+      const { now } = await store.write(async (tx) => ({ now: tx.now }));
+      const at = await store.attempts(['192.0.2.1'], (attempts, nowMs) => ({ attempts, result: nowMs }));
+      expect(Math.abs(at - now)).toBeLessThan(minuteMs);
     });
   });
 
@@ -525,11 +560,11 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       const { read } = closed;
       const calls = [
         () => closed.write(async () => 'done'),
-        () => read.get('venues', guid('venu', 1)),
+        async () => read.get('venues', guid('venu', 1)),
         () => read.find('venues', 'name', 'any'),
         () => read.select('venues', 'tenantId', []),
         () => read.count('venues', 'tenantId', tenantA),
-        () => read.keyBearer('any'),
+        async () => read.keyBearer('any'),
         () => closed.list('venues', { limit: 1 }),
         () => closed.finishedCodes(0, 1),
         () => closed.appendBatch(batchOf([{ type: 'log', timestamp: 1 }])),
@@ -540,7 +575,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
         () => closed.dropBefore(0),
         async () => closed.touch('token', guid('toke', 1), { lastUsedAt: 1 }),
         () => closed.marks('token', guid('toke', 1)),
-        () => closed.attempts('192.0.2.1', (attempts) => ({ attempts, result: 1 })),
+        () => closed.attempts(['192.0.2.1'], (attempts) => ({ attempts, result: 1 })),
         async () => closed.watch('codes/any', () => {}),
       ];
       for (const call of calls) await expect(call()).rejects.toEqual(unavailable);

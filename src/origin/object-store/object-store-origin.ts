@@ -1,13 +1,13 @@
 import type { Clock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { playlistStatusAt } from '../../domain/playlist.ts';
-import type { PlaylistCopies, PlaylistOrigin } from '../origin.ts';
+import type { PlaylistCopies, RemoteOrigin } from '../origin.ts';
 
 /**
  * The copies of the newest playlists as an origin. That one was withdrawn, or is past its end, is a decision also where the store cannot be asked; that
  * there is no copy is none, for it may be on its way.
  */
-export function makeObjectStoreOrigin(copies: PlaylistCopies, clock: Clock): PlaylistOrigin {
+export function makeObjectStoreOrigin(copies: PlaylistCopies, clock: Clock): RemoteOrigin {
   return {
     name: 'object-store',
     async fetch(screen) {

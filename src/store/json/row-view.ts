@@ -1,4 +1,5 @@
-import type { Rows, TableName } from '../../domain/records.ts';
+import type { Awaitable } from '../../domain/awaitable.ts';
+import type { Device, DeviceKey, Rows, Screen, TableName } from '../../domain/records.ts';
 import type { KeyBearer, Reader } from '../store.ts';
 import { type IndexOf, tables, type UniqueOf } from '../tables.ts';
 import type { Base, Layer, Overlay } from './layer.ts';
@@ -22,9 +23,11 @@ export class RowView implements Reader {
     this.guard = guard;
   }
 
-  async get<T extends TableName>(table: T, id: string): Promise<Rows[T] | undefined> {
+  get<T extends TableName>(table: T, id: string): Awaitable<Rows[T] | undefined> {
     this.guard();
-    return (await this.#visible(table, id)) as Rows[T] | undefined;
+    const row = this.#topmost(table, id);
+    if (row === undefined && isCold(table)) return this.#cold.get(id) as Promise<Rows[T] | undefined>;
+    return (row ?? undefined) as Rows[T] | undefined;
   }
 
   async find<T extends TableName>(table: T, index: UniqueOf<T>, key: string): Promise<Rows[T] | undefined> {
@@ -49,9 +52,12 @@ export class RowView implements Reader {
     return count;
   }
 
-  async keyBearer(hash: string): Promise<KeyBearer | undefined> {
-    const key = await this.find('deviceKeys', 'hash', hash);
-    return key && { key, device: await this.get('devices', key.deviceId), screen: await this.get('screens', key.screenId) };
+  keyBearer(hash: string): KeyBearer | undefined {
+    this.guard();
+    const key = this.holder('deviceKeys', 'hash', hash) as DeviceKey | undefined;
+    if (!key) return undefined;
+    const [device, screen] = [this.hot('devices', key.deviceId), this.hot('screens', key.screenId)];
+    return { key, device: device as Device | undefined, screen: screen as Screen | undefined };
   }
 
   /** The row that has a unique key. */
@@ -68,12 +74,6 @@ export class RowView implements Reader {
   /** The topmost row, as far as it is in memory. */
   hot(table: TableName, id: string): Row | undefined {
     return this.#topmost(table, id) ?? undefined;
-  }
-
-  async #visible(table: TableName, id: string): Promise<Row | undefined> {
-    const row = this.#topmost(table, id);
-    if (row === undefined && isCold(table)) return this.#cold.get(id);
-    return row ?? undefined;
   }
 
   #overlaid(table: TableName): Set<string> {

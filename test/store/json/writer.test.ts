@@ -80,7 +80,7 @@ describe('a write while the disk is slow or failing', () => {
     const noted = (what: string) => () => void order.push(what);
     const all = [
       put(1).then(noted('put')),
-      store.write((tx) => tx.get('venues', first)).then(noted('read')),
+      store.write(async (tx) => tx.get('venues', first)).then(noted('read')),
       put(2, 'Venue 1').catch(noted('conflict')),
     ];
     await sleep(30);
@@ -149,7 +149,7 @@ describe('a write while the disk is slow or failing', () => {
     await expect(doomed).rejects.toEqual(unavailable);
     letGo();
     await expect(reading).rejects.toEqual(unavailable);
-    expect(await store.write((tx) => tx.get('venues', first))).toBeUndefined();
+    expect(await store.write(async (tx) => tx.get('venues', first))).toBeUndefined();
   });
 
   it.each<[string, (() => number | undefined)[]]>([
@@ -183,7 +183,7 @@ describe('a write while the disk is slow or failing', () => {
     for (let turn = 0; turn < 3; turn++) await expect(put(3)).rejects.toEqual(unavailable);
     await expect(store.ready()).rejects.toEqual(unavailable);
     expect(await store.read.get('venues', first)).toEqual(venueRow(1));
-    expect(await store.write((tx) => tx.get('venues', first))).toEqual(venueRow(1));
+    expect(await store.write(async (tx) => tx.get('venues', first))).toEqual(venueRow(1));
     await store.close();
     await open();
     expect((await store.list('venues', { limit: 5 })).items).toEqual([venueRow(1)]);

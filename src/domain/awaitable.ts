@@ -1,0 +1,21 @@
+/** What is there at once where it can be, and comes later where it must. A promise costs more than a look into memory does. */
+export type Awaitable<T> = T | Promise<T>;
+
+/**
+ * Goes on with a value, at once if it is there. What `next` throws is thrown, or rejects, accordingly: callers either await the outcome, or
+ * are ready for both.
+ */
+export function andThen<T, U>(value: Awaitable<T>, next: (value: T) => Awaitable<U>): Awaitable<U> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
+/** The value of a call, or of what takes its place when the call fails, now or later. */
+export function orElse<T>(call: () => Awaitable<T>, instead: (error: unknown) => Awaitable<T>): Awaitable<T> {
+  let value: Awaitable<T>;
+  try {
+    value = call();
+  } catch (error) {
+    return instead(error);
+  }
+  return value instanceof Promise ? value.catch(instead) : value;
+}
