@@ -29,15 +29,35 @@ export function formatGuid(bytes: Uint8Array): string {
 export function makeIdSource(clock: Clock, random: Random = randomBytes): IdSource {
   let timeMs = 0;
   let counter = 0;
+  let timeText = '';
+  const next = drawn(random);
+  const begin = (ms: number) => {
+    [timeMs, counter] = [ms, 0];
+    const hex = ms.toString(16).padStart(12, '0');
+    timeText = `${hex.slice(0, 8)}-${hex.slice(8)}-7`;
+  };
   return () => {
     const now = clock.now();
-    if (now > timeMs) [timeMs, counter] = [now, 0];
-    else if (++counter > 0xfff) [timeMs, counter] = [timeMs + 1, 0];
-    const bytes = Buffer.alloc(16);
-    bytes.set(random(8), 8);
-    bytes.writeUIntBE(timeMs, 0, 6);
-    bytes.writeUInt16BE(0x7000 | counter, 6);
-    bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
-    return formatGuid(bytes);
+    if (now > timeMs) begin(now);
+    else if (++counter > 0xfff) begin(timeMs + 1);
+    const tail = next();
+    return `${timeText}${(0x1000 | counter).toString(16).slice(1)}-${variants[Number.parseInt(tail[0] as string, 16) & 3]}${tail.slice(1, 4)}-${tail.slice(4)}`;
+  };
+}
+
+const variants = '89ab';
+const drawnAtOnce = 64;
+
+/** 8 random bytes in hex at each call: to draw few at a time costs more than all else there is to an id. */
+function drawn(random: Random): () => string {
+  let hex = '';
+  let at = 0;
+  return () => {
+    if (at >= hex.length) {
+      hex = Buffer.from(random(8 * drawnAtOnce)).toString('hex');
+      at = 0;
+    }
+    at += 16;
+    return hex.slice(at - 16, at);
   };
 }

@@ -187,7 +187,7 @@ export interface TokenMarks {
   lastUsedAt?: number;
 }
 
-/** What one source of unknown codes has tried. Not a row: kept for a while, and not for sure. */
+/** What one source of unknown codes has tried, or several together. Not a row: kept for a while, and not for sure. */
 export interface Attempts {
   /** When it sent them, within the window that counts. */
   times: readonly number[];
@@ -196,6 +196,8 @@ export interface Attempts {
   waitMs: number;
   /** From then on none of it counts. */
   forgetAt: number;
+  /** When a credential of a tenant worked there, by the tenant's id; as told by the instances, which is seldom. */
+  vouched?: Readonly<Record<string, number>>;
 }
 
 /** All tables by name. */

@@ -1,5 +1,6 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { OperationId } from '../wire/operations.ts';
+import { countedHistogram, countTime } from './counted-histogram.ts';
 import { watchMirror } from './mirror-metrics.ts';
 import { watchOrigins } from './origin-metrics.ts';
 
@@ -9,14 +10,18 @@ export type MeteredOperation = OperationId | 'system' | 'docs' | 'media' | 'none
 /** How a registration ended: bound, the same answer again, refused for its code or its body, or locked out. */
 type RegistrationOutcome = 'bound' | 'repeated' | 'refused' | 'locked_out';
 
+type LockOutScope = 'source' | 'service';
+
 export interface Metrics {
   /** Counts one answered request. */
   observe(operation: MeteredOperation, status: number, seconds: number): void;
   /** Counts the events of an accepted batch. */
   eventsReceived(count: number): void;
   registration(outcome: RegistrationOutcome): void;
-  /** Counts a source that was locked out for guessing codes. */
-  registerLockout(): void;
+  /** Counts a lock-out for guessing codes: of one source, or of all that are not trusted. */
+  registerLockout(scope: LockOutScope): void;
+  /** Counts a request that was turned away because more came than get through. */
+  requestShed(kind: string): void;
   /** From now on tells of the origins of playlists, too. */
   watchOrigins(health: Parameters<typeof watchOrigins>[1]): void;
   /** From now on tells of the mirror, too. */
@@ -26,40 +31,43 @@ export interface Metrics {
   readonly contentType: string;
 }
 
-/** Answers take a fraction of a millisecond to some 30 s, where a caller asked to be held. */
-const buckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** In milliseconds. Answers take a fraction of one to some 30 s, where a caller asked to be held. */
+const boundsMs = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000];
 
-/** `observe`, with the children of each pair of labels looked up once: finding them by labels costs as much as all the rest. */
+interface Answered {
+  value: MeteredOperation;
+  boundsMs: readonly number[];
+  counts: number[];
+  sumMs: number;
+  byStatus: Map<number, number>;
+}
+
+/** `observe`, which only counts: each request passes here, and somebody looks every few seconds at most. */
 function makeObserve(register: Registry): Metrics['observe'] {
-  const registers = [register];
-  const requests = new Counter({
+  const all = new Map<MeteredOperation, Answered>();
+  new Counter({
     name: 'signage_http_requests_total',
     help: 'Answered requests, by operation and status.',
     labelNames: ['operation', 'status'],
-    registers,
+    registers: [register],
+    collect() {
+      this.reset();
+      for (const { value: operation, byStatus } of all.values()) {
+        for (const [status, count] of byStatus) this.inc({ operation, status: String(status) }, count);
+      }
+    },
   });
-  const durations = new Histogram({
-    name: 'signage_http_request_duration_seconds',
-    help: 'Time from the request to its answer, by operation.',
-    labelNames: ['operation'],
-    buckets,
-    registers,
-  });
-  const children = (operation: MeteredOperation) => ({ timed: durations.labels(operation), counted: new Map<number, Counter.Internal>() });
-  const known = new Map<MeteredOperation, ReturnType<typeof children>>();
+  const about = { name: 'signage_http_request_duration_seconds', help: 'Time from the request to its answer, by operation.' };
+  register.registerMetric(countedHistogram({ ...about, label: 'operation' }, () => [...all.values()]));
   return (operation, status, seconds) => {
-    const { timed, counted } = remembered(known, operation, children);
-    remembered(counted, status, (code) => requests.labels(operation, String(code))).inc();
-    timed.observe(seconds);
+    let answered = all.get(operation);
+    if (!answered) {
+      answered = { value: operation, boundsMs, counts: [0, ...boundsMs.map(() => 0)], sumMs: 0, byStatus: new Map() };
+      all.set(operation, answered);
+    }
+    answered.byStatus.set(status, (answered.byStatus.get(status) ?? 0) + 1);
+    countTime(answered, seconds * 1000);
   };
-}
-
-function remembered<K, V>(known: Map<K, V>, key: K, make: (key: K) => V): V {
-  const old = known.get(key);
-  if (old !== undefined) return old;
-  const made = make(key);
-  known.set(key, made);
-  return made;
 }
 
 /**
@@ -82,20 +90,29 @@ export function makeMetrics(version: string): Metrics {
   const events = new Counter({ name: 'signage_events_received_total', help: 'Telemetry events that were stored.', registers });
   const lockouts = new Counter({
     name: 'signage_register_lockouts_total',
-    help: 'Sources locked out for guessing pairing codes.',
+    help: 'Lock-outs for guessing pairing codes, of one source or of all that are not trusted.',
+    labelNames: ['scope'],
     registers,
   });
+  for (const scope of ['source', 'service'] as const) lockouts.inc({ scope }, 0);
   const registrations = new Counter({
     name: 'signage_registrations_total',
     help: 'Registrations, by outcome.',
     labelNames: ['outcome'],
     registers,
   });
+  const shed = new Counter({
+    name: 'signage_requests_shed_total',
+    help: 'Requests that were turned away because more came than got through, by kind.',
+    labelNames: ['kind'],
+    registers,
+  });
   return {
     observe: makeObserve(register),
     eventsReceived: (count) => events.inc(count),
     registration: (outcome) => registrations.inc({ outcome }),
-    registerLockout: () => lockouts.inc(),
+    registerLockout: (scope) => lockouts.inc({ scope }),
+    requestShed: (kind) => shed.inc({ kind }),
     watchOrigins: (health) => watchOrigins(register, health),
     watchMirror: (lag, nowMs) => watchMirror(register, lag, nowMs),
     render: () => register.metrics(),

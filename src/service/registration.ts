@@ -100,7 +100,7 @@ export function makeRegistration(kit: Kit, guesses: GuessLimit, trust: Trust) {
     const { pairingCode } = request.body;
     const codeId = hashCode(store.secret, pairingCode);
     const known = await store.read.get('codes', codeId);
-    await guesses.judge(request.address, known?.tenantId);
+    await guesses.judge(request, known?.tenantId);
     if (!known) throw unknownCode();
     const { idempotencyKey } = request;
     const apiKey = idempotencyKey === undefined ? undefined : deriveDeviceKey(store.secret, pairingCode, idempotencyKey);

@@ -1,4 +1,4 @@
-import type { Clock, Random } from '../domain/clock.ts';
+import { type Clock, minuteMs, type Random } from '../domain/clock.ts';
 import { makeIdSource } from '../domain/id.ts';
 import type { ConfigCopies, OriginHealth, PlaylistChain, PlaylistCopies } from '../origin/origin.ts';
 import type { Store } from '../store/store.ts';
@@ -9,7 +9,7 @@ import type { Caller, Kit } from './context.ts';
 import { makeCopies } from './copies.ts';
 import { makeDeviceAuth } from './device-auth.ts';
 import { makeDevices } from './devices.ts';
-import { makeGuessLimit } from './guess-limit.ts';
+import { type LockOut, makeGuessLimit } from './guess-limit.ts';
 import { makeHealth } from './health.ts';
 import { makeKeyGrace } from './key-grace.ts';
 import { makeKeyRotation } from './key-rotation.ts';
@@ -45,8 +45,8 @@ export interface ServiceOptions {
   codeTtlMinutes: number;
   /** For how long a verified device key is good for playlist and config while the store cannot be asked; 0: not at all. */
   authGraceMs?: number;
-  /** Called when a source begins to be refused for guessing codes. */
-  onLockOut?: (source: string) => void;
+  /** Called when a source, or all that are not trusted, begin to be refused for guessing codes. */
+  onLockOut?: (lockOut: LockOut) => void;
 }
 
 /** All subjects of the service on one store. */
@@ -55,7 +55,7 @@ export function makeServices(options: ServiceOptions) {
   const grace = authGraceMs > 0 ? makeKeyGrace(options.store, clock, authGraceMs) : undefined;
   const store = grace?.store ?? options.store;
   const kit: Kit = { store, clock, random, newId: makeIdSource(clock, random) };
-  const trust = makeTrust(clock);
+  const trust = makeTrust(store, clock);
   const codes = makeCodes(kit, codeTtlMinutes);
   return {
     kit,
@@ -65,7 +65,7 @@ export function makeServices(options: ServiceOptions) {
     },
     managementAuth: makeManagementAuth(kit, trust),
     deviceAuth: makeDeviceAuth(kit, trust, grace),
-    register: makeRegistration(kit, makeGuessLimit(store, clock, trust, onLockOut), trust),
+    register: makeRegistration(kit, makeGuessLimit(kit, trust, { codeTtlMs: codeTtlMinutes * minuteMs, onLockOut }), trust),
     rotateKey: makeKeyRotation(kit),
     playback: makePlayback(kit, { ask: origins.ask, served, configCopies: grace && configCopies }),
     telemetry: makeTelemetry(kit),

@@ -1,7 +1,11 @@
 import ipaddr from 'ipaddr.js';
 import { type Clock, hourMs } from '../domain/clock.ts';
+import type { Attempts } from '../domain/records.ts';
+import type { Store } from '../store/store.ts';
+import { latestTenants, makeTrustTeller, never, standingVouchers, trustMs, type Use } from './trust-teller.ts';
 
-const trustMs = 24 * hourMs;
+/** Other instances are told of a credential at work this often. */
+const tellMs = hourMs;
 /** More sources than this are not remembered: the one used least recently goes. */
 const mostSources = 100_000;
 
@@ -19,26 +23,36 @@ export function sourceOf(address: string | null): string {
 /** Remembers from where a tenant's tokens and device keys have worked (docs/protocol.md §3.5). */
 export interface Trust {
   remember(address: string | null, tenantId: string): void;
-  /** Whether a credential of some tenant, or of this one, worked there within 24 hours. */
-  of(source: string, tenantId?: string): boolean;
+  /**
+   * The tenants of which a credential worked there within 24 hours, the latest first, at most eight. `shared` is what the store remembers of the source,
+   * and `nowMs` its time.
+   */
+  of(source: string, shared: Attempts | undefined, nowMs: number): readonly string[];
 }
 
-export function makeTrust(clock: Clock): Trust {
-  const sources = new Map<string, Map<string, number>>();
+/** Beside what other instances and former ones have told, each knows to the millisecond what it has seen itself. */
+export function makeTrust(store: Pick<Store, 'attempts'>, clock: Clock): Trust {
+  const sources = new Map<string, Map<string, Use>>();
+  const tell = makeTrustTeller(store);
 
   return {
     remember(address, tenantId) {
       const source = sourceOf(address);
-      const tenants = sources.get(source) ?? new Map<string, number>();
+      const tenants = sources.get(source) ?? new Map<string, Use>();
+      const use = tenants.get(tenantId) ?? { source, tenantId, workedAt: never, toldAt: never };
+      use.workedAt = clock.now();
       sources.delete(source);
-      sources.set(source, tenants.set(tenantId, clock.now()));
+      sources.set(source, tenants.set(tenantId, use));
       if (sources.size > mostSources) sources.delete(sources.keys().next().value as string);
+      if (Math.abs(use.workedAt - use.toldAt) >= tellMs) tell(use);
     },
-    of(source, tenantId) {
-      const tenants = sources.get(source);
+    of(source, shared, nowMs) {
+      const latest = new Map(standingVouchers(shared, nowMs));
       const since = clock.now() - trustMs;
-      if (tenantId !== undefined) return (tenants?.get(tenantId) ?? Number.NEGATIVE_INFINITY) > since;
-      return tenants !== undefined && [...tenants.values()].some((time) => time > since);
+      for (const [tenantId, { workedAt }] of sources.get(source) ?? []) {
+        if (workedAt > since) latest.set(tenantId, Math.max(workedAt, latest.get(tenantId) ?? 0));
+      }
+      return latestTenants(latest).map(([tenantId]) => tenantId);
     },
   };
 }

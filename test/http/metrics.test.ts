@@ -45,16 +45,18 @@ describe('GET /metrics', () => {
     metrics.registration('bound');
     metrics.registration('refused');
     metrics.registration('refused');
-    metrics.registerLockout();
+    metrics.registerLockout('source');
+    metrics.registerLockout('source');
+    metrics.registerLockout('service');
     expect(await samples(metrics.render(), 'signage_events_received_total')).toEqual({ '': 103 });
     expect(await samples(metrics.render(), 'signage_registrations_total')).toEqual({ '{outcome="bound"}': 1, '{outcome="refused"}': 2 });
-    expect(await samples(metrics.render(), 'signage_register_lockouts_total')).toEqual({ '': 1 });
+    expect(await samples(metrics.render(), 'signage_register_lockouts_total')).toEqual({ '{scope="source"}': 2, '{scope="service"}': 1 });
   });
 
   it('starts its counters at 0, so that a first increase shows', async () => {
     const metrics = makeMetrics('1.0.0');
     expect(await samples(metrics.render(), 'signage_events_received_total')).toEqual({ '': 0 });
-    expect(await samples(metrics.render(), 'signage_register_lockouts_total')).toEqual({ '': 0 });
+    expect(await samples(metrics.render(), 'signage_register_lockouts_total')).toEqual({ '{scope="source"}': 0, '{scope="service"}': 0 });
   });
 
   it('tells what runs, and how the process is', async () => {
@@ -72,12 +74,12 @@ describe('GET /metrics', () => {
     expect(await samples(one.render(), 'signage_http_requests_total')).toEqual({ '{operation="listVenues",status="200"}': 1 });
   });
 
-  it('labels nothing of ours but operations, statuses, outcomes and versions', async () => {
+  it('labels nothing of ours but operations, statuses, outcomes, scopes and versions', async () => {
     const metrics = makeMetrics('1.0.0');
     metrics.observe('registerDevice', 404, 0.001);
     metrics.registration('locked_out');
     const ours = (await metrics.render()).split('\n').filter((line) => line.startsWith('signage_'));
     const labels = new Set(ours.flatMap((line) => [...line.matchAll(/(\w+)="/g)].map(([, label]) => label)));
-    expect([...labels].toSorted()).toEqual(['le', 'node', 'operation', 'outcome', 'status', 'version']);
+    expect([...labels].toSorted()).toEqual(['le', 'node', 'operation', 'outcome', 'scope', 'status', 'version']);
   });
 });

@@ -6,15 +6,31 @@ const mostSources = 100_000;
 
 /** What sources of attempts have tried, in memory. */
 export class MemoryAttempts {
-  readonly #sources = new Map<string, Attempts>();
+  readonly #now: () => number;
+  readonly #tried = new Map<string, Attempts>();
+  /** Those without attempts: however many there are, none with attempts is forgotten for them. */
+  readonly #idle = new Map<string, Attempts>();
 
-  change<T>(source: string, change: AttemptChange<T>): T {
-    const known = this.#sources.get(source);
-    const { attempts, result } = change(known);
-    if (attempts === undefined || attempts === known) return result;
-    this.#sources.delete(source);
-    this.#sources.set(source, attempts);
-    if (this.#sources.size > mostSources) this.#sources.delete(this.#sources.keys().next().value as string);
+  /** `now` is the store's time. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  change<T>(sources: readonly string[], change: AttemptChange<T>): T {
+    const known = sources.map((source) => this.#tried.get(source) ?? this.#idle.get(source));
+    const { attempts, result } = change(known, this.#now());
+    for (const [place, source] of sources.entries()) {
+      const next = attempts[place];
+      if (next !== undefined && next !== known[place]) this.#remember(source, next);
+    }
     return result;
+  }
+
+  #remember(source: string, attempts: Attempts): void {
+    this.#tried.delete(source);
+    this.#idle.delete(source);
+    const place = attempts.times.length > 0 ? this.#tried : this.#idle;
+    place.set(source, attempts);
+    if (place.size > mostSources) place.delete(place.keys().next().value as string);
   }
 }

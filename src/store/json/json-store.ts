@@ -2,6 +2,7 @@ import type { Low } from 'lowdb';
 import type { AuditEntry, DeviceMarks, Rows, TokenMarks } from '../../domain/records.ts';
 import type { ReportRow } from '../../domain/report.ts';
 import type { AttemptChange, EventBatch, ListedTable, ListQuery, Reader, Slice, Store, StoredEvent, Tx } from '../store.ts';
+import type { Topics } from '../topics.ts';
 import { MemoryAttempts } from './attempts.ts';
 import { Backup } from './backup.ts';
 import { Checkpoint } from './checkpoint.ts';
@@ -15,7 +16,6 @@ import { listFinishedCodes, listRows } from './listing.ts';
 import type { ManifestData } from './manifest.ts';
 import type { AuditTrail, EventLog, FilePart, Marks, PartContext } from './parts.ts';
 import { RowView } from './row-view.ts';
-import type { Topics } from './topics.ts';
 import { Writer } from './writer.ts';
 
 /** All that an opened store is made of. */
@@ -45,12 +45,13 @@ export class JsonStore implements Store {
   readonly #writer: Writer;
   readonly #checkpoints: CheckpointSchedule;
   readonly #backups = new Set<Backup>();
-  readonly #attempts = new MemoryAttempts();
+  readonly #attempts: MemoryAttempts;
   #closing: Promise<void> | undefined;
 
   constructor(parts: StoreParts) {
     const { state, journal, context, hooks } = parts;
     this.#parts = parts;
+    this.#attempts = new MemoryAttempts(() => journal.now());
     this.read = new RowView(state.base, state.cold, [], () => this.#refuseClosed());
     this.#writer = new Writer(state.base, state.cold, journal, (durable) => this.#fold(durable));
     const checkpoint = new Checkpoint(context, parts.manifest, parts.files, parts.owners);
@@ -113,9 +114,9 @@ export class JsonStore implements Store {
     return kind === 'device' ? this.#parts.marks.marks(kind, id) : this.#parts.marks.marks(kind, id);
   }
 
-  async attempts<T>(source: string, change: AttemptChange<T>): Promise<T> {
+  async attempts<T>(sources: readonly string[], change: AttemptChange<T>): Promise<T> {
     this.#refuseClosed();
-    return this.#attempts.change(source, change);
+    return this.#attempts.change(sources, change);
   }
 
   watch(topic: string, wake: () => void): () => void {

@@ -1,0 +1,132 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/domain/clock.ts';
+import { systemClock } from '../../src/domain/clock.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { expectProblem } from '../support/problem.ts';
+import { type Sent, startService, type TestService } from '../support/service.ts';
+import { snapshot } from '../support/snapshot.ts';
+
+const minute = 60_000;
+const from = (address: string): Sent => ({ headers: { 'x-forwarded-for': address } });
+const venue = '198.51.100.1';
+/** Codes that are never made: they hold characters that ours do not. */
+const wrong = (n: number) => `0000${String(n % 10_000).padStart(4, '0')}`;
+
+let addresses = 0;
+const fresh = () => from(++addresses % 2 ? `10.${addresses >> 8}.0.${addresses & 255}` : `2001:db8:${addresses.toString(16)}::1`);
+
+/** So many unknown codes, each from an address that nobody has used; at these services in turn. */
+async function attack(count: number, ...services: TestService<Clock>[]): Promise<number[]> {
+  const guesses = Array.from({ length: count }, (_, n) =>
+    (services[n % services.length] as TestService<Clock>).register(wrong(n), fresh()),
+  );
+  return (await Promise.all(guesses)).map(({ status }) => status);
+}
+
+const lockOuts = async (service: TestService<Clock>, sent: Sent = {}) =>
+  (await service.manage('GET', '/v1/audit?action=registration.locked_out', undefined, sent)).body.items;
+
+describe('POST /devices/register while codes are guessed from everywhere', () => {
+  let service: TestService;
+  beforeEach(async () => {
+    service = await startService({ trustProxy: ['127.0.0.1'] });
+  });
+
+  it('404 for 128 unknown codes in one lifetime of a code, 429 too_many_attempts with Retry-After for the next', async () => {
+    expect(await attack(128, service)).toEqual(Array(128).fill(404));
+    const refused = await service.register(wrong(1), fresh());
+    expectProblem(refused, 429, 'too_many_attempts');
+    expect(refused.headers.get('retry-after')).toBe('60');
+    service.clock.advance(15 * minute);
+    expect(await attack(1, service)).toEqual([404]);
+  });
+
+  it('429 also for a right code from an address that nobody vouches for, which is not used up', async () => {
+    await attack(129, service);
+    const { code, screenId } = await service.code();
+    const before = await snapshot(service);
+    const [right, unknown] = [await service.register(code, fresh()), await service.register(wrong(1), fresh())];
+    expectProblem(right, 429, 'too_many_attempts');
+    expect([right.body.detail, right.headers.get('retry-after')]).toEqual([unknown.body.detail, unknown.headers.get('retry-after')]);
+    expect(await snapshot(service)).toEqual(before);
+    expect((await service.manage('GET', `/v1/screens/${screenId}`)).body).toMatchObject({ state: 'provisioning', deviceId: null });
+  });
+
+  it('201 where the tenant’s credentials have worked, and everything else goes on for everybody', async () => {
+    const tv = await service.tv();
+    await tv.send('GET', 'config', from(venue));
+    await attack(140, service);
+    for (let n = 0; n < 5; n++) expect((await service.register((await service.code()).code, from(venue))).status).toBe(201);
+    expectProblem(await service.register(wrong(1), from(venue)), 429, 'too_many_attempts');
+    expect((await service.register((await service.code()).code, from(venue))).status).toBe(201);
+    expect((await tv.send('GET', 'config', fresh())).status).toBe(200);
+  });
+
+  it('429 at the sources of a tenant after 60 unknown codes from there, all of them together; another tenant’s go on', async () => {
+    const own = (await service.manage('GET', '/v1/me')).body.tenantId;
+    const venues = [venue, '198.51.100.2'];
+    const tv = await service.tv();
+    for (const address of venues) await tv.send('GET', 'config', from(address));
+    service.tenantId = (await service.manage('POST', '/v1/tenants', { name: 'Other' })).body.id;
+    const other = await service.code();
+    await service.manage('GET', '/v1/screens', undefined, from('198.51.100.77'));
+    service.tenantId = own;
+    await attack(128, service);
+    for (let n = 0; n < 60; n++) expectProblem(await service.register(wrong(n), from(venues[n % 2] as string)), 429, 'too_many_attempts');
+    const { code } = await service.code();
+    for (const address of venues) expectProblem(await service.register(code, from(address)), 429, 'too_many_attempts');
+    expect((await service.register(other.code, from('198.51.100.77'))).status).toBe(201);
+  });
+
+  it('one entry of the audit trail and one count for each lock-out, for platform tokens, and no code in them', async () => {
+    const { tenantId } = (await service.manage('GET', '/v1/me')).body;
+    for (let n = 0; n < 14; n++)
+      await service.register(wrong(n), { headers: { ...from('2001:db8:9:9::7').headers, 'x-request-id': 'one-source' } });
+    await attack(150, service);
+    const items = await lockOuts(service);
+    expect(items).toMatchObject([
+      { subject: { kind: 'service', id: null }, details: { unknownCodes: 128, withinMinutes: 15 } },
+      {
+        actor: { kind: 'system', id: null, name: null },
+        subject: { kind: 'source', id: '2001:db8:9:9::/64' },
+        address: '2001:db8:9:9::7',
+        requestId: 'one-source',
+        details: { unknownCodes: 10, withinMinutes: 15 },
+      },
+    ]);
+    expect(JSON.stringify(items)).not.toMatch(/0000\d{4}\b(?!-)/);
+    const admin = await service.token('admin', { headers: { 'x-tenant-id': tenantId } });
+    expect(await lockOuts(service, { key: admin })).toEqual([]);
+    const metrics = (await service.send('GET', '/metrics')).text;
+    expect(metrics).toContain('signage_register_lockouts_total{scope="source"} 1\n');
+    expect(metrics).toContain('signage_register_lockouts_total{scope="service"} 1\n');
+  });
+
+  it('counts for as long as codes live', async () => {
+    const short = await startService({ trustProxy: ['127.0.0.1'], codeTtlMinutes: 1 });
+    expect(await attack(128, short)).toEqual(Array(128).fill(404));
+    expect(await attack(1, short)).toEqual([429]);
+    short.clock.advance(minute);
+    expect(await attack(1, short)).toEqual([404]);
+  });
+});
+
+describe('two instances on one database while codes are guessed from everywhere', () => {
+  it('count together, trust together, and write one entry', async () => {
+    const options = { store: await freshDatabase(), clock: systemClock, trustProxy: ['127.0.0.1'] };
+    const [one, other] = await Promise.all([startService<Clock>(options), startService<Clock>(options)]);
+    const tv = await one.tv();
+    await tv.send('GET', 'config', from(venue));
+    const statuses = await attack(160, one, other);
+    expect(statuses.filter((status) => status === 404)).toHaveLength(128);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(32);
+    for (const service of [one, other]) {
+      expectProblem(await service.register((await one.code()).code, fresh()), 429, 'too_many_attempts');
+      expect((await service.register((await one.code()).code, from(venue))).status).toBe(201);
+    }
+    await one.restart();
+    expectProblem(await one.register((await one.code()).code, fresh()), 429, 'too_many_attempts');
+    expect((await one.register((await one.code()).code, from(venue))).status).toBe(201);
+    expect(await lockOuts(other)).toMatchObject([{ subject: { kind: 'service', id: null } }]);
+  }, 60_000);
+});
