@@ -6,6 +6,8 @@ export interface JsonScan {
   elements: number[];
   /** Members of all its objects, counted as they are written: duplicates too. */
   members: number;
+  /** It is known to say each thing once, in as few characters as may be: one line, nothing twice. */
+  isCompact?: true;
 }
 
 const space = 0x20;

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Context } from 'hono';
 import ipaddr from 'ipaddr.js';
 import type { IdSource } from '../domain/id.ts';
@@ -27,9 +28,8 @@ export type Ctx = Context<App>;
 const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** The caller's request id when it is well-formed, else ours. */
-export function requestIdOf(headers: Headers, newId: IdSource): string {
-  const given = headers.get('x-request-id');
-  return given !== null && requestIdForm.test(given) ? given : newId();
+export function requestIdOf(given: string | null | undefined, newId: IdSource): string {
+  return given != null && requestIdForm.test(given) ? given : newId();
 }
 
 function normal(address: string): string | undefined {
@@ -42,9 +42,19 @@ function normal(address: string): string | undefined {
  */
 export function makeAddressOf(trustedProxies: readonly string[]): (incoming: IncomingMessage | undefined) => string | null {
   const proxies = new Set(trustedProxies.map((address) => normal(address) ?? address));
+  /** A connection keeps its address, and to read one costs as much as half of a request does. */
+  const known = new WeakMap<Socket, string | null>();
+
+  function socketAddress(socket: Socket): string | null {
+    const before = known.get(socket);
+    if (before !== undefined) return before;
+    const address = normal(socket.remoteAddress ?? '') ?? null;
+    known.set(socket, address);
+    return address;
+  }
 
   return (incoming) => {
-    const socket = normal(incoming?.socket.remoteAddress ?? '') ?? null;
+    const socket = incoming ? socketAddress(incoming.socket) : null;
     if (socket === null || !proxies.has(socket)) return socket;
     const forwarded = [incoming?.headers['x-forwarded-for'] ?? []].flat().join(',').split(',').reverse();
     for (const hop of forwarded.map((text) => normal(text.trim()))) {

@@ -15,6 +15,9 @@ function tooLarge(limit: number): SignageError {
 
 const badJson = (why: string, cause?: unknown) => new SignageError('invalid_json', `The body is not JSON: ${why}.`, { cause });
 
+/** Nobody is there any more to read the answer: it is no fault of the service. */
+export const brokeOff = (cause?: unknown) => badJson('it broke off', cause);
+
 /** Reads at most `limit` bytes; throws `body_too_large` as soon as there are more, whether announced or not. */
 async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
   const announced = request.headers.get('content-length');
@@ -22,8 +25,7 @@ async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
   try {
     return announced === null ? await readUnannounced(request, limit) : new Uint8Array(await request.arrayBuffer());
   } catch (cause) {
-    // Nobody is there any more to read the answer: it is no fault of the service.
-    throw cause instanceof SignageError ? cause : badJson('it broke off', cause);
+    throw cause instanceof SignageError ? cause : brokeOff(cause);
   }
 }
 
@@ -51,12 +53,16 @@ function isJsonType(contentType: string): boolean {
  */
 export async function readBody(request: Request, limit: number): Promise<ReadBody> {
   const bytes = await readBytes(request, limit);
+  return parseBody(bytes, request.headers.get('content-type'), request.headers.get('content-encoding'));
+}
+
+/** The second part of it, for a body that was read. */
+export function parseBody(bytes: Uint8Array, contentType: string | null | undefined, encoding: string | null | undefined): ReadBody {
   if (bytes.length === 0) return noBody;
-  const contentType = request.headers.get('content-type');
-  if (contentType !== null && !isJsonType(contentType)) {
+  if (contentType != null && !isJsonType(contentType)) {
     throw new SignageError('unsupported_media_type', 'Send the body as JSON, with Content-Type: application/json.');
   }
-  if ((request.headers.get('content-encoding') ?? 'identity').toLowerCase() !== 'identity') {
+  if ((encoding ?? 'identity').toLowerCase() !== 'identity') {
     throw new SignageError('unsupported_media_type', 'Send the body as it is: compressed bodies are not taken.');
   }
   return { bytes, ...parseJson(bytes) };

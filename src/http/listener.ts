@@ -1,11 +1,15 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import { createAdaptorServer } from '@hono/node-server';
-import { secondMs } from '../domain/clock.ts';
+import { getRequestListener, RequestError } from '@hono/node-server';
+import { secondMs, systemClock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
+import { makeIdSource } from '../domain/id.ts';
+import type { HotWay } from './hot/hot-way.ts';
+import { asSignageError } from './problem.ts';
+import { connectionError, makeRefuse, malformed, type Refuse } from './refuse.ts';
 
 export interface Tls {
   /** PEM texts. */
@@ -19,29 +23,79 @@ export interface ListenerOptions {
   port: number;
   tls?: Tls | undefined;
   fetch(request: Request, bindings: { incoming: IncomingMessage; outgoing: ServerResponse }): Response | Promise<Response>;
+  /** Answers what is asked most, past `fetch`, or calls `next`. */
+  hot?: HotWay | undefined;
   /** Told of what goes wrong with the socket later on; the service goes on. */
   onError(error: Error): void;
+  /** Whether the service may begin with a request; one that it may not has been answered. It may begin with all unless given. */
+  admit?: ((incoming: IncomingMessage, outgoing: ServerResponse) => boolean) | undefined;
+  /** How to refuse what is no request as we take it; in its own way unless given. */
+  refuse?: Refuse;
+  /** How long a request may take to arrive; shorter than usual in tests alone. */
+  limits?: Partial<typeof ownLimits>;
 }
 
 /** Node's own limits are loose: a TV needs little time and little room to say what it wants. */
-const limits = {
+const ownLimits = {
   headersTimeout: 10 * secondMs,
   requestTimeout: 15 * secondMs,
   connectionsCheckingInterval: 5 * secondMs,
   maxHeaderSize: 8 * 1024,
+  // Checked here, for Node's own answer would be no problem document.
+  requireHostHeader: false,
 };
 const mostConnections = 20_000;
+/** So many may wait to be accepted, where the system lets them: a TV of a herd that finds no room here knocks again only after 1 s, then 3 s, then 7 s. */
+const backlog = 4096;
 const graceMs = 10 * secondMs;
 const sweepMs = 20;
 
-function twoHosts(incoming: IncomingMessage): boolean {
-  return incoming.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length > 1;
+/** One `Host`, which HTTP/1.0 may leave out: with two, a proxy before the service may have taken the request for another one. */
+function isHostClear({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
+  }
+  return hosts === 1 || (hosts === 0 && httpVersion === '1.0');
+}
+
+/** All requests pass here, before anything is done for them. */
+function makeEntrance({ fetch, hot, admit, onError }: ListenerOptions, refuse: Refuse) {
+  const errorHandler = (error: unknown) => {
+    if (error instanceof RequestError) return refuse.response(malformed('The request line or the Host header is none.'));
+    onError(error as Error);
+    return refuse.response(asSignageError(error));
+  };
+  const app = getRequestListener((request, env) => fetch(request, env as { incoming: IncomingMessage; outgoing: ServerResponse }), {
+    overrideGlobalObjects: false,
+    // Where a health check in HTTP/1.0 names none.
+    hostname: 'localhost',
+    errorHandler,
+  });
+  return (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    if (!isHostClear(incoming)) {
+      outgoing.shouldKeepAlive = false;
+      refuse.request(incoming, outgoing, malformed('Send one Host header.'));
+    } else if (!admit || admit(incoming, outgoing)) {
+      const intoApp = () => void app(incoming, outgoing);
+      if (hot) hot(incoming, outgoing, intoApp);
+      else intoApp();
+    }
+  };
+}
+
+/** As Node itself does, but with a problem document: nothing is written into an answer that has begun. */
+function refuseConnection(refuse: Refuse, error: NodeJS.ErrnoException, socket: Socket): void {
+  const { _httpMessage: underWay } = socket as Socket & { _httpMessage?: ServerResponse };
+  if (error.code === 'ECONNRESET' || !socket.writable || underWay?.headersSent) socket.destroy(error);
+  else refuse.connection(socket, connectionError(error));
 }
 
 function bind(server: Server, host: string, port: number, onError: (error: Error) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => reject(bindError(cause, host, port)));
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog }, () => {
       server.removeAllListeners('error').on('error', onError);
       resolve();
     });
@@ -79,18 +133,14 @@ function checkTls(tls: Tls): Tls {
 }
 
 /** Listens; the URL says where. `close` stops accepting, finishes what is under way for at most 10 s, then cuts what is left. */
-export async function listen({ host, port, tls, fetch, onError }: ListenerOptions) {
-  const createServer = tls && checkTls(tls) ? createHttpsServer : createHttpServer;
-  const server = createAdaptorServer({
-    fetch: (request, env) => {
-      const { incoming, outgoing } = env as { incoming: IncomingMessage; outgoing: ServerResponse };
-      if (twoHosts(incoming)) return new Response('Send one Host header.\n', { status: 400, headers: { Connection: 'close' } });
-      return fetch(request, { incoming, outgoing });
-    },
-    createServer: createServer as typeof createHttpServer,
-    serverOptions: { ...limits, ...tls },
-    overrideGlobalObjects: false,
-  }) as Server;
+export async function listen(options: ListenerOptions) {
+  const { host, port, tls, onError, refuse = makeRefuse({ newId: makeIdSource(systemClock) }), limits } = options;
+  const serverOptions = { ...ownLimits, ...limits, ...(tls && checkTls(tls)) };
+  const entrance = makeEntrance(options, refuse);
+  const server: Server = tls ? createHttpsServer(serverOptions, entrance) : createHttpServer(serverOptions, entrance);
+  // An expectation that we do not know is no reason to refuse (RFC 9110 §10.1.1).
+  server.on('checkExpectation', entrance);
+  server.on('clientError', (error, socket) => refuseConnection(refuse, error, socket as Socket));
   server.maxConnections = mostConnections;
   await bind(server, host, port, onError);
   const name = host.includes(':') ? `[${host}]` : host;

@@ -13,6 +13,7 @@ function membersOf(value: unknown): number {
  * made spaces. A body with duplicate or dropped members would say more than that: it is written anew.
  */
 export function oneLine({ bytes, json, scan }: ReadBody): Uint8Array {
+  if (scan.isCompact) return bytes;
   if (membersOf(json) !== scan.members) return Buffer.from(JSON.stringify(json));
   if (!bytes.includes(lineFeed) && !bytes.includes(carriageReturn)) return bytes;
   return bytes.map((byte) => (byte === lineFeed || byte === carriageReturn ? space : byte));

@@ -7,11 +7,11 @@ import { type Operation, type OperationId, type Operations, operations } from '.
 import { type Schemas, schemas } from '../wire/schemas.ts';
 import type { Ctx } from './arrival.ts';
 import { noBody, type ReadBody, readBody } from './body.ts';
-import { check, queryObject } from './validate.ts';
+import { check, checkBody, queryObject } from './validate.ts';
 
 /** What a handler answers; the status is the operation's own unless said. */
 export interface Reply {
-  /** Sent as JSON, or as it is when it is text or a stream already. */
+  /** Sent as JSON, or as it is when it is text, bytes or a stream already. */
   body?: unknown;
   status?: number;
   headers?: Record<string, string>;
@@ -35,7 +35,7 @@ export interface Call<K extends OperationId> {
 export type Handler<K extends OperationId> = (call: Call<K>) => Promise<Reply>;
 export type Handlers = { [K in OperationId]: Handler<K> };
 
-const defaultBodyLimit = 1024 * 1024;
+export const defaultBodyLimit = 1024 * 1024;
 /** What works without a tenant: the platform's own affairs, and asking who one is. */
 const tenantOptional = (operation: Operation, id: OperationId) => operation.access === 'platform' || id === 'getMe';
 
@@ -58,7 +58,7 @@ async function authenticate(services: Services, operation: Operation, id: Operat
  */
 export function makeRoute<K extends OperationId>(services: Services, id: K, handler: Handler<K>) {
   const operation: Operation = operations[id];
-  const bodySchema = operation.body && schemas[operation.body];
+  const { body: bodySchema } = operation;
   const querySchema = operation.query && schemas[operation.query];
 
   return async (context: Ctx): Promise<Response> => {
@@ -70,7 +70,7 @@ export function makeRoute<K extends OperationId>(services: Services, id: K, hand
     const named = context.req.param('id') ?? context.req.param('code') ?? '';
     if (operation.record) await services.checkRecord(caller as TenantCaller, operation.record, named);
     const query = querySchema && check(querySchema, queryObject(new URL(context.req.url).searchParams), 'query');
-    const body = bodySchema && check(bodySchema, sent.json, 'body');
+    const body = bodySchema && checkBody(bodySchema, sent.json);
     const reply = await handler({ caller, id: named, query, body, sent, context } as Call<K>);
     return respond(operation, reply);
   };
@@ -78,6 +78,6 @@ export function makeRoute<K extends OperationId>(services: Services, id: K, hand
 
 function respond(operation: Operation, { body, status = operation.status, headers = {} }: Reply): Response {
   if (body === undefined || body === null) return new Response(null, { status, headers });
-  const content = typeof body === 'string' || body instanceof ReadableStream ? body : JSON.stringify(body);
+  const content = typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream ? body : JSON.stringify(body);
   return new Response(content, { status, headers: { 'Content-Type': 'application/json', ...headers } });
 }

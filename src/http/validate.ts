@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import { type FieldError, invalid } from '../domain/error.ts';
+import { isEventBatch } from '../domain/event.ts';
+import { type SchemaName, type Schemas, schemas } from '../wire/schemas.ts';
 
 const escapePointer = (part: string) => part.replaceAll('~', '~0').replaceAll('/', '~1');
 
@@ -32,6 +34,12 @@ export function check<S extends z.ZodType>(schema: S, value: unknown, source: 'b
   throw invalid([...named.values()]);
 }
 
+/** The same for a body, by the name of its schema. */
+export function checkBody<N extends SchemaName>(name: N, value: unknown): z.output<Schemas[N]> {
+  if (name === 'eventBatch' && isEventBatch(value)) return value as z.output<Schemas[N]>;
+  return check<z.ZodType>(schemas[name], value, 'body') as z.output<Schemas[N]>;
+}
+
 /** The query as an object: a name that is given several times becomes a list. */
 export function queryObject(search: URLSearchParams): Record<string, string | string[]> {
   const names = new Set(search.keys());
@@ -43,9 +51,8 @@ export function queryObject(search: URLSearchParams): Record<string, string | st
 }
 
 /** The `Idempotency-Key` of a request, if any; throws `invalid_request` when it is not `form`. */
-export function idempotencyKey(headers: Headers, form: RegExp, rule: string): string | undefined {
-  const key = headers.get('idempotency-key');
-  if (key === null) return undefined;
+export function idempotencyKey(key: string | null | undefined, form: RegExp, rule: string): string | undefined {
+  if (key == null) return undefined;
   if (!form.test(key)) throw invalid([{ path: 'header.idempotency-key', message: rule }]);
   return key;
 }

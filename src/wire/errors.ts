@@ -14,6 +14,7 @@ export const errorKinds = {
   ...kinds(400, {
     invalid_request: 'The request is not valid',
     invalid_json: 'The body is not JSON',
+    malformed_request: 'This is not a request as we take it',
     idempotency_key_reused: 'The Idempotency-Key stands for another request',
     tenant_required: 'A tenant must be named',
   }),
@@ -40,6 +41,7 @@ export const errorKinds = {
     config_not_found: 'No config is stored here',
   }),
   ...kinds(405, { method_not_allowed: 'Not a method of this path' }),
+  ...kinds(408, { request_timeout: 'The request did not arrive in time' }),
   ...kinds(409, {
     name_taken: 'The name is taken',
     pairing_code_used: 'The pairing code was used',
@@ -56,6 +58,7 @@ export const errorKinds = {
   ...kinds(413, { body_too_large: 'The body is too large' }),
   ...kinds(415, { unsupported_media_type: 'The body must be JSON' }),
   ...kinds(429, { too_many_attempts: 'Too many unknown pairing codes' }),
+  ...kinds(431, { headers_too_large: 'The headers are too large' }),
   ...kinds(500, {
     internal_error: 'Something went wrong here',
     playlist_fetch_failed: 'The playlist cannot be fetched',

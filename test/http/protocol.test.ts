@@ -9,7 +9,8 @@ let service: TestService;
 let admin: Manager;
 const table = Object.values<Operation>(operations);
 const paths = [...new Set(table.map(({ path }) => path))];
-const system = ['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs'];
+const docs = ['/docs', '/docs/', '/docs/page.css', '/docs/page.js', '/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js'];
+const system = ['/healthz', '/readyz', '/metrics', '/openapi.json', ...docs];
 const filled = (path: string) => path.replace(':id', unknownId).replace(':code', 'ABCD2345');
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
 
@@ -282,7 +283,10 @@ describe('the listener', () => {
 describe('other origins (CORS)', () => {
   const origin = 'https://tv.example.com';
   let open: TestService;
-  const exposed = ['X-Playlist-Version', 'X-Source', 'X-Config-Source', 'ETag', 'Retry-After', 'X-Request-Id', 'Location'];
+  const exposed = [
+    ...['X-Playlist-Version', 'X-Source', 'X-Config-Source', 'ETag', 'Retry-After', 'X-Request-Id', 'Location'],
+    'X-Signage-Fault',
+  ];
 
   beforeAll(async () => {
     open = await startService({ corsOrigins: [origin, 'null'] });

@@ -10,6 +10,9 @@ const headers = { 'Content-Security-Policy': policy, 'Cache-Control': 'no-cache'
 
 const names = ['page.css', 'page.js', 'swagger-ui.css', 'swagger-ui-bundle.js'];
 
+/** All paths of the page: each takes GET alone. */
+export const docsPaths = ['/docs', '/docs/', ...names.map((name) => `/docs/${name}`)];
+
 /** A file of the page: it lies beside this module, but for Swagger UI's own, which only the build puts there. */
 function locate(name: string): string {
   const beside = fileURLToPath(new URL(name, import.meta.url));

@@ -1,0 +1,108 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Awaitable, andThen } from '../../domain/awaitable.ts';
+import type { DeviceCaller } from '../../service/device-auth.ts';
+import type { AppOptions } from '../app-options.ts';
+import { parseBody } from '../body.ts';
+import { defaultBodyLimit, type Reply } from '../pipeline.ts';
+import { runtimeReplies } from '../runtime-replies.ts';
+import { checkBody } from '../validate.ts';
+import { commonHeaders, makeVisits, type Visit } from '../visits.ts';
+import { type HotCall, hotCall } from './hot-call.ts';
+import { readAnnounced } from './read-announced.ts';
+
+/** Answers a request, or calls `next` before anything of it was used. */
+export type HotWay = (incoming: IncomingMessage, outgoing: ServerResponse, next: () => void) => void;
+
+const [common, typeName] = [Object.entries(commonHeaders).flat(), 'Content-Type'];
+
+/** Names and values in one array are what Node writes quickest. */
+function write(outgoing: ServerResponse, requestId: string, type: string, { status = 200, headers = {}, body = null }: Reply): void {
+  const all: (string | number)[] = ['X-Request-Id', requestId, ...common];
+  for (const name in headers) all.push(name, headers[name] as string);
+  if (body === null) {
+    outgoing.writeHead(status, all as string[]).end();
+    return;
+  }
+  const content = body as string | Uint8Array;
+  all.push(typeName, type, 'Content-Length', typeof content === 'string' ? Buffer.byteLength(content) : content.length);
+  outgoing.writeHead(status, all as string[]).end(content);
+}
+
+/**
+ * The quick way in: what TVs send all day goes from Node's own request to the services and back, past the app. The rules, the order of checks and the
+ * answers are those of the app, byte for byte, for both are made of the same parts (docs/protocol.md §1.3). `undefined` where answers depend on
+ * more than the request: of a service with fault rules, or for web apps of other origins.
+ */
+export function makeHotWay(options: AppOptions): HotWay | undefined {
+  const { services, metrics, corsOrigins, refusals } = options;
+  if (corsOrigins.length > 0 || refusals) return undefined;
+  const visits = makeVisits(options);
+  const replies = runtimeReplies(services, metrics);
+
+  function answer(outgoing: ServerResponse, visit: Visit, { operation }: HotCall, reply: Reply): void {
+    write(outgoing, visit.origin.requestId, 'application/json', reply);
+    visits.end(visit, operation, reply.status ?? 200);
+  }
+
+  function refuse(outgoing: ServerResponse, visit: Visit, { operation }: HotCall, thrown: unknown): void {
+    const { status, headers, text } = visits.fail(visit.origin, operation, thrown);
+    const { [typeName]: type = '', ...others } = headers;
+    write(outgoing, visit.origin.requestId, type, { status, headers: others, body: text });
+    visits.end(visit, operation, status);
+  }
+
+  function get({ headers }: IncomingMessage, outgoing: ServerResponse, visit: Visit, call: HotCall): void {
+    const reply = call.operation === 'getPlaylist' ? replies.playlist : replies.config;
+    const done = (made: Reply) => answer(outgoing, visit, call, made);
+    const failed = (thrown: unknown) => refuse(outgoing, visit, call, thrown);
+    let made: Awaitable<Reply>;
+    try {
+      const caller = services.deviceAuth(headers.authorization, { id: call.id, onlyReads: true }, visit.origin);
+      made = andThen(caller, (device) => reply(device, headers['if-none-match']));
+    } catch (thrown) {
+      failed(thrown);
+      return;
+    }
+    if (made instanceof Promise) void made.then(done, failed);
+    else done(made);
+  }
+
+  async function take(
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    visit: Visit,
+    call: HotCall,
+    caller: DeviceCaller,
+  ): Promise<void> {
+    const { headers } = incoming;
+    try {
+      const sent = parseBody(await readAnnounced(incoming, call.length), headers['content-type'], headers['content-encoding']);
+      const events = checkBody('eventBatch', sent.json);
+      answer(outgoing, visit, call, await replies.events(caller, events, sent, headers['idempotency-key'] as string | undefined));
+    } catch (thrown) {
+      refuse(outgoing, visit, call, thrown);
+    }
+  }
+
+  /** Who is refused has a body that nobody reads: the app knows what to do with it. */
+  function post(incoming: IncomingMessage, outgoing: ServerResponse, visit: Visit, call: HotCall, next: () => void): void {
+    const proceed = (caller: DeviceCaller) => void take(incoming, outgoing, visit, call, caller);
+    let caller: Awaitable<DeviceCaller>;
+    try {
+      caller = services.deviceAuth(incoming.headers.authorization, { id: call.id, onlyReads: false }, visit.origin);
+    } catch {
+      next();
+      return;
+    }
+    if (caller instanceof Promise) void caller.then(proceed, next);
+    else proceed(caller);
+  }
+
+  return (incoming, outgoing, next) => {
+    const call = hotCall(incoming, defaultBodyLimit);
+    if (!call) return next();
+    const visit = visits.begin(incoming.headers['x-request-id'] as string | undefined, incoming);
+    if (call.operation === 'postEvents') post(incoming, outgoing, visit, call, next);
+    else get(incoming, outgoing, visit, call);
+  };
+}

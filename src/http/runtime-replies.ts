@@ -1,0 +1,55 @@
+import { type Awaitable, andThen } from '../domain/awaitable.ts';
+import { invalid } from '../domain/error.ts';
+import { maxEventBytes, type TelemetryEvent } from '../domain/event.ts';
+import type { DeviceCaller } from '../service/device-auth.ts';
+import type { Answer } from '../service/playback.ts';
+import type { Services } from '../service/services.ts';
+import type { ReadBody } from './body.ts';
+import type { Metrics } from './metrics.ts';
+import { oneLine } from './one-line.ts';
+import type { Reply } from './pipeline.ts';
+import { idempotencyKey } from './validate.ts';
+
+const batchKey = /^[\x20-\x7e]{1,255}$/;
+
+/** Throws `invalid_request` naming each event that is larger than 8 KiB as it was sent. */
+function checkEventSizes({ scan }: ReadBody): void {
+  if (!scan.elements.some((size) => size > maxEventBytes)) return;
+  const message = `must have at most ${maxEventBytes} bytes`;
+  throw invalid(scan.elements.flatMap((size, index) => (size > maxEventBytes ? [{ path: `/${index}`, message }] : [])));
+}
+
+/** 200 with the body, or 304 with the same headers; private to the TV that asked. */
+function conditional(body: Answer['body'], headers: Record<string, string>): Reply {
+  headers['Cache-Control'] = 'private, no-cache';
+  return body === null ? { status: 304, headers } : { status: 200, body, headers };
+}
+
+/** What TVs ask for all day, answered; a TV has shown its key, and a body was checked. At once, where the store answers at once. */
+export function runtimeReplies(
+  { playback, telemetry }: Pick<Services, 'playback' | 'telemetry'>,
+  metrics: Pick<Metrics, 'eventsReceived'>,
+) {
+  return {
+    playlist(caller: DeviceCaller, ifNoneMatch: string | undefined): Awaitable<Reply> {
+      return andThen(playback.playlist(caller, ifNoneMatch), ({ body, etag, version, source }) =>
+        conditional(body, { 'X-Playlist-Version': String(version), 'X-Source': source, ETag: etag }),
+      );
+    },
+
+    config(caller: DeviceCaller, ifNoneMatch: string | undefined): Awaitable<Reply> {
+      return andThen(playback.config(caller, ifNoneMatch), ({ body, etag, source }) =>
+        conditional(body, { 'X-Config-Source': source, ETag: etag }),
+      );
+    },
+
+    /** `key` is the `Idempotency-Key` as it was sent. */
+    async events(caller: DeviceCaller, events: readonly TelemetryEvent[], sent: ReadBody, key: string | null | undefined): Promise<Reply> {
+      checkEventSizes(sent);
+      const checked = idempotencyKey(key, batchKey, 'must be 1 to 255 printable ASCII characters');
+      const repeated = await telemetry.accept(caller, { events, line: oneLine(sent), sent: sent.bytes, idempotencyKey: checked });
+      if (!repeated) metrics.eventsReceived(events.length);
+      return { status: 202, body: `{"received":${events.length}}`, headers: {} };
+    },
+  };
+}

@@ -1,0 +1,284 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { silentLog } from '../../src/domain/log.ts';
+import type { AppOptions } from '../../src/http/app-options.ts';
+import { makeHotWay } from '../../src/http/hot/hot-way.ts';
+import { makeMetrics } from '../../src/http/metrics.ts';
+import { type Running, serve } from '../../src/serve.ts';
+import { openStore } from '../../src/store/open.ts';
+import { impression, item } from '../support/content.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { mounted } from '../support/mounted.ts';
+import { type WireAnswer, type WireRequest, wireRequest } from '../support/plain-request.ts';
+import { adminToken, listenPlainly } from '../support/service.ts';
+
+const host = ['Host', 'signage.example'];
+
+describe('the quick way in', () => {
+  let url: string;
+  let tv: { screenId: string; deviceId: string; apiKey: string };
+  let options: AppOptions;
+  let close: () => void;
+  let key: string[];
+
+  beforeAll(async () => {
+    const service = await mounted({ store: await openStore('memory:') });
+    tv = await service.tv();
+    key = ['Authorization', `Bearer ${tv.apiKey}`];
+    const { services, clock } = service;
+    const edges = { corsOrigins: [], trustedProxies: [], stopping: new AbortController().signal };
+    options = { services, clock, newId: services.kit.newId, log: silentLog, metrics: makeMetrics('0'), version: '0', ...edges };
+    const hot = makeHotWay(options);
+    const server = createServer((incoming, outgoing) =>
+      hot?.(incoming, outgoing, () => outgoing.writeHead(418, { connection: 'close' }).end()),
+    );
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    close = () => {
+      server.close();
+      server.closeAllConnections();
+    };
+  });
+  afterAll(() => close());
+
+  const statusOf = async (request: Partial<WireRequest>) =>
+    (await wireRequest(url, { method: 'GET', path: `/devices/${tv.screenId}/config`, headers: [...host, ...key], ...request })).status;
+  const batch = Buffer.from(JSON.stringify([impression()]));
+  const post = (headers: string[], body: Uint8Array | undefined = batch) => ({
+    method: 'POST',
+    path: `/devices/${tv.screenId}/events`,
+    headers: [...host, ...key, ...headers],
+    body,
+  });
+
+  it('answers what TVs send', async () => {
+    expect(await statusOf({})).toBe(200);
+    expect(await statusOf({ path: `/devices/${tv.deviceId}/playlist` })).toBe(404);
+    expect(await statusOf({ headers: [...host] })).toBe(401);
+    expect(await statusOf(post(['Content-Length', String(batch.length)]))).toBe(202);
+    expect(await statusOf(post(['Content-Length', '1', 'Content-Type', 'text/plain'], Buffer.from('x')))).toBe(415);
+  });
+
+  it('leaves to the app, whole, what is unusual', async () => {
+    const events = `/devices/${tv.screenId}/events`;
+    const left: Partial<WireRequest>[] = [
+      { method: 'HEAD' },
+      { method: 'DELETE' },
+      { path: `/devices/${tv.screenId}/config?x=1` },
+      { path: `/devices/${tv.screenId}/config/` },
+      { path: `/devices/%20/config` },
+      { path: `//devices/${tv.screenId}/config` },
+      { path: `/Devices/${tv.screenId}/config` },
+      { path: '/v1/me' },
+      { path: events },
+      { method: 'POST' },
+      { headers: ['Host', 'Signage.Example', ...key] },
+      { headers: ['Host', '[::1]:4100', ...key] },
+      { headers: [...host, ...key, ...key] },
+      { headers: [...host, ...key, 'Content-Length', '0'] },
+      { ...post([]), headers: [...host, ...key, 'Transfer-Encoding', 'chunked'] },
+      post(['Content-Length', '0'], undefined),
+      // Refused: its body is the app's to do away with.
+      { ...post([]), headers: [...host, 'Content-Length', String(batch.length)] },
+      { ...post([]), headers: [...host, 'Authorization', 'Bearer x', 'Content-Length', String(batch.length)] },
+    ];
+    for (const request of left) expect(await statusOf(request), JSON.stringify({ ...request, body: undefined })).toBe(418);
+  });
+
+  it('is none where answers depend on more than the request', () => {
+    expect(makeHotWay({ ...options, corsOrigins: ['https://tv.example'] })).toBeUndefined();
+    expect(makeHotWay({ ...options, refusals: async (_, next) => next() })).toBeUndefined();
+  });
+});
+
+describe('both ways in', () => {
+  let running: Running;
+  let plain: Awaited<ReturnType<typeof listenPlainly>>;
+  const tvs: { screenId: string; deviceId: string; apiKey: string; etags: string[] }[] = [];
+  const clock = new ManualClock();
+
+  async function call(method: string, path: string, token: string | undefined, body?: unknown) {
+    const answer = await fetch(`${running.url}${path}`, {
+      method,
+      headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), 'content-type': 'application/json' },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+    // biome-ignore lint/suspicious/noExplicitAny: answers of every shape.
+    return { etag: answer.headers.get('etag') ?? '', body: (await answer.json()) as any };
+  }
+  const manage = async (method: string, path: string, body?: unknown) => (await call(method, path, adminToken, body)).body;
+
+  beforeAll(async () => {
+    running = await serve({ port: 0, store: 'memory:', adminToken, clock });
+    plain = await listenPlainly(running);
+    const venue = await manage('POST', '/v1/venues', { name: 'Venue' });
+    for (const name of ['with a playlist', 'without', 'revoked']) {
+      const screen = await manage('POST', '/v1/screens', { venueId: venue.id, name });
+      const { code } = await manage('POST', '/v1/devices/provisioning-codes', { screenId: screen.id });
+      const tv = (await call('POST', '/devices/register', undefined, { pairingCode: code, deviceInfo: {} })).body;
+      if (name === 'with a playlist') {
+        await manage('PUT', `/v1/screens/${screen.id}/playlist`, { items: [item({ title: 'Grüße ☀' })] });
+        await manage('PUT', `/v1/screens/${screen.id}/config`, { syncIntervalMinutes: 7, more: 'ä' });
+      }
+      const etags = await Promise.all(
+        ['playlist', 'config'].map(async (what) => (await call('GET', `/devices/${screen.id}/${what}`, tv.apiKey)).etag),
+      );
+      if (name === 'revoked') await manage('POST', `/v1/devices/${tv.deviceId}/revoke`, {});
+      tvs.push({ ...tv, etags });
+    }
+  });
+  afterAll(async () => {
+    await plain.close();
+    await running.close();
+  });
+
+  const comparable = ({ status, headers, text }: WireAnswer, ownId: boolean) => {
+    const id = headers.find(([name]) => name === 'x-request-id')?.[1] ?? '';
+    expect(id).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
+    const mine = (value: string) => (ownId ? value : value.replace(id, '<id>'));
+    return { status, headers: headers.filter(([name]) => name !== 'date').map(([name, value]) => [name, mine(value)]), text: mine(text) };
+  };
+
+  /** What came last came twice, once each way. */
+  async function expectBothStored(received: number): Promise<void> {
+    const { items } = await manage('GET', `/v1/events?limit=${2 * received}`);
+    const told = items.map(({ event, deviceId }: { event: object; deviceId: string }) => JSON.stringify([deviceId, event]));
+    expect(told.slice(received)).toEqual(told.slice(0, received));
+  }
+
+  const rarely = <T>(usual: fc.Arbitrary<T>, ...others: fc.Arbitrary<T>[]) =>
+    fc.oneof({ weight: 6, arbitrary: usual }, ...others.map((arbitrary) => ({ weight: 1, arbitrary })));
+  const which = fc.nat({ max: 2 });
+  const authorization = fc.constantFrom('good', 'good', 'good', 'good', 'bad', 'none', 'lower', 'basic', 'twice', 'revoked', 'of another');
+  const path = fc.constantFrom('playlist', 'playlist', 'config', 'events', 'events', 'events', 'events?x=1', 'playlist/', 'other');
+  const badEvent = fc.constantFrom<unknown>(
+    { type: 'X', timestamp: 1 },
+    {},
+    1,
+    null,
+    [],
+    impression({ playlistId: 'x' }),
+    impression({ duration: -1 }),
+  );
+  const goodEvent = fc.record(
+    { type: fc.constantFrom('x', 'heartbeat'), timestamp: fc.nat(), note: fc.string(), more: fc.jsonValue() },
+    { requiredKeys: ['type', 'timestamp'] },
+  );
+  const events = fc.array(
+    rarely<unknown>(
+      fc.oneof(
+        goodEvent,
+        fc.nat().map((n) => impression({ duration: n })),
+      ),
+      badEvent,
+    ),
+    { maxLength: 4 },
+  );
+  const spelled = events.chain((all) =>
+    fc.constantFrom(
+      JSON.stringify(all),
+      JSON.stringify(all),
+      JSON.stringify(all),
+      JSON.stringify(all, null, 2),
+      JSON.stringify(all).replaceAll('{"', '{"a":1e3,"a":2,"'),
+      JSON.stringify(all).replaceAll('{"', '{"__proto__":{"type":"x"},"'),
+      JSON.stringify(all).slice(1),
+      `\ufeff${JSON.stringify(all)}`,
+      ' ',
+      JSON.stringify([{ type: 'x', timestamp: 1, padding: 'x'.repeat(8200) }]),
+    ),
+  );
+  const body = rarely(
+    spelled.map((text) => Buffer.from(text)),
+    fc.constantFrom(Buffer.alloc(0), Buffer.from([0x5b, 0xc0, 0xaf, 0x5d])),
+  );
+  const header = (name: string, ...values: string[]) => fc.constantFrom(...values.map((value) => [name, value]));
+  const maybe = (arbitrary: fc.Arbitrary<string[]>) => rarely(fc.constant<string[]>([]), arbitrary);
+  const more = fc
+    .tuple(
+      maybe(header('X-Request-Id', 'mine', 'ä', '', 'x'.repeat(129))),
+      maybe(header('Content-Encoding', 'identity', 'gzip')),
+      maybe(header('Idempotency-Key', 'one', 'two', '', 'é', 'x'.repeat(256))),
+      maybe(header('X-Forwarded-For', '192.0.2.1')),
+      maybe(header('Host', 'a', '')),
+      maybe(header('Connection', 'close', 'keep-alive')),
+      maybe(header('Accept', 'text/html')),
+    )
+    .map((all) => all.flat());
+  const type = fc.constantFrom(
+    ['Content-Type', 'application/json'],
+    ['content-type', 'application/x+json; a=b'],
+    [],
+    ['Content-Type', 'text/plain'],
+    ['Content-Type', ''],
+  );
+  const match = fc.constantFrom('none', 'none', 'etag', 'weak', 'list', 'any', 'other');
+
+  const wire = fc
+    .record({
+      which,
+      authorization,
+      path,
+      body,
+      more,
+      type,
+      match,
+      method: rarely(fc.constant('usual'), fc.constantFrom('HEAD', 'PUT', 'GET', 'POST')),
+    })
+    .map((made) => {
+      const { which: n, more: others } = made;
+      const tv = tvs[n]!;
+      const bearer = `Bearer ${tv.apiKey}`;
+      const credentials: Record<string, string[]> = {
+        ...{
+          good: ['Authorization', bearer],
+          bad: ['Authorization', `${bearer.slice(0, -1)}!`],
+          none: [],
+          lower: ['authorization', bearer.replace('B', 'b')],
+        },
+        ...{ basic: ['Authorization', 'Basic eDp5'], twice: ['Authorization', bearer, 'Authorization', 'Bearer x'] },
+        ...{
+          revoked: ['Authorization', `Bearer ${tvs[2]!.apiKey}`],
+          'of another': ['Authorization', `Bearer ${tvs[(n + 1) % 2]!.apiKey}`],
+        },
+      };
+      const etag = tv.etags[made.path.startsWith('config') ? 1 : 0]!;
+      const tags: Record<string, string[]> = {
+        ...{ none: [], etag: ['If-None-Match', etag], weak: ['If-None-Match', `W/${etag}`], list: ['If-None-Match', `"x", ${etag}`] },
+        ...{ any: ['If-None-Match', '*'], other: ['If-None-Match', '"x"', 'If-None-Match', etag] },
+      };
+      const usual = made.path.startsWith('events') ? 'POST' : 'GET';
+      const method = made.method === 'usual' ? usual : made.method;
+      const sends = method === 'POST' || method === 'PUT';
+      const length = sends ? ['Content-Length', String(made.body.length), ...made.type] : [];
+      const headers = [...host, ...credentials[made.authorization]!, ...tags[made.match]!, ...length, ...others];
+      return {
+        method,
+        path: `/devices/${n === 1 ? tv.deviceId.toUpperCase() : tv.screenId}/${made.path}`,
+        headers,
+        body: sends ? made.body : undefined,
+      };
+    });
+
+  it('answer alike, byte for byte, and store the same', async () => {
+    const seen = new Map<number, number>();
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constant(undefined).chain(() => wire),
+        async (request) => {
+          const ownId = request.headers.includes('mine');
+          const quick = await wireRequest(running.url, request);
+          const slow = await wireRequest(plain.url, request);
+          expect(comparable(quick, ownId)).toEqual(comparable(slow, ownId));
+          if (quick.status === 202 && !request.headers.includes('Idempotency-Key')) await expectBothStored(JSON.parse(quick.text).received);
+          seen.set(quick.status ?? 0, (seen.get(quick.status ?? 0) ?? 0) + 1);
+        },
+      ),
+      { numRuns: 250 },
+    );
+    // Else it would have shown little.
+    for (const status of [200, 202, 304, 400, 401, 404, 405, 415]) expect(seen.get(status) ?? 0, String(status)).toBeGreaterThan(0);
+  });
+});
