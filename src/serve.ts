@@ -3,12 +3,17 @@ import { createRequire } from 'node:module';
 import { systemClock } from './domain/clock.ts';
 import { silentLog } from './domain/log.ts';
 import { makeApp } from './http/app.ts';
+import type { AppOptions } from './http/app-options.ts';
 import { makeFaults } from './http/faults/faults.ts';
 import { plantedRefusals } from './http/faults/refusal.ts';
 import { withFaults } from './http/faults/with-faults.ts';
+import { makeHotWay } from './http/hot/hot-way.ts';
 import { listen, type Tls } from './http/listener.ts';
+import { makeLoadShed } from './http/load-shed.ts';
 import { mediaRoutes } from './http/media.ts';
 import { makeMetrics } from './http/metrics.ts';
+import { makeRefuse } from './http/refuse.ts';
+import { shedWatch } from './http/shed-watch.ts';
 import { checkOptions } from './serve/check-options.ts';
 import { makeMount } from './serve/mount.ts';
 import { objectStoreOf, onDemandOf, openPlaylists } from './serve/open-playlists.ts';
@@ -16,6 +21,7 @@ import type { ServeOptions } from './serve/serve-options.ts';
 import { makeStops } from './serve/stops.ts';
 import { bootstrap, checkAdminToken } from './service/bootstrap.ts';
 import { demoMediaFolder, fillWithDemo } from './service/demo.ts';
+import type { LockOut } from './service/guess-limit.ts';
 import { startHousekeeping } from './service/housekeeping.ts';
 import { makeServices } from './service/services.ts';
 import { openStore } from './store/open.ts';
@@ -33,16 +39,8 @@ export interface Running {
   close(): Promise<void>;
 }
 
-/**
- * Runs the service until it is closed. Prints nothing, installs no signal handler, reads no environment, never ends the process; two can run
- * side by side, each on its own store. Throws `SignageError`s: `invalid_option`, `port_taken`, `store_locked`, `store_damaged`, …
- *
- * @example
- * const service = await serve({ port: 0, store: 'memory:' });
- * await fetch(`${service.url}/v1/me`, { headers: { Authorization: `Bearer ${service.adminToken}` } });
- * await service.close();
- */
-export async function serve(options: ServeOptions = {}): Promise<Running> {
+/** As `serve` does, on a store that is opened by `open`. */
+export async function serveOn(open: typeof openStore, options: ServeOptions): Promise<Running> {
   const { host = '127.0.0.1', store: location = './signage-data', clock = systemClock, random = randomBytes, log = silentLog } = options;
   const { port, codeTtlMinutes, retentionDays, authGraceMs } = checkOptions(options);
   checkAdminToken(options.adminToken);
@@ -51,19 +49,22 @@ export async function serve(options: ServeOptions = {}): Promise<Running> {
   const onDemand = onDemandOf(options, clock);
   const objectStore = await objectStoreOf(options, location, clock);
   const onWarning = (message: string, cause?: unknown) => log.warn({ err: cause }, message);
-  const opened = await openStore(location, { clock, random, database: options.database, onWarning });
+  const opened = await open(location, { clock, random, database: options.database, onWarning });
   const stopping = new AbortController();
   const stops = makeStops();
   stops.push(() => opened.close());
   const metrics = makeMetrics(version);
   try {
     const playlists = await openPlaylists(opened, { onDemand, objectStore }, { clock, random, log, metrics, stops });
-    const onLockOut = (source: string) => {
-      metrics.registerLockout();
-      log.warn({ source }, 'Too many unknown pairing codes from this source: its registrations are refused for a while.');
+    const onLockOut = ({ scope, source }: LockOut) => {
+      metrics.registerLockout(scope);
+      log.warn(
+        { scope, source },
+        'Too many unknown pairing codes: registrations from there, or from all that are not trusted, are refused for a while.',
+      );
     };
     const services = makeServices({ ...playlists, clock, random, codeTtlMinutes, authGraceMs, onLockOut });
-    const app = makeApp({
+    const appOptions: AppOptions = {
       services,
       clock,
       newId: services.kit.newId,
@@ -76,14 +77,27 @@ export async function serve(options: ServeOptions = {}): Promise<Running> {
       stopping: stopping.signal,
       extra: options.demo ? mediaRoutes(demoMediaFolder) : undefined,
       refusals: faults && plantedRefusals,
-    });
+    };
+    const app = makeApp(appOptions);
     const answer = faults ? withFaults(app.fetch, { faults, clock, stopping: stopping.signal }) : app.fetch;
     const housekeeping = startHousekeeping(services.kit, retentionDays, log);
     stops.push(housekeeping.stop);
     const mount = makeMount((request) => answer(request));
     stops.push(mount.idle);
     const onError = (error: Error) => log.error({ err: error }, 'The listener met an error; it goes on.');
-    const listener = await listen({ host, port, tls: options.tls, fetch: answer, onError });
+    const refuse = makeRefuse({ newId: services.kit.newId, corsOrigins: options.corsOrigins ?? [] });
+    const loadShed = makeLoadShed({ clock, random, refuse: refuse.request, ...shedWatch(metrics, log) });
+    const listener = await listen({
+      host,
+      port,
+      tls: options.tls,
+      fetch: answer,
+      hot: makeHotWay(appOptions),
+      onError,
+      // What is held back on purpose is no overload.
+      admit: faults ? undefined : loadShed.admit,
+      refuse,
+    });
     stops.push(listener.close);
     // Not before the port is ours: the token of a first start that fails would be lost.
     const adminToken = await bootstrap(services.kit, options.adminToken, options.makesToken);
@@ -98,4 +112,17 @@ export async function serve(options: ServeOptions = {}): Promise<Running> {
     await stops.all();
     throw error;
   }
+}
+
+/**
+ * Runs the service until it is closed. Prints nothing, installs no signal handler, reads no environment, never ends the process; two can run
+ * side by side, each on its own store. Throws `SignageError`s: `invalid_option`, `port_taken`, `store_locked`, `store_damaged`, …
+ *
+ * @example
+ * const service = await serve({ port: 0, store: 'memory:' });
+ * await fetch(`${service.url}/v1/me`, { headers: { Authorization: `Bearer ${service.adminToken}` } });
+ * await service.close();
+ */
+export function serve(options: ServeOptions = {}): Promise<Running> {
+  return serveOn(openStore, options);
 }

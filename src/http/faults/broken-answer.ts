@@ -7,7 +7,8 @@ const hungUp = () => new TypeError('fetch failed: a fault rule broke the connect
 /** Breaks the connection off without an answer. */
 export function hangUp(outgoing: ServerResponse | undefined): Response {
   if (!outgoing) throw hungUp();
-  outgoing.destroy();
+  // Ended as well: whoever counts what is under way must not wait for it.
+  outgoing.destroy().end();
   return new Response(null, RESPONSE_ALREADY_SENT);
 }
 

@@ -1,0 +1,93 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Clock, type Random, secondMs } from '../domain/clock.ts';
+import { SignageError } from '../domain/error.ts';
+import { Lane, type LaneLimits } from './lane.ts';
+
+/** What waits for different things is judged apart: a slow disk holds up what is to be stored, and must not keep playlists from TVs. */
+export type ShedKind = 'reads' | 'writes' | 'management';
+
+export interface LoadShedOptions {
+  clock: Clock;
+  random: Random;
+  /** Answers a request that is turned away. */
+  refuse(incoming: IncomingMessage, outgoing: ServerResponse, error: SignageError): void;
+  /** Told of each of them. */
+  onShed(kind: ShedKind): void;
+  /** Told when a kind of requests begins to be turned away, and when no more. */
+  onTurn?(kind: ShedKind, isOverloaded: boolean): void;
+  limits?: LaneLimits;
+}
+
+export interface LoadShed {
+  /** Whether the service may begin with the request. If not, it has been answered: 503 with a `Retry-After` (docs/protocol.md §1.8). */
+  admit(incoming: IncomingMessage, outgoing: ServerResponse): boolean;
+}
+
+/** Half of what an impatient client waits; and more in flight than a service that is well has, but for a herd, which gets through in time. */
+const ownLimits: LaneLimits = { longestWaitMs: 5 * secondMs, floor: 256, settledMs: secondMs };
+const lookMs = 100;
+/** After a pause longer than this, or a jump of the clock, what was measured says nothing about the time between. */
+const longestLookMs = 30 * secondMs;
+
+/** What operators and browsers ask of the service itself, and preflights: answered at once, also while it is overloaded. */
+const always = /^\/(healthz|readyz|metrics|openapi\.json|docs|media)\b/;
+const longPoll = /^\/v1\/.*[?&]waitSeconds=/;
+
+function kindOf({ method, url = '' }: IncomingMessage): ShedKind {
+  if (url.startsWith('/v1/')) return 'management';
+  return method === 'GET' || method === 'HEAD' ? 'reads' : 'writes';
+}
+
+/**
+ * Turns requests away before anything was done for them, while more come than get through: nobody would wait for their answers any more, and the
+ * work on them would be lost. What is measured is how many wait and how fast they get through (`Lane`), at most ten times a second and never twice
+ * in one turn of the event loop, so that answers which are ready count as such.
+ */
+export function makeLoadShed({ clock, random, refuse, onShed, onTurn = () => {}, limits = ownLimits }: LoadShedOptions): LoadShed {
+  const lanes = { reads: new Lane(limits), writes: new Lane(limits), management: new Lane(limits) };
+  const kinds = Object.keys(lanes) as ShedKind[];
+  let [lookedAtMs, hasTurned] = [clock.now(), true];
+
+  function look(nowMs: number): void {
+    const elapsedMs = Math.min(nowMs - lookedAtMs, longestLookMs);
+    lookedAtMs = nowMs;
+    hasTurned = false;
+    setImmediate(() => {
+      hasTurned = true;
+    });
+    for (const kind of kinds) {
+      const before = lanes[kind].isOverloaded;
+      lanes[kind].look(elapsedMs);
+      if (lanes[kind].isOverloaded !== before) onTurn(kind, !before);
+    }
+  }
+
+  function turnAway(kind: ShedKind, incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const error = refusals[(random(1)[0] ?? 0) % refusals.length] as SignageError;
+    refuse(incoming, outgoing, error);
+    onShed(kind);
+  }
+
+  return {
+    admit(incoming, outgoing) {
+      const nowMs = clock.now();
+      if (nowMs < lookedAtMs) lookedAtMs = nowMs;
+      if (hasTurned && nowMs - lookedAtMs >= lookMs) look(nowMs);
+      const url = incoming.url ?? '';
+      if (incoming.method === 'OPTIONS' || always.test(url)) return true;
+      const kind = kindOf(incoming);
+      const lane = lanes[kind];
+      if (!lane.isOpen) {
+        turnAway(kind, incoming, outgoing);
+        return false;
+      }
+      // A held answer waits for something to happen, not for the service.
+      if (kind !== 'management' || !longPoll.test(url)) lane.add(outgoing);
+      return true;
+    },
+  };
+}
+
+const overloaded = 'More requests come than the service can answer: nothing was done for this one. Try again after Retry-After.';
+/** 5 to 20 seconds: soon enough for a TV, and far enough apart that they do not all come back at once. Made once, for an error costs more than all the rest. */
+const refusals = Array.from({ length: 16 }, (_, n) => new SignageError('unavailable', overloaded, { retryAfterSeconds: 5 + n }));
