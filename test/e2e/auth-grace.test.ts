@@ -145,7 +145,7 @@ describe('a service with a grace for device keys, while its database is away', (
   it('503 for a key whose revocation may have been committed or not', async () => {
     await fetchConfig();
     await copied();
-    proxy.cutAfter('COMMIT');
+    proxy.cutAfter('"suspended"');
     expectProblem(await revoke(), 503, 'unavailable');
     proxy.goAway();
     expectProblem(await fetchPlaylist(), 503, 'unavailable');

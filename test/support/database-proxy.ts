@@ -1,7 +1,7 @@
 // Between a store and its database: lets bytes through until it is told otherwise.
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import { afterAll } from 'vitest';
+import { afterEachFile } from './clean-up.ts';
 
 export interface DatabaseProxy {
   /** The same database, by way of this. */
@@ -20,7 +20,7 @@ export interface DatabaseProxy {
 }
 
 const opened: (() => Promise<void>)[] = [];
-afterAll(() => Promise.all(opened.splice(0).map((close) => close())));
+afterEachFile(() => Promise.all(opened.splice(0).map((close) => close())));
 
 /** `asked` is shown all that goes to the database. */
 export async function databaseProxy(database: string, asked: (bytes: Buffer) => void = () => {}): Promise<DatabaseProxy> {

@@ -28,6 +28,8 @@ export class Journal implements FilePart<JournalMark> {
   #marked = nothing;
   #nextSeq = 1;
   #latestAt = 0;
+  /** What the clock said when that was last told. */
+  #clockAt: number;
   #epoch = 0;
   #segment: { name: string; bytes: number } | undefined;
   #grownBytes = 0;
@@ -36,6 +38,7 @@ export class Journal implements FilePart<JournalMark> {
   /** `replay` takes in, at start, what the documents lack. */
   constructor(context: PartContext, replay: (record: JournalRecord) => void) {
     this.#context = context;
+    this.#clockAt = context.clock.now();
     this.#directory = `${context.directory}/journal`;
     this.#replay = replay;
     const { disk, lowWaterBytes } = context;
@@ -67,15 +70,18 @@ export class Journal implements FilePart<JournalMark> {
     return this.#log.checkSpace();
   }
 
-  /** The store's time: the clock's, but never behind a record's. */
+  /** The store's time: the clock's, but never behind a record's. After a clock that was set back it goes on from there, at the clock's pace. */
   now(): number {
-    return Math.max(this.#context.clock.now(), this.#latestAt);
+    const clockAt = this.#context.clock.now();
+    this.#latestAt = Math.max(clockAt, this.#latestAt + Math.max(0, clockAt - this.#clockAt));
+    this.#clockAt = clockAt;
+    return this.#latestAt;
   }
 
   /** Resolves when the record is on the disk. `landed` is called just before, record by record, and folds it into what everyone sees. */
   append(at: number, ops: readonly string[], landed: (seq: number) => void): Promise<unknown> {
     const seq = this.#nextSeq++;
-    this.#latestAt = at;
+    this.#latestAt = Math.max(at, this.#latestAt);
     const bytes = frame(`"seq":${seq},"at":${at},"ops":[${ops.join(',')}]}`);
     return this.#log.append(this.#segmentFor(seq, bytes.length), bytes, ({ file, offset }) => {
       this.#durable = { file, size: offset + bytes.length, seq, at };

@@ -1,6 +1,5 @@
 import type { ReportGroup } from '../../domain/report.ts';
-import type { CountedEvent } from '../json/event-record.ts';
-import { type Cell, countBatch, type DayCount } from '../json/impression-tally.ts';
+import { type Cell, type CountedEvent, countBatch, type DayCount } from '../impression-tally.ts';
 
 /** Where a batch came from. */
 export interface BatchPlace {
@@ -15,7 +14,7 @@ type Sum = [group: 'day' | 'campaign' | 'creative', key: string, impressions: nu
  * `null` when there are none.
  */
 export function keptCounts(events: readonly CountedEvent[], place: BatchPlace): string | null {
-  const counts = countBatch({ ...place, events, seq: 0, receivedAt: 0, tenantId: '', deviceId: '' });
+  const counts = countBatch({ ...place, events, receivedAt: 0 });
   const days = counts.filter(({ clock }) => clock === 'timestamp').map(({ day, cells }) => [day, cells.flatMap(kept)] as const);
   return days.length === 0 ? null : JSON.stringify(days);
 }

@@ -5,47 +5,36 @@ import type { EventBatch } from '../store.ts';
 import { keptCounts } from './batch-counts.ts';
 import type { Database } from './database.ts';
 import { lacksPartition } from './failure.ts';
+import { Grouped } from './grouped.ts';
 
 /** Batches that share one commit. Of small ones, 64 take half the time each that 16 take; more gain nothing. */
-const mostBatches = 64;
-const mostBytes = 4 * 1024 * 1024;
-/** Groups under way: while one is committed, the next is on its way. */
-const lanes = 2;
+const together = { lanes: 2, most: 64, mostWeight: 4 * 1024 * 1024, weightOf: ({ body }: EventBatch) => body.byteLength };
 /** Days of which the partitions are made ahead. */
 const daysAhead = 4;
-
-interface Waiting {
-  batch: EventBatch;
-  resolve(outcome: string): void;
-  reject(error: unknown): void;
-}
 
 /** Appends batches: those that come while others are being committed share the next commit. */
 export class EventLog {
   readonly #database: Database;
   readonly #clock: Clock | undefined;
   readonly #stored: (topics: ReadonlySet<string>) => void;
-  readonly #waiting: Waiting[] = [];
-  readonly #lanes = new Set<Promise<void>>();
+  readonly #grouped: Grouped<EventBatch, string>;
 
   constructor(database: Database, clock: Clock | undefined, stored: (topics: ReadonlySet<string>) => void) {
     this.#database = database;
     this.#clock = clock;
     this.#stored = stored;
+    this.#grouped = new Grouped(together, (batches: readonly EventBatch[]) => this.#store(batches));
   }
 
   async append(batch: EventBatch): Promise<'stored' | 'repeated'> {
-    const outcome = await new Promise<string>((resolve, reject) => {
-      this.#waiting.push({ batch, resolve, reject });
-      if (this.#lanes.size < lanes) this.#open();
-    });
+    const outcome = await this.#grouped.do(batch);
     if (outcome === 'stored' || outcome === 'repeated') return outcome;
     throw new SignageError('idempotency_key_reused', 'This Idempotency-Key was used for another batch: take a new one for each batch.');
   }
 
   /** Waits until nothing is under way. */
-  async settled(): Promise<void> {
-    await Promise.all(this.#lanes);
+  settled(): Promise<void> {
+    return this.#grouped.settled();
   }
 
   /** Makes the partitions of today and the days to come. */
@@ -54,38 +43,11 @@ export class EventLog {
     await this.#database.ask('SELECT signage.add_days(coalesce($1::bigint, signage.now_ms()), $2::integer)', [now, daysAhead]);
   }
 
-  #open(): void {
-    // After those that come in the same turn of the event loop.
-    const lane = Promise.resolve()
-      .then(() => this.#drain())
-      .finally(() => this.#lanes.delete(lane));
-    this.#lanes.add(lane);
-  }
-
-  async #drain(): Promise<void> {
-    while (this.#waiting.length > 0) await this.#store(this.#take());
-  }
-
-  #take(): Waiting[] {
-    let bytes = 0;
-    let count = 0;
-    for (const { batch } of this.#waiting.slice(0, mostBatches)) {
-      bytes += batch.body.byteLength;
-      if (count > 0 && bytes > mostBytes) break;
-      count++;
-    }
-    return this.#waiting.splice(0, count);
-  }
-
-  async #store(group: readonly Waiting[]): Promise<void> {
-    try {
-      const outcomes = await this.#append(group.map(({ batch }) => batch));
-      const topics = group.filter((_, place) => outcomes[place] === 'stored').map(({ batch }) => `events/${batch.tenantId}`);
-      if (topics.length > 0) this.#stored(new Set(topics));
-      for (const [place, { resolve }] of group.entries()) resolve(outcomes[place] as string);
-    } catch (error) {
-      for (const { reject } of group) reject(error);
-    }
+  async #store(batches: readonly EventBatch[]): Promise<string[]> {
+    const outcomes = await this.#append(batches);
+    const topics = batches.filter((_, place) => outcomes[place] === 'stored').map(({ tenantId }) => `events/${tenantId}`);
+    if (topics.length > 0) this.#stored(new Set(topics));
+    return outcomes;
   }
 
   async #append(batches: readonly EventBatch[]): Promise<string[]> {

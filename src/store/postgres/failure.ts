@@ -27,9 +27,19 @@ export function isLost(error: unknown): boolean {
   return systemCodes.test(code) || /^(08|57P|25006|28|3D)/.test(code);
 }
 
+/** What the change has read is not so any more; `beginning` is what it read first. */
+export class Clash extends Error {
+  readonly beginning: string;
+
+  constructor(beginning: string) {
+    super('The change met another.');
+    this.beginning = beginning;
+  }
+}
+
 /** Whether the change met another at the same moment: run again, it finds a different state. 23505: a key that somebody has taken since it was looked up. */
 export function isClash(error: unknown): boolean {
-  return ['40001', '40P01', '23505'].includes(codeOf(error));
+  return error instanceof Clash || ['40001', '40P01', '23505'].includes(codeOf(error));
 }
 
 /** Somebody else holds what a statement must have for itself. */

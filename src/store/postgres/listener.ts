@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 import { type Clock, secondMs } from '../../domain/clock.ts';
-import type { Topics } from '../json/topics.ts';
+import type { Topics } from '../topics.ts';
 import type { Connect, DatabaseLimits } from './connect.ts';
 import { destroy } from './destroy.ts';
 import { databaseLocked, joinInstances } from './presence.ts';

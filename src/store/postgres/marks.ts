@@ -1,6 +1,7 @@
 import type { Database } from './database.ts';
-import { gathered } from './gathered.ts';
+import { Grouped } from './grouped.ts';
 import { type AnyMarks, laterMarks, type MarkKind, mergedMarks } from './mark-merge.ts';
+import { lookUps } from './seen-rows.ts';
 
 /** Rows written by one transaction. */
 const atOnce = 500;
@@ -27,7 +28,7 @@ export class Marks {
   /** What is being written; it may not be readable there yet. */
   #underWay: Noted = new Map();
   #flushing: Promise<void> | undefined;
-  readonly #kept = gathered((names) => this.#keptOf(names));
+  readonly #kept = new Grouped(lookUps, (names: readonly string[]) => this.#keptOf(names));
 
   constructor(database: Database) {
     this.#database = database;
@@ -40,13 +41,14 @@ export class Marks {
 
   async marks(kind: MarkKind, id: string): Promise<AnyMarks> {
     const own = [this.#underWay, this.#fresh].map((noted) => noted.get(nameOf(kind, id)) ?? {});
-    const kept = await this.#kept(nameOf(kind, id));
+    const kept = await this.#kept.do(nameOf(kind, id));
     return own.reduce(mergedMarks, kept === undefined ? {} : (JSON.parse(kept) as AnyMarks));
   }
 
-  async #keptOf(names: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const kept = await this.#database.ask<Kept>(reading, [JSON.stringify(names.map(keyOf))]);
-    return new Map(kept.map(({ kind, id, marks }) => [nameOf(kind, id), marks]));
+  async #keptOf(names: readonly string[]): Promise<(string | undefined)[]> {
+    const kept = await this.#database.ask<Kept>(reading, [JSON.stringify([...new Set(names)].map(keyOf))]);
+    const byName = new Map(kept.map(({ kind, id, marks }) => [nameOf(kind, id), marks]));
+    return names.map((name) => byName.get(name));
   }
 
   /** Writes what was noted before the call. */

@@ -1,5 +1,5 @@
 import { type Clock, secondMs, systemClock } from '../../domain/clock.ts';
-import type { Topics } from '../json/topics.ts';
+import type { Topics } from '../topics.ts';
 import type { Database } from './database.ts';
 
 const againMs = secondMs;

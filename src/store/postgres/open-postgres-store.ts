@@ -1,7 +1,7 @@
 import { type Clock, type Random, systemClock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { publicUrl } from '../../domain/store-url.ts';
-import { Topics } from '../json/topics.ts';
+import { Topics } from '../topics.ts';
 import { SharedAttempts } from './attempts.ts';
 import { type Connect, connector, type DatabaseLimits } from './connect.ts';
 import { Database } from './database.ts';
@@ -15,6 +15,7 @@ import { Notifier } from './notifier.ts';
 import { PostgresStore } from './postgres-store.ts';
 import { databaseLocked, refuseUnfinishedCopy } from './presence.ts';
 import { Rollups } from './rollups.ts';
+import { SeenRows } from './seen-rows.ts';
 import { flushMs, foldMs, makeDaysMs, purgeMs, startUpkeep } from './upkeep.ts';
 import { Writer } from './writer.ts';
 
@@ -47,16 +48,16 @@ export async function migrateDatabase(url: string, how: { dryRun: boolean }): Pr
 }
 
 async function assemble(database: Database, connect: Connect, options: PostgresOptions): Promise<PostgresStore> {
-  const { clock, random, warn, poolSize } = options;
+  const { clock, random, warn } = options;
   const topics = new Topics();
   const instance = Buffer.from(random(8)).toString('hex');
   const notifier = new Notifier(database, topics, instance);
   const listener = new Listener(connect, options, { topics, instance, clock: systemClock });
   const told = (changed: ReadonlySet<string>) => notifier.changed(changed);
-  // Reads, and batches, always find a connection.
-  const writer = new Writer(database, { clock, random, width: Math.ceil(poolSize / 2), committed: told });
+  const rows = new SeenRows(database.ask);
+  const writer = new Writer(database, rows, { clock, random, committed: told });
   const events = new EventLog(database, clock, told);
-  const [rollups, marks, attempts] = [new Rollups(database), new Marks(database), new SharedAttempts(database)];
+  const [rollups, marks, attempts] = [new Rollups(database), new Marks(database), new SharedAttempts(database, clock)];
   await refuseUnfinishedCopy(database.ask);
   const secret = await sharedSecret(database, random);
   await events.makeDays();
@@ -69,13 +70,13 @@ async function assemble(database: Database, connect: Connect, options: PostgresO
     [
       { everyMs: foldMs, name: 'Adding up impressions', work: () => rollups.fold() },
       { everyMs: flushMs, name: 'Writing what devices did last', work: () => marks.flush() },
-      { everyMs: purgeMs, name: 'Forgetting old attempts', work: () => attempts.purge((clock ?? systemClock).now()) },
+      { everyMs: purgeMs, name: 'Forgetting old attempts', work: () => attempts.purge() },
       { everyMs: makeDaysMs, name: 'Making partitions', work: () => events.makeDays() },
     ],
     clock ?? systemClock,
     warn,
   );
-  return new PostgresStore({ database, topics, notifier, listener, writer, events, rollups, marks, attempts, secret, stopUpkeep });
+  return new PostgresStore({ database, topics, notifier, listener, rows, writer, events, rollups, marks, attempts, secret, stopUpkeep });
 }
 
 /** The first instance makes it; all read the same. */

@@ -2,7 +2,6 @@ import { secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { AuditEntry, DeviceMarks, Rows, TokenMarks } from '../../domain/records.ts';
 import type { ReportRow } from '../../domain/report.ts';
-import type { Topics } from '../json/topics.ts';
 import type {
   AttemptChange,
   AuditPageQuery,
@@ -17,6 +16,7 @@ import type {
   StoredEvent,
   Tx,
 } from '../store.ts';
+import type { Topics } from '../topics.ts';
 import type { Ask } from './ask.ts';
 import type { SharedAttempts } from './attempts.ts';
 import { auditPage, dropAuditBefore } from './audit-trail.ts';
@@ -31,7 +31,8 @@ import type { AnyMarks } from './mark-merge.ts';
 import type { Marks } from './marks.ts';
 import type { Notifier } from './notifier.ts';
 import type { Rollups } from './rollups.ts';
-import { GatheringReader } from './row-reader.ts';
+import { RowReader } from './row-reader.ts';
+import type { SeenRows } from './seen-rows.ts';
 import type { Writer } from './writer.ts';
 
 const readyMs = 2 * secondMs;
@@ -41,6 +42,7 @@ interface StoreParts {
   topics: Topics;
   notifier: Notifier;
   listener: Listener;
+  rows: SeenRows;
   writer: Writer;
   events: EventLog;
   rollups: Rollups;
@@ -65,7 +67,7 @@ export class PostgresStore implements Store {
       this.#refuseClosed();
       return parts.database.ask(text, parameters);
     };
-    this.read = new GatheringReader(this.#ask);
+    this.read = new RowReader(this.#ask, parts.rows, () => this.#refuseClosed());
   }
 
   async write<T>(change: (tx: Tx) => Promise<T>): Promise<T> {
@@ -116,9 +118,9 @@ export class PostgresStore implements Store {
     return this.#parts.marks.marks(kind, id);
   }
 
-  async attempts<T>(source: string, change: AttemptChange<T>): Promise<T> {
+  async attempts<T>(sources: readonly string[], change: AttemptChange<T>): Promise<T> {
     this.#refuseClosed();
-    return this.#parts.attempts.change(source, change);
+    return this.#parts.attempts.change(sources, change);
   }
 
   watch(topic: string, wake: () => void): () => void {

@@ -55,6 +55,11 @@ export class CrashDisk implements FileSystem {
     return [...this.#names.keys()].sort();
   }
 
+  /** All files as they can be read. */
+  files(): Map<string, Buffer> {
+    return new Map([...this.#names].map(([path, { bytes }]) => [path, bytes]));
+  }
+
   text(path: string): string {
     return this.#inode(path).bytes.toString();
   }

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Topics } from '../../../src/store/json/topics.ts';
 import { connector } from '../../../src/store/postgres/connect.ts';
 import { parseDatabaseUrl } from '../../../src/store/postgres/database-url.ts';
 import { Listener } from '../../../src/store/postgres/listener.ts';
+import { Topics } from '../../../src/store/topics.ts';
 import { type DatabaseProxy, databaseProxy } from '../../support/database-proxy.ts';
 import { inDatabase } from '../../support/in-database.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

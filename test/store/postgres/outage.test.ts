@@ -13,6 +13,23 @@ const unavailable = expect.objectContaining({ code: 'unavailable' });
 const putVenue = (store: Store, number: number) => store.write((tx) => tx.put('venues', venueRow(number)));
 const venueIds = async (store: Store) => (await store.list('venues', { limit: 200 })).items.map(({ id }) => id);
 
+/** A place to stop at, once: `held` says that somebody has come there. */
+function pausing() {
+  let goOn = () => {};
+  let come = () => {};
+  const held = new Promise<void>((resolve) => {
+    come = resolve;
+  });
+  const over = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const hold = () => {
+    come();
+    return over;
+  };
+  return { held, hold, goOn };
+}
+
 let url: string;
 const opened: Store[] = [];
 const open = async (...[location, options]: Parameters<typeof openStore>) => {
@@ -40,7 +57,7 @@ describe('a database that stops and starts again', () => {
     const woken: number[] = [];
     store.watch(`events/${tenantA}`, () => woken.push(Date.now()));
     await server.stop('QUIT');
-    const calls: (() => Promise<unknown>)[] = [
+    const calls: (() => unknown)[] = [
       () => putVenue(store, 2),
       () => store.read.get('venues', guid('venu', 1)),
       () => store.list('venues', { limit: 1 }),
@@ -49,7 +66,7 @@ describe('a database that stops and starts again', () => {
       () => store.impressions({ tenantId: tenantA, groupBy: 'day', by: 'timestamp' }),
       () => store.audit({ tenantIds: [tenantA], limit: 1 }),
       () => store.marks('device', guid('devi', 1)),
-      () => store.attempts('192.0.2.1', (attempts) => ({ attempts, result: 1 })),
+      () => store.attempts(['192.0.2.1'], (attempts) => ({ attempts, result: 1 })),
       () => store.ready(),
       () => store.dropBefore(0),
     ];
@@ -95,17 +112,24 @@ describe('a database that stops and starts again', () => {
 });
 
 describe('a connection that is lost', () => {
-  it('in the middle of a change: unavailable, nothing is changed, and the next change is made', async () => {
-    const store = await open(url);
+  it('before a change is handed over: unavailable, nothing is changed, and the next change is made', async () => {
+    const proxy = await databaseProxy(url);
+    const store = await open(proxy.url);
     const change = store.write(async (tx) => {
+      await tx.get('venues', guid('venu', 1));
+      proxy.cutBefore('Venue 2');
       await tx.put('venues', venueRow(1));
-      await inDatabase(url, (sql) =>
-        sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-          WHERE datname = current_database() AND state = 'idle in transaction'`),
-      );
       await tx.put('venues', venueRow(2));
     });
     await expect(change).rejects.toEqual(unavailable);
+    await expect
+      .poll(() =>
+        store.ready().then(
+          () => 'ready',
+          () => 'away',
+        ),
+      )
+      .toBe('ready');
     await putVenue(store, 3);
     expect(await venueIds(store)).toEqual([guid('venu', 3)]);
   });
@@ -131,7 +155,7 @@ describe('a connection that is lost', () => {
     const proxy = await databaseProxy(url);
     const store = await open(proxy.url);
     await putVenue(store, 1);
-    proxy.cutAfter('COMMIT');
+    proxy.cutAfter('Venue 3');
     const change = store.write(async (tx) => {
       await tx.put('venues', venueRow(2));
       await tx.put('venues', venueRow(3));
@@ -190,21 +214,32 @@ describe('a database that does not answer', () => {
     await putVenue(store, 1);
   });
 
-  it('an instance that stops in the middle of a change does not hold up the others for long', async () => {
+  it('an instance that stops in the middle of a change does not hold up the others, and makes it on what they have made meanwhile', async () => {
+    const [stopped, store] = [await open(url), await open(url)];
+    await putVenue(store, 1);
+    const { held, hold, goOn } = pausing();
+    const change = stopped.write(async (tx) => {
+      const row = await tx.get('venues', guid('venu', 1));
+      await hold();
+      await tx.put('venues', { ...venueRow(1), ...row, address: 'Mine' });
+    });
+    await held;
+    await store.write((tx) => tx.put('venues', venueRow(1, { name: 'Theirs' })));
+    goOn();
+    await change;
+    expect(await store.read.get('venues', guid('venu', 1))).toMatchObject({ name: 'Theirs', address: 'Mine' });
+  });
+
+  it('one that stops while it has the turn to itself does not hold them up for long', async () => {
     const [stopped, store] = [await open(url, { database: { statementTimeoutSeconds: 1 } }), await open(url)];
     await putVenue(store, 1);
-    let goOn = () => {};
-    let hold = () => {};
-    const held = new Promise<void>((resolve) => {
-      hold = resolve;
-    });
+    const { held, hold, goOn } = pausing();
+    let tries = 0;
     const change = stopped.write(async (tx) => {
-      await tx.put('venues', venueRow(1, { name: 'Held' }));
-      await new Promise<void>((resolve) => {
-        goOn = resolve;
-        hold();
-      });
       await tx.get('venues', guid('venu', 1));
+      if (++tries <= 6) await inDatabase(url, (sql) => sql(`UPDATE signage.venues SET folded = '${tries}'`));
+      else await hold();
+      await tx.put('venues', venueRow(1, { name: 'Held' }));
     });
     await held;
     const put = () =>
@@ -215,5 +250,6 @@ describe('a database that does not answer', () => {
     await expect.poll(put, { timeout: 10_000 }).toBe('done');
     goOn();
     await expect(change).rejects.toEqual(unavailable);
+    expect((await store.read.get('venues', guid('venu', 1)))?.name).toBe('Venue 1');
   });
 });

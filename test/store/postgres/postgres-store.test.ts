@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { dayMs } from '../../../src/domain/clock.ts';
 import { openStore } from '../../../src/store/open.ts';
@@ -6,7 +7,7 @@ import { inDatabase } from '../../support/in-database.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { emptied, freshDatabase } from '../../support/postgres.ts';
 import { batchOf, guid, impression, tenantA } from '../sample-batch.ts';
-import { auditRow, deviceRow, screenRow, venueRow } from '../sample-rows.ts';
+import { auditRow, deviceRow, screenRow, tenantRow, venueRow } from '../sample-rows.ts';
 
 let url: string;
 let clock: ManualClock;
@@ -119,8 +120,8 @@ describe('a day that cannot be dropped', () => {
 describe('what the store does by itself', () => {
   it('folds impressions into the roll-ups, and forgets old attempts', async () => {
     await store.appendBatch(batchOf([impression(1)]));
-    await store.attempts('192.0.2.1', () => ({
-      attempts: { times: [1], waitUntil: 0, waitMs: 0, forgetAt: clock.now() + 1000 },
+    await store.attempts(['192.0.2.1'], () => ({
+      attempts: [{ times: [1], waitUntil: 0, waitMs: 0, forgetAt: clock.now() + 1000 }],
       result: 1,
     }));
     clock.advance(61_000);
@@ -234,12 +235,47 @@ describe('a change that clashes again and again', () => {
   });
 });
 
+describe('a change that the database cannot make', () => {
+  it('fails by itself, and not those that come with it', async () => {
+    // Longer than an entry of an index may be, and nothing that could be compressed.
+    const long = randomBytes(8000).toString('hex');
+    const rows = [venueRow(1), venueRow(2, { id: long }), venueRow(3)];
+    const made = await Promise.allSettled(rows.map((row) => store.write((tx) => tx.put('venues', row))));
+    expect(made.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect((await store.list('venues', { limit: 10 })).items).toEqual([venueRow(1), venueRow(3)]);
+  });
+
+  it('for its transactions would not see what others commit meanwhile: nothing is changed', async () => {
+    const database = new URL(url).pathname.slice(1);
+    await sql(`ALTER DATABASE ${database} SET default_transaction_isolation = 'repeatable read'`);
+    const shared = await openStore(`${url}?prepare=false`);
+    await expect(shared.write((tx) => tx.put('venues', venueRow(1)))).rejects.toThrow('READ COMMITTED');
+    await shared.close();
+    await sql(`ALTER DATABASE ${database} RESET default_transaction_isolation`);
+    expect(await store.read.get('venues', guid('venu', 1))).toBeUndefined();
+  });
+});
+
+describe('a change that counts', () => {
+  it('is run again when it does not count the same any more', async () => {
+    await store.write((tx) => tx.put('venues', venueRow(1)));
+    const counts: number[] = [];
+    await store.write(async (tx) => {
+      counts.push(await tx.count('venues', 'tenantId', tenantA));
+      if (counts.length === 1) await store.write((other) => other.put('venues', venueRow(2)));
+      await tx.put('tenants', tenantRow(9, { name: `Has ${counts.at(-1)}` }));
+    });
+    expect(counts).toEqual([1, 2]);
+    expect((await store.list('tenants', { limit: 10 })).items.map(({ name }) => name)).toEqual(['Has 2']);
+  });
+});
+
 describe('a failure of a statement that a change has made nothing of', () => {
   it('fails the change all the same', async () => {
     const change = store.write(async (tx) => {
       await tx.put('venues', venueRow(1));
       await sql('ALTER TABLE signage.tenants RENAME TO elsewhere');
-      await tx.get('tenants', guid('tena', 1)).catch(() => undefined);
+      await Promise.resolve(tx.get('tenants', guid('tena', 1))).catch(() => undefined);
     });
     await expect(change).rejects.toThrow('tenants');
     await sql('ALTER TABLE signage.elsewhere RENAME TO tenants');

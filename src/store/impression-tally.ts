@@ -1,7 +1,24 @@
-import { dayMs } from '../../domain/clock.ts';
-import { dayOf, type ReportClock, type ReportGroup } from '../../domain/report.ts';
-import { epochMs } from '../../domain/scalars.ts';
-import type { CountedEvent, EventRecord } from './event-record.ts';
+import { dayMs } from '../domain/clock.ts';
+import { dayOf, type ReportClock, type ReportGroup } from '../domain/report.ts';
+import { epochMs } from '../domain/scalars.ts';
+
+/** What is looked at in an event. */
+export interface CountedEvent {
+  type: string;
+  timestamp: number;
+  campaignId?: string | null | undefined;
+  creativeId?: string | null | undefined;
+  duration?: unknown;
+}
+
+/** A batch, as far as it is counted. */
+export interface CountedBatch {
+  venueId: string;
+  screenId: string;
+  /** Milliseconds. */
+  receivedAt: number;
+  events: readonly CountedEvent[];
+}
 
 /** What is counted. */
 export interface Cell {
@@ -41,7 +58,7 @@ export function sumOf(one: Cell, other: Cell): Cell {
 }
 
 /** A batch's impressions, summed up by themselves first: most batches have few days, campaigns and creatives. */
-export function countBatch(record: EventRecord): DayCount[] {
+export function countBatch(record: CountedBatch): DayCount[] {
   const days = new Map<number, Sums>();
   for (const event of record.events) {
     if (event.type !== 'impression') continue;
@@ -76,7 +93,7 @@ class Sums {
     add(this.#all, other.#all);
   }
 
-  of({ screenId, venueId }: EventRecord, clock: ReportClock, day: string): DayCount {
+  of({ screenId, venueId }: CountedBatch, clock: ReportClock, day: string): DayCount {
     const cells: DayCount['cells'] = [
       ['day', day, this.#all],
       ['screen', screenId.toLowerCase(), this.#all],
