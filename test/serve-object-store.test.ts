@@ -2,11 +2,11 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LogSink } from '../src/domain/log.ts';
 import type { ServeOptions } from '../src/serve/serve-options.ts';
-import { serve } from '../src/serve.ts';
-import type { openStore } from '../src/store/open.ts';
+import { serveOn } from '../src/serve.ts';
+import { openStore } from '../src/store/open.ts';
 import { type FaultyStore, faultyStore } from './support/faulty-store.ts';
 import { item, manager } from './support/management.ts';
 import { type S3Server, s3Bucket, s3Credentials, startS3Server } from './support/s3-server.ts';
@@ -14,17 +14,12 @@ import { type Answer, type BoundTv, startService, type TestService } from './sup
 import { temporaryFolder } from './support/temporary-folder.ts';
 
 let stores: FaultyStore[] = [];
-vi.mock('../src/store/open.ts', async (importOriginal) => {
-  const real = await importOriginal<{ openStore: typeof openStore }>();
-  return {
-    ...real,
-    async openStore(...given: Parameters<typeof openStore>) {
-      const store = faultyStore(await real.openStore(...given));
-      stores.push(store);
-      return store;
-    },
-  };
-});
+const faultyServe = (options?: ServeOptions) =>
+  serveOn(async (...given) => {
+    const store = faultyStore(await openStore(...given));
+    stores.push(store);
+    return store;
+  }, options ?? {});
 afterEach(() => {
   stores = [];
 });
@@ -56,7 +51,7 @@ async function copied(): Promise<void> {
 
 async function start(options: Omit<ServeOptions, 'clock'>): Promise<void> {
   said = '';
-  service = await startService({ log, ...options });
+  service = await startService({ log, ...options }, faultyServe);
   tv = await service.tv();
 }
 
@@ -173,7 +168,7 @@ describe('a service with an object store that fails', () => {
     await service.close();
     expect([...server.objects.keys()]).toEqual([]);
     server.fault = () => undefined;
-    service = await startService({ store: data, objectStore, aws: s3Credentials });
+    service = await startService({ store: data, objectStore, aws: s3Credentials }, faultyServe);
     await copied();
     expect([...server.objects.keys()]).toEqual([expect.stringMatching(new RegExp(`^next/[0-9a-f-]{36}/playlists/${tv.screenId}\\.json$`))]);
   });
@@ -208,7 +203,7 @@ describe('where the copies are, unless told otherwise', () => {
     'is refused before anything starts: %s',
     async (objectStore) => {
       const data = await temporaryFolder();
-      await expect(serve({ port: 0, store: data, objectStore })).rejects.toEqual(expect.objectContaining({ code: 'invalid_option' }));
+      await expect(faultyServe({ port: 0, store: data, objectStore })).rejects.toEqual(expect.objectContaining({ code: 'invalid_option' }));
       expect(await readdir(data)).toEqual([]);
     },
   );

@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     include: ['test/bench/**/*.bench.ts', 'test/faults/**/*.full.ts'],
     globalSetup: ['test/support/postgres-setup.ts'],
+    setupFiles: ['test/config/every-file.ts'],
     pool: 'forks',
     maxWorkers: 1,
     fileParallelism: false,

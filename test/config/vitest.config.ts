@@ -7,12 +7,15 @@ export default defineConfig({
   root: fileURLToPath(new URL('../..', import.meta.url)),
   test: {
     include: ['test/**/*.test.ts'],
-    // Benchmarks and long fault runs have their own commands; this is the quick form.
-    exclude: ['test/bench/**', 'test/faults/**'],
     globalSetup: ['test/support/postgres-setup.ts'],
+    setupFiles: ['test/config/every-file.ts'],
     pool: 'forks',
+    // Loading the code anew for each file took more time than the tests did.
+    isolate: false,
     maxWorkers: 2,
-    testTimeout: 20_000,
+    // Machines that run these have other work, too; nothing in them waits for time to pass.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     reporters: ['default'],
     coverage: {
       provider: 'v8',

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { Agent, request } from 'undici';
-import { afterAll } from 'vitest';
+import { afterEachFile } from './clean-up.ts';
 
 export interface Balancer {
   url: string;
@@ -11,7 +11,7 @@ export interface Balancer {
 }
 
 const opened = new Set<Balancer>();
-afterAll(() => Promise.all([...opened].map((balancer) => balancer.close())));
+afterEachFile(() => Promise.all([...opened].map((balancer) => balancer.close())));
 
 type Answer = Awaited<ReturnType<typeof request>>;
 

@@ -61,7 +61,7 @@ export async function makeData(folder: string, killed: string): Promise<DataFact
     }
   }
   facts.at = clock.now();
-  await cp(folder, killed, { recursive: true, filter: (path) => !path.includes('lock.sock') });
+  await cp(folder, killed, { recursive: true, filter: (path) => !/lock\.sock|\.tmp$/.test(path) });
   await service.close();
   return facts;
 }

@@ -1,17 +1,19 @@
 // Services with one bug each, planted around the parts that the real one is made of: whoever claims to find bugs is tried on these.
-import { afterAll } from 'vitest';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import type { Device, PairingCode } from '../../src/domain/records.ts';
 import { listen } from '../../src/http/listener.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
+import { afterEachFile } from './clean-up.ts';
 import { mounted } from './mounted.ts';
 import { binding, overriding, withTx } from './planted-store.ts';
 import { adminToken } from './service.ts';
 
-type Pass = (request: Request) => Promise<Response>;
+/** What answers a request. */
+export type Pass = (request: Request) => Promise<Response>;
 
-interface Bug {
+/** What is wrong with a service, put around the parts that the real one is made of. */
+export interface Bug {
   /** Replaces members of the store. */
   store?(store: Store): Partial<Store>;
   /** Stands in front of the service; `pass` is the service itself. */
@@ -224,17 +226,18 @@ const bugs = {
 
 export type BugName = keyof typeof bugs;
 export const bugNames = Object.keys(bugs) as BugName[];
+export const bugOf = (name: BugName): Bug => bugs[name];
 
 const running = new Set<{ close(): Promise<void> }>();
-afterAll(() => Promise.all([...running].map((service) => service.close())));
+afterEachFile(() => Promise.all([...running].map((service) => service.close())));
 
 /**
- * A service on a free port, in memory, with this bug; the same without any when none is named. Closed after the tests of the file.
+ * A service on a free port, in memory, with this bug; the same without any when none is given. Closed after the tests of the file.
  *
  * @example const { url, adminToken } = await servePlanted('counts received off by one');
  */
-export async function servePlanted(name?: BugName, { clock = systemClock }: { clock?: Clock } = {}) {
-  const bug: Bug = name === undefined ? {} : bugs[name];
+export async function servePlanted(which: BugName | Bug = {}, { clock = systemClock }: { clock?: Clock } = {}) {
+  const bug: Bug = typeof which === 'string' ? bugs[which] : which;
   const store = await openStore('memory:', { clock });
   const service = await mounted({ store: overriding(store, bug.store?.(store) ?? {}), clock });
   const front = bug.front?.(async (request) => service.fetch(request), store);

@@ -2,7 +2,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll } from 'vitest';
+import { afterEachFile } from './clean-up.ts';
 
 export const s3Credentials = { accessKeyId: 'AKIDOFTHETESTS', secretAccessKey: 'secretOfTheTests/+x' };
 export const s3Bucket = 'signage';
@@ -53,7 +53,7 @@ function signatureOf(request: IncomingMessage, body: Buffer): { given: string; r
 }
 
 const running = new Set<S3Server>();
-afterAll(() => Promise.all([...running].map((server) => server.close())));
+afterEachFile(() => Promise.all([...running].map((server) => server.close())));
 
 function reply(response: ServerResponse, status: number, body: string | Buffer = '', headers: Record<string, string> = {}): void {
   response.writeHead(status, { 'content-length': Buffer.byteLength(body), ...headers }).end(body);

@@ -1,10 +1,11 @@
-import { afterAll } from 'vitest';
 import type { Clock } from '../../src/domain/clock.ts';
+import { listen } from '../../src/http/listener.ts';
 import type { ServeOptions } from '../../src/serve/serve-options.ts';
 import { type Running, serve } from '../../src/serve.ts';
 import { ManualClock } from './manual-clock.ts';
 // Imported for its order too: folders go after the services in them are closed.
 import './temporary-folder.ts';
+import { afterEachFile } from './clean-up.ts';
 
 export const adminToken = 'mak_TheTokenThatEveryTestStartsWith';
 
@@ -66,9 +67,15 @@ export interface TestService<C extends Clock = ManualClock> {
 }
 
 const running = new Set<{ close(): Promise<void> }>();
-afterAll(() => Promise.all([...running].map((service) => service.close())));
+afterEachFile(() => Promise.all([...running].map((service) => service.close())));
 
-async function send(base: string, method: string, path: string, { key, headers = {}, body, untyped, signal }: Sent): Promise<Answer> {
+/** One request to a service at this address, whatever the answer. */
+export async function sendTo(
+  base: string,
+  method: string,
+  path: string,
+  { key, headers = {}, body, untyped, signal }: Sent,
+): Promise<Answer> {
   const all = new Headers(headers);
   if (key !== undefined) all.set('authorization', `Bearer ${key}`);
   if (body !== undefined && !untyped && !all.has('content-type')) all.set('content-type', 'application/json');
@@ -87,17 +94,42 @@ function made({ status, text, body }: Answer): Answer['body'] {
   return body;
 }
 
+/** The same service once more, in front of its app alone. */
+export function listenPlainly({ fetch }: Pick<Running, 'fetch'>) {
+  const onError = (error: Error) => {
+    throw error;
+  };
+  return listen({ host: '127.0.0.1', port: 0, fetch: (request) => fetch(request), onError });
+}
+
+/** `serve`, but what is asked of it goes the plain way: past what answers the hot requests before the app. */
+const servePlainly: typeof serve = async (options) => {
+  const { close, ...running } = await serve(options);
+  const plain = await listenPlainly(running);
+  return { ...running, url: plain.url, close: () => plain.close().then(close) };
+};
+
+let usual = serve;
+/** From now on, the services of this file are asked the plain way. */
+export function takePlainWay(): void {
+  usual = servePlainly;
+}
+
 /**
- * Starts a service of its own on a free port, in memory and on a `ManualClock` unless told otherwise; closed after the tests of the file.
+ * Starts a service of its own on a free port, in memory and on a `ManualClock` unless told otherwise; closed after the tests of the file. `run`
+ * is what starts it, where that is not `serve`.
  *
  * @example
  * const service = await startService();
  * const tv = await service.tv();
  * expect((await tv.send('GET', 'config')).status).toBe(200);
  */
-export async function startService<C extends Clock = ManualClock>(options: ServeOptions & { clock?: C } = {}): Promise<TestService<C>> {
+export async function startService<C extends Clock = ManualClock>(
+  options: ServeOptions & { clock?: C } = {},
+  run: typeof serve = usual,
+): Promise<TestService<C>> {
   const clock = options.clock ?? (new ManualClock() as Clock as C);
-  const start = () => serve({ port: 0, store: 'memory:', adminToken, ...options, clock });
+  const start = () => run({ port: 0, store: 'memory:', adminToken, ...options, clock });
   let now: Running = await start();
   let count = 0;
 
@@ -106,7 +138,7 @@ export async function startService<C extends Clock = ManualClock>(options: Serve
     get url() {
       return now.url;
     },
-    send: (method, path, sent = {}) => send(now.url, method, path, sent),
+    send: (method, path, sent = {}) => sendTo(now.url, method, path, sent),
     tenantId: undefined,
     manage(method, path, body, { headers, ...sent } = {}) {
       const tenant: Record<string, string> = service.tenantId === undefined ? {} : { 'x-tenant-id': service.tenantId };

@@ -2,9 +2,9 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach } from 'vitest';
 import { once as onlyOnce } from '../../src/cli/once.ts';
 import { shellWord } from '../../src/cli/shell-word.ts';
+import { afterEachTest } from './clean-up.ts';
 import { checkout } from './signage-process.ts';
 import { terminalScreen } from './terminal-screen.ts';
 
@@ -50,7 +50,7 @@ const requireTerminals = onlyOnce(() => {
 
 const running = new Set<{ pid: number | undefined; ended: Promise<unknown> }>();
 
-afterEach(async () => {
+afterEachTest(async () => {
   for (const { pid, ended } of running) {
     if (pid !== undefined) process.kill(pid, 'SIGKILL');
     await ended;

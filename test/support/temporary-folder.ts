@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
+import { afterEachFile } from './clean-up.ts';
 
 const made: string[] = [];
 
-afterAll(() => Promise.all(made.splice(0).map((folder) => rm(folder, { recursive: true, force: true }))));
+afterEachFile(() => Promise.all(made.splice(0).map((folder) => rm(folder, { recursive: true, force: true }))));
 
 /** A fresh folder, gone after the tests of the file. */
 export async function temporaryFolder(): Promise<string> {
