@@ -36,6 +36,25 @@ async function checkKeys({ url }: Asked, seen: Acknowledged, missing: string[]):
     const code = await authenticate(id, key);
     if (code !== 'device_key_revoked') missing.push(`the revoked key of device ${id} answers ${code}`);
   }
+  for (const [key, { deviceId }] of seen.rotated) {
+    const code = await authenticate(deviceId, key);
+    if (code !== 'device_key_revoked') missing.push(`a key of device ${deviceId} that was rotated away answers ${code}`);
+  }
+}
+
+/** What is there is the last value acknowledged, or the one that was asked for after it; from then on it is that. */
+async function checkEdits(management: ManagementClient, seen: Acknowledged, missing: string[]): Promise<void> {
+  const read = async (name: string): Promise<string | undefined> => {
+    const [kind, id = ''] = name.split(' ');
+    if (kind === 'config') return String((await management.call('getScreenConfig', { params: { id } })).syncIntervalMinutes);
+    return (await management.call('readPlaylist', { params: { id } })).items[0]?.creativeId;
+  };
+  const isMissing = (error: unknown) => error instanceof SignageError && /_not_found$/.test(error.code);
+  for (const [name, { acknowledged, asked }] of seen.edits) {
+    const found = await read(name).catch((error: unknown) => (isMissing(error) ? undefined : Promise.reject(error)));
+    if (found !== acknowledged && found !== asked) missing.push(`${name} is ${found}, not ${acknowledged} or ${asked}`);
+    seen.edits.set(name, { acknowledged: found, asked });
+  }
 }
 
 /** Each acknowledged thing that is not there; empty when all is well. */
@@ -46,16 +65,20 @@ export async function checkAcknowledged(asked: Asked, seen: Acknowledged): Promi
   for await (const screen of management.all('listScreens', { query: { limit: 200 } })) screens.add(screen.id);
   for (const id of seen.screens) if (!screens.has(id)) missing.push(`screen ${id}`);
   await checkKeys(asked, seen, missing);
+  await checkEdits(management, seen, missing);
   const stored = new Map<string, number>();
-  for await (const { deviceId } of management.all('listEvents', { query: { limit: 200 } }))
+  let listed = 0;
+  for await (const { deviceId, event } of management.all('listEvents', { query: { limit: 200 } })) {
     stored.set(deviceId, (stored.get(deviceId) ?? 0) + 1);
+    if (event.type === 'impression') listed++;
+  }
   for (const [id, { acknowledged, sent }] of seen.events) {
     const found = stored.get(id) ?? 0;
     if (found < acknowledged || found > sent)
       missing.push(`device ${id}: ${found} events stored, ${acknowledged} acknowledged of ${sent} sent`);
   }
   const report = await management.call('reportImpressions', { query: { groupBy: 'day' } });
-  const [counted, listed] = [report.items.reduce((sum, row) => sum + row.impressions, 0), [...stored.values()].reduce((a, b) => a + b, 0)];
+  const counted = report.items.reduce((sum, row) => sum + row.impressions, 0);
   if (counted !== listed) missing.push(`the report counts ${counted} impressions, the list holds ${listed}`);
   return missing;
 }

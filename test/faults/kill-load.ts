@@ -4,12 +4,18 @@ import { RuntimeClient } from '../../src/client/runtime-client.ts';
 
 /** What was acknowledged so far: all of it must be there after any kill. */
 export interface Acknowledged {
+  /** How many calls were answered so far. */
+  answers: number;
   screens: Set<string>;
   /** Keys of bound devices, by device. */
   keys: Map<string, string>;
   revoked: Map<string, string>;
   /** Events of each device: acknowledged, and sent at all (one that was not answered may be there or not). */
   events: Map<string, { acknowledged: number; sent: number }>;
+  /** Keys that another has taken the place of, since that was first used; by themselves. */
+  rotated: Map<string, { deviceId: string }>;
+  /** What was written over and over, by its name: the last value acknowledged, and the last one asked for. */
+  edits: Map<string, { acknowledged: string | undefined; asked: string }>;
   /** Batches whose answer was lost, to be sent again under the same key: then they count once. */
   lost: { deviceId: string; key: string; apiKey: string; batch: Impression[] }[];
 }
@@ -17,7 +23,16 @@ export interface Acknowledged {
 export type Impression = { type: string; timestamp: number; playlistId: string; creativeId: string; campaignId: string };
 
 export function nothingYet(): Acknowledged {
-  return { screens: new Set(), keys: new Map(), revoked: new Map(), events: new Map(), lost: [] };
+  return {
+    answers: 0,
+    screens: new Set(),
+    keys: new Map(),
+    revoked: new Map(),
+    events: new Map(),
+    rotated: new Map(),
+    edits: new Map(),
+    lost: [],
+  };
 }
 
 export function impressions(count: number): Impression[] {
@@ -25,24 +40,86 @@ export function impressions(count: number): Impression[] {
   return Array.from({ length: count }, () => ({ type: 'impression', timestamp: 1_760_000_000, playlistId, creativeId, campaignId }));
 }
 
+/** Whom a load is made of, all at the same time. */
+export interface Workers {
+  /** Make a screen, pair a TV, post batches, now and then revoke. */
+  installers: number;
+  /** Publish playlists, put configs and rotate keys, over and over. */
+  editors: number;
+  /** TVs that post batches, and nothing else. */
+  posters: number;
+}
+
+interface Place {
+  url: string;
+  token: string;
+  venueId: string;
+  seen: Acknowledged;
+}
+
+const once = { attempts: 1 };
+
+/** A new screen, and the TV that is paired with it. */
+async function pair({ url, token, venueId, seen }: Place) {
+  const management = new ManagementClient({ url, token, retry: once });
+  const screen = await management.call('createScreen', { body: { venueId, name: randomUUID() } });
+  seen.screens.add(screen.id);
+  const { code } = await management.call('createCode', { body: { screenId: screen.id } });
+  const anyone = new RuntimeClient({ url, retry: once });
+  const { deviceId, apiKey } = await anyone.register({ pairingCode: code, deviceInfo: { model: 'kill test' } });
+  seen.keys.set(deviceId, apiKey);
+  seen.answers += 2;
+  return { management, screenId: screen.id, deviceId, apiKey, tv: anyone.withKey(apiKey) };
+}
+
+const few = () => impressions(1 + Math.floor(Math.random() * 20));
+
 /** One installer and its TV: makes a screen, pairs, posts batches, now and then revokes; until the service is gone. */
-async function work(url: string, token: string, venueId: string, seen: Acknowledged): Promise<never> {
-  const management = new ManagementClient({ url, token, retry: { attempts: 1 } });
+async function install(place: Place): Promise<never> {
+  const { seen } = place;
   for (;;) {
-    const screen = await management.call('createScreen', { body: { venueId, name: randomUUID() } });
-    seen.screens.add(screen.id);
-    const { code } = await management.call('createCode', { body: { screenId: screen.id } });
-    const anyone = new RuntimeClient({ url, retry: { attempts: 1 } });
-    const { deviceId, apiKey } = await anyone.register({ pairingCode: code, deviceInfo: { model: 'kill test' } });
-    seen.keys.set(deviceId, apiKey);
-    for (let turn = 0; turn < 4; turn++) {
-      await post(anyone.withKey(apiKey), { deviceId, apiKey }, impressions(1 + Math.floor(Math.random() * 20)), seen);
-    }
+    const { management, tv, deviceId, apiKey } = await pair(place);
+    for (let turn = 0; turn < 4; turn++) await post(tv, { deviceId, apiKey }, few(), seen);
     if (Math.random() < 0.3) {
       seen.keys.delete(deviceId);
       await management.call('revokeDevice', { params: { id: deviceId } });
       seen.revoked.set(deviceId, apiKey);
     }
+  }
+}
+
+async function postOnly(place: Place): Promise<never> {
+  const { tv, deviceId, apiKey } = await pair(place);
+  for (;;) await post(tv, { deviceId, apiKey }, few(), place.seen);
+}
+
+/** Writes one value over another, and notes what was asked for and what was acknowledged. */
+async function write(seen: Acknowledged, name: string, asked: string, call: () => Promise<unknown>): Promise<void> {
+  seen.edits.set(name, { acknowledged: seen.edits.get(name)?.acknowledged, asked });
+  await call();
+  seen.edits.set(name, { acknowledged: asked, asked });
+  seen.answers++;
+}
+
+async function edit(place: Place): Promise<never> {
+  const { seen } = place;
+  const paired = await pair(place);
+  const { management, screenId, deviceId } = paired;
+  const params = { id: screenId };
+  for (let { apiKey, tv } = paired; ; ) {
+    const creativeId = randomUUID();
+    const item = { creativeId, creativeUrl: 'https://media.example.com/a.mp4', creativeType: 'video' as const, duration: 15 };
+    await write(seen, `playlist ${screenId}`, creativeId, () => management.call('publishPlaylist', { params, body: { items: [item] } }));
+    const minutes = 1 + Math.floor(Math.random() * 1440);
+    const body = { syncIntervalMinutes: minutes };
+    await write(seen, `config ${screenId}`, String(minutes), () => management.call('putScreenConfig', { params, body }));
+    const next = await tv.rotateKey(deviceId);
+    seen.keys.set(deviceId, next);
+    tv = tv.withKey(next);
+    await tv.fetchConfig(screenId);
+    seen.rotated.set(apiKey, { deviceId });
+    seen.answers++;
+    apiKey = next;
   }
 }
 
@@ -59,13 +136,15 @@ export async function post(
   tally.sent += batch.length;
   try {
     tally.acknowledged += await tv.postEvents(deviceId, batch, { idempotencyKey: key });
+    seen.answers++;
   } catch (error) {
     seen.lost.push({ deviceId, key, apiKey, batch });
     throw error;
   }
 }
 
-/** Runs several of them until every one has met the end of the service. */
-export async function load(url: string, token: string, venueId: string, seen: Acknowledged, workers = 12): Promise<void> {
-  await Promise.allSettled(Array.from({ length: workers }, () => work(url, token, venueId, seen)));
+/** Runs all of them until every one has met the end of the service. */
+export async function load(place: Place, { installers, editors, posters }: Workers): Promise<void> {
+  const several = (count: number, work: (place: Place) => Promise<never>) => Array.from({ length: count }, () => work(place));
+  await Promise.allSettled([...several(installers, install), ...several(editors, edit), ...several(posters, postOnly)]);
 }

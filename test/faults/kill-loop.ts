@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ManagementClient } from '../../src/client/management-client.ts';
 import { checkAcknowledged, sendLostAgain } from './check-acknowledged.ts';
-import { load, nothingYet } from './kill-load.ts';
-import { startService } from './killed-service.ts';
+import { type Acknowledged, load, nothingYet, type Workers } from './kill-load.ts';
+import { type KilledService, startService } from './killed-service.ts';
 
 const token = `mak_${'KillLoop'.repeat(4)}`;
 
@@ -13,31 +13,96 @@ export interface KillReport {
   screens: number;
   bound: number;
   revoked: number;
+  rotated: number;
+  edits: number;
   events: number;
-  /** Each acknowledged thing that was not there again; empty when all is well. */
+  /** Each acknowledged thing that was not there again, and each start that failed; empty when all is well. */
   missing: string[];
 }
 
+export interface KillOptions {
+  kills: number;
+  /** Ends the service as a crash would. */
+  crash?: (service: KilledService) => Promise<void>;
+  /** So many calls are answered before a crash, at most. */
+  atMostAnswers?: number;
+}
+
+/** A service that answers so slowly is killed all the same. */
+const atMostMs = 3000;
+
+/** One after another, crash by crash. */
+const loads: readonly Workers[] = [
+  { installers: 12, editors: 0, posters: 0 },
+  { installers: 2, editors: 10, posters: 0 },
+  { installers: 1, editors: 1, posters: 20 },
+  { installers: 4, editors: 4, posters: 4 },
+  { installers: 1, editors: 0, posters: 0 },
+];
+
 /**
  * Starts the service on a folder, puts load on it, kills it at a random moment, starts it again and compares what was acknowledged with what
- * is there; `kills` times, on the same folder.
+ * is there; so many times, on the same folder.
  */
-export async function killLoop(data: string, kills: number): Promise<KillReport> {
+export async function killLoop(
+  data: string,
+  { kills, crash = (service) => service.kill(), atMostAnswers = 200 }: KillOptions,
+): Promise<KillReport> {
   const seen = nothingYet();
   let service = await startService(data, token);
   const venue = await new ManagementClient({ url: service.url, token }).call('createVenue', { body: { name: 'Kill test' } });
   const missing: string[] = [];
   for (let kill = 0; kill < kills && missing.length === 0; kill++) {
-    const working = load(service.url, token, venue.id, seen);
-    await sleep(randomInt(50, 500));
-    await service.kill();
+    const working = load({ url: service.url, token, venueId: venue.id, seen }, loads[kill % loads.length] as Workers);
+    await answered(seen, randomInt(1, atMostAnswers));
+    await crash(service);
     await working;
-    service = await startService(data, token);
+    try {
+      service = await startService(data, token);
+    } catch (error) {
+      missing.push(`after kill ${kill + 1}: ${(error as Error).message}`);
+      break;
+    }
     await sendLostAgain(service, seen);
     if (kill % 10 === 9 || kill === kills - 1) missing.push(...(await checkAcknowledged({ url: service.url, token }, seen)));
   }
   const exitCode = await service.stop();
   if (exitCode !== 0) missing.push(`the last service ended with ${exitCode}`);
   const events = [...seen.events.values()].reduce((sum, { acknowledged }) => sum + acknowledged, 0);
-  return { kills, screens: seen.screens.size, bound: seen.keys.size, revoked: seen.revoked.size, events, missing };
+  const counts = {
+    screens: seen.screens.size,
+    bound: seen.keys.size,
+    revoked: seen.revoked.size,
+    rotated: seen.rotated.size,
+    edits: seen.edits.size,
+  };
+  return { kills, ...counts, events, missing };
+}
+
+/** Waits for so many further answers, and then for any moment between two. */
+async function answered(seen: Acknowledged, count: number): Promise<void> {
+  const [enough, tooLate] = [seen.answers + count, performance.now() + atMostMs];
+  while (seen.answers < enough && performance.now() < tooLate) await sleep(2);
+  await sleep(randomInt(0, 20));
+}
+
+/** Several such runs at a time, each on folders of its own. */
+export async function killInParallel(runs: readonly (() => Promise<KillReport>)[], width: number): Promise<KillReport> {
+  const waiting = [...runs];
+  const reports: KillReport[] = [];
+  const work = async () => {
+    for (let run = waiting.shift(); run; run = waiting.shift()) reports.push(await run());
+  };
+  await Promise.all(Array.from({ length: width }, work));
+  const sum = (of: (report: KillReport) => number) => reports.reduce((all, one) => all + of(one), 0);
+  return {
+    kills: sum(({ kills }) => kills),
+    screens: sum(({ screens }) => screens),
+    bound: sum(({ bound }) => bound),
+    revoked: sum(({ revoked }) => revoked),
+    rotated: sum(({ rotated }) => rotated),
+    edits: sum(({ edits }) => edits),
+    events: sum(({ events }) => events),
+    missing: reports.flatMap(({ missing }) => missing),
+  };
 }

@@ -9,6 +9,8 @@ export interface KilledService {
   url: string;
   /** SIGKILL: no time to finish anything. Resolves when the process is gone. */
   kill(): Promise<void>;
+  /** SIGSTOP: it does nothing more, until it is killed. */
+  pause(): void;
   /** SIGTERM; answers the exit code. */
   stop(): Promise<number | null>;
 }
@@ -41,6 +43,9 @@ export async function startService(data: string, adminToken: string, { store = '
     async kill() {
       child.kill('SIGKILL');
       await gone;
+    },
+    pause() {
+      child.kill('SIGSTOP');
     },
     async stop() {
       child.kill('SIGTERM');

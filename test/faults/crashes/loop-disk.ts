@@ -1,0 +1,93 @@
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const sizeBytes = 96 * 1024 * 1024;
+/** What is not synced stays off the disk for this long, so that a power cut takes it. */
+const commitSeconds = 300;
+
+/** Says why no such disk can be had on this machine; nothing when it can. */
+export async function whyNoLoopDisk(folder: string): Promise<string | undefined> {
+  if (process.platform !== 'linux') return 'loop devices are of Linux';
+  if (process.getuid?.() !== 0) return 'only root may mount a file';
+  const disk = new LoopDisk(folder);
+  try {
+    await disk.make();
+    return undefined;
+  } catch (error) {
+    return `a file cannot be mounted as ext4: ${(error as Error).message.trim()}`;
+  } finally {
+    await disk.unmount().catch(() => undefined);
+  }
+}
+
+/** An ext4 file system in a file, on a loop device. Its power can be cut at an instant: what the device has been told to write is there, and nothing else. */
+export class LoopDisk {
+  readonly #image: string;
+  readonly #mountPoint: string;
+  #device = '';
+
+  /** Keeps its files in `folder`. */
+  constructor(folder: string) {
+    this.#image = join(folder, 'disk.img');
+    this.#mountPoint = join(folder, 'mounted');
+  }
+
+  /** A folder on it. */
+  get data(): string {
+    return join(this.#mountPoint, 'data');
+  }
+
+  async make(): Promise<void> {
+    await mkdir(this.#mountPoint, { recursive: true });
+    await writeFile(this.#image, '');
+    await truncate(this.#image, sizeBytes);
+    await run('mkfs.ext4', ['-q', '-F', this.#image]);
+    await this.#mount();
+  }
+
+  async #mount(): Promise<void> {
+    await run('mount', ['-o', `loop,commit=${commitSeconds}`, this.#image, this.#mountPoint]);
+    this.#device = (await run('findmnt', ['-n', '-o', 'SOURCE', this.#mountPoint])).stdout.trim().replace('/dev/', '');
+  }
+
+  async unmount(): Promise<void> {
+    await run('umount', [this.#mountPoint]);
+  }
+
+  /** The image as it is while nothing is on its way to the device. Whoever writes to it has been stopped, or it may never come. */
+  async copyAtAnInstant(): Promise<string> {
+    const copy = `${this.#image}.copy`;
+    for (let left = 100; left > 0; left--) {
+      const before = await this.#writes();
+      if (before.inFlight === 0) {
+        await copyFile(this.#image, copy);
+        const after = await this.#writes();
+        if (after.inFlight === 0 && after.done === before.done) return copy;
+      }
+      await sleep(5);
+    }
+    throw new Error(`${this.#device} is never quiet`);
+  }
+
+  /** What the kernel counts of the device: writes done, and those on their way. */
+  async #writes(): Promise<{ done: number; inFlight: number }> {
+    const numbers = (await readFile(`/sys/block/${this.#device}/stat`, 'utf8')).trim().split(/\s+/).map(Number);
+    return { done: numbers[4] ?? 0, inFlight: numbers[8] ?? 0 };
+  }
+
+  /** From here on it is the disk of which `copy` was made. Nobody may use it meanwhile. */
+  async restore(copy: string): Promise<void> {
+    await this.unmount();
+    await rename(copy, this.#image);
+    await this.#mount();
+  }
+
+  async remove(): Promise<void> {
+    await this.unmount();
+    await rm(this.#image);
+  }
+}

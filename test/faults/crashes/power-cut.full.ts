@@ -1,0 +1,51 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { type KillReport, killLoop } from '../kill-loop.ts';
+import { LoopDisk, whyNoLoopDisk } from './loop-disk.ts';
+
+/** The disk is small, and what is compared grows: so there are some of them. */
+const [disks, cutsEach] = [8, 25];
+
+const why = await whyNoLoopDisk(await temporaryFolder());
+if (why !== undefined) console.log(`power cuts: skipped, ${why}`);
+
+it.skipIf(why !== undefined)(
+  `has everything that was acknowledged after each of ${disks * cutsEach} power cuts under load${why ? ` (skipped: ${why})` : ''}`,
+  async () => {
+    const began = performance.now();
+    const reports: KillReport[] = [];
+    // Nobody syncs this file: if it is always there afterwards, no power was cut.
+    const canary = 'not synced';
+    let canariesLost = 0;
+    for (let number = 0; number < disks; number++) {
+      const disk = new LoopDisk(await temporaryFolder());
+      await disk.make();
+      try {
+        reports.push(
+          await killLoop(disk.data, {
+            kills: cutsEach,
+            atMostAnswers: 150,
+            async crash(service) {
+              await writeFile(`${disk.data}/../canary`, canary);
+              service.pause();
+              const copy = await disk.copyAtAnInstant();
+              await service.kill();
+              await disk.restore(copy);
+              if ((await readFile(`${disk.data}/../canary`, 'utf8').catch(() => '')) !== canary) canariesLost++;
+            },
+          }),
+        );
+      } finally {
+        await disk.remove();
+      }
+    }
+    const missing = reports.flatMap((report) => report.missing);
+    const sum = (of: 'kills' | 'screens' | 'events' | 'edits' | 'rotated') => reports.reduce((all, report) => all + report[of], 0);
+    const [cuts, screens, events, edits, rotated] = (['kills', 'screens', 'events', 'edits', 'rotated'] as const).map(sum);
+    const seconds = Math.round((performance.now() - began) / 1000);
+    console.log(`power cuts: ${JSON.stringify({ cuts, screens, events, edits, rotated, canariesLost, missing: missing.length, seconds })}`);
+    expect(missing).toEqual([]);
+    expect(canariesLost).toBeGreaterThan((disks * cutsEach) / 2);
+  },
+);

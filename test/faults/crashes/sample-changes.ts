@@ -1,0 +1,126 @@
+import type { Rows, TableName } from '../../../src/domain/records.ts';
+import type { EventBatch, Store, Tx } from '../../../src/store/store.ts';
+import { batchOf, guid, impression, tenantA } from '../../store/sample-batch.ts';
+import {
+  auditRow,
+  codeRow,
+  configRow,
+  deviceKeyRow,
+  deviceRow,
+  pastPlaylistRow,
+  playlistRow,
+  screenRow,
+  tokenRow,
+  venueRow,
+} from '../../store/sample-rows.ts';
+
+/** Rows by table and id, `<table> <id>`. */
+export type RowMap = Map<string, { id: string }>;
+
+type Op = { [T in TableName]: { put: T; row: Rows[T] } | { del: T; id: string } }[TableName];
+
+const screens = 2;
+const keptVersions = 3;
+const count = guid('venu', 2);
+
+/** Changes from this number on are larger than a segment of the journal. */
+export const firstLarge = 800_001;
+const largeItems = `["${'x'.repeat(17 * 1024 * 1024)}"]`;
+
+/** All that the changes write to, so that it can be read back. */
+export const universe: readonly (readonly [TableName, string])[] = [
+  ['venues', guid('venu', 1)],
+  ['venues', count],
+  ['venues', guid('venu', 3)],
+  ['tokens', guid('toke', 1)],
+  ...[0, 1].flatMap((screen): (readonly [TableName, string])[] => [
+    ['screens', guid('scre', screen)],
+    ['devices', guid('devi', screen)],
+    ['deviceKeys', guid('keys', screen)],
+    ['codes', `code-000${screen}`],
+    ['playlists', guid('scre', screen)],
+    ['configs', `screen/${guid('scre', screen)}`],
+  ]),
+];
+
+/** Change `number`: takes the place of what the one before wrote, counts on, pairs or revokes, publishes. All of it or nothing must be there. */
+function opsOf(number: number, counted: number): Op[] {
+  const screen = number % screens;
+  const screenId = guid('scre', screen);
+  const version = Math.floor(number / screens) + 1;
+  const isPaired = number % 3 !== 0;
+  const isLarge = number >= firstLarge && number < firstLarge + 10;
+  const ops: Op[] = [
+    { put: 'venues', row: venueRow(1, { name: `Change ${number}` }) },
+    { put: 'venues', row: venueRow(2, { address: String(counted + 1) }) },
+    { put: 'screens', row: screenRow(screen, { labels: { change: String(number) }, state: isPaired ? 'active' : 'provisioning' }) },
+    { put: 'playlists', row: playlistRow(screen, version + 1, isLarge ? { items: largeItems } : {}) },
+    { put: 'pastPlaylists', row: pastPlaylistRow(screen, version) },
+    { del: 'pastPlaylists', id: `${screenId}/${version - keptVersions}` },
+    isPaired
+      ? { put: 'deviceKeys', row: deviceKeyRow(screen, { hash: `key ${number}` }) }
+      : { del: 'deviceKeys', id: guid('keys', screen) },
+    isPaired ? { put: 'devices', row: deviceRow(screen) } : { del: 'devices', id: guid('devi', screen) },
+    { put: 'codes', row: codeRow(screen, { state: isPaired ? 'used' : 'pending' }) },
+  ];
+  if (number % 4 === 0) ops.push({ put: 'configs', row: configRow('screen', screenId, { syncIntervalMinutes: number }) });
+  if (number % 5 === 0) ops.push({ put: 'tokens', row: tokenRow(1, { name: `Token of change ${number}` }) });
+  return ops;
+}
+
+const countedIn = (row: { address?: string | null } | undefined) => Number(row?.address ?? 0);
+
+async function stage(tx: Tx, number: number, at: number): Promise<void> {
+  for (const op of opsOf(number, countedIn(await tx.get('venues', count)))) {
+    if ('put' in op) await tx.put(op.put, op.row);
+    else await tx.delete(op.del, op.id);
+  }
+  await tx.audit(auditRow(number, { at }));
+}
+
+/** Makes change `number` in a store. */
+export function makeChange(store: Store, number: number, at: number): Promise<void> {
+  return store.write((tx) => stage(tx, number, at));
+}
+
+/** The same, given up at its end: must leave no trace. */
+export function giveUpChange(store: Store, number: number, at: number): Promise<void> {
+  return store.write(async (tx) => {
+    await stage(tx, number, at);
+    throw new Error('given up');
+  });
+}
+
+/** The same, until a name is found taken: must leave no trace. */
+export function makeConflictingChange(store: Store, number: number, at: number): Promise<void> {
+  return store.write(async (tx) => {
+    await stage(tx, number, at);
+    await tx.put('venues', venueRow(3, { name: `Change ${number}` }));
+  });
+}
+
+/** Change `number` in the plainest store there is. */
+export function changeRows(rows: RowMap, number: number): void {
+  const row = rows.get(`venues ${count}`) as { address?: string } | undefined;
+  for (const op of opsOf(number, countedIn(row))) {
+    if ('put' in op) rows.set(`${op.put} ${op.row.id}`, op.row);
+    else rows.delete(`${op.del} ${op.id}`);
+  }
+}
+
+/** Batch `number`, of one to three events of one of two devices. */
+export function batchNumber(number: number, sent?: string): EventBatch {
+  const events = Array.from({ length: 1 + (number % 3) }, (_, n) =>
+    impression(1_760_000_000_000, { number, n, creativeId: guid('crea', number % 2) }),
+  );
+  const keyed = number % 4 === 3 ? {} : { key: `key ${number}` };
+  return batchOf(events, { deviceId: guid('devi', 4 + (number % 2)), ...keyed, ...(sent !== undefined && { sent }) });
+}
+
+/** How many events each batch has, and the creative that they count for. */
+export function countsOf(number: number): { creativeId: string; events: number } {
+  return { creativeId: guid('crea', number % 2), events: 1 + (number % 3) };
+}
+
+export const isKeyed = (number: number) => number % 4 !== 3;
+export { tenantA };

@@ -1,0 +1,155 @@
+import { hasCode } from '../../../src/domain/error.ts';
+import { checkFolder } from '../../../src/store/json/check/check-folder.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { type Act, wholeLife } from '../crashes/acts.ts';
+import { compare } from '../crashes/compare.ts';
+import { contentsOf } from '../crashes/contents.ts';
+import { directory, openOn, type Plant } from '../crashes/examine.ts';
+import { type Run, timeAt, unsure } from '../crashes/ledger.ts';
+import { diskOf, type Files, RecordedDisk } from '../crashes/recorded-disk.ts';
+import { ScriptedLife } from '../crashes/scripted-life.ts';
+
+export interface DamageSearch {
+  /** Whether the store was stopped, or killed. */
+  clean: boolean;
+  acts?: readonly Act[];
+  /** Of all bytes, each so many-th is changed, and each file is cut short there. */
+  everyBytes?: number;
+  untilBad?: boolean;
+}
+
+export interface DamageReport {
+  files: number;
+  damages: number;
+  /** The start is refused, and names the file. */
+  refused: number;
+  /** It starts; who reads what is damaged is told so. */
+  refusedOnReading: number;
+  /** It starts, and shows something else; `data check` names the file. */
+  found: number;
+  /** It shows the same as before. */
+  harmless: number;
+  /** After a crash alone: the last record of a log, or the end of one cut off, which is what an earlier crash would have left. */
+  earlier: number;
+  bad: string[];
+}
+
+interface Damage {
+  path: string;
+  what: string;
+  /** Absent when the file is gone. */
+  bytes?: Buffer;
+  /** The first byte that is not as it was. */
+  at: number;
+}
+
+function* damagesOf(path: string, bytes: Buffer, everyBytes: number): Generator<Damage> {
+  yield { path, what: 'gone', at: 0 };
+  for (let at = 0; at < bytes.length; at += everyBytes) {
+    const flipped = Buffer.from(bytes);
+    flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 8));
+    yield { path, what: `bit ${at % 8} of byte ${at} turned over`, bytes: flipped, at };
+    yield { path, what: `cut short after ${at} bytes`, bytes: bytes.subarray(0, at), at };
+  }
+}
+
+/** Of a log that has lost its last file, the one before is named. */
+function names(message: string, path: string): boolean {
+  const [, folder = '', file = path] = /^(?:(.*\/(?:journal|events|audit)\/)|.*\/)([^/]+)$/.exec(path) ?? [];
+  return message.includes(file) || (folder !== '' && message.includes(folder) && message.includes('is missing'));
+}
+
+type Outcome = 'refused' | 'refusedOnReading' | 'found' | 'harmless' | 'earlier' | string[];
+
+class DamageJudge {
+  readonly #files: Files;
+  readonly #run: Run;
+  readonly #step: number;
+  readonly #plant: Plant;
+
+  constructor(files: Files, run: Run, step: number, plant: Plant) {
+    [this.#files, this.#run, this.#step, this.#plant] = [files, run, step, plant];
+  }
+
+  async judge({ path, bytes, at }: Damage, clean: boolean): Promise<Outcome> {
+    const damaged = new Map(this.#files);
+    if (bytes) damaged.set(path, bytes);
+    else damaged.delete(path);
+    const shown = await this.#show(damaged, path, clean ? this.#run : unsure(this.#run));
+    if (!Array.isArray(shown)) return shown;
+    if (await this.#isFound(damaged, path)) return 'found';
+    return shown.length === 0 && bytes && this.#mayBeTorn(path, at) ? 'earlier' : [...shown, 'nobody is told'];
+  }
+
+  /** What a start makes of it: an empty list when what it shows is not what was there, but what may be after an earlier crash. */
+  async #show(files: Files, path: string, run: Run): Promise<Outcome> {
+    let stage: Outcome = 'refused';
+    try {
+      const store = await openOn(diskOf(files), this.#clock, this.#plant);
+      stage = 'refusedOnReading';
+      const { contents, wrong } = await contentsOf(store);
+      const exact = [...wrong, ...compare(contents, this.#run, this.#step, true).wrong];
+      return exact.length === 0
+        ? 'harmless'
+        : [...wrong, ...compare(contents, run, this.#step).wrong].concat(run === this.#run ? exact : []);
+    } catch (error) {
+      if (hasCode(error, 'store_damaged') && names(error.message, path)) return stage;
+      return [`it is answered ${(error as Error).stack}`];
+    }
+  }
+
+  get #clock(): ManualClock {
+    return new ManualClock(timeAt(this.#run, this.#step));
+  }
+
+  async #isFound(files: Files, path: string): Promise<boolean> {
+    const disk = this.#plant.disk?.(diskOf(files)) ?? diskOf(files);
+    const findings = await checkFolder({ disk, directory, clock: this.#clock, lowWaterBytes: 1000, warn: () => {} });
+    return findings.some(({ level, file }) => level === 'damage' && path === `${directory}/${file}`);
+  }
+
+  /** The last file of a log, and beyond what the manifest vouches for: a flip only in its last record. */
+  #mayBeTorn(path: string, at: number): boolean {
+    const folder = path.slice(0, path.lastIndexOf('/') + 1);
+    const last = [...this.#files.keys()]
+      .filter((one) => one.startsWith(folder) && /\.(log|ndjson)$/.test(one))
+      .sort()
+      .at(-1);
+    const bytes = this.#files.get(path) ?? Buffer.alloc(0);
+    const manifest = JSON.parse((this.#files.get(`${directory}/manifest.json`) ?? '{}').toString());
+    const mark = manifest.marks?.[folder.split('/').at(-2) ?? ''] as { file: string | null; size: number } | undefined;
+    const from = mark && `${folder}${mark.file}` === path ? mark.size : 0;
+    return path === last && at >= from && bytes.length > from;
+  }
+}
+
+/** Damages each file of a store in every place, one at a time: each damage must be told of, or do no harm. */
+export async function damageEverywhere(search: DamageSearch, plant: Plant = {}): Promise<DamageReport> {
+  const { clean, acts = wholeLife(2), everyBytes = 1, untilBad = false } = search;
+  const recorded = new RecordedDisk();
+  const life = new ScriptedLife(recorded);
+  const run = await life.live(acts);
+  if (clean) await life.end();
+  const files = recorded.now.files();
+  const judge = new DamageJudge(files, run, recorded.steps.length, plant);
+  const report: DamageReport = {
+    files: files.size,
+    damages: 0,
+    refused: 0,
+    refusedOnReading: 0,
+    found: 0,
+    harmless: 0,
+    earlier: 0,
+    bad: [...run.wrong],
+  };
+  for (const [path, bytes] of files) {
+    for (const damage of damagesOf(path, bytes, everyBytes)) {
+      if (untilBad && report.bad.length > 0) return report;
+      const outcome = await judge.judge(damage, clean);
+      report.damages++;
+      if (Array.isArray(outcome)) report.bad.push(`${path} ${damage.what}: ${outcome.join('; ')}`);
+      else report[outcome as keyof Omit<DamageReport, 'bad'>]++;
+    }
+  }
+  return report;
+}

@@ -1,0 +1,10 @@
+import { expect, it } from 'vitest';
+import { failEverywhere } from './fail-everywhere.ts';
+
+it('each operation of a life fails, in each way that it can', async () => {
+  const began = performance.now();
+  const { bad, ...report } = await failEverywhere();
+  const seconds = Math.round((performance.now() - began) / 1000);
+  console.log(`disk faults: ${JSON.stringify({ ...report, bad: bad.length, seconds })}`);
+  expect(bad.slice(0, 10)).toEqual([]);
+});

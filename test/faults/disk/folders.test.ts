@@ -1,0 +1,81 @@
+import { chmod, chown, mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openStore } from '../../../src/store/open.ts';
+import { fullStore } from '../../store/json/full-store.ts';
+import { contentsOf } from '../../store/json/store-folder.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { startService } from '../killed-service.ts';
+import { copyInUse } from './copy-in-use.ts';
+import { findTwoOwners } from './two-owners.ts';
+
+const nobody = 65_534;
+const isRoot = process.getuid?.() === 0;
+
+/** Runs as somebody who has no rights of their own. */
+async function asNobody<T>(work: () => Promise<T>): Promise<T> {
+  if (!isRoot) return work();
+  process.seteuid?.(nobody);
+  try {
+    return await work();
+  } finally {
+    process.seteuid?.(0);
+  }
+}
+
+/** Folder and files can be read, and not written. */
+async function makeReadOnly(folder: string): Promise<void> {
+  const names = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = [folder, ...names.map((entry) => join(entry.parentPath, entry.name))];
+  for (const [index, path] of paths.entries()) {
+    if (isRoot) await chown(path, nobody, nobody);
+    await chmod(path, index === 0 || names[index - 1]?.isDirectory() ? 0o500 : 0o400);
+  }
+}
+
+describe('a data folder', () => {
+  it.skipIf(process.platform === 'win32')('that may only be read is refused, and stays as it is (Windows has no such modes)', async () => {
+    const { folder } = await fullStore();
+    const before = await contentsOf(folder);
+    await makeReadOnly(folder);
+    await asNobody(async () => {
+      await expect(openStore(folder)).rejects.toMatchObject({ code: 'store_unusable', message: expect.stringContaining('EACCES') });
+    });
+    await chmod(folder, 0o700);
+    expect(await contentsOf(folder)).toEqual(before);
+  });
+
+  it.skipIf(process.platform === 'win32')('in which nothing can be made is refused (Windows has no such modes)', async () => {
+    const folder = await temporaryFolder();
+    await makeReadOnly(folder);
+    await asNobody(async () => {
+      await expect(openStore(join(folder, 'data'))).rejects.toMatchObject({
+        code: 'store_unusable',
+        message: expect.stringContaining('EACCES'),
+      });
+    });
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('has one process at a time, which is named to the second, and free when that was killed', { timeout: 300_000 }, async () => {
+    const folder = join(await temporaryFolder(), 'data');
+    await mkdir(folder);
+    const token = `mak_${'TwoOwners'.repeat(3)}`;
+    const first = await startService(folder, token);
+    await expect(startService(folder, token)).rejects.toThrow(/in use by process \d+, since 20/);
+    await first.kill();
+    const next = await startService(folder, token);
+    expect(await next.stop()).toBe(0);
+  });
+
+  it('has one owner at a time, whatever the clock does', async () => {
+    expect(await findTwoOwners()).toEqual([]);
+  });
+
+  it('that was copied while it was in use is refused, or holds what an earlier crash could have left', { timeout: 300_000 }, async () => {
+    const { bad, refused, earlier } = await copyInUse(300);
+    expect(bad).toEqual([]);
+    expect(refused).toBeGreaterThan(50);
+    expect(earlier).toBeGreaterThan(10);
+  });
+});
