@@ -16,6 +16,8 @@ export interface CliOptions {
   /** Keys to press, each once what it waits for was written: `[[/Delete/, 'y\r']]`. */
   keys?: readonly (readonly [pattern: RegExp, keys: string])[];
   clock?: Clock;
+  /** Puts something around the streams. */
+  around?: (io: FakeIo) => FakeIo;
   /** Is handed the streams as soon as it runs: for signals, and for what it says on the way. */
   during?: (io: FakeIo) => Promise<unknown>;
 }
@@ -42,11 +44,11 @@ async function press(io: FakeIo, keys: CliOptions['keys'] = []): Promise<void> {
 /** Runs one command line. It has no environment but the given one, and a folder of settings that is empty unless `XDG_CONFIG_HOME` says otherwise. */
 export async function runCli(
   argv: readonly string[],
-  { env = {}, stdin, tty = false, columns, keys, clock = systemClock, during }: CliOptions = {},
+  { env = {}, stdin, tty = false, columns, keys, clock = systemClock, around = (io) => io, during }: CliOptions = {},
 ): Promise<CliRun> {
   const world = { XDG_CONFIG_HOME: env.XDG_CONFIG_HOME ?? (await temporaryFolder()), ...env };
   const io = fakeIo({ env: world, isTTY: tty, ...(columns !== undefined && { columns }), ...(stdin !== undefined && { stdin }) });
-  const running = main(argv, io, { clock });
+  const running = main(argv, around(io), { clock });
   await Promise.race([running, Promise.all([press(io, keys), during?.(io)])]);
   const code = await running;
   const lines = () => io.out().split('\n').slice(0, -1);

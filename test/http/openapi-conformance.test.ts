@@ -1,69 +1,21 @@
 // What the service really answers, held against the document that it hands out.
-import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Operation, type OperationId, operations } from '../../src/wire/operations.ts';
+import { type Answered, type DescribedAnswers, describedAnswers, operationOf, systemOperations } from '../support/described-answers.ts';
 import { impression, item, type Manager, manager, unknownId } from '../support/management.ts';
 import { type Answer, type Sent, startService, type TestService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-interface Validator {
-  addSchema(schema: object, name: string): void;
-  getSchema(reference: string): ((value: unknown) => boolean) | undefined;
-  errorsText(errors: unknown): string;
-}
-type Compiled = ((value: unknown) => boolean) & { errors?: unknown };
-
-// The validator that the check of the document itself is made with.
-const fromValidator = createRequire(import.meta.resolve('@seriousme/openapi-schema-validator'));
-const Ajv: new (options: object) => Validator = fromValidator('ajv/dist/2020.js').default;
-
 const table = Object.entries<Operation>(operations) as [OperationId, Operation][];
-const system: Record<string, string> = {
-  '/healthz': 'getHealth',
-  '/readyz': 'getReadiness',
-  '/metrics': 'getMetrics',
-  '/openapi.json': 'getOpenApi',
-};
-
-interface Seen {
-  operation: string;
-  method: string;
-  path: string;
-  answer: Answer;
-}
-
 let service: TestService;
 let admin: Manager;
 let document: Answer['body'];
-let ajv: Validator;
-const seen: Seen[] = [];
-
-/** The operation of a request: what stands literally in a path wins. */
-function operationOf(method: string, url: string): { operation: string; path: string } | undefined {
-  const path = url.split('?')[0] ?? '';
-  if (system[path]) return { operation: system[path], path };
-  const found = table
-    .filter(([, one]) => one.method === method && new RegExp(`^${one.path.replace(/:\w+/g, '[^/]+')}$`).test(path))
-    .sort(([, a], [, b]) => a.path.split(':').length - b.path.split(':').length)[0];
-  return found && { operation: found[0], path: found[1].path.replace(/:(\w+)/g, '{$1}') };
-}
-
-const escaped = (part: string) => part.replaceAll('~', '~0').replaceAll('/', '~1');
+let described: DescribedAnswers;
+const seen: Answered[] = [];
 
 /** What is wrong with an answer by the document; empty when nothing is. */
-function complaints({ method, path, answer }: Seen): string[] {
-  const described = document.paths[path][method.toLowerCase()].responses[answer.status];
-  if (!described) return [`${answer.status} is not described`];
-  const missing = Object.keys(described.headers ?? {}).filter((name) => described.headers[name].required && !answer.headers.has(name));
-  const type = answer.headers.get('content-type')?.split(';')[0];
-  if (!described.content) return [...missing, ...(answer.text === '' ? [] : ['it has a body'])];
-  if (!type || !described.content[type]) return [...missing, `${type} is not described`];
-  if (!/json$/.test(type)) return missing;
-  const reference = `doc#/paths/${escaped(path)}/${method.toLowerCase()}/responses/${answer.status}/content/${escaped(type)}/schema`;
-  const validate = ajv.getSchema(reference) as Compiled;
-  return [...missing, ...(validate(answer.body) ? [] : [ajv.errorsText(validate.errors)])];
-}
+const complaints = (one: Answered) => described.complaints(one);
 
 /** Sends, and remembers what came back. */
 async function send(method: string, path: string, sent: Sent = {}): Promise<Answer> {
@@ -162,7 +114,7 @@ async function readAndEnd(venueId: string, screenId: string, tokenId: string): P
   await manage('GET', '/v1/venues');
   await manage('DELETE', `/v1/tokens/${tokenId}`);
   await manage('DELETE', `/v1/tokens/${(await manage('GET', '/v1/me')).body.tokenId}`);
-  for (const path of Object.keys(system)) await send('GET', path);
+  for (const path of Object.keys(systemOperations)) await send('GET', path);
 }
 
 /** Whatever else each operation refuses: no credential, no right, no such record, no such parameter, no good body. */
@@ -186,8 +138,7 @@ beforeAll(async () => {
   service = await startService({ objectStore: pathToFileURL(await temporaryFolder()).href });
   admin = manager(service);
   document = (await service.send('GET', '/openapi.json')).body;
-  ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true });
-  ajv.addSchema(document, 'doc');
+  described = describedAnswers(document);
   await tellTheStory();
   await askAmiss();
 });
@@ -209,7 +160,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it.each(Object.entries(system))('describes what %s answers', (_, operation) => {
+  it.each(Object.entries(systemOperations))('describes what %s answers', (_, operation) => {
     const answers = seen.filter((one) => one.operation === operation);
     expect(answers).not.toEqual([]);
     expect(answers.flatMap(complaints)).toEqual([]);

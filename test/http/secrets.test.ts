@@ -5,10 +5,12 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { LogSink } from '../../src/domain/log.ts';
 import { nodeFileSystem } from '../../src/store/json/file-system.ts';
 import { openStore } from '../../src/store/open.ts';
-import { impression, item } from '../support/content.ts';
+import { Canaries } from '../faults/secrets/canaries.ts';
+import { type Story, tellStory } from '../faults/secrets/tell-story.ts';
+import { impression } from '../support/content.ts';
 import { heldDisk } from '../support/held-disk.ts';
 import { mounted } from '../support/mounted.ts';
-import { type Answer, adminToken, startService } from '../support/service.ts';
+import { adminToken, startService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Everything that was said to a log, with all that hangs on it. */
@@ -24,111 +26,39 @@ async function filesOf(folder: string): Promise<string[]> {
   return entries.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name));
 }
 
-const idempotencyKey = 'canary-idempotency-4f9d1c';
-const lostKey = 'canary-idempotency-lost-77';
-const rotationKey = 'canary-idempotency-rotation-5';
-const answers: Answer[] = [];
+const canaries = new Canaries();
 const { log, lines } = capturingLog();
-/** What must be found nowhere, by what it is. */
-const canaries: Record<string, string> = {
-  'the admin token': adminToken,
-  'the Idempotency-Key': idempotencyKey,
-  'a lost Idempotency-Key': lostKey,
-  'the Idempotency-Key of a rotation': rotationKey,
-};
 let folder: string;
-let metrics: string;
-let audit: string;
+let story: Story;
+const found = (text: string | Buffer) => canaries.in(text);
 
-/** Everything that the service is for, and everything that goes wrong, with secrets in every place where a caller may put one. */
 beforeAll(async () => {
   folder = await temporaryFolder();
   const service = await startService({ store: folder, log });
-  const seen = async (answer: Promise<Answer>) => {
-    answers.push(await answer);
-    return answer;
-  };
-  const idempotency = { headers: { 'idempotency-key': idempotencyKey } };
-
-  const { code, screenId } = await service.code();
-  const unused = await service.code(screenId);
-  canaries['a pairing code that is used'] = code;
-  const { body } = await service.register(code, idempotency);
-  canaries['the apiKey'] = body.apiKey;
-  canaries['the apiKey’s digits'] = body.apiKey.slice(4);
-  canaries['a pairing code that is cancelled'] = unused.code;
-  const pending = await service.code();
-  canaries['a pairing code that is pending'] = pending.code;
-  canaries['an operator’s token'] = await service.token('operator');
-  const cancelled = await service.code();
-  canaries['a pairing code that was deleted'] = cancelled.code;
-  await service.manage('DELETE', `/v1/devices/provisioning-codes/${cancelled.code}`);
-  const plain = await service.tv();
-  canaries['an apiKey that was not derived'] = plain.apiKey;
-
-  const rotation = { key: plain.apiKey, headers: { 'idempotency-key': rotationKey } };
-  const rotated = await service.send('POST', `/devices/${plain.screenId}/keys/rotate`, rotation);
-  canaries['an apiKey that took the place of another'] = rotated.body.apiKey;
-  await seen(service.send('GET', `/devices/${plain.screenId}/config`, { key: rotated.body.apiKey }));
-  await seen(service.send('POST', `/devices/${plain.screenId}/keys/rotate`, rotation));
-
-  const key = body.apiKey;
-  const secrets = Object.values(canaries);
-  await service.manage('PUT', `/v1/screens/${screenId}/playlist`, { items: [item()] });
-  await service.manage('PUT', `/v1/screens/${screenId}/config`, { syncIntervalMinutes: 7 });
-  await service.register(code, idempotency);
-  await seen(service.send('GET', `/devices/${screenId}/playlist`, { key }));
-  await seen(service.send('GET', `/devices/${screenId}/config`, { key }));
-  await seen(service.send('POST', `/devices/${screenId}/events`, { key, body: [impression()], headers: { 'idempotency-key': lostKey } }));
-  await seen(service.send('POST', `/devices/${screenId}/events`, { key, body: [impression()], headers: { 'idempotency-key': lostKey } }));
-  await seen(service.register(code));
-  await seen(service.register(code, { headers: { 'idempotency-key': `${idempotencyKey}-2` } }));
-  await seen(service.register(unused.code, idempotency));
-  for (const secret of secrets) {
-    await seen(service.send('GET', `/devices/${secret}/playlist`, { key }));
-    await seen(service.send('GET', `/devices/${screenId}/playlist`, { key: `${secret}x` }));
-    await seen(service.send('GET', `/v1/screens/${secret}`, { key: secret }));
-    await seen(service.send('GET', `/${secret}`, { key: secret }));
-    await seen(service.send('PATCH', `/devices/${secret}/playlist`));
-    await seen(service.manage('GET', `/v1/devices/provisioning-codes/${secret}/x`));
-    await seen(service.manage('PUT', `/v1/devices/provisioning-codes/${secret}/status`));
-    await seen(service.manage('GET', `/v1/screens/${secret}`));
-    await seen(service.manage('POST', `/v1/devices/${secret}/revoke`));
-    await seen(service.register(secret.toLowerCase()));
-    await seen(service.send('POST', '/devices/register', { body: `{"pairingCode":"${secret}" "apiKey"` }));
-    await seen(service.send('POST', '/devices/register', { body: { pairingCode: pending.code, deviceInfo: 7, apiKey: secret } }));
-    await seen(service.send('POST', '/devices/register', { body: secret, headers: { 'content-type': secret } }));
-    await seen(service.send('POST', `/devices/${screenId}/events`, { key, body: `["${secret}` }));
-    await seen(service.send('POST', '/devices/register', { body: {}, headers: { 'idempotency-key': secret } }));
-    await seen(service.send('GET', '/v1/screens', { headers: { authorization: `Basic ${secret}`, 'x-tenant-id': secret } }));
-    await seen(service.manage('GET', '/v1/screens', undefined, { headers: { 'x-tenant-id': secret } }));
-    await seen(service.send('GET', '/metrics', { key: secret, headers: { 'x-forwarded-for': '203.0.113.7' } }));
-  }
-  for (let n = 0; n < 12; n++) await seen(service.register(`0000000${n % 10}`));
-  // A source that a token vouches for goes on, for the codes of its tenant.
-  canaries['an apiKey that was given last'] = (await service.register(pending.code)).body.apiKey;
-  await service.manage('POST', `/v1/devices/${body.deviceId}/revoke`, { reason: 'done' });
-  await seen(service.send('GET', `/devices/${screenId}/playlist`, { key }));
-  metrics = (await service.send('GET', '/metrics')).text;
-  audit = (await service.manage('GET', '/v1/audit?limit=200')).text;
+  story = await tellStory(service, canaries);
   await service.restart();
   await service.close();
-});
-
-/** Which canaries a text holds, in any case. */
-const found = (text: string) => Object.keys(canaries).filter((name) => text.toLowerCase().includes(canaries[name]!.toLowerCase()));
+}, 30_000);
 
 describe('secrets', () => {
   it('the scenario went where it should', () => {
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 202, 400, 401, 404, 405, 409, 410, 415, 429]));
+    expect(new Set(story.answers.map(({ status }) => status))).toEqual(new Set([200, 202, 400, 401, 404, 405, 409, 410, 415, 429]));
     expect(lines.length).toBeGreaterThan(100);
-    expect(audit).toContain('device.register');
-    expect(metrics).toContain('signage_http_requests_total');
-    expect(found(`x${canaries['the apiKey']}x`)).toContain('the apiKey');
+    expect(story.audit).toContain('device.register');
+    expect(story.metrics).toContain('signage_http_requests_total');
+    for (const secret of canaries.secrets) expect(found(`x${secret}x`)).not.toEqual([]);
+    for (const encoding of ['base64', 'hex', 'utf16le'] as const)
+      for (const secret of canaries.secrets)
+        expect(
+          found(
+            Buffer.from(`x${secret}x`, encoding === 'utf16le' ? encoding : 'utf8').toString(encoding === 'utf16le' ? 'latin1' : encoding),
+          ),
+          secret,
+        ).not.toEqual([]);
   });
 
   it('stand in no answer but the one that gives them', () => {
-    for (const { text, headers } of answers) expect(found(`${text} ${[...headers].join(' ')}`), text).toEqual([]);
+    for (const { text, headers } of story.answers) expect(found(`${text} ${[...headers].join(' ')}`), text).toEqual([]);
   });
 
   it('stand in no line of the log', () => {
@@ -136,24 +66,14 @@ describe('secrets', () => {
   });
 
   it('stand neither in the audit trail nor in the metrics', () => {
-    expect(found(audit)).toEqual([]);
-    expect(found(metrics)).toEqual([]);
+    expect(found(story.audit)).toEqual([]);
+    expect(found(story.metrics)).toEqual([]);
   });
 
   it('stand in no file of the store, in no encoding', async () => {
     const files = await filesOf(folder);
     expect(files.length).toBeGreaterThan(5);
-    for (const file of files) {
-      const bytes = await readFile(file);
-      expect(found(bytes.toString('latin1')), file).toEqual([]);
-      for (const [name, secret] of Object.entries(canaries)) {
-        for (const encoding of ['base64', 'hex', 'utf16le'] as const) {
-          const encoded =
-            encoding === 'utf16le' ? Buffer.from(secret, encoding) : Buffer.from(Buffer.from(secret).toString(encoding).replace(/=+$/, ''));
-          expect(bytes.includes(encoded), `${name} as ${encoding} in ${file}`).toBe(false);
-        }
-      }
-    }
+    for (const file of files) expect(found(await readFile(file)), file).toEqual([]);
   });
 
   it('the server secret stands in its own file alone', async () => {

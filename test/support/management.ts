@@ -4,7 +4,7 @@ import { type ErrorCode, errorKinds } from '../../src/wire/errors.ts';
 import { type Answer, adminToken, type Sent, type TestService } from './service.ts';
 
 /** A caller with a token, and perhaps a tenant that it names. */
-export function manager(service: TestService, token = adminToken, tenantId?: string) {
+export function manager(service: Pick<TestService, 'send'>, token = adminToken, tenantId?: string) {
   const own: Record<string, string> = tenantId === undefined ? {} : { 'X-Tenant-Id': tenantId };
   const send = (method: string, path: string, sent: Sent = {}) =>
     service.send(method, path, { key: token, ...sent, headers: { ...own, ...sent.headers } });

@@ -1,0 +1,185 @@
+import { type Operation, operations } from '../../../src/wire/operations.ts';
+import { type Described, operationOf, systemOperations } from '../../support/described-answers.ts';
+import type { Dice } from './dice.ts';
+import { Grower, guid, type Schema } from './grow-json.ts';
+import { nastyTexts } from './nasty.ts';
+import { spoilBody } from './spoil-json.ts';
+import type { World } from './world.ts';
+
+/** A request as it goes out. */
+export interface Composed {
+  method: string;
+  path: string;
+  headers: [name: string, value: string][];
+  body: string | Buffer | undefined;
+  /** The operation that it is for, if any. */
+  described: Described | undefined;
+}
+
+/** The operations that requests are made for. What TVs do is what most of the traffic is. */
+function tableOf(only: readonly string[] | undefined): Operation[] {
+  const all = Object.entries<Operation>(operations)
+    .filter(([id]) => only?.includes(id) ?? true)
+    .map(([, operation]) => operation);
+  const ofTvs = all.filter(({ access }) => access === 'device' || access === 'public');
+  return [...all, ...ofTvs, ...ofTvs, ...ofTvs, ...ofTvs];
+}
+
+/** Answers a whole store: once in a while is enough. */
+const seldom = ['/v1/backup', '/openapi.json', '/metrics'];
+const methods = [
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+  'TRACE',
+  'PROPFIND',
+  'SEARCH',
+  'M-SEARCH',
+  'PURGE',
+  'MKCOL',
+  'LINK',
+];
+const otherPaths = [
+  '/',
+  '//',
+  '/v1',
+  '/v1/',
+  '/v2/venues',
+  '/devices',
+  '/devices/',
+  '/docs/',
+  '/docs/page.js',
+  '/docs/../v1/me',
+  '/media/x.svg',
+  '/.env',
+];
+const visible = (text: string) => text.replaceAll(/[^\x21-\x7e]/gu, (one) => encodeURIComponent(one.isWellFormed() ? one : '\ufffd'));
+
+/** Puts requests together: most of them good, or good but for one place. */
+export class Composer {
+  readonly #document: Schema;
+  readonly #world: World;
+  readonly #grower: Grower;
+  readonly #table: Operation[];
+
+  /** For these operations alone, where they are given. */
+  constructor(document: Schema, world: World, only?: readonly string[]) {
+    this.#table = tableOf(only);
+    this.#document = document;
+    this.#world = world;
+    this.#grower = new Grower(document, (name, dice) => world.idFor(name, dice));
+  }
+
+  compose(dice: Dice): Composed {
+    if (dice.happens(0.04)) return this.#beside(dice);
+    const operation = dice.one(this.#table);
+    if (seldom.includes(operation.path) && dice.happens(0.97)) return this.compose(dice);
+    const template = operation.path.replace(/:(\w+)/g, '{$1}');
+    const described = this.#document.paths[template][operation.method.toLowerCase()];
+    const tv = dice.one(this.#world.known.tvs);
+    const path = this.#path(operation, tv.screenId, dice);
+    const method = dice.happens(0.02) ? dice.one(methods) : operation.method === 'GET' && dice.happens(0.03) ? 'HEAD' : operation.method;
+    const body = this.#body(described.requestBody, dice);
+    const headers = [...this.#credential(operation, tv.apiKey, dice), ...this.#headers(operation, body, dice)];
+    return this.#finish(method, `${path}${this.#query(described.parameters ?? [], dice)}`, headers, body);
+  }
+
+  /** What is asked of the service itself, and what is nowhere. */
+  #beside(dice: Dice): Composed {
+    const path = dice.one(dice.happens(0.5) ? Object.keys(systemOperations) : otherPaths);
+    if (seldom.includes(path) && dice.happens(0.9)) return this.compose(dice);
+    const query = dice.happens(0.3) ? `?${visible(dice.one(nastyTexts))}` : '';
+    return this.#finish(dice.happens(0.7) ? 'GET' : dice.one(methods), `${path}${query}`, [], undefined);
+  }
+
+  #finish(method: string, path: string, headers: Composed['headers'], body: Composed['body']): Composed {
+    const isBare = method === 'GET' || method === 'HEAD' || method === 'TRACE';
+    // Dots in a path lead elsewhere before anybody looks at it (RFC 3986 §5.2.4).
+    const place = URL.canParse(`http://fuzz${path}`) ? new URL(`http://fuzz${path}`).pathname : path;
+    return { method, path, headers, body: isBare ? undefined : body, described: operationOf(method === 'HEAD' ? 'GET' : method, place) };
+  }
+
+  #path({ path, access }: Operation, screenId: string, dice: Dice): string {
+    const id = access === 'device' ? screenId : this.#world.idInPath(path, dice);
+    const other = () =>
+      dice.one([guid(dice), visible(dice.one(nastyTexts)) || 'x', id.toUpperCase(), encodeURIComponent(id).replaceAll('-', '%2D')]);
+    const filled = path.replace(/:\w+/, () => (dice.happens(0.9) ? id : other()));
+    return dice.happens(0.01) ? `${filled}${dice.one(['/', '//', '/x', '%2f', ';a=b', '.', '/..'])}` : filled;
+  }
+
+  #query(parameters: readonly Schema[], dice: Dice): string {
+    const known = parameters.filter(({ in: place }) => place === 'query');
+    const pairs = known
+      .filter(({ required }) => required || dice.happens(0.25))
+      .filter(({ name }) => name !== 'waitSeconds' || dice.happens(0.1))
+      .map(({ name, schema }) => [
+        name,
+        name === 'waitSeconds'
+          ? dice.one(['1', '0', '31', '1.5', 'x', '-1'])
+          : dice.happens(0.75)
+            ? String(this.#grower.grow(schema, dice, name))
+            : dice.one(nastyTexts),
+      ]);
+    if (dice.happens(0.02)) pairs.push([dice.one(['nonsense', '__proto__', 'limit', ...nastyTexts.slice(0, 30)]), dice.one(nastyTexts)]);
+    if (dice.happens(0.02) && pairs[0]) pairs.push(pairs[0]);
+    if (pairs.length === 0) return dice.happens(0.01) ? dice.one(['?', '?&', '?=', '?%zz', '?a=%00', '?limit']) : '';
+    const encode = (text = '') => (dice.happens(0.02) ? visible(text).replaceAll('#', '') : encodeURIComponent(text.toWellFormed()));
+    return `?${pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&')}`;
+  }
+
+  #body(described: Schema, dice: Dice): Composed['body'] {
+    if (!described) return dice.happens(0.03) ? spoilBody({ a: 1 }, dice) : undefined;
+    if (!described.required && dice.happens(0.3)) return undefined;
+    const value = this.#grower.grow(described.content['application/json'].schema, dice);
+    return dice.happens(0.5) ? JSON.stringify(value) : spoilBody(value, dice);
+  }
+
+  #credential({ access }: Operation, apiKey: string, dice: Dice): Composed['headers'] {
+    const { platformToken, tenantId, known } = this.#world;
+    if (dice.happens(0.03)) return [];
+    const bearer = (key: string): [string, string] => ['authorization', `${dice.one(['Bearer', 'Bearer', 'bearer'])} ${key}`];
+    if (dice.happens(0.03))
+      return [bearer(dice.one([apiKey, platformToken, 'mak_x', `dak_${'0'.repeat(49)}`, '', 'é', 'a b', 'x'.repeat(3000)]))];
+    if (access === 'device') return [bearer(apiKey)];
+    const isPlatform = access === 'platform' || dice.happens(0.6);
+    const named: Composed['headers'] =
+      isPlatform || dice.happens(0.1) ? [['x-tenant-id', dice.happens(0.97) ? tenantId : dice.one(known.tenants)]] : [];
+    return [bearer(isPlatform ? platformToken : dice.one(known.tokens)), ...named];
+  }
+
+  #headers({ headers: taken = [], conditional }: Operation, body: Composed['body'], dice: Dice): Composed['headers'] {
+    const headers: Composed['headers'] = [
+      ['x-forwarded-for', `203.0.113.${dice.whole(0, 255)}, 10.${dice.whole(0, 255)}.${dice.whole(0, 255)}.1`],
+    ];
+    const add = (probability: number, name: string, ...values: string[]) => {
+      if (dice.happens(probability)) headers.push([name, dice.one(values)]);
+    };
+    if (body !== undefined) headers.push(['content-type', dice.happens(0.95) ? 'application/json' : dice.one(contentTypes)]);
+    if (taken.length > 0) add(0.5, 'idempotency-key', guid(dice), 'the-same-key-as-ever', 'k', '', ' ', 'ü', 'x'.repeat(256));
+    if (conditional) add(0.4, 'if-none-match', '*', '"x"', 'W/"x"', '"', '', ',,,', `${'"a",'.repeat(300)}"b"`);
+    add(0.05, 'x-request-id', 'fuzz', '', 'a b', 'x'.repeat(129), '../..', 'é');
+    add(0.03, 'accept', 'text/csv', 'text/csv;q=0', '*/*', 'application/xml', ';;;', '');
+    add(0.02, 'content-encoding', 'gzip', 'identity', 'br', '');
+    add(0.02, 'range', 'bytes=0-1', 'bytes=-1');
+    add(0.02, 'origin', 'https://tv.example.com', 'null');
+    add(0.02, 'x-http-method-override', 'DELETE');
+    add(0.01, 'x-tenant-id', ...nastyTexts.filter((text) => /^[\x20-\xff]*$/.test(text)));
+    add(0.01, 'cookie', 'a=b; '.repeat(100));
+    return headers;
+  }
+}
+
+const contentTypes = [
+  'application/merge-patch+json',
+  'APPLICATION/JSON; charset=utf-16',
+  'application/json;;',
+  'text/plain',
+  'multipart/form-data',
+  '+json',
+  'x',
+  '',
+];

@@ -1,0 +1,55 @@
+// 100,000 requests made from the document and spoilt, most of them to the embedded store; and each nasty thing in each place, one at a time.
+import { pathToFileURL } from 'node:url';
+import { expect, it } from 'vitest';
+import type { ServeOptions } from '../../../src/serve/serve-options.ts';
+import { freshDatabase } from '../../support/postgres.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { runFuzz } from './run-fuzz.ts';
+import { runSweep } from './run-sweep.ts';
+import { withFuzzed } from './with-fuzzed.ts';
+
+interface Part {
+  name: string;
+  requests: number;
+  options(): Promise<ServeOptions>;
+}
+
+const parts: Part[] = [
+  { name: 'the embedded store', requests: 80_000, options: async () => ({}) },
+  {
+    name: 'the embedded store on a disk, with an object store, for web apps',
+    requests: 10_000,
+    options: async () => ({
+      store: await temporaryFolder(),
+      objectStore: pathToFileURL(await temporaryFolder()).href,
+      corsOrigins: ['https://tv.example.com'],
+    }),
+  },
+  { name: 'PostgreSQL', requests: 10_000, options: async () => ({ store: await freshDatabase() }) },
+];
+
+/** Any run can be repeated with the seed that it prints. */
+const seed = process.env.FUZZ_SEED ?? String(Date.now());
+
+function tell(what: string, wrong: readonly string[], startedAt: number): void {
+  console.log(`${what}, seed ${seed}: ${wrong.length} wrong (${((performance.now() - startedAt) / 1000).toFixed(0)} s)`);
+  for (const line of wrong.slice(0, 50)) console.log(`  ${line}`);
+}
+
+it.each(parts)('requests by chance: $name', async ({ name, requests: wanted, options }) => {
+  const startedAt = performance.now();
+  const own = await options();
+  const { requests, statuses, kinds, wrong } = await withFuzzed(own, (subject) => runFuzz({ ...subject, seed, requests: wanted }));
+  tell(`fuzz, ${name}: ${requests} requests, ${kinds} kinds of answers`, wrong, startedAt);
+  const counts = [...statuses].toSorted().map(([status, count]) => `${status}: ${count}`);
+  console.log(`  ${counts.join(', ')}`);
+  expect(wrong.length).toBe(0);
+});
+
+it.each(parts.filter((_, index) => index !== 1))('each nasty thing in each place: $name', async ({ name, options }) => {
+  const startedAt = performance.now();
+  const own = await options();
+  const { requests, wrong } = await withFuzzed(own, (subject) => runSweep({ ...subject, seed }));
+  tell(`sweep, ${name}: ${requests} requests`, wrong, startedAt);
+  expect(wrong.length).toBe(0);
+});

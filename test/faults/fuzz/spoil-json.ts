@@ -1,0 +1,115 @@
+import type { Dice } from './dice.ts';
+import { nastyBodies, nastyNumbers, nastyTexts, nastyValues } from './nasty.ts';
+
+/** JSON that is put in as it is written: not every number and every object can be said by a value. */
+class Raw {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** Lone surrogates are written as escapes, for UTF-8 has no form for them. */
+function write(value: unknown): string {
+  if (value instanceof Raw) return value.text;
+  if (Array.isArray(value)) return `[${value.map(write).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const members = Object.entries(value).map(([name, one]) => `${JSON.stringify(name)}:${write(one)}`);
+  return `{${members.join(',')}}`;
+}
+
+function nasty(dice: Dice): unknown {
+  const kind = dice.whole(0, 2);
+  if (kind === 0) return dice.one(nastyTexts);
+  return new Raw(dice.one(kind === 1 ? nastyNumbers : nastyValues));
+}
+
+type Slot = { put(value: unknown): void; drop(): void; value: unknown };
+
+/** Every place in a value where something else could stand. */
+function slots(value: unknown, found: Slot[] = []): Slot[] {
+  if (typeof value !== 'object' || value === null || value instanceof Raw) return found;
+  for (const name of Object.keys(value)) {
+    const holder = value as Record<string, unknown>;
+    found.push({
+      value: holder[name],
+      put: (other) => Object.defineProperty(holder, name, { value: other, enumerable: true, configurable: true, writable: true }),
+      drop: () => void (Array.isArray(value) ? value.splice(Number(name), 1) : delete holder[name]),
+    });
+    slots(holder[name], found);
+  }
+  return found;
+}
+
+const extraNames = [
+  'id',
+  'tenantId',
+  'state',
+  'role',
+  'hash',
+  'extra',
+  'constructor',
+  'toString',
+  '',
+  'a'.repeat(300),
+  '\u0000',
+  '\ud800',
+  'naïve/~',
+];
+
+function addMember(value: unknown, dice: Dice): void {
+  const objects = [value, ...slots(value).map((slot) => slot.value)].filter(
+    (one): one is Record<string, unknown> => typeof one === 'object' && one !== null && !Array.isArray(one) && !(one instanceof Raw),
+  );
+  if (objects.length === 0) return;
+  const name = dice.happens(0.3) ? dice.one(nastyTexts) : dice.one(extraNames);
+  Object.defineProperty(dice.one(objects), name, { value: nasty(dice), enumerable: true, configurable: true, writable: true });
+}
+
+/** The value with one to three things wrong with it, as JSON text. */
+function spoilt(value: unknown, dice: Dice): string {
+  const copy = { root: structuredClone(value) };
+  for (let left = dice.whole(1, 3); left > 0; left--) {
+    const kind = dice.whole(0, 9);
+    const places = slots(copy);
+    if (places.length === 0) return '';
+    const slot = dice.one(places);
+    if (kind < 5) slot.put(nasty(dice));
+    else if (kind < 7) addMember(copy.root, dice);
+    else if (kind < 8) slot.drop();
+    else if (kind < 9) slot.put(typeof slot.value === 'string' ? Number(slot.value) : write(slot.value));
+    else slot.put([slot.value, slot.value]);
+  }
+  return 'root' in copy ? write(copy.root) : '';
+}
+
+/** A member given twice, a cut in the middle, a byte turned over. */
+function garbled(text: string, dice: Dice): string | Buffer {
+  const kind = dice.whole(0, 3);
+  if (kind === 0) return text.replace(/("[^"]*":)([^,{}[\]]*)/, '$1$2,$1$2');
+  if (kind === 1) return text.slice(0, dice.whole(0, text.length));
+  if (kind === 2) return dice.one(nastyBodies);
+  const bytes = Buffer.from(text);
+  if (bytes.length > 0) bytes[dice.whole(0, bytes.length - 1)] = dice.whole(0, 255);
+  return bytes;
+}
+
+/** What goes out in place of a good body. */
+export function spoilBody(value: unknown, dice: Dice): string | Buffer {
+  if (dice.happens(0.003)) return `[${'"x",'.repeat(300_000)}1]`;
+  const text = spoilt(value, dice);
+  return dice.happens(0.2) ? garbled(text, dice) : text;
+}
+
+/** The value with each nasty thing there is in each of its places, one at a time, as JSON text. */
+export function* eachSpoilt(value: unknown): Generator<string> {
+  const nasties = [...nastyTexts, ...[...nastyNumbers, ...nastyValues].map((text) => new Raw(text))];
+  const count = slots({ root: value }).length;
+  for (let place = 1; place < count; place++) {
+    for (const one of nasties) {
+      const copy = { root: structuredClone(value) };
+      slots(copy)[place]?.put(one);
+      yield write(copy.root);
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import { runCli } from '../../cli/run-cli.ts';
+import type { FakeIo } from '../../support/fake-io.ts';
+import { hostileId, hostileService, obeyed } from '../../support/hostile-service.ts';
+
+const commands: readonly (readonly string[])[] = [
+  ['screen', 'list'],
+  ['device', 'get', hostileId],
+  ['token', 'list', '-o', 'json'],
+  ['audit', 'list', '-o', 'csv'],
+  ['tenant', 'get', hostileId, '-o', 'yaml'],
+];
+
+/** Commands that print what a terminal would obey, out of records that hold it: a line each. */
+export async function obeyedOutput(around: (io: FakeIo) => FakeIo = (io) => io): Promise<string[]> {
+  const { url, close } = await hostileService();
+  const found: string[] = [];
+  for (const argv of commands) {
+    const { stdout, stderr } = await runCli(argv, { env: { SIGNAGE_URL: url, SIGNAGE_TOKEN: 'mak_x' }, around });
+    if (obeyed.test(stdout) || obeyed.test(stderr)) found.push(`signage ${argv.join(' ')} prints control characters`);
+  }
+  await close();
+  return found;
+}

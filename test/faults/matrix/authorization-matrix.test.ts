@@ -1,0 +1,30 @@
+// Every operation by every kind of caller on every kind of record; all of them in authorization-matrix.full.ts.
+import { expect, it } from 'vitest';
+import { openStore } from '../../../src/store/open.ts';
+import { type Assembled, assembled } from '../../support/assembled.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { runAssignments } from './run-assignments.ts';
+import { runMatrix } from './run-matrix.ts';
+
+async function inMemory<T>(work: (service: Assembled) => Promise<T>): Promise<T> {
+  const clock = new ManualClock();
+  const store = await openStore('memory:', { clock });
+  try {
+    return await work(await assembled(store, clock));
+  } finally {
+    await store.close();
+  }
+}
+
+it('lets in whom it must, and nobody else, and a refusal tells and changes nothing', async () => {
+  const { cells, opened, wrong } = await inMemory((service) => runMatrix(service, { oneOf: 9 }));
+  expect(wrong).toEqual([]);
+  expect(cells).toBeGreaterThan(1500);
+  expect(opened).toBeGreaterThan(100);
+}, 60_000);
+
+it('takes no member from a body that is not the caller’s to set', async () => {
+  const { cells, wrong } = await inMemory((service) => runAssignments(service));
+  expect(wrong).toEqual([]);
+  expect(cells).toBeGreaterThan(150);
+}, 60_000);

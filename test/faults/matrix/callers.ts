@@ -1,0 +1,118 @@
+import { hashKey } from '../../../src/domain/api-key.ts';
+import { type Role, roles } from '../../../src/domain/role.ts';
+import { type Manager, unknownId } from '../../support/management.ts';
+import type { Cast, Place } from './cast.ts';
+
+/** Who asks, as the rules see it. */
+export type Who =
+  | { kind: 'nobody' }
+  /** Says something that is no credential of anybody. */
+  | { kind: 'noise' }
+  | { kind: 'device'; place?: Place; dead?: 'revoked' | 'orphaned' }
+  | {
+      kind: 'token';
+      role: Role;
+      /** The tenant that it belongs to; none of a platform token. */
+      tenantId: string | null;
+      /** The venue that it is bound to. */
+      venueId?: string;
+      expired?: boolean;
+      /** What stands in `X-Tenant-Id`. */
+      names?: string;
+    };
+
+export interface Caller {
+  name: string;
+  headers: Record<string, string>;
+  who: Who;
+}
+
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+const tenantRoles = roles.filter((role) => role !== 'platform');
+
+async function tokenOf(by: Manager, role: Role, more: object = {}): Promise<string> {
+  const { status, text, body } = await by.post('/v1/tokens', { name: `${role} ${crypto.randomUUID()}`, role, ...more });
+  if (status !== 201) throw new Error(`No token for the cast: ${status} ${text}`);
+  return body.token;
+}
+
+/** What is no credential, or none any more that anybody knows. */
+function noise({ inside, deleted, platform: { token } }: Cast): Caller[] {
+  const says = (name: string, Authorization: string): Caller => ({ name, headers: { Authorization }, who: { kind: 'noise' } });
+  return [
+    says('an empty header', ''),
+    says('a scheme alone', 'Bearer'),
+    says('a prefix alone', 'Bearer mak_'),
+    says('a token of another scheme', `Basic ${token}`),
+    says('a token without a scheme', token),
+    says('a token and more', `Bearer ${token}x`),
+    says('a token cut short', `Bearer ${token.slice(0, -1)}`),
+    says('two tokens', `Bearer ${token} ${token}`),
+    says('a token in quotes', `Bearer "${token}"`),
+    says('an unknown token', `Bearer mak_${'0'.repeat(49)}`),
+    says('a device key with a typo', `Bearer ${inside.apiKey.slice(0, -1)}${inside.apiKey.endsWith('a') ? 'b' : 'a'}`),
+    says('the hash that is stored of a token', `Bearer ${hashKey(token)}`),
+    says('a token’s id', `Bearer ${inside.tokenId}`),
+    says('a pairing code', `Bearer ${inside.code}`),
+    ...Object.entries(deleted).map(([role, gone]) => says(`a deleted token: ${role}`, `Bearer ${gone}`)),
+  ];
+}
+
+function tvs({ inside, outside, foreign, dead: ended }: Cast): Caller[] {
+  const places = [inside, outside, foreign].map(
+    (place): Caller => ({ name: `the TV ${place.name}`, headers: bearer(place.apiKey), who: { kind: 'device', place } }),
+  );
+  const dead = Object.entries(ended).map(
+    ([why, { apiKey }]): Caller => ({
+      name: `a TV whose key was ${why}`,
+      headers: bearer(apiKey),
+      who: { kind: 'device', dead: why === 'orphaned' ? 'orphaned' : 'revoked' },
+    }),
+  );
+  return [...places, ...dead];
+}
+
+/** Tokens that work, of each role: of both tenants, and bound to each venue of one. */
+async function managers({ inside, outside, foreign, masters }: Cast): Promise<Caller[]> {
+  const callers: Caller[] = [];
+  for (const role of tenantRoles) {
+    const add = async (name: string, by: Manager, { tenantId }: Place, venueId?: string) => {
+      const token = await tokenOf(by, role, venueId === undefined ? {} : { venueIds: [venueId] });
+      const who: Who = { kind: 'token', role, tenantId, ...(venueId !== undefined && { venueId }) };
+      callers.push({ name: `${role} ${name}`, headers: bearer(token), who });
+    };
+    await add('of the tenant', masters.home, inside);
+    await add('of another tenant', masters.foreign, foreign);
+    await add('bound to the venue inside', masters.home, inside, inside.venueId);
+    await add('bound to the venue outside', masters.home, outside, outside.venueId);
+  }
+  return callers;
+}
+
+/** Tokens with a tenant in `X-Tenant-Id`, and tokens whose time is over. */
+async function naming({ inside, foreign, masters, platform, expired }: Cast): Promise<Caller[]> {
+  const named = { 'the tenant': inside.tenantId, 'another tenant': foreign.tenantId, 'an unknown tenant': unknownId, 'no id': "x'; --" };
+  const ofTenant = { viewer: await tokenOf(masters.home, 'viewer'), admin: await tokenOf(masters.home, 'admin') };
+  const own = inside.tenantId;
+  const callers: Caller[] = [
+    { name: 'platform without a tenant', headers: bearer(platform.token), who: { kind: 'token', role: 'platform', tenantId: null } },
+    { name: 'admin by another case of the scheme', headers: { Authorization: `bEARER ${ofTenant.admin}` }, who: token('admin', own) },
+  ];
+  for (const [name, names] of Object.entries(named)) {
+    const headers = (value: string) => ({ ...bearer(value), 'X-Tenant-Id': names });
+    callers.push({ name: `platform naming ${name}`, headers: headers(platform.token), who: { ...token('platform', null), names } });
+    for (const role of ['viewer', 'admin'] as const)
+      callers.push({ name: `${role} naming ${name}`, headers: headers(ofTenant[role]), who: { ...token(role, own), names } });
+  }
+  for (const [role, value] of Object.entries(expired))
+    callers.push({ name: `${role} whose token expired`, headers: bearer(value), who: { ...token(role as Role, own), expired: true } });
+  return callers;
+}
+
+const token = (role: Role, tenantId: string | null) => ({ kind: 'token', role, tenantId }) as const;
+
+/** Everybody who could knock, and what they hold out. */
+export async function makeCallers(cast: Cast): Promise<Caller[]> {
+  const nobody: Caller = { name: 'nobody', headers: {}, who: { kind: 'nobody' } };
+  return [nobody, ...noise(cast), ...tvs(cast), ...(await managers(cast)), ...(await naming(cast))];
+}

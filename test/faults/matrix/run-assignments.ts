@@ -1,0 +1,107 @@
+import { type Operation, operations } from '../../../src/wire/operations.ts';
+import type { SchemaName } from '../../../src/wire/schemas.ts';
+import type { Assembled } from '../../support/assembled.ts';
+import type { Change } from '../../support/ledger-store.ts';
+import { operationCalls } from '../../support/operation-calls.ts';
+import type { Answer, Sent } from '../../support/service.ts';
+import { type Cast, makeCast } from './cast.ts';
+
+/** What becomes of members that nobody knows (docs/protocol.md §1.7); where a body is not named here they are refused. */
+const fates: Partial<Record<SchemaName, 'ignored' | 'kept'>> = {
+  registration: 'ignored',
+  codeCreation: 'ignored',
+  revocation: 'ignored',
+  eventBatch: 'kept',
+  configBody: 'kept',
+};
+
+const mark = 'poisoned-4c1f';
+const markId = '66666666-bad0-4bad-8bad-666666666666';
+
+/** Members that are the service's own business, or the language's, with values that must turn up nowhere. */
+function poisons({ foreign }: Cast): [member: string, value: unknown][] {
+  const inside = { [mark]: true, tenantId: foreign.tenantId };
+  return [
+    ['id', markId],
+    ['tenantId', foreign.tenantId],
+    ['deviceId', markId],
+    ['createdAt', mark],
+    ['state', mark],
+    ['status', mark],
+    ['hash', mark],
+    ['bootstrap', mark],
+    ['version', 990_099],
+    [mark, true],
+    ['__proto__', inside],
+    ['constructor', { prototype: inside }],
+    ['prototype', inside],
+    ['toString', mark],
+    ['', mark],
+  ];
+}
+
+/** The body with one more member: of a batch, in its first event. */
+function poisoned(body: unknown, member: string, value: unknown): string {
+  return JSON.stringify(body)
+    .replace('{', `{${JSON.stringify(member)}:${JSON.stringify(value)},`)
+    .replace(',}', '}');
+}
+
+/** What was put and answered, without what is kept as it came. */
+function told(changes: readonly Change[], answer: Answer, isKept: boolean): string {
+  const rows = changes.map(({ row }) => ({ ...row, config: undefined, items: undefined }));
+  return `${JSON.stringify(rows)} ${isKept ? '' : answer.text}`;
+}
+
+interface Tried {
+  member: string;
+  body: SchemaName;
+  operation: Operation;
+  answer: Answer;
+  changes: readonly Change[];
+  cast: Cast;
+}
+
+function judge({ member, body, operation, answer, changes, cast }: Tried): string[] {
+  const fate = fates[body] ?? 'refused';
+  const wrong: string[] = [];
+  if (mark in {}) wrong.push('it got into the prototype of all objects');
+  const text = told(changes, answer, fate === 'kept');
+  for (const trace of [mark, markId, '990099', cast.foreign.tenantId]) {
+    // An answer that refuses says which member it does not know.
+    if (text.replaceAll(`/${mark}`, '').includes(trace)) wrong.push(`${trace} was put or answered`);
+  }
+  // §1.1: such a member is dropped, whoever sends it.
+  if (fate !== 'refused' || member === '__proto__') {
+    return answer.status === operation.status ? wrong : [...wrong, `${operation.status} was due, it is ${answer.status} ${answer.text}`];
+  }
+  const paths = answer.body?.errors?.map(({ path }: { path: string }) => path);
+  if (answer.status !== 400 || !paths?.includes(`/${member}`))
+    wrong.push(`400 at /${member} was due, it is ${answer.status} ${answer.text}`);
+  if (changes.length > 0) wrong.push('refused, and yet something changed');
+  return wrong;
+}
+
+/** Sends every body of the table with members that are not the caller's to set, and looks whether any gets through. */
+export async function runAssignments(service: Assembled, only?: readonly string[]): Promise<{ cells: number; wrong: string[] }> {
+  const cast = await makeCast(service);
+  const { inside, masters, platform } = cast;
+  const calls = operationCalls(service, masters.home, inside.tenantId);
+  const sender = ({ access }: Operation) => (access === 'platform' ? platform.send : access === 'device' ? byTv : masters.home.send);
+  const byTv = (method: string, path: string, sent?: Sent) => service.send(method, path, { ...sent, key: inside.apiKey });
+  const wrong: string[] = [];
+  let cells = 0;
+  for (const [id, operation] of Object.entries<Operation>(operations)) {
+    if (!operation.body || (only && !only.includes(id))) continue;
+    for (const [member, value] of poisons(cast)) {
+      const named = operation.access === 'device' ? inside.screenId : await calls.makeFor(operation);
+      const body = poisoned(await calls.bodyOf(operation, {}), member, value);
+      const before = service.changes.length;
+      const answer = await sender(operation)(operation.method, operation.path.replace(/:(id|code)/, named), { body });
+      cells++;
+      const tried = { member, body: operation.body, operation, answer, changes: service.changes.slice(before), cast };
+      wrong.push(...judge(tried).map((complaint) => `${operation.method} ${operation.path} with ${JSON.stringify(member)}: ${complaint}`));
+    }
+  }
+  return { cells, wrong };
+}

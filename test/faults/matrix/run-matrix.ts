@@ -1,0 +1,147 @@
+import { type Operation, operations } from '../../../src/wire/operations.ts';
+import type { Assembled } from '../../support/assembled.ts';
+import { unknownId } from '../../support/management.ts';
+import { operationCalls } from '../../support/operation-calls.ts';
+import type { Answer } from '../../support/service.ts';
+import { type Caller, makeCallers } from './callers.ts';
+import { type Cast, makeCast, type Place } from './cast.ts';
+import { judgeOpen, judgeRefusal } from './judge.ts';
+import { targetsOf } from './targets.ts';
+import { acting, type Target, verdict } from './verdict.ts';
+
+interface MatrixRun {
+  cells: number;
+  /** Cells that let the caller in. */
+  opened: number;
+  callers: number;
+  /** A line for each cell that was not as it must be. */
+  wrong: string[];
+}
+
+export interface MatrixOptions {
+  /** One of so many cells is tried, by turns: 1 tries all. */
+  oneOf?: number;
+  /** Only these operations. */
+  only?: readonly string[];
+  /** Whether the store makes backups: it does unless said. */
+  backups?: boolean;
+}
+
+/** An operation of the table; one that reads is asked by HEAD, too. */
+type Row = [id: string, operation: Operation, method: string];
+
+function rows(only: readonly string[] | undefined): Row[] {
+  const all = Object.entries<Operation>(operations).filter(([id]) => !only || only.includes(id));
+  return all.flatMap(([id, operation]): Row[] => [
+    [id, operation, operation.method],
+    ...(operation.method === 'GET' ? [[id, operation, 'HEAD'] as Row] : []),
+  ]);
+}
+
+const requestId = 'matrix';
+
+class Matrix {
+  readonly run: MatrixRun = { cells: 0, opened: 0, callers: 0, wrong: [] };
+  readonly #service: Assembled;
+  readonly #cast: Cast;
+  readonly #backups: boolean;
+  readonly #calls: Record<'home' | 'foreign', ReturnType<typeof operationCalls>>;
+
+  constructor(service: Assembled, cast: Cast, backups: boolean) {
+    this.#service = service;
+    this.#backups = backups;
+    this.#cast = cast;
+    const calls = (of: 'home' | 'foreign', { tenantId }: Place) => operationCalls(service, cast.masters[of], tenantId);
+    this.#calls = { home: calls('home', cast.inside), foreign: calls('foreign', cast.foreign) };
+  }
+
+  #callsAt(place: Place | undefined) {
+    return this.#calls[place?.name === 'foreign' ? 'foreign' : 'home'];
+  }
+
+  /** A good body that names what the target is; what does not exist, where it is unknown. */
+  bodyFor(operation: Operation, { place }: Target): Promise<unknown> {
+    const where = place ? { venueId: place.venueId, screenId: place.spareId } : { venueId: unknownId, screenId: unknownId };
+    return this.#callsAt(place).bodyOf(operation, where);
+  }
+
+  /** What a caller who is let in may change for good, without harm to the cells that follow. */
+  async #expendable({ access, method, record }: Operation, { who }: Caller, { place, id }: Target): Promise<string> {
+    if (!record || access === 'device' || method === 'GET' || !place) return id;
+    if (record === 'tenant') return access === 'platform' ? (await this.#cast.platform.tenant(`Made ${crypto.randomUUID()}`)).id : id;
+    const isBound = who.kind === 'token' && who.venueId !== undefined;
+    return this.#callsAt(place).make[record](record === 'venue' && !isBound ? undefined : place.venueId);
+  }
+
+  /** Tries one cell; answers the refusal as bytes, where it was one. */
+  async cell([id, operation, method]: Row, caller: Caller, target: Target, members: readonly string[]): Promise<string | undefined> {
+    const { inside, foreign } = this.#cast;
+    const known = [inside.tenantId, foreign.tenantId];
+    const expected = verdict(operation, caller.who, target, members, known);
+    const isOpen = expected === 'open';
+    const path = operation.path.replace(/:(id|code)/, isOpen ? await this.#expendable(operation, caller, target) : target.id);
+    const body = await this.bodyFor(operation, target);
+    const before = this.#service.changes.length;
+    const headers = { ...caller.headers, 'X-Request-Id': requestId };
+    const answer = await this.#service.send(method, path, body === undefined || method === 'HEAD' ? { headers } : { headers, body });
+    const changes = this.#service.changes.slice(before);
+    // Where nobody needs to say who they are, the record itself says whose it is.
+    const speaker = operation.access !== 'public' && caller.who.kind === 'token' ? caller.who : undefined;
+    const tenant = speaker ? acting(operation, speaker, known) : (target.place ?? inside).tenantId;
+    const complaints = isOpen
+      ? judgeOpen({
+          id,
+          operation,
+          answer,
+          changes,
+          who: caller.who,
+          cast: this.#cast,
+          tenantId: tenant as string | null,
+          backups: this.#backups,
+        })
+      : judgeRefusal({ answer, changes, expected, requestId, isHead: method === 'HEAD' });
+    this.run.cells++;
+    if (isOpen) this.run.opened++;
+    this.#complain(`${caller.name}: ${method} ${operation.path} ${target.name}`, complaints);
+    return isOpen ? undefined : `${expected} ${bytesOf(answer)}`;
+  }
+
+  #complain(cell: string, complaints: readonly string[]): void {
+    this.run.wrong.push(...complaints.map((complaint) => `${cell}: ${complaint}`));
+  }
+
+  /** Refusals of one code to one caller must be the same to the byte, whatever they were about. */
+  compare([, { path }, method]: Row, { name }: Caller, refusals: readonly string[]): void {
+    const codes = new Set(refusals.map((refusal) => refusal.split(' ', 1)[0]));
+    const kinds = new Set(refusals);
+    if (kinds.size > codes.size) this.#complain(`${name}: ${method} ${path}`, ['the refusals differ, and so tell records apart']);
+  }
+}
+
+function bytesOf({ status, headers, text }: Answer): string {
+  const lines = [...headers].filter(([name]) => name !== 'date').map(([name, value]) => `${name}: ${value}`);
+  return [status, ...lines.toSorted(), text].join('\n');
+}
+
+/** Tries every operation of the table by every kind of caller on every kind of record, and judges each answer (docs/protocol.md §1.3). */
+export async function runMatrix(service: Assembled, { oneOf = 1, only, backups = true }: MatrixOptions = {}): Promise<MatrixRun> {
+  const cast = await makeCast(service);
+  const callers = await makeCallers(cast);
+  const matrix = new Matrix(service, cast, backups);
+  let turn = 0;
+  for (const row of rows(only)) {
+    const [, operation] = row;
+    const sample = await matrix.bodyFor(operation, { name: 'a sample', place: cast.inside, id: '' });
+    const members = Object.keys(sample ?? {});
+    for (const caller of callers) {
+      const refusals: string[] = [];
+      for (const target of targetsOf(operation, members, cast)) {
+        if (turn++ % oneOf !== 0) continue;
+        const refusal = await matrix.cell(row, caller, target, members);
+        if (refusal !== undefined) refusals.push(refusal);
+      }
+      matrix.compare(row, caller, refusals);
+    }
+  }
+  return { ...matrix.run, callers: callers.length };
+}

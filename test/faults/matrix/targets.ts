@@ -1,0 +1,50 @@
+import type { Operation, RecordKind } from '../../../src/wire/operations.ts';
+import { unknownId } from '../../support/management.ts';
+import type { Cast, Place } from './cast.ts';
+import { namedInBody, type Target } from './verdict.ts';
+
+const idOf: Record<RecordKind, (place: Place) => string> = {
+  tenant: ({ tenantId }) => tenantId,
+  token: ({ tokenId }) => tokenId,
+  venue: ({ venueId }) => venueId,
+  screen: ({ screenId }) => screenId,
+  device: ({ deviceId }) => deviceId,
+  pairing_code: ({ code }) => code,
+};
+
+function ofRecord(kind: RecordKind, { inside, outside, foreign }: Cast): Target[] {
+  const known = (kind === 'tenant' ? [inside, foreign] : [inside, outside, foreign]).map((place) => ({
+    ...{ name: place.name, place, id: idOf[kind](place) },
+  }));
+  const other = kind === 'device' ? inside.screenId : inside.deviceId;
+  return [
+    ...known,
+    { name: 'unknown', id: kind === 'pairing_code' ? 'ZZZZZZZZ' : unknownId },
+    { name: 'of another kind', id: other },
+    { name: 'no id', id: 'no-such-thing' },
+  ];
+}
+
+function ofDevice({ inside, outside, foreign, dead }: Cast): Target[] {
+  return [
+    { name: 'the screen inside', place: inside, id: inside.screenId },
+    { name: 'the screen inside, in capitals', place: inside, id: inside.screenId.toUpperCase() },
+    { name: 'the device inside', place: inside, id: inside.deviceId },
+    { name: 'the screen outside', place: outside, id: outside.screenId },
+    { name: 'the screen of another tenant', place: foreign, id: foreign.screenId },
+    ...Object.entries(dead).map(([why, { screenId }]) => ({ name: `the screen of a TV whose key was ${why}`, id: screenId })),
+    { name: 'the venue', id: inside.venueId },
+    { name: 'unknown', id: unknownId },
+    { name: 'no id', id: 'no-such-thing' },
+  ];
+}
+
+/** Everything that an operation can be about; `members` are those of a good body. */
+export function targetsOf(operation: Operation, members: readonly string[], cast: Cast): Target[] {
+  const { inside, outside, foreign } = cast;
+  if (operation.access === 'device') return ofDevice(cast);
+  if (operation.record) return ofRecord(operation.record, cast);
+  const everywhere: Target[] = [inside, outside, foreign].map((place) => ({ name: place.name, place, id: '' }));
+  if (members.some((member) => namedInBody[member])) return [...everywhere, { name: 'unknown', id: '' }];
+  return everywhere.slice(0, 1);
+}

@@ -1,0 +1,90 @@
+// Where secrets could be left by a service on a database, and by one that is a process of its own and is killed.
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { inDatabase } from '../../support/in-database.ts';
+import { freshDatabase } from '../../support/postgres.ts';
+import { secured } from '../../support/postgres-server.ts';
+import { s3Credentials } from '../../support/s3-server.ts';
+import { adminToken } from '../../support/service.ts';
+import { checkout, endProcesses, startProcess } from '../../support/signage-process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { Canaries } from './canaries.ts';
+import { runCommands } from './run-commands.ts';
+import { filesIn, type Place, type Search, searchSecrets } from './search-secrets.ts';
+
+afterEach(endProcesses);
+
+function tell(name: string, { places, bytes, secrets, found }: Search): void {
+  console.log(`secrets, ${name}: ${secrets} secrets in ${places} places of ${(bytes / 1e6).toFixed(1)} MB: ${found.length} found`);
+  for (const line of found) console.log(`  ${line}`);
+  expect(found).toEqual([]);
+}
+
+/** Every row of every table, and what the server shows of those who are connected. */
+function dumped(url: string): Promise<Place[]> {
+  return inDatabase(url, async (sql) => {
+    const tables = await sql(`
+      SELECT quote_ident(schemaname) || '.' || quote_ident(tablename) AS name FROM pg_tables
+      WHERE schemaname NOT IN ('pg_catalog', 'information_schema') UNION ALL SELECT 'pg_stat_activity'`);
+    const places: Place[] = [];
+    for (const { name } of tables) {
+      const rows = await sql(`SELECT row_to_json(whole_row)::text AS row FROM ${name} AS whole_row`);
+      places.push({ where: `the table ${name}`, contents: rows.map(({ row }) => row).join('\n') });
+    }
+    return places;
+  });
+}
+
+it('a data folder', async () => {
+  const folder = await temporaryFolder();
+  tell('a data folder', await searchSecrets({ store: folder, contents: () => filesIn(folder), also: runCommands }));
+});
+
+it('PostgreSQL', async () => {
+  const url = await freshDatabase();
+  const store = new URL(url);
+  [store.username, store.password] = [secured.user, encodeURIComponent(secured.password)];
+  const secrets = { 'the password of the database': secured.password };
+  tell('PostgreSQL', await searchSecrets({ store: store.href, secrets, contents: () => dumped(url), also: runCommands }));
+});
+
+/** The arguments of a process and of all that it has started: everybody on the machine can read them. */
+async function argumentsOf(pid: number): Promise<string[]> {
+  const read = (name: string) => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '');
+  const tasks = await readdir(`/proc/${pid}/task`).catch(() => []);
+  const children = await Promise.all(tasks.map(async (task) => (await read(`task/${task}/children`)).split(' ').filter(Boolean)));
+  const below = await Promise.all(children.flat().map((child) => argumentsOf(Number(child))));
+  return [`${await read('cmdline')} ${await read('comm')}`, ...below.flat()];
+}
+
+it.skipIf(process.platform !== 'linux')('a process (skipped where there is no /proc)', async () => {
+  const folder = await temporaryFolder();
+  const canaries = new Canaries();
+  const env = {
+    SIGNAGE_ADMIN_TOKEN: canaries.add('the admin token', adminToken),
+    SIGNAGE_METRICS_TOKEN: canaries.add('the metrics token', 'canary-of-the-metrics-3b7e'),
+    SIGNAGE_ON_DEMAND_URL: 'http://127.0.0.1:1/{screenId}',
+    SIGNAGE_ON_DEMAND_TOKEN: canaries.add('the token of the on-demand source', 'canary-of-the-source-91aa'),
+    SIGNAGE_OBJECT_STORE: 's3://bucket/copies?endpoint=http://127.0.0.1:1',
+    AWS_ACCESS_KEY_ID: s3Credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: canaries.add('the secret of the object store', s3Credentials.secretAccessKey),
+    XDG_CONFIG_HOME: join(folder, 'settings'),
+  };
+  const argv = [join(checkout, 'bin/signage.js'), 'serve', '--port', '0', '--demo', '--no-context', '--log-level', 'debug'];
+  const service = startProcess(argv, { cwd: folder, env });
+  await service.until(/Stop: {2}Ctrl-C/);
+  const told = await argumentsOf(service.pid);
+  expect(told.join()).toContain('serve');
+  service.signal('SIGABRT');
+  await service.ended;
+  const contents = `${service.out()}\n${service.err()}`;
+  const places: Place[] = [
+    ...(await filesIn(folder)),
+    { where: 'what it said', contents },
+    { where: 'its arguments', contents: told.join('\n') },
+  ];
+  const found = places.flatMap((place) => canaries.in(place.contents).map((name) => `${name} stands in ${place.where}`));
+  const bytes = places.reduce((sum, place) => sum + place.contents.length, 0);
+  tell('a process that is aborted', { places: places.length, bytes, secrets: canaries.secrets.length, found });
+});

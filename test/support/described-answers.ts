@@ -1,0 +1,110 @@
+// What the service answers, held against the document that it hands out.
+import { createRequire } from 'node:module';
+import { type Operation, operations } from '../../src/wire/operations.ts';
+import type { Answer } from './service.ts';
+
+interface Validator {
+  addSchema(schema: object, name: string): void;
+  getSchema(reference: string): Compiled | undefined;
+  errorsText(errors: unknown): string;
+}
+type Compiled = ((value: unknown) => boolean) & { errors?: unknown };
+
+// The validator that the check of the document itself is made with.
+const fromValidator = createRequire(import.meta.resolve('@seriousme/openapi-schema-validator'));
+const Ajv: new (options: object) => Validator = fromValidator('ajv/dist/2020.js').default;
+
+const formats = {
+  uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i,
+  'date-time': /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/,
+  uri: (text: string) => URL.canParse(text),
+  ...{ ipv4: true, ipv6: true, int64: true, binary: true },
+};
+
+/** Paths outside both families, and what the document calls them. */
+export const systemOperations: Record<string, string> = {
+  '/healthz': 'getHealth',
+  '/readyz': 'getReadiness',
+  '/metrics': 'getMetrics',
+  '/openapi.json': 'getOpenApi',
+  '/docs': 'getDocs',
+};
+
+const table = Object.entries<Operation>(operations).map(([id, { method, path }]) => ({
+  ...{ id, method, path: path.replace(/:(\w+)/g, '{$1}') },
+  form: new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`),
+  variables: path.split(':').length,
+}));
+// What stands literally in a path wins.
+table.sort((a, b) => a.variables - b.variables);
+
+export interface Answered {
+  /** As the table of operations calls it, or the document. */
+  operation: string;
+  method: string;
+  /** As the document writes it: `/v1/venues/{id}`. */
+  path: string;
+  answer: Pick<Answer, 'status' | 'headers' | 'text' | 'body'>;
+}
+
+/** What an operation is called, and its path as the document writes it. */
+export type Described = Pick<Answered, 'operation' | 'path'>;
+
+/** The operation that a request is for; `undefined` for a path or method of none. */
+export function operationOf(method: string, url: string): Described | undefined {
+  const path = url.split('?')[0] ?? '';
+  if (systemOperations[path]) return method === 'GET' ? { operation: systemOperations[path], path } : undefined;
+  const found = table.find((one) => one.method === method && one.form.test(path));
+  return found && { operation: found.id, path: found.path };
+}
+
+const escaped = (part: string) => part.replaceAll('~', '~0').replaceAll('/', '~1');
+const at = (...parts: string[]) => `doc#/${parts.map(escaped).map(encodeURIComponent).join('/')}`;
+
+/** Judges answers, and bodies that were taken, by the document. */
+// biome-ignore lint/suspicious/noExplicitAny: the document is walked as the JSON that it is.
+export function describedAnswers(document: any) {
+  const ajv = new Ajv({ strict: false, allErrors: true, formats });
+  ajv.addSchema(document, 'doc');
+  const complaint = (reference: string, value: unknown): string[] => {
+    const validate = ajv.getSchema(reference) as Compiled;
+    return validate(value) ? [] : [ajv.errorsText(validate.errors)];
+  };
+
+  /** A header's value, as its schema wants it. */
+  function ofHeader(name: string, headers: Headers): string[] {
+    const { required, schema } = document.components.headers[name];
+    const value = headers.get(name);
+    if (value === null) return required ? [`${name} is missing`] : [];
+    const judged = schema.type === 'integer' && /^\d+$/.test(value) ? Number(value) : value;
+    return complaint(at('components', 'headers', name, 'schema'), judged).map((why) => `${name}: ${why}`);
+  }
+
+  return {
+    /** What is wrong with an answer by the document; empty when nothing is. */
+    complaints({ method, path, answer }: Answered): string[] {
+      const { status, headers, text, body } = answer;
+      const described = document.paths[path][method.toLowerCase()].responses[status];
+      if (!described) return [`${status} is not described`];
+      const wrong = Object.keys(described.headers ?? {}).flatMap((name) => ofHeader(name, headers));
+      const type = headers.get('content-type')?.split(';')[0];
+      if (!described.content) return text === '' ? wrong : [...wrong, 'it has a body'];
+      if (!type || !described.content[type]) return [...wrong, `${type} is not described`];
+      if (!/json$/.test(type)) return wrong;
+      const place = ['paths', path, method.toLowerCase(), 'responses', String(status), 'content', type, 'schema'];
+      return [...wrong, ...complaint(at(...place), body)];
+    },
+
+    takesBody: ({ method, path }: Pick<Answered, 'method' | 'path'>): boolean =>
+      document.paths[path][method.toLowerCase()].requestBody !== undefined,
+
+    /** Why the document does not allow this body in a request; empty when it does. */
+    forbids({ method, path }: Pick<Answered, 'method' | 'path'>, body: unknown): string[] {
+      const described = document.paths[path][method.toLowerCase()].requestBody;
+      if (body === undefined) return described.required ? ['there must be a body'] : [];
+      return complaint(at('paths', path, method.toLowerCase(), 'requestBody', 'content', 'application/json', 'schema'), body);
+    },
+  };
+}
+
+export type DescribedAnswers = ReturnType<typeof describedAnswers>;
