@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { runAttacks } from './run-attacks.ts';
+import { runRegistrations } from './run-registrations.ts';
+
+const percent = (part: number, of: number) => `${((part / of) * 100).toFixed(3)} %`;
+
+it('in 1,000,000 attacks no code is tried more often than it may be, nothing tells right from wrong, and trusted TVs pair', async () => {
+  const { findings, ...tally } = await runAttacks({ schedules: 1_000_000, seed: 'full' });
+  const { honest, paired, besieged, besiegedPaired, peak } = tally;
+  console.log(`attacks on pairing codes: ${JSON.stringify(tally)}`);
+  console.log(`the most tries at one code in its lifetime: ${peak} of 198, a chance of ${((peak / 31 ** 8) * 2 ** 32).toFixed(3)} x 2^-32`);
+  console.log(`TVs at trusted sources that paired: ${paired} of ${honest} (${percent(paired, honest)})`);
+  console.log(`the same where somebody guesses at a trusted source of their tenant: ${percent(besiegedPaired, besieged)}`);
+  expect(findings).toEqual([]);
+  expect(paired / honest).toBeGreaterThanOrEqual(0.999);
+});
+
+it('in 1,000 stories of registrations each is answered as its code is, whatever the clocks of the instances say', async () => {
+  const { findings, ...tally } = await runRegistrations({ stories: 1_000, seed: 'full' });
+  console.log(`stories of registrations: ${JSON.stringify(tally)}`);
+  expect(findings).toEqual([]);
+});

@@ -1,0 +1,223 @@
+import type { Attempts } from '../../../src/domain/records.ts';
+import { SeededChance } from '../../../src/simulator/seeded-chance.ts';
+import type { AttemptsOfEach } from '../../../src/store/store.ts';
+import { Ledger } from './ledger.ts';
+import { composeSchedule, type Place, type Schedule, type Step, type Tenant } from './schedule.ts';
+import { type Plant, Town, type Verdict } from './town.ts';
+
+const hour = 3_600_000;
+/** Of refused guesses, so many are looked at twice: whether a right code would have fared otherwise. */
+const lookedAt = 16;
+const fixed: Partial<Record<Place, Address>> = {
+  'venue 0': { address: '198.51.100.1', source: '198.51.100.1' },
+  'venue 1': { address: '198.51.100.2', source: '198.51.100.2' },
+  'venue 2': { address: '2001:db8:1:2::1', source: '2001:db8:1:2' },
+  foothold: { address: '198.51.100.9', source: '198.51.100.9' },
+  home: { address: '198.51.100.77', source: '198.51.100.77' },
+};
+
+interface Address {
+  address: string;
+  /** What counts as one: of IPv6 the /64. */
+  source: string;
+}
+
+/** What came of one schedule, or of many. */
+export interface Tally {
+  schedules: number;
+  guesses: number;
+  refused: number;
+  /** TVs of the victim at trusted places, and those of them that paired; where an attacker sits at such a place, too, apart. */
+  honest: number;
+  paired: number;
+  besieged: number;
+  besiegedPaired: number;
+  /** The most tries at one code in its lifetime. */
+  peak: number;
+  lockOuts: number;
+  findings: string[];
+}
+
+interface Twin {
+  tenant: Tenant;
+  verdict: Verdict;
+  kept: AttemptsOfEach;
+}
+
+/** Rows of the same source; that their attempts are as many and end alike is enough to see a difference. */
+function isSame(one: Attempts | undefined, other: Attempts | undefined): boolean {
+  const [a, b] = [one ?? unset, other ?? unset];
+  return a.times.length === b.times.length && a.times.at(-1) === b.times.at(-1) && a.waitUntil === b.waitUntil && a.waitMs === b.waitMs;
+}
+
+const unset: Attempts = { times: [], waitUntil: 0, waitMs: 0, forgetAt: 0 };
+
+const nothing = (): Tally => ({
+  ...{ schedules: 0, guesses: 0, refused: 0, honest: 0, paired: 0, besieged: 0, besiegedPaired: 0, peak: 0, lockOuts: 0 },
+  findings: [],
+});
+
+/** One attack. */
+class Attack {
+  readonly #town: Town;
+  readonly #ledger = new Ledger();
+  readonly #tally = nothing();
+  readonly #worked: { source: string; tenant: Tenant; atMs: number }[] = [];
+  readonly #isBesieged: boolean;
+  #addresses = 0;
+  #written = 0;
+
+  constructor({ skewsMs, steps }: Schedule, plant: Plant | undefined) {
+    this.#town = new Town(skewsMs, plant);
+    this.#isBesieged = steps.some((step) => step.do === 'guess' && step.from === 'foothold');
+  }
+
+  async run(steps: readonly Step[]): Promise<Tally> {
+    for (const step of steps) await this.#do(step);
+    return { ...this.#tally, schedules: 1, peak: this.#ledger.peak, lockOuts: this.#written, findings: this.#ledger.findings };
+  }
+
+  async #do(step: Step): Promise<void> {
+    if (step.do === 'wait') this.#town.nowMs += step.ms;
+    else if (step.do === 'restart') this.#town.restart(step.by);
+    else if (step.do === 'work') await this.#work(step);
+    else if (step.do === 'pair') await this.#pair(step.at, step.by);
+    else if (step.do === 'hit') for (let n = 0; n < step.count; n++) await this.#hit(step.of, this.#addressOf(step.from), step.by);
+    else if (step.do === 'sit out') await this.#sitOut(step.by);
+    else await this.#guesses(step);
+  }
+
+  async #guesses({ count, from, by, everyMs }: Extract<Step, { do: 'guess' }>): Promise<void> {
+    for (let n = 0; n < count; n++) {
+      await this.#guess(this.#addressOf(from), by + (n % 2));
+      this.#town.nowMs += Math.floor(everyMs);
+    }
+  }
+
+  async #work({ of, from, by }: Extract<Step, { do: 'work' }>): Promise<void> {
+    const { address, source } = this.#addressOf(from);
+    this.#town.instance(by).trust.remember(address, of);
+    this.#worked.push({ source, tenant: of, atMs: this.#town.nowMs });
+    // The others are told a little later.
+    await new Promise(setImmediate);
+  }
+
+  /** The tenants whose credentials worked there not long ago. */
+  #vouching(source: string, withinMs: number): Tenant[] {
+    return this.#worked.filter((one) => one.source === source && one.atMs > this.#town.nowMs - withinMs).map(({ tenant }) => tenant);
+  }
+
+  async #guess({ address, source }: Address, by: number): Promise<Verdict> {
+    const isLookedAt = this.#tally.guesses % lookedAt === 0 || this.#vouching(source, 26 * hour).length > 0;
+    const right: Twin[] = isLookedAt ? [await this.#twin(address, by, 'victim'), await this.#twin(address, by, 'own')] : [];
+    const verdict = await this.#town.judge(by, address, undefined);
+    for (const twin of right) this.#compare(source, twin, verdict);
+    const isTold = verdict === 'passes';
+    this.#tally.guesses++;
+    if (!isTold) this.#tally.refused++;
+    const triesAt = right.filter((twin) => twin.verdict === 'passes').map(({ tenant }) => tenant);
+    this.#ledger.note({ atMs: this.#town.nowMs, source, isTold, triesAt });
+    this.#readAudit();
+    return verdict;
+  }
+
+  /** How a right code would fare in place of a wrong one. */
+  async #twin(address: string, by: number, tenant: Tenant): Promise<Twin> {
+    const verdict = await this.#town.wouldJudge(by, address, tenant);
+    return { tenant, verdict, kept: this.#town.kept };
+  }
+
+  /** Where a right code does not pass, it must not be told from a wrong one, now or later. */
+  #compare(source: string, { tenant, verdict, kept }: Twin, wrong: Verdict): void {
+    if (verdict === 'passes') {
+      if (wrong !== 'passes' && !this.#vouching(source, 26 * hour).includes(tenant))
+        this.#ledger.find('a right code passes where wrong ones are refused');
+    } else if (verdict !== wrong) this.#ledger.find('a right code is refused in other words than a wrong one');
+    else if (!kept.every((row, place) => isSame(row, this.#town.kept[place])))
+      this.#ledger.find('a refused right code leaves other traces than a wrong one');
+  }
+
+  async #hit(of: Tenant, { address }: Address, by: number): Promise<void> {
+    if ((await this.#town.judge(by, address, of)) !== 'passes') this.#tally.refused++;
+    this.#readAudit();
+  }
+
+  async #pair(at: 0 | 1 | 2, by: number): Promise<void> {
+    const { address, source } = fixed[`venue ${at}`] as Address;
+    if (!this.#vouching(source, 23 * hour).includes('victim')) return;
+    const passes = (await this.#town.judge(by, address, 'victim')) === 'passes';
+    this.#tally[this.#isBesieged ? 'besieged' : 'honest']++;
+    if (passes) this.#tally[this.#isBesieged ? 'besiegedPaired' : 'paired']++;
+  }
+
+  async #sitOut(by: number): Promise<void> {
+    const address = this.#addressOf('fresh');
+    const waits: number[] = [];
+    for (let n = 0; n < 40 && waits.length < 6; n++) {
+      const verdict = await this.#guess(address, by);
+      if (verdict === 'passes' && waits.length > 0) break;
+      if (verdict === 'passes') continue;
+      waits.push(verdict);
+      this.#town.nowMs += verdict * 1000;
+    }
+    if (waits.some((wait, n) => wait !== Math.min(60 * 2 ** n, 900)))
+      this.#ledger.find('the wait does not double each time that it was sat out');
+  }
+
+  #addressOf(place: Place): Address {
+    const known = fixed[place];
+    if (known) return known;
+    if (typeof place === 'number') return { address: `203.0.113.${place}`, source: `203.0.113.${place}` };
+    const n = ++this.#addresses;
+    if (place === 'rotating') return { address: `2001:db8:ffff:1::${n.toString(16)}`, source: '2001:db8:ffff:1' };
+    const ipv4 = `10.0.${n >> 8}.${n & 255}`;
+    if (place === 'fresh') return { address: ipv4, source: ipv4 };
+    return { address: `2001:db8:${n.toString(16)}:7::1`, source: `2001:db8:${n.toString(16)}:7` };
+  }
+
+  #readAudit(): void {
+    for (const { subject } of this.#town.audit.slice(this.#written)) this.#ledger.lockedOut(subject);
+    this.#written = this.#town.audit.length;
+  }
+}
+
+/** Runs one schedule against instances that remember nothing yet. */
+export function runSchedule(schedule: Schedule, plant?: Plant): Promise<Tally> {
+  return new Attack(schedule, plant).run(schedule.steps);
+}
+
+/** Of TVs at trusted sources at least so many pair under attack. */
+const honestShare = 0.999;
+
+interface Size {
+  schedules: number;
+  seed: string;
+  /** After so many findings there is no need for more. */
+  enough?: number;
+  plant?: Plant;
+}
+
+/** Runs so many schedules; those of a seed are always the same. Each finding is told once, with the schedule that shows it. */
+export async function runAttacks({ schedules, seed, plant, enough = 10 }: Size): Promise<Tally> {
+  const sum = nothing();
+  const { stackTraceLimit } = Error;
+  // Of what is refused nobody reads where it comes from.
+  Error.stackTraceLimit = 0;
+  try {
+    for (let n = 0; n < schedules && sum.findings.length < enough; n++) {
+      add(sum, await runSchedule(composeSchedule(new SeededChance(`${seed}/${n}`), n), plant), `${seed}/${n}`);
+    }
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+  if (sum.paired < honestShare * sum.honest) sum.findings.push(`of ${sum.honest} TVs at trusted sources only ${sum.paired} paired`);
+  return sum;
+}
+
+function add(sum: Tally, { findings, peak, ...one }: Tally, where: string): void {
+  for (const name of Object.keys(one) as (keyof typeof one)[]) sum[name] += one[name];
+  sum.peak = Math.max(sum.peak, peak);
+  for (const finding of findings) {
+    if (!sum.findings.some((known) => known.startsWith(finding))) sum.findings.push(`${finding} (schedule ${where})`);
+  }
+}

@@ -1,0 +1,170 @@
+import type { Clock } from '../../../src/domain/clock.ts';
+import { SignageError } from '../../../src/domain/error.ts';
+import { makeIdSource } from '../../../src/domain/id.ts';
+import type { PairingCode } from '../../../src/domain/records.ts';
+import { makeCodes } from '../../../src/service/codes.ts';
+import { type Kit, system, type TenantCaller } from '../../../src/service/context.ts';
+import { makeGuessLimit } from '../../../src/service/guess-limit.ts';
+import { makeRegistration } from '../../../src/service/registration.ts';
+import { makeTrust } from '../../../src/service/trust.ts';
+import { SeededChance } from '../../../src/simulator/seeded-chance.ts';
+import { openStore } from '../../../src/store/open.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { tenantA } from '../../store/sample-batch.ts';
+import { screenRow, tenantRow, venueRow } from '../../store/sample-rows.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+
+const minute = 60_000;
+const lifetime = 15 * minute;
+const trusted = '198.51.100.1';
+const caller: TenantCaller = {
+  ...{ actor: system, role: 'installer', tenantId: tenantA, venueIds: null, expiresAt: null, address: trusted, requestId: null },
+};
+
+/** Puts a bug around what an instance has of the store. */
+export type PlantStore = (store: Store, own: Clock) => Store;
+
+interface Made {
+  code: string;
+  screenId: string;
+  endsAtMs: number;
+  state: 'pending' | 'used' | 'cancelled';
+}
+
+/** What came of the stories. */
+export interface RegistrationTally {
+  stories: number;
+  registrations: number;
+  bound: number;
+  findings: string[];
+}
+
+/** Codes that are made, guessed, used and left to expire, by registrations at instances of which the clocks go wrong. */
+class Story {
+  readonly #chance: SeededChance;
+  readonly #clock: ManualClock;
+  readonly #store: Store;
+  readonly #instances: ReturnType<Story['start']>[];
+  readonly #made: Made[] = [];
+  readonly findings = new Set<string>();
+  registrations = 0;
+  bound = 0;
+  #wrong = 0;
+
+  constructor(chance: SeededChance, clock: ManualClock, store: Store, plant: PlantStore) {
+    [this.#chance, this.#clock, this.#store] = [chance, clock, store];
+    this.#instances = [0, this.#whole(-20, 20), this.#whole(-20, 20)].map((skew) => this.start(skew * minute, plant));
+  }
+
+  start(skewMs: number, plant: PlantStore) {
+    const own: Clock = { now: () => this.#clock.now() + skewMs, after: () => () => {} };
+    const random = (length: number) => this.#chance.bytes(length);
+    const store = plant(this.#store, own);
+    const kit: Kit = { store, clock: own, random, newId: makeIdSource(own, random) };
+    const trust = makeTrust(store, own);
+    const limit = makeGuessLimit(kit, trust, { codeTtlMs: lifetime });
+    return { trust, codes: makeCodes(kit, lifetime / minute), register: makeRegistration(kit, limit, trust) };
+  }
+
+  async run(steps: number): Promise<void> {
+    await this.#store.write(async (tx) => {
+      await tx.put('tenants', tenantRow(1));
+      await tx.put('venues', venueRow(1));
+    });
+    this.#instance().trust.remember(trusted, tenantA);
+    for (let n = 0; n < steps; n++) await this.#step(n);
+    for (const code of this.#made) await this.#check(code);
+  }
+
+  async #step(n: number): Promise<void> {
+    const known = this.#made[this.#whole(0, this.#made.length - 1)];
+    const what = this.#whole(0, 9);
+    if (what <= 2 || !known) await this.#make(n);
+    else if (what === 3) for (let left = this.#whole(1, 70); left > 0; left--) await this.#guess();
+    else if (what === 4) this.#clock.advance(Math.max(1, known.endsAtMs - this.#clock.now() + this.#whole(-1, 1)));
+    else if (what === 5) this.#clock.advance(this.#whole(1, 8 * minute));
+    else await this.#submit(known, what === 6 ? `10.9.${n >> 8}.${n & 255}` : trusted);
+  }
+
+  async #make(number: number): Promise<void> {
+    const screen = screenRow(number, { name: `Screen ${number}` });
+    await this.#store.write((tx) => tx.put('screens', screen));
+    const { code } = await this.#instance().codes.create(caller, screen.id);
+    this.#made.push({ code, screenId: screen.id, endsAtMs: this.#clock.now() + lifetime, state: 'pending' });
+  }
+
+  async #guess(): Promise<void> {
+    const n = ++this.#wrong;
+    const outcome = await this.#register(`0000${String(n % 10_000).padStart(4, '0')}`, `10.${this.#whole(0, 3)}.${n >> 8}.${n & 255}`);
+    if (outcome !== 'pairing_code_not_found' && outcome !== 'too_many_attempts')
+      this.findings.add(`an unknown code is answered ${outcome}`);
+  }
+
+  async #submit(made: Made, address: string): Promise<void> {
+    const outcome = await this.#register(made.code, address);
+    if (outcome === 'too_many_attempts' && address !== trusted) return;
+    const isOver = this.#clock.now() >= made.endsAtMs;
+    const right = made.state === 'used' ? 'pairing_code_used' : isOver ? 'pairing_code_expired' : 'bound';
+    if (outcome !== right) this.findings.add(`a code that ${told(made, isOver)} is answered ${outcome}`);
+    if (outcome === 'bound') made.state = 'used';
+  }
+
+  async #register(pairingCode: string, address: string): Promise<string> {
+    this.registrations++;
+    try {
+      const body = { pairingCode, deviceInfo: {} } as Parameters<ReturnType<typeof makeRegistration>>[0]['body'];
+      await this.#instance().register({ body, idempotencyKey: undefined, address, requestId: null });
+      this.bound++;
+      return 'bound';
+    } catch (error) {
+      if (error instanceof SignageError) return error.code;
+      throw error;
+    }
+  }
+
+  /** What was refused has left nothing behind, and what was bound is bound once. */
+  async #check({ screenId, state }: Made): Promise<void> {
+    const screen = await this.#store.read.get('screens', screenId);
+    const devices = await this.#store.read.select('devices', 'screenId', [screenId]);
+    const codes: PairingCode[] = await this.#store.read.select('codes', 'screenId', [screenId]);
+    const found = `${screen?.state} ${devices.length} ${codes.map((code) => code.state)}`;
+    if (found !== (state === 'used' ? 'active 1 used' : 'provisioning 0 pending'))
+      this.findings.add(`a code that is ${state} leaves ${found}`);
+  }
+
+  #instance() {
+    return this.#instances[this.#whole(0, 2)] as ReturnType<Story['start']>;
+  }
+
+  #whole(least: number, most: number): number {
+    return Math.floor(this.#chance.between(least, most + 1));
+  }
+}
+
+const told = ({ state }: Made, isOver: boolean) => (state === 'used' ? 'was used' : isOver ? 'has expired' : 'is good');
+
+/** Runs so many stories, each on a store of its own in memory; those of a seed are always the same. */
+export async function runRegistrations({
+  stories,
+  seed,
+  plant = (store) => store,
+}: {
+  stories: number;
+  seed: string;
+  plant?: PlantStore;
+}): Promise<RegistrationTally> {
+  const tally: RegistrationTally = { stories, registrations: 0, bound: 0, findings: [] };
+  for (let n = 0; n < stories; n++) {
+    const clock = new ManualClock();
+    const store = await openStore('memory:', { clock });
+    const story = new Story(new SeededChance(`${seed}/${n}`), clock, store, plant);
+    await story.run(60);
+    await store.close();
+    tally.registrations += story.registrations;
+    tally.bound += story.bound;
+    for (const finding of story.findings) {
+      if (!tally.findings.some((known) => known.startsWith(finding))) tally.findings.push(`${finding} (story ${seed}/${n})`);
+    }
+  }
+  return tally;
+}

@@ -1,0 +1,160 @@
+import type { SeededChance } from '../../../src/simulator/seeded-chance.ts';
+
+const minute = 60_000;
+const lifetime = 15 * minute;
+
+/** Where a request comes from: a number names one of the attacker's own sources, the words many, or none that is the attacker's. */
+export type Place =
+  | number
+  /** An address that nobody has used before, or a /64. */
+  | 'fresh'
+  | 'fresh prefix'
+  /** Another address of one and the same /64 each time. */
+  | 'rotating'
+  /** Of the tenant under attack: places where its credentials work, and one of them at which an attacker sits, too. */
+  | 'venue 0'
+  | 'venue 1'
+  | 'venue 2'
+  | 'foothold'
+  /** Of the attacker's own tenant. */
+  | 'home';
+
+/** `victim` is the tenant under attack, `own` the attacker's. */
+export type Tenant = 'victim' | 'own';
+
+/** What happens; `by` is the instance that is asked. */
+export type Step =
+  | { do: 'wait'; ms: number }
+  /** Unknown codes. */
+  | { do: 'guess'; count: number; from: Place; by: number; everyMs: number }
+  /** A code that there is: somebody's good luck, or one that is known. */
+  | { do: 'hit'; of: Tenant; count: number; from: Place; by: number }
+  /** A TV of the victim registers where it is trusted. */
+  | { do: 'pair'; at: 0 | 1 | 2; by: number }
+  | { do: 'work'; of: Tenant; from: Place; by: number }
+  | { do: 'restart'; by: number }
+  /** One source of which nothing is known guesses until it is refused, and then sits out each wait. */
+  | { do: 'sit out'; by: number };
+
+export interface Schedule {
+  kind: string;
+  /** By how much the clocks of the instances differ from the store's: as many as there are. */
+  skewsMs: readonly number[];
+  steps: readonly Step[];
+}
+
+type Compose = (pick: Pick) => Step[];
+
+/** Draws from one chance. */
+interface Pick {
+  whole(least: number, most: number): number;
+  one<T>(...of: readonly T[]): T;
+  /** An instance. */
+  by(): number;
+}
+
+const guess = (pick: Pick, from: Place, count: number, everyMs = 0): Step => ({ do: 'guess', count, from, by: pick.by(), everyMs });
+const many = (pick: Pick): Place => pick.one('fresh', 'fresh', 'fresh prefix');
+const pair = (pick: Pick): Step => ({ do: 'pair', at: pick.one(0, 1, 2), by: pick.by() });
+const hit = (pick: Pick, of: Tenant, from: Place): Step => ({ do: 'hit', of, count: pick.whole(1, 3), from, by: pick.by() });
+/** Times at the edge of what counts, and others. */
+const gap = (pick: Pick): Step => ({
+  do: 'wait',
+  ms: pick.one(lifetime - 1, lifetime, lifetime + 1, lifetime / 2, pick.whole(0, lifetime), 60_000, 59_999, 1),
+});
+/** As many as all may send, about. */
+const flood = (pick: Pick): Step[] => {
+  const first = pick.whole(1, 127);
+  const by = pick.by();
+  return [
+    { ...guess(pick, many(pick), first), by } as Step,
+    pick.one<Step>({ do: 'wait', ms: pick.whole(0, lifetime - 1) }, { do: 'restart', by }, pair(pick)),
+    guess(pick, many(pick), 128 - first + pick.whole(-1, 6)),
+  ];
+};
+
+const kinds: Record<string, Compose> = {
+  burst: (pick) => [...flood(pick), pair(pick), gap(pick), guess(pick, many(pick), pick.whole(1, 20)), hit(pick, 'victim', 'fresh')],
+  'window edges': (pick) => [...flood(pick), gap(pick), ...flood(pick), gap(pick), guess(pick, many(pick), pick.whole(1, 20)), pair(pick)],
+  drip: (pick) => {
+    const everyMs = pick.one(lifetime / 128 - 1, lifetime / 128, lifetime / 127, lifetime / 130, 1000);
+    return [guess(pick, many(pick), 100, everyMs), pair(pick), guess(pick, many(pick), pick.whole(20, 60), everyMs), pair(pick)];
+  },
+  'one source': (pick) => [
+    guess(pick, 0, pick.whole(5, 14), pick.one(0, 1000, minute)),
+    hit(pick, 'victim', 0),
+    gap(pick),
+    guess(pick, 0, pick.whole(1, 12)),
+    pair(pick),
+  ],
+  'rotation in a /64': (pick) => [
+    guess(pick, 'rotating', pick.whole(8, 14)),
+    gap(pick),
+    guess(pick, 'rotating', pick.whole(1, 12)),
+    pair(pick),
+  ],
+  'few sources': (pick) => [0, 1].flatMap((source) => [guess(pick, source, pick.whole(6, 12), 100), hit(pick, 'victim', source)]),
+  'known codes between': (pick) =>
+    [0, 1, 2, 3].flatMap(() => [guess(pick, 0, pick.whole(1, 5)), hit(pick, pick.one('victim', 'own'), 0), pair(pick)]),
+  'a little from home': (pick) => [
+    guess(pick, 'home', pick.whole(8, 14)),
+    hit(pick, pick.one('victim', 'own'), 'home'),
+    pair(pick),
+    gap(pick),
+    guess(pick, 'home', pick.whole(1, 12)),
+  ],
+  'a little from a foothold': (pick) => [guess(pick, 'foothold', pick.whole(8, 14)), hit(pick, 'victim', 'foothold'), pair(pick)],
+  'from home': (pick) => [
+    guess(pick, 'home', pick.whole(8, 90)),
+    hit(pick, 'victim', 'home'),
+    hit(pick, 'own', 'home'),
+    ...(pick.one(true, false) ? flood(pick) : []),
+    guess(pick, 'home', pick.whole(1, 70)),
+    pair(pick),
+  ],
+  foothold: (pick) => [
+    ...(pick.one(true, false) ? flood(pick) : []),
+    guess(pick, 'foothold', pick.whole(8, 90)),
+    gap(pick),
+    guess(pick, 'foothold', pick.whole(8, 90)),
+    hit(pick, 'victim', 'foothold'),
+    pair(pick),
+  ],
+  'typing errors': (pick) => [
+    ...flood(pick),
+    ...[0, 1, 2].flatMap((at) => [guess(pick, `venue ${at as 0 | 1 | 2}`, pick.whole(1, 9)), pair(pick)]),
+  ],
+  'sits out': (pick) => [{ do: 'sit out', by: pick.by() }, pair(pick)],
+};
+
+/** Those in which all sources together come to their limit take long: one of these for each fifteen others. */
+const long = ['burst', 'window edges', 'drip', 'typing errors', 'from home', 'foothold'];
+const short = Object.keys(kinds).filter((kind) => !long.includes(kind));
+const kindOf = (number: number) => (number % 16 === 0 ? long[(number / 16) % long.length] : short[number % short.length]) as string;
+
+function pickFrom(chance: SeededChance, instances: number): Pick {
+  const whole = (least: number, most: number) => Math.floor(chance.between(least, most + 1));
+  return { whole, one: (...of) => of[whole(0, of.length - 1)] as (typeof of)[number], by: () => whole(0, instances - 1) };
+}
+
+/** One of all schedules of attacks; the kinds come in turn. */
+export function composeSchedule(chance: SeededChance, number: number): Schedule {
+  const instances = Math.floor(chance.between(1, 4));
+  const pick = pickFrom(chance, instances);
+  const kind = kindOf(number);
+  const skewsMs = Array.from({ length: instances }, () => pick.one(0, 0, pick.whole(-20 * minute, 20 * minute)));
+  return { kind, skewsMs, steps: [...settle(pick), ...(kinds[kind] as Compose)(pick)] };
+}
+
+/** Before an attack, credentials worked where they are used to, some hours ago. */
+function settle(pick: Pick): Step[] {
+  const work = (of: Tenant, from: Place): Step => ({ do: 'work', of, from, by: pick.by() });
+  const places: readonly Place[] = ['venue 0', 'venue 1', 'venue 2', 'foothold'];
+  const later: Step[] = pick.one(true, false)
+    ? [
+        { do: 'wait', ms: pick.whole(0, 18 * 60 * minute) },
+        { do: 'restart', by: pick.by() },
+      ]
+    : [];
+  return [...places.map((place) => work('victim', place)), work('own', 'home'), ...later];
+}

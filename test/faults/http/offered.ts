@@ -1,0 +1,31 @@
+/** What came of requests that were sent at a steady rate, whether those before them were answered or not. */
+export interface Offered {
+  perSecond: number;
+  /** 202 within the patience of a client, a second, while they were sent. */
+  goodput: number;
+  /** Answers by status, and what was no answer; 202 that came too late for anybody are `late`. */
+  counts: Record<string, number>;
+  /** `Retry-After` of those that were turned away, each once. */
+  waits: Set<string>;
+  /** How long the good ones took. */
+  goodMs: number[];
+}
+
+/** What is wrong with a service to which several times as much was offered as gets through. */
+export function judgeOverload(rounds: readonly Offered[], capacity: number): string[] {
+  const peak = Math.max(...rounds.map(({ goodput }) => goodput));
+  return rounds.flatMap(({ perSecond, goodput, counts, waits }) => {
+    const times = `${(perSecond / capacity).toFixed(0)}×`;
+    const found: string[] = [];
+    if (goodput < 0.8 * peak) found.push(`${times}: goodput ${goodput.toFixed(0)} of ${peak.toFixed(0)} a second`);
+    const odd = Object.keys(counts).filter((outcome) => !['202', '503', 'late'].includes(outcome));
+    if (odd.length > 0) found.push(`${times}: ${odd.map((outcome) => `${counts[outcome]} ${outcome}`).join(', ')}`);
+    const late = counts.late ?? 0;
+    if (late > 0.2 * (counts['202'] ?? 0)) found.push(`${times}: ${late} answers that came too late`);
+    if (perSecond < 5 * capacity) return found;
+    if (!counts['503']) found.push(`${times}: nobody was turned away`);
+    else if (waits.has('none')) found.push(`${times}: turned away without a Retry-After`);
+    else if (waits.size < 5) found.push(`${times}: all told to come back at once, after ${[...waits].join(', ')} s`);
+    return found;
+  });
+}

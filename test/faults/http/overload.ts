@@ -1,0 +1,79 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Random } from '../../../src/domain/clock.ts';
+import type { SignageError } from '../../../src/domain/error.ts';
+import { type LoadShed, makeLoadShed } from '../../../src/http/load-shed.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { judgeOverload, type Offered } from './offered.ts';
+
+interface Waiting {
+  sentMs: number;
+  outgoing: { headersSent: boolean; writableEnded: boolean; req: { complete: boolean } };
+}
+
+const tickMs = 100;
+const patienceMs = 10_000;
+const capacity = 500;
+
+/** Differs each time, as a real one does. */
+export function varied(): Random {
+  let drawn = 0;
+  return () => Uint8Array.of(drawn++);
+}
+
+export interface OverloadParts {
+  random: Random;
+  /** What stands in front of the service; as it is unless given. */
+  front?(shed: LoadShed): LoadShed;
+}
+
+/**
+ * Offers a service as much as gets through, then five and ten times that, on a clock of its own: the service is a queue from which so many get
+ * their answer each tenth of a second, what stands in front of it is the real thing.
+ */
+export async function modelOverload({ random, front = (shed) => shed }: OverloadParts, seconds = 30): Promise<string[]> {
+  const clock = new ManualClock();
+  let refused: number | undefined;
+  const refuse = (_in: unknown, _out: unknown, error: SignageError) => {
+    refused = error.retryAfterSeconds;
+  };
+  const shed = front(makeLoadShed({ clock, random, refuse, onShed: () => {} }));
+  const queue: Waiting[] = [];
+  const incoming = { method: 'POST', url: '/devices/x/events' } as IncomingMessage;
+
+  function send(round: Offered): void {
+    const outgoing = { headersSent: false, writableEnded: false, req: { complete: true } };
+    if (shed.admit(incoming, outgoing as unknown as ServerResponse)) {
+      queue.push({ sentMs: clock.now(), outgoing });
+    } else {
+      round.counts['503'] = (round.counts['503'] ?? 0) + 1;
+      round.waits.add(String(refused ?? 'none'));
+    }
+  }
+
+  function answer(round: Offered): void {
+    for (const { sentMs, outgoing } of queue.splice(0, (capacity * tickMs) / 1000)) {
+      outgoing.headersSent = true;
+      const tookMs = clock.now() - sentMs;
+      const outcome = tookMs > patienceMs ? 'late' : '202';
+      round.counts[outcome] = (round.counts[outcome] ?? 0) + 1;
+      if (outcome === '202') round.goodMs.push(tookMs);
+    }
+  }
+
+  const rounds: Offered[] = [];
+  for (const perSecond of [capacity, 5 * capacity, 10 * capacity]) {
+    const round: Offered = { perSecond, goodput: 0, counts: {}, waits: new Set(), goodMs: [] };
+    for (let tick = 0; tick < (seconds * 1000) / tickMs; tick++) {
+      clock.advance(tickMs);
+      for (let each = 0; each < (perSecond * tickMs) / 1000; each++) send(round);
+      answer(round);
+      await turn();
+    }
+    round.goodput = round.goodMs.length / seconds;
+    rounds.push(round);
+    // What is left gets through before the next round.
+    for (const { outgoing } of queue.splice(0)) outgoing.headersSent = true;
+  }
+  return judgeOverload(rounds, capacity);
+}

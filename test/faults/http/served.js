@@ -1,0 +1,45 @@
+// The built service in a process of its own, for harnesses that load it: tells its URL, then on each message how it has fared. Its disk can be made
+// slow through the adapter that the store uses anyway.
+import { readdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { serveOn } from '../../../dist/serve.js';
+import { nodeFileSystem } from '../../../dist/store/json/file-system.js';
+import { openStore } from '../../../dist/store/open.js';
+
+const { data, adminToken, bytesPerSecond } = JSON.parse(process.argv[2]);
+
+/** A disk that takes so many bytes a second. */
+function slowDisk(disk) {
+  const slow = (file) => ({
+    ...file,
+    async write(bytes, position) {
+      await sleep((bytes.length / bytesPerSecond) * 1000);
+      return file.write(bytes, position);
+    },
+  });
+  return { ...disk, create: async (path) => slow(await disk.create(path)), open: async (path, how) => slow(await disk.open(path, how)) };
+}
+
+const disk = bytesPerSecond ? slowDisk(nodeFileSystem) : nodeFileSystem;
+const service = await serveOn((location, options) => openStore(location, { ...options, disk }), { port: 0, store: data, adminToken });
+process.send({ url: service.url });
+process.on('disconnect', () => service.close());
+process.on('message', async (message) => {
+  if (message === 'stop') {
+    await service.close();
+    process.disconnect();
+    return;
+  }
+  for (let pass = 0; pass < 4; pass++) {
+    globalThis.gc?.();
+    await sleep(50);
+  }
+  const { user, system } = process.cpuUsage();
+  const { heapUsed, rss } = process.memoryUsage();
+  process.send({
+    heapBytes: heapUsed,
+    residentBytes: rss,
+    descriptors: readdirSync('/proc/self/fd').length - 1,
+    cpuMs: (user + system) / 1000,
+  });
+});

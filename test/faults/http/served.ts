@@ -1,0 +1,62 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import type { Aim } from './attack.ts';
+
+/** How a service has fared: what is on its heap after garbage was collected, and its open files and connections. */
+interface Fared {
+  heapBytes: number;
+  residentBytes: number;
+  descriptors: number;
+  cpuMs: number;
+}
+
+export interface Served {
+  url: string;
+  aim: Aim;
+  manage(method: string, path: string, body?: unknown): Promise<{ status: number; body: Record<string, string> }>;
+  /** A screen with a TV bound to it. */
+  tv(): Promise<{ screenId: string; deviceId: string; apiKey: string }>;
+  fared(): Promise<Fared>;
+  stop(): Promise<void>;
+}
+
+const adminToken = `mak_${'HttpHarness'.repeat(3)}`;
+
+/** The built service on a fresh folder, in a process of its own, with a venue and one bound TV; its disk takes `bytesPerSecond`, all if that is left out. */
+export async function startServed({ bytesPerSecond }: { bytesPerSecond?: number } = {}): Promise<Served> {
+  const options = JSON.stringify({ data: await temporaryFolder(), adminToken, bytesPerSecond });
+  const child = fork(fileURLToPath(new URL('served.js', import.meta.url)), [options], { execArgv: ['--expose-gc'] });
+  const [{ url }] = (await once(child, 'message')) as [{ url: string }];
+  const send: Served['manage'] = async (method, path, body) => {
+    const headers = { Authorization: `Bearer ${adminToken}`, 'Content-Type': 'application/json' };
+    const answer = await fetch(`${url}${path}`, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
+    const text = await answer.text();
+    return { status: answer.status, body: text === '' ? {} : JSON.parse(text) };
+  };
+  const { body: venue } = await send('POST', '/v1/venues', { name: 'Harness' });
+  let made = 0;
+  const tv: Served['tv'] = async () => {
+    const { body: screen } = await send('POST', '/v1/screens', { venueId: venue.id, name: `Screen ${++made}` });
+    const { body: code } = await send('POST', '/v1/devices/provisioning-codes', { screenId: screen.id });
+    const { body } = await send('POST', '/devices/register', { pairingCode: code.code, deviceInfo: {} });
+    return { screenId: screen.id ?? '', deviceId: body.deviceId ?? '', apiKey: body.apiKey ?? '' };
+  };
+  const { screenId, apiKey } = await tv();
+  return {
+    url,
+    aim: { host: new URL(url).host, token: adminToken, key: apiKey, screenId },
+    manage: send,
+    tv,
+    async fared() {
+      child.send('fared?');
+      return (await once(child, 'message'))[0] as Fared;
+    },
+    async stop() {
+      const gone = once(child, 'exit');
+      child.send('stop');
+      await gone;
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { startServed } from './served.ts';
+import { p99, type SlowRound, slowRound } from './slow-sockets.ts';
+
+const sockets = 10_000;
+const load = { perSecond: 200, seconds: 10 };
+
+it('answers honest TVs within 5 times the time beside 10,000 slow clients', async () => {
+  const served = await startServed();
+  await slowRound(served.url, served.aim, 10, { ...load, seconds: 2 });
+  const before = await served.fared();
+  const rounds: SlowRound[] = [];
+  for (let n = 0; n < 3; n++) {
+    const round = await slowRound(served.url, served.aim, sockets, load);
+    rounds.push(round);
+    console.log(
+      `p99 alone ${p99(round.without).toFixed(1)} ms, beside ${round.connected} slow clients ${p99(round.beside).toFixed(1)} ms; ${round.wrong} wrong`,
+    );
+  }
+  const [alone, beside] = [p99(rounds.flatMap(({ without }) => without)), p99(rounds.flatMap((round) => round.beside))];
+  await sleep(8_000);
+  const after = await served.fared();
+  console.log(
+    `all rounds: ${alone.toFixed(1)} ms and ${beside.toFixed(1)} ms, ${(beside / alone).toFixed(2)} times; descriptors ${before.descriptors} -> ${after.descriptors}`,
+  );
+  await served.stop();
+  expect(rounds.map(({ wrong }) => wrong)).toEqual([0, 0, 0]);
+  expect(Math.min(...rounds.map(({ connected }) => connected))).toBeGreaterThan(0.95 * sockets);
+  expect(beside / alone).toBeLessThan(5);
+  expect(after.descriptors).toBeLessThanOrEqual(before.descriptors + 2);
+});

@@ -1,0 +1,78 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Aim } from './attack.ts';
+import { SpareClient, spareRequest } from './spare-client.ts';
+
+export interface SlowRound {
+  /** Milliseconds that each request of honest TVs took, without slow clients and with them. */
+  without: number[];
+  beside: number[];
+  /** The most slow clients that were connected. */
+  connected: number;
+  /** Honest requests that were answered otherwise than they should be. */
+  wrong: number;
+}
+
+/** Honest TVs for some seconds: playlists, configs and batches, evenly spread. */
+async function honest(
+  url: string,
+  aim: Aim,
+  { perSecond, seconds }: { perSecond: number; seconds: number },
+  round: SlowRound,
+): Promise<number[]> {
+  const client = new SpareClient(url);
+  const path = `/devices/${aim.screenId}`;
+  const body = JSON.stringify([{ type: 'heartbeat', timestamp: 1_760_000_000 }]);
+  const kinds: [Buffer, number][] = [
+    [spareRequest('GET', `${path}/config`, aim), 200],
+    [spareRequest('POST', `${path}/events`, { ...aim, body }), 202],
+  ];
+  const tookMs: number[] = [];
+  const under: Promise<void>[] = [];
+  const ask = async ([bytes, expected]: [Buffer, number]) => {
+    const startedMs = performance.now();
+    const { status } = await client.send(bytes).catch(() => ({ status: 0 }));
+    if (status !== expected) round.wrong++;
+    tookMs.push(performance.now() - startedMs);
+  };
+  const startedMs = performance.now();
+  for (let sent = 0; sent < perSecond * seconds; sent++) {
+    const dueMs = startedMs + (sent * 1000) / perSecond;
+    if (dueMs > performance.now()) await sleep(dueMs - performance.now());
+    under.push(ask(kinds[sent % kinds.length] as [Buffer, number]));
+  }
+  await Promise.all(under);
+  client.close();
+  return tookMs;
+}
+
+/** Has so many slow clients in a process of their own while `work` is done. */
+async function besideSlow(url: string, count: number, round: SlowRound, work: () => Promise<number[]>): Promise<number[]> {
+  const { hostname, port } = new URL(url);
+  const child = fork(fileURLToPath(new URL('slow-sockets.js', import.meta.url)), [hostname, port, String(count)], { execArgv: [] });
+  let connected = 0;
+  child.on('message', (message: { connected: number }) => {
+    connected = message.connected;
+  });
+  const gone = once(child, 'exit');
+  for (let tries = 0; connected < 0.98 * count && tries < 600; tries++) await sleep(100);
+  const tookMs = await work();
+  round.connected = Math.max(round.connected, connected);
+  child.disconnect();
+  await gone;
+  // The service notices, too.
+  await sleep(500);
+  return tookMs;
+}
+
+/** One round of honest TVs alone, and one beside slow clients. */
+export async function slowRound(url: string, aim: Aim, count: number, load: { perSecond: number; seconds: number }): Promise<SlowRound> {
+  const round: SlowRound = { without: [], beside: [], connected: 0, wrong: 0 };
+  round.without = await honest(url, aim, load, round);
+  round.beside = await besideSlow(url, count, round, () => honest(url, aim, load, round));
+  return round;
+}
+
+export const p99 = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * 0.99)] ?? 0;

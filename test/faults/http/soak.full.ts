@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { startServed } from './served.ts';
+import { judgeSoak, soak, soakTvs } from './soak.ts';
+
+const requests = 1_000_000;
+const warmUp = 100_000;
+const tvCount = 200;
+// Until connections that nobody uses any more are closed.
+const leftMs = 8_000;
+
+it('keeps its heap and its descriptors over a million requests', async () => {
+  const served = await startServed();
+  const atFirst = await served.fared();
+  const tvs = await soakTvs(served, tvCount);
+  await soak(served, tvs, warmUp);
+  await sleep(leftMs);
+  const before = await served.fared();
+  const startedMs = performance.now();
+  const soaked = await soak(served, tvs, requests);
+  const tookSeconds = (performance.now() - startedMs) / 1000;
+  await sleep(leftMs);
+  const after = await served.fared();
+  await served.stop();
+  const growth = after.heapBytes / before.heapBytes - 1;
+  const mb = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MB`;
+  console.log(
+    `${requests} requests in ${tookSeconds.toFixed(0)} s (${(requests / tookSeconds).toFixed(0)}/s, ${(((after.cpuMs - before.cpuMs) * 1000) / requests).toFixed(0)} µs CPU each): ` +
+      `heap ${mb(before.heapBytes)} -> ${mb(after.heapBytes)} (${(growth * 100).toFixed(1)} %), resident ${mb(before.residentBytes)} -> ${mb(after.residentBytes)}, ` +
+      `descriptors ${atFirst.descriptors}, ${before.descriptors} -> ${after.descriptors}; ${JSON.stringify(soaked.counts)}`,
+  );
+  expect(judgeSoak(soaked)).toEqual([]);
+  expect(growth).toBeLessThan(0.05);
+  expect(after.descriptors).toBeLessThanOrEqual(before.descriptors);
+});
