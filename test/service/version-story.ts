@@ -4,14 +4,14 @@ import { item } from '../support/content.ts';
 import { faultyObjects, type ObjectFault } from '../support/faulty-objects.ts';
 import type { StoreFault } from '../support/faulty-store.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { type Deployment, threeOrigins } from '../support/three-origins.ts';
+import { type Deployment, type ThreeOrigins, threeOrigins } from '../support/three-origins.ts';
 import { turns } from '../support/turns.ts';
 
 const hour = 60 * 60_000;
 const contents = ['a', 'b', 'c'].map((title) => [item({ title })]);
 
 type SourceState = { kind: 'answers'; content: number; validForMs: number | null } | { kind: 'none' | 'error' | 'hang' | 'garbage' };
-type Step =
+export type Step =
   | { do: 'world'; source: SourceState; store: StoreFault; writes: StoreFault; objects: ObjectFault }
   | { do: 'publish'; content: number }
   | { do: 'withdraw' | 'restart' | 'get' }
@@ -54,21 +54,32 @@ function sayer(state: SourceState, nowMs: number): () => unknown {
   return says[state.kind];
 }
 
+/** The version up to which the object store knows that the playlist was withdrawn, too; 0 while it was not told. */
+async function withdrawnEverywhere({ inner, copies, objects, driven }: Deployment, screenId: string): Promise<number> {
+  const screen = await inner.read.get('screens', screenId);
+  const held = screen && objects.fault === 'no' ? await driven(copies.read(screen)) : undefined;
+  return held?.copy.kind === 'withdrawn' ? held.copy.version : 0;
+}
+
 /** Steps in any order, some of them restarts. */
 export const story = fc.array(step, { minLength: 10, maxLength: 60, size: 'max' });
 export const ttlsMs = fc.constantFrom(0, 0, 10_000);
 
 export const withoutRestarts = (steps: readonly Step[]) => steps.filter((one) => one.do !== 'restart');
 
-/** Takes the steps with one TV on a store at this place: what it gets must never be older than what it had. */
-export async function playStory(location: string, ttlMs: number, steps: readonly Step[]): Promise<void> {
+/**
+ * Takes the steps with one TV on a store at this place: what it gets must never be older than what it had, and no fallback may serve what was withdrawn.
+ * With `plant`, the origins have a bug.
+ */
+export async function playStory(location: string, ttlMs: number, steps: readonly Step[], plant?: ThreeOrigins['plant']): Promise<void> {
   const clock = new ManualClock();
   const objects = faultyObjects();
   let says: () => unknown = () => null;
-  const start = () => threeOrigins({ clock, objects, location, ttlMs, mirrored: true, onDemand: () => says() });
+  const start = () => threeOrigins({ clock, objects, location, ttlMs, mirrored: true, onDemand: () => says(), plant });
   let rig: Deployment = await start();
   const tv = await rig.tv();
   let newest = 0;
+  let withdrawn = 0;
   const bodies = new Map<number, string>();
 
   async function get(): Promise<void> {
@@ -79,6 +90,7 @@ export async function playStory(location: string, ttlMs: number, steps: readonly
     expect(body.version).toBe(version);
     expect(version, 'the version went down').toBeGreaterThanOrEqual(newest);
     newest = version;
+    if (headers.get('x-source') !== 'on-demand') expect(version, 'what was withdrawn is served').toBeGreaterThan(withdrawn);
     // A version is one content for ever; its end is moved on for those that have none.
     const content = JSON.stringify(body.items);
     expect(bodies.get(version) ?? content, 'a version has two contents').toBe(content);
@@ -97,7 +109,9 @@ export async function playStory(location: string, ttlMs: number, steps: readonly
       rig = await start();
     } else if (rig.store.fault === 'no' && rig.store.faultOfWrites === 'no') {
       // What hangs would be of no interest here, and hold everything up.
-      await (one.do === 'publish' ? rig.publish(tv.screenId, contents[one.content]!) : rig.withdraw(tv.screenId));
+      if (one.do === 'publish') await rig.publish(tv.screenId, contents[one.content]!);
+      else if ((await rig.withdraw(tv.screenId)).status === 204)
+        withdrawn = Math.max(withdrawn, await withdrawnEverywhere(rig, tv.screenId));
     }
   }
 

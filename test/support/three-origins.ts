@@ -5,11 +5,11 @@ import { makeConfigCopies } from '../../src/origin/object-store/config-copies.ts
 import { makeObjectStoreOrigin } from '../../src/origin/object-store/object-store-origin.ts';
 import { makePlaylistCopies } from '../../src/origin/object-store/playlist-copies.ts';
 import { openOnDemand } from '../../src/origin/open-on-demand.ts';
-import type { OnDemandPlaylists } from '../../src/origin/origin.ts';
+import type { OnDemandPlaylists, PlaylistChain } from '../../src/origin/origin.ts';
 import { makeOrigins } from '../../src/origin/origins.ts';
 import { startMirror } from '../../src/service/mirror.ts';
 import { makeOnDemandVersions } from '../../src/service/on-demand-versions.ts';
-import { makeServedVersions } from '../../src/service/served-versions.ts';
+import { makeServedVersions, type ServedVersions } from '../../src/service/served-versions.ts';
 import { openStore } from '../../src/store/open.ts';
 import { type FaultyObjects, faultyObjects } from './faulty-objects.ts';
 import { faultyStore } from './faulty-store.ts';
@@ -28,6 +28,8 @@ export interface ThreeOrigins {
   objects?: FaultyObjects;
   /** Keeps copies in the object store, as the service does. */
   mirrored?: boolean;
+  /** Replaces parts of what asks the origins. */
+  plant?: ((parts: { served: ServedVersions; ask: PlaylistChain }) => { served?: ServedVersions; ask?: PlaylistChain }) | undefined;
 }
 
 /** Status, source and version of an answer, such as `200 store 3`. */
@@ -43,6 +45,7 @@ export async function threeOrigins({
   location = 'memory:',
   objects = faultyObjects(),
   mirrored = false,
+  plant = () => ({}),
 }: ThreeOrigins = {}) {
   const inner = await openStore(location, { clock });
   const copies = makePlaylistCopies(objects, clock);
@@ -51,7 +54,8 @@ export async function threeOrigins({
     : undefined;
   const store = faultyStore(mirror?.store ?? inner);
   const kit = { store, clock, random: randomBytes, newId: makeIdSource(clock) };
-  const served = makeServedVersions(store, clock);
+  const real = makeServedVersions(store, clock);
+  const { served = real } = plant({ served: real, ask: async () => ({ kind: 'none' }) });
   const limits = { ttlMs, timeoutMs: 2000, concurrency: 20 };
   const playlists = onDemand && ((async () => onDemand()) as OnDemandPlaylists);
   const source = openOnDemand({ playlists, url: undefined, token: undefined, ...limits }, clock);
@@ -60,7 +64,8 @@ export async function threeOrigins({
     onDemand: source && { ...source, versions: (asked, read) => makeOnDemandVersions(kit, { source: asked, read, served }) },
     objectStore: makeObjectStoreOrigin(copies, clock),
   });
-  const service = await mounted({ store, clock, whole: { origins, served } });
+  const { ask = origins.ask } = plant({ served, ask: origins.ask });
+  const service = await mounted({ store, clock, whole: { origins: { ...origins, ask }, served } });
 
   /** The outcome of some work; what it waits for comes, a second at a time. */
   async function driven<T>(work: Promise<T>): Promise<T> {
@@ -71,7 +76,7 @@ export async function threeOrigins({
   }
 
   return {
-    ...{ service, clock, store, inner, objects, origins, driven },
+    ...{ service, clock, store, inner, objects, copies, origins, driven },
     /** A bound TV whose key was used: the first use is a write of its own, which is none of these tests' business. */
     async tv() {
       const tv = await service.tv();

@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { playBinding } from './binding-story.ts';
+import { onCrashingDisk, onDatabase } from './places.ts';
+import { raceForOne } from './race-for-one.ts';
+
+it('1,500 stories with two power cuts each have an order', async () => {
+  let calls = 0;
+  for (let story = 0; story < 1500; story++) {
+    const played = await playBinding(`full ${story}`, onCrashingDisk(), { instances: 1, screens: 2, clients: 6, calls: 8, cuts: 2 });
+    expect(played.found, `story ${story}`).toEqual([]);
+    calls += played.calls;
+  }
+  process.stdout.write(`1,500 stories, ${calls / 2} calls, 3,000 power cuts: all linearizable\n`);
+});
+
+it('60 stories over three instances on PostgreSQL have an order', async () => {
+  const place = await onDatabase();
+  for (let story = 0; story < 60; story++) {
+    const played = await playBinding(`three ${story}`, place, { instances: 3, screens: 2, clients: 6, calls: 10, cuts: 0 });
+    expect(played.found, `story ${story}`).toEqual([]);
+  }
+  process.stdout.write('60 stories over three instances on PostgreSQL: all linearizable\n');
+});
+
+it('of 10,000 racers for one code, one wins', async () => {
+  const { statuses, devices } = await raceForOne(10_000);
+  process.stdout.write(`10,000 racers on one code: ${JSON.stringify(statuses)}, ${devices} device\n`);
+  expect(statuses).toEqual({ 201: 1, 409: 9999 });
+  expect(devices).toBe(1);
+});

@@ -1,0 +1,17 @@
+import { planted as crashes } from './crashes.ts';
+import { guessing } from './guessing.ts';
+import { planted as http } from './http.ts';
+import { planted as instances } from './instances.ts';
+import { planted as intruders } from './intruders.ts';
+import type { Planted } from './planted.ts';
+import { rotations } from './rotations.ts';
+
+/** All planted bugs, by the area that they are in. */
+export const areas: Record<string, readonly Planted[]> = {
+  crashes,
+  guessing,
+  http,
+  instances,
+  intruders,
+  rotations,
+};

@@ -1,0 +1,32 @@
+// Clocks jump, by seconds and by years, forth and back: what is over stays over, what lives goes on, and nothing is lost.
+import { describe, expect, it } from 'vitest';
+import { openStore } from '../../../src/store/open.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { playTime } from './time-story.ts';
+
+describe('a service whose clock jumps', () => {
+  it.each(Array.from({ length: 8 }, (_, n) => `life ${n}`))('keeps its promises: %s', async (seed) => {
+    expect(await playTime(seed, 25, { store: await temporaryFolder() })).toEqual([]);
+  });
+
+  it('keeps its folder to itself, whatever the time is said to be', async () => {
+    const folder = await temporaryFolder();
+    const clock = new ManualClock();
+    const holder = await openStore(folder, { clock });
+    for (const years of [1, -1, 20, -20]) {
+      const other = new ManualClock(clock.now() + years * 365 * 86_400_000);
+      await expect(openStore(folder, { clock: other })).rejects.toMatchObject({ code: 'store_locked' });
+      clock.set(other.now());
+      await holder.write(async (tx) =>
+        tx.put('tenants', {
+          id: `00000000-0000-7000-8000-0000000000${years + 50}`,
+          name: `${years}`,
+          createdAt: tx.now,
+          updatedAt: tx.now,
+        }),
+      );
+    }
+    await holder.close();
+  });
+});
