@@ -6,7 +6,7 @@ import { SignageError } from '../../src/domain/error.ts';
 import { type Acknowledged, impressions, nothingYet, post } from './kill-load.ts';
 
 /** One try of a call. */
-interface Tried {
+export interface Tried {
   /** Milliseconds since the start of the process. */
   at: number;
   what: string;

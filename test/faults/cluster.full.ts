@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { startPostgres } from '../support/postgres-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { Cluster, type FaultReport, suffer, terminateBackends } from './cluster.ts';
+import { accusations } from './cluster-fleet.ts';
 
 const rounds = 5;
 const wellAgainMs = 5000;
@@ -10,7 +11,7 @@ it('two instances lose nothing that was acknowledged, and are well again within 
   const server = await startPostgres({ settings: ['fsync=on', 'full_page_writes=on'] });
   const database = server.url('postgres');
   const cluster = await Cluster.start(await temporaryFolder(), database);
-  const load = await cluster.load(12);
+  const { load, fleet } = await cluster.load(200, 6);
   const reports: FaultReport[] = [];
   const note = async (fault: string, happen: () => Promise<void>) => {
     const report = await suffer(load, fault, happen);
@@ -32,12 +33,17 @@ it('two instances lose nothing that was acknowledged, and are well again within 
     });
     for (const place of [0, 1]) await note('an instance is restarted', () => restart(place));
   }
+  const lived = await fleet.stop();
   await load.stop();
   const missing = await cluster.missing(load);
   const { seen, tries } = load;
   const events = [...seen.events.values()].reduce((sum, { acknowledged }) => sum + acknowledged, 0);
   console.log(
     `${tries.length} tries, ${seen.screens.size} screens, ${seen.revoked.size} revoked, ${events} events; missing: ${missing.length}`,
+  );
+  const { acknowledged, stored, lost, duplicated } = lived.reconciliation.events;
+  console.log(
+    `the fleet: ${lived.tvs.count} TVs, ${lived.requests} requests, ${acknowledged} events acknowledged, ${stored} stored, ${lost} lost, ${duplicated} twice`,
   );
   await cluster.close();
   await server.end();
@@ -46,6 +52,7 @@ it('two instances lose nothing that was acknowledged, and are well again within 
     expect(report.troubledMs, report.fault).toBeLessThan(wellAgainMs);
     if (report.fault === 'an instance is restarted') expect(report.troubles).toEqual({});
   }
+  expect(accusations(lived)).toEqual([]);
   expect(load.failed).toEqual([]);
   expect(missing).toEqual([]);
 });

@@ -3,6 +3,7 @@ import { type Balancer, startBalancer } from '../support/balancer.ts';
 import { databaseProxy } from '../support/database-proxy.ts';
 import { inDatabase } from '../support/in-database.ts';
 import { checkAcknowledged, sendLostAgain } from './check-acknowledged.ts';
+import { type FleetLoad, startFleetLoad } from './cluster-fleet.ts';
 import { type ClusterLoad, isDocumented, isGood, startLoad } from './cluster-load.ts';
 import { type KilledService, startService } from './killed-service.ts';
 
@@ -37,8 +38,12 @@ export class Cluster {
     return new Cluster(folder, stores, started, balancer, proxy.cut);
   }
 
-  load(workers: number): Promise<ClusterLoad> {
-    return startLoad(this.#balancer.url, token, workers);
+  /** A fleet of TVs that play, and `workers` who make screens, pair and revoke beside them; all that they try is in one list. */
+  async load(tvs: number, workers: number): Promise<{ load: ClusterLoad; fleet: FleetLoad }> {
+    const load = await startLoad(this.#balancer.url, token, workers);
+    const fleet = startFleetLoad({ url: this.#balancer.url, token }, tvs, load.tries);
+    await fleet.playing;
+    return { load, fleet };
   }
 
   async kill(place: number): Promise<void> {
