@@ -1,57 +1,122 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { hashKey, makeKey } from '../../src/domain/api-key.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { makeIdSource } from '../../src/domain/id.ts';
-import type { Device, Screen } from '../../src/domain/records.ts';
-import { openStore } from '../../src/store/open.ts';
-import type { Tx } from '../../src/store/store.ts';
+import type { Device, Rows, TableName } from '../../src/domain/records.ts';
+import { paged } from '../../src/store/copy/paged.ts';
+import { type Records, type Section, type StoreTarget, sections } from '../../src/store/copy/transfer.ts';
+import { folderTarget } from '../../src/store/json/copy/folder-target.ts';
+import { nodeFileSystem } from '../../src/store/json/file-system.ts';
+import { FleetHistory, type HistorySize } from './fleet-history.ts';
 
 const newId = makeIdSource(systemClock);
-const atOnce = 250;
 const perVenue = 100;
 const fixtures = new URL('../../fixtures/', import.meta.url);
 
-async function putBound(
-  tx: Tx,
-  tenantId: string,
-  venueId: string,
-  name: string,
-  deviceInfo: Device['deviceInfo'],
-  items: string,
-): Promise<void> {
-  const [screenId, deviceId, at] = [newId(), newId(), { createdAt: tx.now, updatedAt: tx.now }];
-  const screen: Screen = { id: screenId, tenantId, venueId, name, labels: {}, state: 'active', deviceId, ...at };
-  await tx.put('screens', screen);
-  const suspended = { suspendedAt: null, suspendReason: null };
-  await tx.put('devices', { id: deviceId, tenantId, venueId, screenId, state: 'bound', deviceInfo, createdAt: tx.now, ...suspended });
-  const key = { id: newId(), tenantId, deviceId, screenId, hash: hashKey(makeKey('dak_', randomBytes)) };
-  await tx.put('deviceKeys', { ...key, state: 'active', createdAt: tx.now, firstUsedAt: tx.now, revokedAt: null });
-  const playlist = { id: screenId, screenId, tenantId, playlistId: newId(), version: 1, items };
-  await tx.put('playlists', { ...playlist, state: 'active', validUntil: null, publishedAt: tx.now, origin: 'published' });
+/** A TV that is bound, and what it calls with. */
+export interface BoundTv {
+  tenantId: string;
+  venueId: string;
+  screenId: string;
+  deviceId: string;
+  apiKey: string;
 }
 
-/** Fills a fresh data folder with bound screens, a hundred a venue, each with a playlist of ten items. */
-export async function fillWithFleet(data: string, screens: number): Promise<void> {
-  const store = await openStore(data);
+function makeTvs(count: number): BoundTv[] {
+  const [tenantId, venues] = [newId(), Array.from({ length: Math.ceil(count / perVenue) }, () => newId())];
+  return Array.from({ length: count }, (_, n) => {
+    const venueId = venues[Math.floor(n / perVenue)] as string;
+    return { tenantId, venueId, screenId: newId(), deviceId: newId(), apiKey: makeKey('dak_', randomBytes) };
+  });
+}
+
+type Rowed = { [T in TableName]?: () => Generator<Rows[T]> };
+
+/** The rows of a fleet, each screen with a playlist of ten items. */
+async function rowsOf(data: string, tvs: readonly BoundTv[], now: number): Promise<Rowed> {
   const deviceInfo = JSON.parse(await readFile(new URL('devices/samsung-tizen.json', fixtures), 'utf8')) as Device['deviceInfo'];
   const items = JSON.stringify(
     (JSON.parse(await readFile(new URL('playlists/retail.json', fixtures), 'utf8')) as { items: unknown }).items,
   );
-  const tenantId = newId();
-  await store.write((tx) => tx.put('tenants', { id: tenantId, name: 'default', createdAt: tx.now, updatedAt: tx.now }));
-  let venueId = '';
-  for (let done = 0; done < screens; done += atOnce) {
-    await store.write(async (tx) => {
-      for (let n = done; n < Math.min(done + atOnce, screens); n++) {
-        if (n % perVenue === 0) {
-          venueId = newId();
-          const rest = { address: null, timezone: null, labels: {}, createdAt: tx.now, updatedAt: tx.now };
-          await tx.put('venues', { id: venueId, tenantId, name: `Venue ${n / perVenue}`, ...rest });
-        }
-        await putBound(tx, tenantId, venueId, `Screen ${n}`, deviceInfo, items);
-      }
-    });
+  const at = { createdAt: now, updatedAt: now };
+  const of = <R>(row: (tv: BoundTv, n: number) => R) =>
+    function* () {
+      for (const [n, tv] of tvs.entries()) yield row(tv, n);
+    };
+  return {
+    *tenants() {
+      yield { id: tvs[0]?.tenantId ?? '', name: 'default', ...at };
+    },
+    *venues() {
+      const venues = new Map(tvs.map(({ venueId, tenantId }) => [venueId, tenantId]));
+      for (const [n, [id, tenantId]] of [...venues].entries())
+        yield { id, tenantId, name: `Venue ${n}`, address: null, timezone: null, labels: {}, ...at };
+    },
+    screens: of(({ screenId: id, tenantId, venueId, deviceId }, n) => {
+      return { id, tenantId, venueId, name: `Screen ${n}`, labels: {}, state: 'active', deviceId, ...at } as const;
+    }),
+    devices: of(({ deviceId: id, tenantId, venueId, screenId }) => {
+      const suspended = { suspendedAt: null, suspendReason: null };
+      return { id, tenantId, venueId, screenId, state: 'bound', deviceInfo, createdAt: now, ...suspended } as const;
+    }),
+    deviceKeys: of(({ tenantId, deviceId, screenId, apiKey }) => {
+      const key = { id: newId(), tenantId, deviceId, screenId, hash: hashKey(apiKey) };
+      return { ...key, state: 'active', createdAt: now, firstUsedAt: now, revokedAt: null } as const;
+    }),
+    playlists: of(({ screenId, tenantId }) => {
+      const playlist = { id: screenId, screenId, tenantId, playlistId: newId(), version: 1, items };
+      return { ...playlist, state: 'active', validUntil: null, publishedAt: now, origin: 'published' } as const;
+    }),
+    // The copies were made long ago, and nothing waits for that now.
+    *mirrorTargets() {
+      for (const id of ['current', 'configs']) yield { id, location: pathToFileURL(resolve(data, 'mirror')).href };
+    },
+  };
+}
+
+/** What there is to note of a TV that has been at work. */
+function* marksOf(tvs: readonly BoundTv[], now: number): Generator<Records['marks']> {
+  const times = { lastSeenAt: now, lastPlaylistAt: now, lastConfigAt: now, lastEventAt: now };
+  for (const [n, { deviceId: id }] of tvs.entries()) {
+    const lastAddress = `192.0.2.${n % 250}`;
+    yield { kind: 'device', id, marks: { ...times, lastAddress, lastPlaylistVersion: 1, lastPlaylistStatus: 304 } };
   }
-  await store.close();
+}
+
+async function take<S extends Section>(target: StoreTarget, section: S, records: Iterable<Records[S]>): Promise<void> {
+  for await (const page of paged(records)) await target.accept(section, page);
+  await target.complete(section);
+}
+
+const noHistory: HistorySize = { days: 0, eventsABatch: 0 };
+
+/**
+ * Fills a fresh data folder with bound screens, a hundred a venue, each with a playlist of ten items, and with what their TVs have sent: a batch a day each.
+ * Written as a copy of another store is, which is much quicker than through a service.
+ */
+export async function fillWithFleet(data: string, screens: number, size: HistorySize = noHistory): Promise<BoundTv[]> {
+  const tvs = makeTvs(screens);
+  const now = systemClock.now();
+  const history = new FleetHistory(tvs, size, now);
+  const parts: { [S in Section]?: () => Iterable<Records[S]> } = {
+    ...(await rowsOf(data, tvs, now)),
+    batches: () => history.batches(),
+    idempotency: () => history.keys(),
+    impressions: () => history.impressions(),
+    marks: () => marksOf(tvs, now),
+  };
+  const context = { disk: nodeFileSystem, directory: data, clock: systemClock, lowWaterBytes: 0, warn: () => {} };
+  const target = folderTarget(context, async () => {});
+  const nobody = async () => {};
+  async function* nothing() {}
+  await nodeFileSystem.makeDirectory(data);
+  await target.begin({ secret: randomBytes(32), state: '', logEnd: history.end, count: async () => 0, read: nothing, close: nobody });
+  for (const section of sections) await take(target, section, (parts[section] as (() => Iterable<never>) | undefined)?.() ?? []);
+  await target.finish();
+  await target.release();
+  await target.close();
+  return tvs;
 }

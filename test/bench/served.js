@@ -15,6 +15,7 @@ process.on('message', async (message) => {
     process.disconnect?.();
     return;
   }
+  if (message === 'watch anew') delay.reset();
   const { user, system } = process.cpuUsage();
   process.send?.({ longestHoldMs: delay.max / 1e6, cpuMs: (user + system) / 1000, residentMB: process.memoryUsage().rss / 2 ** 20 });
 });

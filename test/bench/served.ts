@@ -16,6 +16,8 @@ export interface Served {
   /** From the call of `serve` until it listened. */
   startMs: number;
   fared(): Promise<Fared>;
+  /** The longest hold counts from here on. */
+  watchAnew(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -32,6 +34,10 @@ export async function startServed(data: string, adminToken: string, more: object
     fared() {
       child.send('fared?');
       return answerOf<Fared>(child);
+    },
+    async watchAnew() {
+      child.send('watch anew');
+      await answerOf(child);
     },
     async stop() {
       const gone = once(child, 'exit');

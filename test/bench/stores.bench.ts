@@ -1,10 +1,12 @@
 // Both stores side by side, over HTTP, each instance in a process of its own; PostgreSQL syncs as it does in earnest. All share this machine's cores.
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Pool as Connections } from 'pg';
 import { expect, it } from 'vitest';
 import { ManagementClient } from '../../src/client/management-client.ts';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
+import { openStore } from '../../src/store/open.ts';
 import { keptCounts } from '../../src/store/postgres/batch-counts.ts';
 import { impression, item } from '../support/content.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
@@ -19,6 +21,7 @@ const atOnce = 64;
 const bar = 0.7;
 /** As many as an instance holds. */
 const bareConnections = 10;
+const rounds = 5;
 
 /** `count` calls, so many at a time; how many a second. */
 async function rate(count: number, call: (index: number) => Promise<unknown>): Promise<number> {
@@ -73,21 +76,63 @@ async function measure(instances: readonly Served[]): Promise<Rates> {
   return { registrations, playlists, events: (await rate(sizes.batches, post)) * batchSize };
 }
 
-/** The same rows into a table of the same shape, one statement a batch, by a client that does nothing else. */
-async function bareEvents(database: string): Promise<number> {
-  const pool = new Connections({ connectionString: database, max: bareConnections });
+const events = Array.from({ length: batchSize }, () => impression({ duration: 15 })) as never[];
+const body = Buffer.from(JSON.stringify(events));
+
+/** What a part of the benchmark took of the cores, in milliseconds a batch. */
+interface Cost {
+  eventsPerSecond: number;
+  clientMs: number;
+  databaseMs: number;
+}
+
+/** CPU time that the server's processes have taken so far. Linux only. */
+async function databaseCpuMs({ pid }: PostgresServer): Promise<number> {
+  const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim().split(' ');
+  const stats = await Promise.all(children.map((child) => readFile(`/proc/${child}/stat`, 'utf8').catch(() => '')));
+  return stats.reduce((sum, stat) => {
+    const [, user = 0, system = 0] = /\) (?:\S+ ){11}(\d+) (\d+) /.exec(stat) ?? [];
+    return sum + (Number(user) + Number(system)) * 10;
+  }, 0);
+}
+
+/** `append` from this process, which does nothing else. */
+async function cost(server: PostgresServer, append: (index: number) => Promise<unknown>): Promise<Cost> {
+  const [before, mine] = [await databaseCpuMs(server), process.cpuUsage()];
+  const batches = await rate(sizes.batches, append);
+  const { user, system } = process.cpuUsage(mine);
+  const databaseMs = ((await databaseCpuMs(server)) - before) / sizes.batches;
+  return { eventsPerSecond: batches * batchSize, clientMs: (user + system) / 1000 / sizes.batches, databaseMs };
+}
+
+/** Rounds of the same batches by the store and by a client that does nothing else, in turn; the median of each by its rate. */
+async function sideBySide(server: PostgresServer, database: string): Promise<{ bare: Cost; store: Cost }> {
+  const url = server.url(database);
+  const pool = new Connections({ connectionString: url, max: bareConnections });
   pool.on('error', () => {});
   await pool.query('CREATE TABLE bare (LIKE signage.batches INCLUDING ALL)');
-  const events = Array.from({ length: batchSize }, () => impression({ duration: 15 }));
-  const place = { venueId: randomUUID(), screenId: randomUUID() };
+  const store = await openStore(url);
+  const place = { tenantId: randomUUID(), venueId: randomUUID(), screenId: randomUUID() };
+  const devices = Array.from({ length: sizes.tvs }, () => randomUUID());
   const text = 'INSERT INTO bare VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)';
-  const batches = await rate(sizes.batches, (n) => {
-    const ids = [randomUUID(), place.venueId, place.screenId, randomUUID()];
-    const counts = keptCounts(events as never, place);
-    return pool.query({ name: 'bare', text, values: [Date.now(), n, ...ids, ['impression'], counts, JSON.stringify(events)] });
-  });
+  let seq = 0;
+  const insert = (n: number) => {
+    const ids = [place.tenantId, place.venueId, place.screenId, devices[n % devices.length]];
+    return pool.query({
+      ...{ name: 'bare', text },
+      values: [Date.now(), ++seq, ...ids, ['impression'], keptCounts(events, place), JSON.stringify(events)],
+    });
+  };
+  const append = (n: number) => store.appendBatch({ ...place, deviceId: devices[n % devices.length] as string, body, events });
+  const [bare, kept]: [Cost[], Cost[]] = [[], []];
+  for (let round = 0; round < rounds; round++) {
+    bare.push(await cost(server, insert));
+    kept.push(await cost(server, append));
+  }
   await pool.end();
-  return batches * batchSize;
+  await store.close();
+  const median = (costs: Cost[]) => costs.sort((a, b) => a.eventsPerSecond - b.eventsPerSecond)[Math.floor(rounds / 2)] as Cost;
+  return { bare: median(bare), store: median(kept) };
 }
 
 function say(name: string, { registrations, events, playlists }: Rates): void {
@@ -118,11 +163,16 @@ it('what the embedded store, and PostgreSQL with one and two instances, get done
   const one = await onPostgres(server, 'one', 1);
   say('PostgreSQL, one instance', one);
   say('PostgreSQL, two instances', await onPostgres(server, 'two', 2));
-  const bare = await bareEvents(server.url('one'));
+  const { bare, store } = await sideBySide(server, 'one');
   await server.end();
-  const ratio = one.events / bare;
+  for (const [name, { eventsPerSecond, clientMs, databaseMs }] of Object.entries({ 'a bare client': bare, 'the store by itself': store })) {
+    const times = `${clientMs.toFixed(2)} ms of its CPU a batch, ${databaseMs.toFixed(2)} ms of the database's`;
+    console.log(`${name}: ${Math.round(eventsPerSecond).toLocaleString('en')} events/s, ${times}`);
+  }
+  const ratio = store.eventsPerSecond / bare.eventsPerSecond;
+  const whole = one.events / bare.eventsPerSecond;
   console.log(
-    `a bare client of PostgreSQL inserts ${Math.round(bare).toLocaleString('en')} events/s: one instance ${ratio.toFixed(2)} of that (bar: ${bar})`,
+    `the store inserts ${ratio.toFixed(2)} of what a bare client does (bar: ${bar}), an instance with all else ${whole.toFixed(2)}`,
   );
   expect(ratio).toBeGreaterThan(bar);
 });

@@ -1,0 +1,101 @@
+import { dayMs } from '../../src/domain/clock.ts';
+import type { TelemetryEvent } from '../../src/domain/event.ts';
+import { type ReportClock, reportClocks } from '../../src/domain/report.ts';
+import type { CopiedBatch, CopiedImpressions, DeviceKeys, LogEnd } from '../../src/store/copy/transfer.ts';
+import { countBatch, Tally } from '../../src/store/impression-tally.ts';
+import { shortHash } from '../../src/store/short-hash.ts';
+import { guid } from '../store/sample-batch.ts';
+import type { BoundTv } from './fleet.ts';
+
+/** How much the TVs of a fleet have sent: each a batch of so many impressions on each of the last days. */
+export interface HistorySize {
+  days: number;
+  eventsABatch: number;
+}
+
+/** The campaigns and creatives of a batch differ from screen to screen, in so many ways. */
+const kinds = 100;
+const campaigns = 20;
+const creatives = 50;
+
+interface Sample {
+  events: TelemetryEvent[];
+  body: string;
+}
+
+/** What the TVs of a fleet have sent, as a store holds it. */
+export class FleetHistory {
+  readonly #tvs: readonly BoundTv[];
+  readonly #size: HistorySize;
+  readonly #firstDayMs: number;
+
+  constructor(tvs: readonly BoundTv[], size: HistorySize, nowMs: number) {
+    this.#tvs = tvs;
+    this.#size = size;
+    this.#firstDayMs = Math.floor(nowMs / dayMs) * dayMs - size.days * dayMs;
+  }
+
+  get end(): LogEnd {
+    const { days } = this.#size;
+    return { seq: days * this.#tvs.length, receivedAt: days === 0 ? 0 : this.#at(days - 1, this.#tvs.length - 1) };
+  }
+
+  *batches(): Generator<CopiedBatch> {
+    let seq = 1;
+    for (let day = 0; day < this.#size.days; day++) {
+      const samples = this.#samplesOf(day);
+      for (const [n, { tenantId, venueId, screenId, deviceId }] of this.#tvs.entries()) {
+        const { body } = samples[n % kinds] as Sample;
+        yield { seq: seq++, receivedAt: this.#at(day, n), tenantId, venueId, screenId, deviceId, body };
+      }
+    }
+  }
+
+  *keys(): Generator<DeviceKeys> {
+    for (const { deviceId } of this.#tvs) {
+      const keys = Array.from({ length: this.#size.days }, (_, day): [string, string] => {
+        return [shortHash(`${deviceId} ${day}`), shortHash(`sent ${deviceId} ${day}`)];
+      });
+      if (keys.length > 0) yield { deviceId, keys };
+    }
+  }
+
+  *impressions(): Generator<CopiedImpressions> {
+    for (const clock of reportClocks) {
+      for (let day = 0; day < this.#size.days; day++) yield* this.#impressionsOf(clock, day);
+    }
+  }
+
+  *#impressionsOf(clock: ReportClock, day: number): Generator<CopiedImpressions> {
+    const tally = new Tally();
+    const samples = this.#samplesOf(day);
+    for (const [n, tv] of this.#tvs.entries()) {
+      const { events } = samples[n % kinds] as Sample;
+      const counted = countBatch({ ...tv, receivedAt: this.#at(day, n), events });
+      for (const one of counted) if (one.clock === clock) for (const scope of [tv.tenantId, tv.venueId]) tally.add(scope, one);
+    }
+    for (const [section, days] of tally.sections) {
+      const [group, scope] = JSON.parse(`${section.slice(0, -1)}]`) as [string, string];
+      for (const [name, keys] of days) {
+        for (const [key, cell] of keys) {
+          yield { scope, clock, group: group.slice(2) as CopiedImpressions['group'], day: name, key, ...cell };
+        }
+      }
+    }
+  }
+
+  #at(day: number, n: number): number {
+    return this.#firstDayMs + day * dayMs + Math.floor((n / this.#tvs.length) * dayMs);
+  }
+
+  #samplesOf(day: number): Sample[] {
+    const noon = (this.#firstDayMs + day * dayMs + dayMs / 2) / 1000;
+    return Array.from({ length: kinds }, (_, kind) => {
+      const events = Array.from({ length: this.#size.eventsABatch }, (_, n): TelemetryEvent => {
+        const shown = { playlistId: guid('play', kind), creativeId: guid('crea', (kind + n) % creatives) };
+        return { type: 'impression', timestamp: noon + n * 15, ...shown, campaignId: guid('camp', (kind + n) % campaigns), duration: 15 };
+      });
+      return { events, body: JSON.stringify(events) };
+    });
+  }
+}
