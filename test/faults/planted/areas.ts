@@ -1,13 +1,17 @@
+import { binding } from './binding.ts';
 import { planted as crashes } from './crashes.ts';
 import { guessing } from './guessing.ts';
 import { planted as http } from './http.ts';
 import { planted as instances } from './instances.ts';
 import { planted as intruders } from './intruders.ts';
+import { origins } from './origins.ts';
 import type { Planted } from './planted.ts';
 import { rotations } from './rotations.ts';
 
 /** All planted bugs, by the area that they are in. */
 export const areas: Record<string, readonly Planted[]> = {
+  binding,
+  origins,
   crashes,
   guessing,
   http,
