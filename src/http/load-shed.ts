@@ -23,8 +23,8 @@ export interface LoadShed {
   admit(incoming: IncomingMessage, outgoing: ServerResponse): boolean;
 }
 
-/** Half of what an impatient client waits; and more in flight than a service that is well has, but for a herd, which gets through in time. */
-const ownLimits: LaneLimits = { longestWaitMs: 5 * secondMs, floor: 256, settledMs: secondMs };
+/** A third of what a patient client waits, for the event loop and the way out take their time as well while many are refused; and more in flight than a service that is well has, but for a herd, which gets through in time. */
+const ownLimits: LaneLimits = { longestWaitMs: 3 * secondMs, floor: 256, settledMs: secondMs };
 const lookMs = 100;
 /** After a pause longer than this, or a jump of the clock, what was measured says nothing about the time between. */
 const longestLookMs = 30 * secondMs;

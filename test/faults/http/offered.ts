@@ -17,7 +17,7 @@ export function judgeOverload(rounds: readonly Offered[], capacity: number): str
   return rounds.flatMap(({ perSecond, goodput, counts, waits }) => {
     const times = `${(perSecond / capacity).toFixed(0)}×`;
     const found: string[] = [];
-    if (goodput < 0.8 * peak) found.push(`${times}: goodput ${goodput.toFixed(0)} of ${peak.toFixed(0)} a second`);
+    if (goodput < 0.8 * Math.min(peak, perSecond)) found.push(`${times}: goodput ${goodput.toFixed(0)} of ${peak.toFixed(0)} a second`);
     const odd = Object.keys(counts).filter((outcome) => !['202', '503', 'late'].includes(outcome));
     if (odd.length > 0) found.push(`${times}: ${odd.map((outcome) => `${counts[outcome]} ${outcome}`).join(', ')}`);
     const late = counts.late ?? 0;
