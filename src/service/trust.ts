@@ -8,6 +8,8 @@ import { latestTenants, makeTrustTeller, never, standingVouchers, trustMs, type 
 const tellMs = hourMs;
 /** More sources than this are not remembered: the one used least recently goes. */
 const mostSources = 100_000;
+/** How many addresses are kept taken apart: to do it costs more than to check a key. */
+const mostAddresses = 10_000;
 
 /** What counts as one source of requests: an IPv4 address whole, of IPv6 the /64; an address that is not known is one source too. */
 export function sourceOf(address: string | null): string {
@@ -33,11 +35,21 @@ export interface Trust {
 /** Beside what other instances and former ones have told, each knows to the millisecond what it has seen itself. */
 export function makeTrust(store: Pick<Store, 'attempts'>, clock: Clock): Trust {
   const sources = new Map<string, Map<string, Use>>();
+  const sourceOfAddress = new Map<string, string>();
   const tell = makeTrustTeller(store);
+
+  function knownSource(address: string): string {
+    const known = sourceOfAddress.get(address);
+    if (known !== undefined) return known;
+    if (sourceOfAddress.size >= mostAddresses) sourceOfAddress.clear();
+    const source = sourceOf(address);
+    sourceOfAddress.set(address, source);
+    return source;
+  }
 
   return {
     remember(address, tenantId) {
-      const source = sourceOf(address);
+      const source = knownSource(address ?? '');
       const tenants = sources.get(source) ?? new Map<string, Use>();
       const use = tenants.get(tenantId) ?? { source, tenantId, workedAt: never, toldAt: never };
       use.workedAt = clock.now();
