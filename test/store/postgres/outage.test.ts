@@ -11,6 +11,15 @@ import { codeRow, venueRow } from '../sample-rows.ts';
 
 const unavailable = expect.objectContaining({ code: 'unavailable' });
 const putVenue = (store: Store, number: number) => store.write((tx) => tx.put('venues', venueRow(number)));
+const isReadyAgain = (store: Store) =>
+  expect
+    .poll(() =>
+      store.ready().then(
+        () => 'ready',
+        () => 'away',
+      ),
+    )
+    .toBe('ready');
 const venueIds = async (store: Store) => (await store.list('venues', { limit: 200 })).items.map(({ id }) => id);
 
 /** A place to stop at, once: `held` says that somebody has come there. */
@@ -122,14 +131,7 @@ describe('a connection that is lost', () => {
       await tx.put('venues', venueRow(2));
     });
     await expect(change).rejects.toEqual(unavailable);
-    await expect
-      .poll(() =>
-        store.ready().then(
-          () => 'ready',
-          () => 'away',
-        ),
-      )
-      .toBe('ready');
+    await isReadyAgain(store);
     await putVenue(store, 3);
     expect(await venueIds(store)).toEqual([guid('venu', 3)]);
   });
@@ -139,14 +141,7 @@ describe('a connection that is lost', () => {
     const store = await open(proxy.url);
     await Promise.all([1, 2, 3].map((number) => putVenue(store, number)));
     proxy.cut();
-    await expect
-      .poll(() =>
-        store.ready().then(
-          () => 'ready',
-          () => 'away',
-        ),
-      )
-      .toBe('ready');
+    await isReadyAgain(store);
     await Promise.all([4, 5, 6].map((number) => putVenue(store, number)));
     expect(await venueIds(store)).toHaveLength(6);
   });
