@@ -10,7 +10,7 @@ it('1,500 stories with two power cuts each have an order', async () => {
     expect(played.found, `story ${story}`).toEqual([]);
     calls += played.calls;
   }
-  process.stdout.write(`1,500 stories, ${calls / 2} calls, 3,000 power cuts: all linearizable\n`);
+  console.log(`1,500 stories, ${calls / 2} calls, 3,000 power cuts: all linearizable`);
 });
 
 it('60 stories over three instances on PostgreSQL have an order', async () => {
@@ -19,12 +19,12 @@ it('60 stories over three instances on PostgreSQL have an order', async () => {
     const played = await playBinding(`three ${story}`, place, { instances: 3, screens: 2, clients: 6, calls: 10, cuts: 0 });
     expect(played.found, `story ${story}`).toEqual([]);
   }
-  process.stdout.write('60 stories over three instances on PostgreSQL: all linearizable\n');
+  console.log('60 stories over three instances on PostgreSQL: all linearizable');
 });
 
 it('of 10,000 racers for one code, one wins', async () => {
   const { statuses, devices } = await raceForOne(10_000);
-  process.stdout.write(`10,000 racers on one code: ${JSON.stringify(statuses)}, ${devices} device\n`);
+  console.log(`10,000 racers on one code: ${JSON.stringify(statuses)}, ${devices} device`);
   expect(statuses).toEqual({ 201: 1, 409: 9999 });
   expect(devices).toBe(1);
 });
