@@ -1,7 +1,7 @@
 import { ManagementClient } from '../../src/client/management-client.ts';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
 import { SignageError } from '../../src/domain/error.ts';
-import type { Acknowledged } from './kill-load.ts';
+import type { Acknowledged } from './acknowledged.ts';
 
 /** A service to be asked, and its platform token. */
 interface Asked {
@@ -27,7 +27,8 @@ export async function sendLostAgain({ url }: Pick<Asked, 'url'>, seen: Acknowled
 }
 
 async function checkKeys({ url }: Asked, seen: Acknowledged, missing: string[]): Promise<void> {
-  const authenticate = (id: string, apiKey: string) => codeOf(new RuntimeClient({ url, apiKey }).fetchConfig(id));
+  const anyone = new RuntimeClient({ url });
+  const authenticate = (id: string, apiKey: string) => codeOf(anyone.withKey(apiKey).fetchConfig(id));
   for (const [id, key] of seen.keys) {
     const code = await authenticate(id, key);
     if (code !== 'ok') missing.push(`the key of device ${id} answers ${code}`);
@@ -57,7 +58,36 @@ async function checkEdits(management: ManagementClient, seen: Acknowledged, miss
   }
 }
 
-/** Each acknowledged thing that is not there; empty when all is well. */
+/** Of each device at least the events that were acknowledged are there, and no more than were sent. */
+function checkEvents(stored: ReadonlyMap<string, number>, seen: Acknowledged, missing: string[]): void {
+  for (const [id, { acknowledged, sent }] of seen.events) {
+    const found = stored.get(id) ?? 0;
+    if (found < acknowledged || found > sent)
+      missing.push(`device ${id}: ${found} events stored, ${acknowledged} acknowledged of ${sent} sent`);
+  }
+}
+
+/** Each thing that one life has acknowledged and that is not there, asked for by itself: that costs the same however much there is beside it. */
+export async function checkLife(asked: Asked, life: Acknowledged): Promise<string[]> {
+  const missing: string[] = [];
+  const management = new ManagementClient(asked);
+  for (const id of life.screens) {
+    const code = await codeOf(management.call('getScreen', { params: { id } }));
+    if (code !== 'ok') missing.push(`screen ${id} answers ${code}`);
+  }
+  await checkKeys(asked, life, missing);
+  await checkEdits(management, life, missing);
+  const stored = new Map<string, number>();
+  for (const deviceId of life.events.keys()) {
+    let count = 0;
+    for await (const _ of management.all('listEvents', { query: { deviceId, limit: 200 } })) count++;
+    stored.set(deviceId, count);
+  }
+  checkEvents(stored, life, missing);
+  return missing;
+}
+
+/** Each acknowledged thing that is not there; empty when all is well. Reads all that there is. */
 export async function checkAcknowledged(asked: Asked, seen: Acknowledged): Promise<string[]> {
   const missing: string[] = [];
   const management = new ManagementClient(asked);
@@ -72,11 +102,7 @@ export async function checkAcknowledged(asked: Asked, seen: Acknowledged): Promi
     stored.set(deviceId, (stored.get(deviceId) ?? 0) + 1);
     if (event.type === 'impression') listed++;
   }
-  for (const [id, { acknowledged, sent }] of seen.events) {
-    const found = stored.get(id) ?? 0;
-    if (found < acknowledged || found > sent)
-      missing.push(`device ${id}: ${found} events stored, ${acknowledged} acknowledged of ${sent} sent`);
-  }
+  checkEvents(stored, seen, missing);
   const report = await management.call('reportImpressions', { query: { groupBy: 'day' } });
   const counted = report.items.reduce((sum, row) => sum + row.impressions, 0);
   if (counted !== listed) missing.push(`the report counts ${counted} impressions, the list holds ${listed}`);

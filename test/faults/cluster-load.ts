@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ManagementClient } from '../../src/client/management-client.ts';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
 import { SignageError } from '../../src/domain/error.ts';
-import { type Acknowledged, impressions, nothingYet, post } from './kill-load.ts';
+import { type Acknowledged, nothingYet } from './acknowledged.ts';
+import { impressions, post } from './kill-load.ts';
 
 /** One try of a call. */
 export interface Tried {

@@ -1,39 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ManagementClient } from '../../src/client/management-client.ts';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
-
-/** What was acknowledged so far: all of it must be there after any kill. */
-export interface Acknowledged {
-  /** How many calls were answered so far. */
-  answers: number;
-  screens: Set<string>;
-  /** Keys of bound devices, by device. */
-  keys: Map<string, string>;
-  revoked: Map<string, string>;
-  /** Events of each device: acknowledged, and sent at all (one that was not answered may be there or not). */
-  events: Map<string, { acknowledged: number; sent: number }>;
-  /** Keys that another has taken the place of, since that was first used; by themselves. */
-  rotated: Map<string, { deviceId: string }>;
-  /** What was written over and over, by its name: the last value acknowledged, and the last one asked for. */
-  edits: Map<string, { acknowledged: string | undefined; asked: string }>;
-  /** Batches whose answer was lost, to be sent again under the same key: then they count once. */
-  lost: { deviceId: string; key: string; apiKey: string; batch: Impression[] }[];
-}
-
-export type Impression = { type: string; timestamp: number; playlistId: string; creativeId: string; campaignId: string };
-
-export function nothingYet(): Acknowledged {
-  return {
-    answers: 0,
-    screens: new Set(),
-    keys: new Map(),
-    revoked: new Map(),
-    events: new Map(),
-    rotated: new Map(),
-    edits: new Map(),
-    lost: [],
-  };
-}
+import type { Acknowledged, Impression } from './acknowledged.ts';
 
 export function impressions(count: number): Impression[] {
   const [playlistId, creativeId, campaignId] = [randomUUID(), randomUUID(), randomUUID()];

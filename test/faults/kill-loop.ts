@@ -1,8 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ManagementClient } from '../../src/client/management-client.ts';
-import { checkAcknowledged, sendLostAgain } from './check-acknowledged.ts';
-import { type Acknowledged, load, nothingYet, type Workers } from './kill-load.ts';
+import { type Acknowledged, addLife, nothingYet } from './acknowledged.ts';
+import { checkAcknowledged, checkLife, sendLostAgain } from './check-acknowledged.ts';
+import { load, type Workers } from './kill-load.ts';
 import { type KilledService, startService } from './killed-service.ts';
 
 const token = `mak_${'KillLoop'.repeat(4)}`;
@@ -16,6 +17,8 @@ export interface KillReport {
   rotated: number;
   edits: number;
   events: number;
+  /** Batches that were under way at a kill, and sent again. */
+  cutOff: number;
   /** Each acknowledged thing that was not there again, and each start that failed; empty when all is well. */
   missing: string[];
 }
@@ -40,9 +43,12 @@ const loads: readonly Workers[] = [
   { installers: 1, editors: 0, posters: 0 },
 ];
 
+/** After each so many-th kill, by chance, what the life before it has acknowledged is compared at once. */
+const comparedEvery = 4;
+
 /**
- * Starts the service on a folder, puts load on it, kills it at a random moment, starts it again and compares what was acknowledged with what
- * is there; so many times, on the same folder.
+ * Starts the service on a folder, puts load on it, kills it at a random moment and starts it again; so many times, on the same folder. What was acknowledged
+ * is compared with what is there: of some lives at once, and in the end of all.
  */
 export async function killLoop(
   data: string,
@@ -52,31 +58,34 @@ export async function killLoop(
   let service = await startService(data, token);
   const venue = await new ManagementClient({ url: service.url, token }).call('createVenue', { body: { name: 'Kill test' } });
   const missing: string[] = [];
+  let cutOff = 0;
   for (let kill = 0; kill < kills && missing.length === 0; kill++) {
-    const working = load({ url: service.url, token, venueId: venue.id, seen }, loads[kill % loads.length] as Workers);
-    await answered(seen, randomInt(1, atMostAnswers));
+    const life = nothingYet();
+    const working = load({ url: service.url, token, venueId: venue.id, seen: life }, loads[kill % loads.length] as Workers);
+    await answered(life, randomInt(1, atMostAnswers));
     await crash(service);
     await working;
     try {
       service = await startService(data, token);
     } catch (error) {
       missing.push(`after kill ${kill + 1}: ${(error as Error).message}`);
-      break;
+      return { ...figures(seen, kill + 1), cutOff, missing };
     }
-    await sendLostAgain(service, seen);
-    if (kill % 10 === 9 || kill === kills - 1) missing.push(...(await checkAcknowledged({ url: service.url, token }, seen)));
+    cutOff += life.lost.length;
+    await sendLostAgain(service, life);
+    if (randomInt(comparedEvery) === 0) missing.push(...(await checkLife({ url: service.url, token }, life)));
+    addLife(seen, life);
   }
+  missing.push(...(await checkAcknowledged({ url: service.url, token }, seen)));
   const exitCode = await service.stop();
   if (exitCode !== 0) missing.push(`the last service ended with ${exitCode}`);
+  return { ...figures(seen, kills), cutOff, missing };
+}
+
+function figures(seen: Acknowledged, kills: number): Omit<KillReport, 'cutOff' | 'missing'> {
   const events = [...seen.events.values()].reduce((sum, { acknowledged }) => sum + acknowledged, 0);
-  const counts = {
-    screens: seen.screens.size,
-    bound: seen.keys.size,
-    revoked: seen.revoked.size,
-    rotated: seen.rotated.size,
-    edits: seen.edits.size,
-  };
-  return { kills, ...counts, events, missing };
+  const { screens, keys, revoked, rotated, edits } = seen;
+  return { kills, screens: screens.size, bound: keys.size, revoked: revoked.size, rotated: rotated.size, edits: edits.size, events };
 }
 
 /** Waits for so many further answers, and then for any moment between two. */
@@ -103,6 +112,7 @@ export async function killInParallel(runs: readonly (() => Promise<KillReport>)[
     rotated: sum(({ rotated }) => rotated),
     edits: sum(({ edits }) => edits),
     events: sum(({ events }) => events),
+    cutOff: sum(({ cutOff }) => cutOff),
     missing: reports.flatMap(({ missing }) => missing),
   };
 }
