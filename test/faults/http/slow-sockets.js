@@ -1,5 +1,5 @@
 // Clients that hold connections and never get on: some send nothing, some a header a second, some a body a byte a second. Whoever is cut off
-// comes again at once. Tells how many are connected; ends with the channel.
+// comes again at once. Tells how many are connected, how many were cut off so far, and why others could not connect; ends with the channel.
 import { connect } from 'node:net';
 
 const [host, port, count] = process.argv.slice(2);
@@ -9,35 +9,46 @@ const heads = [
   `POST /devices/register HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 10000\r\n\r\n{`,
 ];
 const open = new Set();
+/** Their turns to be cut off, after 10 s and 15 s, are spread as they came; and the queue of connections to be accepted is short. */
+const comeWithinMs = 10_000;
+const tickMs = 20;
 let connected = 0;
+let cutOff = 0;
+const failures = {};
 let isOver = false;
 
 function hold(kind) {
   const head = heads[kind];
+  let isConnected = false;
   let drip;
   const socket = connect(Number(port), host, () => {
+    isConnected = true;
     connected++;
     if (head === '') return;
     socket.write(head);
     drip = setInterval(() => socket.write(kind === 1 ? 'X-Slow: 1\r\n' : ' '), 1_000);
   });
   open.add(socket);
-  socket.resume().on('error', () => {});
+  socket.resume().on('error', ({ code }) => {
+    if (!isConnected) failures[code] = (failures[code] ?? 0) + 1;
+  });
   socket.on('close', () => {
-    if (drip || head === '') connected--;
+    if (isConnected) connected--;
+    if (isConnected && !isOver) cutOff++;
     clearInterval(drip);
     open.delete(socket);
     if (!isOver) setTimeout(() => isOver || hold(kind), 200);
   });
 }
 
-// Not all at once: the queue of connections to be accepted is short.
+const startedMs = performance.now();
 let begun = 0;
 const begin = setInterval(() => {
-  for (let n = 0; n < 100 && begun < Number(count); n++) hold(begun++ % heads.length);
+  const due = Math.min(Number(count), ((performance.now() - startedMs) / comeWithinMs) * Number(count));
+  while (begun < due) hold(begun++ % heads.length);
   if (begun >= Number(count)) clearInterval(begin);
-}, 20);
-const tell = setInterval(() => process.send({ connected }), 200);
+}, tickMs);
+const tell = setInterval(() => process.send({ connected, cutOff, failures }), 200);
 process.on('disconnect', () => {
   isOver = true;
   clearInterval(begin);

@@ -3,14 +3,18 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Aim } from './attack.ts';
+import type { Served } from './served.ts';
 import { SpareClient, spareRequest } from './spare-client.ts';
 
 export interface SlowRound {
   /** Milliseconds that each request of honest TVs took, without slow clients and with them. */
   without: number[];
   beside: number[];
-  /** The most slow clients that were connected. */
+  /** The fewest slow clients that were connected at a time meanwhile: of those that are cut off some are always on their way back. */
   connected: number;
+  /** Slow clients that were cut off meanwhile, and why others could not connect, by error code. */
+  cutOff: number;
+  failures: Record<string, number>;
   /** Honest requests that were answered otherwise than they should be. */
   wrong: number;
 }
@@ -48,30 +52,43 @@ async function honest(
   return tookMs;
 }
 
+/** What the process of the slow clients says. */
+type Told = Pick<SlowRound, 'connected' | 'cutOff' | 'failures'>;
+
 /** Has so many slow clients in a process of their own while `work` is done. */
 async function besideSlow(url: string, count: number, round: SlowRound, work: () => Promise<number[]>): Promise<number[]> {
   const { hostname, port } = new URL(url);
   const child = fork(fileURLToPath(new URL('slow-sockets.js', import.meta.url)), [hostname, port, String(count)], { execArgv: [] });
-  let connected = 0;
-  child.on('message', (message: { connected: number }) => {
-    connected = message.connected;
+  let told: Told = { connected: 0, cutOff: 0, failures: {} };
+  child.on('message', (message: Told) => {
+    told = message;
+    round.connected = Math.min(round.connected, message.connected);
   });
   const gone = once(child, 'exit');
-  for (let tries = 0; connected < 0.98 * count && tries < 600; tries++) await sleep(100);
+  for (let tries = 0; told.connected < 0.98 * count && tries < 600; tries++) await sleep(100);
+  round.connected = told.connected;
+  const before = told.cutOff;
   const tookMs = await work();
-  round.connected = Math.max(round.connected, connected);
+  round.cutOff = told.cutOff - before;
+  round.failures = told.failures;
   child.disconnect();
   await gone;
-  // The service notices, too.
-  await sleep(500);
   return tookMs;
 }
 
+/** Until the service has closed what the others have left: that takes its time, too. */
+async function rested(served: Pick<Served, 'fared'>): Promise<void> {
+  for (let tries = 0; tries < 100 && (await served.fared()).descriptors > 100; tries++) await sleep(100);
+  await sleep(1_000);
+}
+
 /** One round of honest TVs alone, and one beside slow clients. */
-export async function slowRound(url: string, aim: Aim, count: number, load: { perSecond: number; seconds: number }): Promise<SlowRound> {
-  const round: SlowRound = { without: [], beside: [], connected: 0, wrong: 0 };
+export async function slowRound(served: Served, count: number, load: { perSecond: number; seconds: number }): Promise<SlowRound> {
+  const { url, aim } = served;
+  const round: SlowRound = { without: [], beside: [], connected: 0, cutOff: 0, failures: {}, wrong: 0 };
   round.without = await honest(url, aim, load, round);
   round.beside = await besideSlow(url, count, round, () => honest(url, aim, load, round));
+  await rested(served);
   return round;
 }
 
