@@ -29,6 +29,8 @@ export interface KillOptions {
   crash?: (service: KilledService) => Promise<void>;
   /** So many calls are answered before a crash, at most. */
   atMostAnswers?: number;
+  /** What is run; the built program unless given. */
+  run?: string;
 }
 
 /** A service that answers so slowly is killed all the same. */
@@ -52,10 +54,10 @@ const comparedEvery = 4;
  */
 export async function killLoop(
   data: string,
-  { kills, crash = (service) => service.kill(), atMostAnswers = 200 }: KillOptions,
+  { kills, crash = (service) => service.kill(), atMostAnswers = 200, ...options }: KillOptions,
 ): Promise<KillReport> {
   const seen = nothingYet();
-  let service = await startService(data, token);
+  let service = await startService(data, token, options);
   const venue = await new ManagementClient({ url: service.url, token }).call('createVenue', { body: { name: 'Kill test' } });
   const missing: string[] = [];
   let cutOff = 0;
@@ -66,7 +68,7 @@ export async function killLoop(
     await crash(service);
     await working;
     try {
-      service = await startService(data, token);
+      service = await startService(data, token, options);
     } catch (error) {
       missing.push(`after kill ${kill + 1}: ${(error as Error).message}`);
       return { ...figures(seen, kill + 1), cutOff, missing };

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-const binary = fileURLToPath(new URL('../../bin/signage.js', import.meta.url));
+const program = fileURLToPath(new URL('../../bin/signage.js', import.meta.url));
 
 /** `signage serve` in a process of its own, to be killed. */
 export interface KilledService {
@@ -30,9 +30,13 @@ function listening(child: ChildProcess): Promise<string> {
   });
 }
 
-/** On a folder, or with `store` on a database. */
-export async function startService(data: string, adminToken: string, { store = 'json', port = 0 } = {}): Promise<KilledService> {
-  const child = spawn(process.execPath, [binary, 'serve', '--port', String(port), '--data', data, '--log-format', 'json', '--no-context'], {
+/** On a folder, or with `store` on a database. Runs the built program unless another is given. */
+export async function startService(
+  data: string,
+  adminToken: string,
+  { store = 'json', port = 0, run = program } = {},
+): Promise<KilledService> {
+  const child = spawn(process.execPath, [run, 'serve', '--port', String(port), '--data', data, '--log-format', 'json', '--no-context'], {
     env: { ...process.env, SIGNAGE_ADMIN_TOKEN: adminToken, SIGNAGE_STORE: store },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

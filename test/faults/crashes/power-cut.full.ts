@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { type KillReport, killLoop } from '../kill-loop.ts';
+import { packProgram } from '../packed-program.ts';
 import { LoopDisk, whyNoLoopDisk } from './loop-disk.ts';
 
 /** The disk is small, and what is compared grows: so there are some of them. */
@@ -14,6 +15,7 @@ it.skipIf(why !== undefined)(
   `has everything that was acknowledged after each of ${disks * cutsEach} power cuts under load${why ? ` (skipped: ${why})` : ''}`,
   async () => {
     const began = performance.now();
+    const run = await packProgram();
     const reports: KillReport[] = [];
     // Nobody syncs this file: if it is always there afterwards, no power was cut.
     const canary = 'not synced';
@@ -25,7 +27,8 @@ it.skipIf(why !== undefined)(
         reports.push(
           await killLoop(disk.data, {
             kills: cutsEach,
-            atMostAnswers: 150,
+            atMostAnswers: 120,
+            run,
             async crash(service) {
               await writeFile(`${disk.data}/../canary`, canary);
               service.pause();
