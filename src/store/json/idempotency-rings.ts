@@ -1,12 +1,14 @@
 import type { DocumentOwner, RenderedDocument, WrittenDocument } from './document-owner.ts';
 import type { EventProgress, EventRecord, KeyMark } from './event-record.ts';
-import { JsonText, lineBounds } from './json-text.ts';
+import { JsonText } from './json-text.ts';
+import { LoadedLines } from './loaded-lines.ts';
 import { shardOf } from './shard.ts';
 
 /** The last keys of each device that are remembered (docs/protocol.md §2.5). */
 export const rememberedKeys = 128;
 const shards = 64;
 const firstKeys = 4;
+const lineOpening = '["';
 /** An entry: 8 bytes of the key's hash, 8 of the hash of what was sent. */
 const words = 4;
 
@@ -85,8 +87,9 @@ function base64Of(entries: Uint32Array): string {
 
 /** One document's part of the devices. */
 interface Shard {
+  rings: Map<string, Ring>;
   /** What was loaded stays text until the device sends something. */
-  rings: Map<string, Ring | JsonText>;
+  loaded: LoadedLines | undefined;
   /** The last batch that the document contains. */
   seq: number;
   dirty: boolean;
@@ -125,7 +128,9 @@ export class IdempotencyRings implements DocumentOwner {
 
   forget(deviceId: string): void {
     const shard = this.#shards.get(ringsDocument(deviceId));
-    if (shard?.rings.delete(deviceId)) shard.dirty = true;
+    if (!shard) return;
+    const wasLoaded = shard.loaded?.delete(deviceId) === true;
+    if (shard.rings.delete(deviceId) || wasLoaded) shard.dirty = true;
   }
 
   dirty(): string[] {
@@ -136,9 +141,9 @@ export class IdempotencyRings implements DocumentOwner {
   async render(name: string): Promise<RenderedDocument | undefined> {
     const shard = this.#shardOf(name);
     shard.dirty = false;
-    if (shard.rings.size === 0) return undefined;
-    const copies = [...shard.rings].map(([id, ring]) => (ring instanceof JsonText ? ring : ([id, ring.copy()] as const)));
-    return { lines: linesOf(copies), seq: this.#progress.seq() };
+    const copies = [...shard.rings].map(([id, ring]) => [id, ring.copy()] as const);
+    const all = [...(shard.loaded?.texts() ?? []), ...copies];
+    return all.length === 0 ? undefined : { lines: linesOf(all), seq: this.#progress.seq() };
   }
 
   written(): void {}
@@ -150,16 +155,11 @@ export class IdempotencyRings implements DocumentOwner {
   async load(name: string, document: WrittenDocument): Promise<void> {
     const shard = this.#shardOf(name);
     shard.seq = document.seq;
-    const bytes = await document.bytes();
-    for (const bounds of lineBounds(bytes)) {
-      const line = new JsonText(bytes, ...bounds);
-      const id = line.quotedAfter('["');
-      if (id !== undefined) shard.rings.set(id, line);
-    }
+    shard.loaded = new LoadedLines(await document.bytes(), lineOpening);
   }
 
   #shardOf(name: string): Shard {
-    const shard = this.#shards.get(name) ?? { rings: new Map(), seq: 0, dirty: false };
+    const shard = this.#shards.get(name) ?? { rings: new Map(), loaded: undefined, seq: 0, dirty: false };
     this.#shards.set(name, shard);
     return shard;
   }
@@ -175,10 +175,11 @@ function* linesOf(rings: readonly (JsonText | readonly [string, Uint32Array])[])
   for (const ring of rings) yield ring instanceof JsonText ? ring.toString() : JSON.stringify([ring[0], base64Of(ring[1])]);
 }
 
-function ringOf({ rings }: Shard, deviceId: string): Ring | undefined {
-  const ring = rings.get(deviceId);
-  if (!(ring instanceof JsonText)) return ring;
-  const parsed = Ring.from(ring);
+function ringOf({ rings, loaded }: Shard, deviceId: string): Ring | undefined {
+  const text = rings.has(deviceId) ? undefined : loaded?.find(deviceId);
+  if (!text) return rings.get(deviceId);
+  const parsed = Ring.from(text);
   rings.set(deviceId, parsed);
+  loaded?.delete(deviceId);
   return parsed;
 }

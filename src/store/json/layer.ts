@@ -1,8 +1,11 @@
 import type { TableName } from '../../domain/records.ts';
 import { tableNames } from '../tables.ts';
 import { frozen } from './frozen.ts';
-import { ParsedRows, RowText } from './row-text.ts';
+import { HeldRows } from './held-rows.ts';
+import type { JsonText } from './json-text.ts';
+import { playlistDocument } from './playlist-document.ts';
 import { type Row, TableIndex } from './table-index.ts';
+import { TextRows } from './text-rows.ts';
 
 /** A row that was put, or deleted (`null`). */
 export interface Change {
@@ -23,21 +26,23 @@ function perTable<T>(make: (table: TableName) => T): Record<TableName, T> {
   return Object.fromEntries(tableNames.map((table) => [table, make(table)])) as Record<TableName, T>;
 }
 
+/** Rows by id. */
+type RowsById = Pick<TextRows, 'get' | 'set' | 'delete' | 'ids'>;
+
 /** The durable rows of all tables held in memory. */
 export class Base implements Layer {
-  readonly #rows = perTable(() => new Map<string, Row | RowText>());
-  readonly #parsed = new ParsedRows();
-  #index = perTable((table) => new TableIndex(table));
+  readonly playlists = new TextRows(playlistDocument);
+  readonly #rows = perTable((table): RowsById => (table === 'playlists' ? this.playlists : new HeldRows()));
+  #index = perTable((table) => new TableIndex(table, (id) => this.#rows[table].get(id)));
 
   row(table: TableName, id: string): Row | undefined {
-    const row = this.#rows[table].get(id);
-    // Parsed and frozen now rather than when it was loaded: a start has better things to do with 500,000 rows.
-    return row instanceof RowText ? this.#parsed.rowOf(row) : frozen(row);
+    // Frozen now rather than when it was loaded: a start has better things to do with 500,000 rows.
+    return frozen(this.#rows[table].get(id));
   }
 
   /** The row as it is held. */
-  held(table: TableName, id: string): Row | RowText | undefined {
-    return this.#rows[table].get(id);
+  held(table: TableName, id: string): Row | JsonText | undefined {
+    return table === 'playlists' ? this.playlists.held(id) : this.#rows[table].get(id);
   }
 
   holder(table: TableName, index: string, key: string): string | undefined {
@@ -50,7 +55,7 @@ export class Base implements Layer {
 
   /** Ids of all rows, also of those that come or go meanwhile. */
   all(table: TableName): IterableIterator<string> {
-    return this.#rows[table].keys();
+    return this.#rows[table].ids();
   }
 
   apply({ table, id, row }: Change): void {
@@ -58,19 +63,17 @@ export class Base implements Layer {
     this.load(table, id, row);
   }
 
-  /**
-   * As `apply`, without the indexes: at start many rows come in no order, and `index` sorts them once. Rows of a table without keys and indexed members
-   * may come as text.
-   */
-  load(table: TableName, id: string, row: Row | RowText | null): void {
+  /** As `apply`, without the indexes: at start many rows come in no order, and `index` sorts them once. */
+  load(table: TableName, id: string, row: Row | null): void {
     if (row === null) this.#rows[table].delete(id);
     else this.#rows[table].set(id, row);
   }
 
   index(): void {
     this.#index = perTable((table) => {
-      const index = new TableIndex(table);
-      if (!index.isNeverUsed) index.addAll(this.#rows[table] as Map<string, Row>);
+      const rows = this.#rows[table];
+      const index = new TableIndex(table, (id) => rows.get(id));
+      if (rows instanceof HeldRows && !index.isNeverUsed) index.addAll(rows.all());
       return index;
     });
   }

@@ -13,12 +13,14 @@ export class SharedIds {
 
   /** Rows of one document, by table: what names a screen or a device lies in one with it. */
   share(tables: Partial<Record<string, readonly Row[]>>): void {
-    const own = new Map<string, string>();
-    for (const rows of Object.values(tables)) {
-      for (const row of (rows ?? []) as readonly Named[]) {
-        if (row.id) row.id = sameOf(own, row.id);
-        if (row.screenId) row.screenId = sameOf(own, row.screenId);
-        if (row.deviceId) row.deviceId = sameOf(own, row.deviceId);
+    const screens = (tables.screens ?? []) as readonly Named[];
+    const own = new OwnIds(screens);
+    for (const [table, rows] of Object.entries(tables)) {
+      for (const [at, row] of ((rows ?? []) as readonly Named[]).entries()) {
+        const likely = screens[at];
+        if (row.id && table === 'devices') row.id = own.same(row.id, likely?.deviceId);
+        if (row.screenId) row.screenId = own.same(row.screenId, likely?.id);
+        if (row.deviceId) row.deviceId = own.same(row.deviceId, likely?.deviceId);
         if (row.tenantId) row.tenantId = sameOf(this.#places, row.tenantId);
         if (row.venueId) row.venueId = sameOf(this.#places, row.venueId);
       }
@@ -27,6 +29,25 @@ export class SharedIds {
 
   clear(): void {
     this.#places.clear();
+  }
+}
+
+/** The ids of a document's screens and devices. */
+class OwnIds {
+  readonly #screens: readonly Named[];
+  #known: Map<string, string> | undefined;
+
+  constructor(screens: readonly Named[]) {
+    this.#screens = screens;
+  }
+
+  /** `likely` is what it mostly is: of a screen, its device and its key the rows stand in one order. Then no map is needed. */
+  same(id: string, likely: string | null | undefined): string {
+    if (id === likely) return likely;
+    this.#known ??= new Map(
+      this.#screens.flatMap(({ id: screen, deviceId }) => [screen ?? [], deviceId ?? []].flat().map((one) => [one, one])),
+    );
+    return sameOf(this.#known, id);
   }
 }
 

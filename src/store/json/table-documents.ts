@@ -1,8 +1,9 @@
 import type { Rows, StoredConfig, TableName } from '../../domain/records.ts';
 import type { DocumentOwner, RenderedDocument, WrittenDocument } from './document-owner.ts';
-import { lineBounds } from './json-text.ts';
+import { JsonText } from './json-text.ts';
 import type { Base } from './layer.ts';
-import { RowText } from './row-text.ts';
+import type { LoadedLines } from './loaded-lines.ts';
+import { playlistDocument, playlistDocuments, screenShards } from './playlist-document.ts';
 import { shardOf } from './shard.ts';
 import { SharedIds } from './shared-ids.ts';
 import type { Row } from './table-index.ts';
@@ -11,22 +12,12 @@ import type { Row } from './table-index.ts';
 export type HotTable = Exclude<TableName, 'pastPlaylists'>;
 
 const venueShards = 64;
-/** A fleet of 100,000 has about 100 screens in a document, and a registration changes one document. */
-const screenShards = 1024;
 
 const configDocument = {
   tenant: () => 'rows-tenants',
   venue: (id: string) => `rows-venues-${shardOf(id, venueShards)}`,
   screen: (id: string) => `rows-screens-${shardOf(id, screenShards)}`,
 };
-
-/**
- * Playlists are most of the bytes and change apart from the rest. They have documents of their own, which a start does not parse: a line is a row, its id
- * first, and is parsed when it is read.
- */
-const playlistDocuments = 'rows-playlists-';
-const lineOpening = '{"id":"';
-const comma = 0x2c;
 
 /** In which document a row lies: what changes together lies together. */
 const documentOf: { [T in HotTable]: (row: Rows[T]) => string } = {
@@ -37,7 +28,7 @@ const documentOf: { [T in HotTable]: (row: Rows[T]) => string } = {
   devices: (row) => configDocument.screen(row.screenId),
   deviceKeys: (row) => configDocument.screen(row.screenId),
   codes: (row) => configDocument.screen(row.screenId),
-  playlists: (row) => `${playlistDocuments}${shardOf(row.screenId, screenShards)}`,
+  playlists: (row) => playlistDocument(row.screenId),
   configs: (row: StoredConfig) => configDocument[row.level](row.ownerId),
   mirrorPending: (row) => configDocument.screen(row.id),
   mirrorTargets: configDocument.tenant,
@@ -48,6 +39,8 @@ const hotTables = Object.keys(documentOf) as HotTable[];
 interface Document {
   /** Ids; so few that looking through them costs nothing, and a set of each would. */
   rows: { [T in HotTable]?: string[] };
+  /** Of playlists as they were loaded: their ids are told when the document changes. */
+  loaded?: LoadedLines | undefined;
   /** It differs from what is on the disk; a snapshot that is being written takes the mark off. */
   dirty: boolean;
 }
@@ -83,12 +76,12 @@ export class TableDocuments implements DocumentOwner {
   }
 
   async render(name: string): Promise<RenderedDocument | undefined> {
-    const document = this.#documents.get(name);
+    const document = this.#told(name);
     if (!document) return undefined;
     document.dirty = false;
     const snapshot = hotTables.flatMap((table) => {
       const ids = document.rows[table] ?? [];
-      return ids.length === 0 ? [] : [{ table, rows: ids.map((id) => this.#base.held(table, id) as Row | RowText) }];
+      return ids.length === 0 ? [] : [{ table, rows: ids.map((id) => this.#base.held(table, id) as Row | JsonText) }];
     });
     if (snapshot.length === 0) return undefined;
     const seq = this.#seq();
@@ -105,7 +98,10 @@ export class TableDocuments implements DocumentOwner {
   async load(name: string, written: WrittenDocument): Promise<void> {
     const document: Document = { rows: {}, dirty: false };
     this.#documents.set(name, document);
-    if (name.startsWith(playlistDocuments)) return this.#loadPlaylists(document, await written.bytes());
+    if (name.startsWith(playlistDocuments)) {
+      document.loaded = this.#base.playlists.add(name, await written.bytes());
+      return;
+    }
     const { rows } = JSON.parse(await written.read()) as { rows: Partial<Record<HotTable, Row[]>> };
     this.#ids.share(rows);
     for (const table of hotTables) {
@@ -115,18 +111,6 @@ export class TableDocuments implements DocumentOwner {
     }
   }
 
-  #loadPlaylists(document: Document, bytes: Buffer): void {
-    const ids: string[] = [];
-    for (const [start, end] of lineBounds(bytes)) {
-      const text = new RowText(bytes, start, bytes[end - 1] === comma ? end - 1 : end);
-      const id = text.quotedAfter(lineOpening);
-      if (id === undefined) continue;
-      ids.push(id);
-      this.#base.load('playlists', id, text);
-    }
-    document.rows.playlists = ids;
-  }
-
   /** All documents are loaded. */
   loaded(): void {
     this.#ids.clear();
@@ -134,11 +118,19 @@ export class TableDocuments implements DocumentOwner {
 
   #document(table: HotTable, row: Row): Document {
     const name = rowDocument(table, row);
-    let document = this.#documents.get(name);
+    let document = this.#told(name);
     if (!document) {
       document = { rows: {}, dirty: false };
       this.#documents.set(name, document);
     }
+    return document;
+  }
+
+  /** The document of this name, with the ids of all its rows. */
+  #told(name: string): Document | undefined {
+    const document = this.#documents.get(name);
+    if (document?.loaded) document.rows.playlists = [...document.loaded.ids()];
+    if (document) document.loaded = undefined;
     return document;
   }
 
@@ -156,7 +148,7 @@ export function rowDocument(table: HotTable, row: Row): string {
 }
 
 /** `{"seq":n,"rows":{"screens":[…],…}}`, a row on each line, its id first. */
-export function* rowLines(seq: number, tables: readonly { table: string; rows: readonly (Row | RowText)[] }[]): Generator<string> {
+export function* rowLines(seq: number, tables: readonly { table: string; rows: readonly (Row | JsonText)[] }[]): Generator<string> {
   yield `{"seq":${seq},"rows":{`;
   for (const [place, { table, rows }] of tables.entries()) {
     yield `${JSON.stringify(table)}:[`;
@@ -166,8 +158,8 @@ export function* rowLines(seq: number, tables: readonly { table: string; rows: r
   yield '}}';
 }
 
-function lineOf(row: Row | RowText): string {
-  if (row instanceof RowText) return row.toString();
+function lineOf(row: Row | JsonText): string {
+  if (row instanceof JsonText) return row.toString();
   const { id, ...rest } = row;
   return JSON.stringify({ id, ...rest });
 }

@@ -1,6 +1,7 @@
 import type { TableName } from '../../domain/records.ts';
 import type { ListedTable } from '../store.ts';
 import { tables } from '../tables.ts';
+import { KeylessMap } from './keyless-map.ts';
 
 /** A row of whatever table; frozen, so that it may be shared. */
 export type Row = { readonly id: string };
@@ -32,16 +33,21 @@ export function lowerBound(ids: readonly string[], id: string): number {
 /** Tables whose rows are listed: these have an index of all rows. */
 const listed: readonly TableName[] = ['tenants', 'tokens', 'venues', 'screens', 'devices', 'mirrorPending'] satisfies ListedTable[];
 
+/** One id alone stands for itself: of 100,000 screens most have one device, one key and one code. */
+type Ids = string | string[];
+
+/** What an index needs of a map. */
+type Found<V> = Pick<Map<string, V>, 'get'> & { set(key: string, value: V): unknown; delete(key: string): unknown };
+
 interface UniqueIndex {
   name: string;
   keyOf: (row: Row) => string | undefined;
-  holders: Map<string, string>;
+  holders: Found<string>;
 }
 
 interface MemberIndex {
   member: string;
-  /** One id alone stands for itself: of 100,000 screens most have one device, one key and one code. */
-  ids: Map<string, string | string[]>;
+  ids: Found<Ids>;
 }
 
 /** Ids of rows by their unique keys and by their indexed members, the latter in order. */
@@ -49,11 +55,19 @@ export class TableIndex {
   readonly #unique: readonly UniqueIndex[];
   readonly #members: readonly MemberIndex[];
 
-  constructor(table: TableName) {
+  /** With `rowOf`, which tells the rows that are in the index, the keys need not be kept beside them: what `replace` is told must become so right after it. */
+  constructor(table: TableName, rowOf?: (id: string) => Row | undefined) {
     const { unique, indexed } = keysOf(table);
     const members = listed.includes(table) ? [allRows, ...indexed] : indexed;
-    this.#unique = Object.entries(unique).map(([name, keyOf]) => ({ name, keyOf, holders: new Map() }));
-    this.#members = members.map((member) => ({ member, ids: new Map() }));
+    const mapOf = <V extends Ids>(keyOf: (row: Row) => string | undefined): Found<V> => {
+      if (!rowOf) return new Map<string, V>();
+      return new KeylessMap<V>((ids, key) => {
+        const row = rowOf(firstOf(ids));
+        return row !== undefined && keyOf(row) === key;
+      });
+    };
+    this.#unique = Object.entries(unique).map(([name, keyOf]) => ({ name, keyOf, holders: mapOf(keyOf) }));
+    this.#members = members.map((member) => ({ member, ids: mapOf((row) => memberOf(row, member)) }));
   }
 
   /** The table has neither keys nor indexed members. */
@@ -88,24 +102,57 @@ export class TableIndex {
     }
   }
 
-  /** Adds many rows in whatever order: sorting them once costs less than finding each one's place. */
-  addAll(rows: ReadonlyMap<string, Row>): void {
-    const isListed = this.#members.some(({ member }) => member === allRows);
-    const ids = isListed ? [...rows.keys()].sort() : [...rows.keys()];
-    const add = isListed ? append : insert;
-    // Each row once: what is just being looked at is at hand for all indexes.
-    for (const id of ids) {
-      const row = rows.get(id) as Row;
+  /** Adds many rows in whatever order: sorting their ids once costs less than finding each one's place. */
+  addAll(rows: Iterable<Row>): void {
+    const all = this.#members.find(({ member }) => member === allRows);
+    const gathered = this.#members.filter((one) => one !== all).map(({ member, ids }) => ({ member, ids: new GatheredIds(ids) }));
+    const ids: string[] = [];
+    // Each row once, as they lie in memory: what is just being looked at is at hand for all indexes.
+    for (const row of rows) {
+      if (all) ids.push(row.id);
       for (const { keyOf, holders } of this.#unique) {
         const key = keyOf(row);
         if (key !== undefined) holders.set(key, row.id);
       }
-      for (const { member, ids: found } of this.#members) {
+      for (const { member, ids: found } of gathered) {
         const value = memberOf(row, member);
-        if (value !== undefined) add(found, value, row.id);
+        if (value !== undefined) found.add(value, row.id);
       }
     }
+    ids.sort();
+    for (const one of gathered) one.ids.sort(ids);
+    if (ids.length > 0) all?.ids.set(allRows, ids.length === 1 ? (ids[0] as string) : ids);
   }
+}
+
+/** Ids that come in no order, of many rows. */
+class GatheredIds {
+  readonly #index: Found<Ids>;
+  /** Values that several rows have. There are few of them, and every row asks. */
+  readonly #many = new Map<string, string[]>();
+
+  constructor(index: Found<Ids>) {
+    this.#index = index;
+  }
+
+  add(value: string, id: string): void {
+    const many = this.#many.get(value);
+    if (many) many.push(id);
+    else {
+      const one = this.#index.get(value) as string | undefined;
+      if (one === undefined) this.#index.set(value, id);
+      else this.#many.set(value, [one, id]);
+    }
+  }
+
+  /** `all` are the ids of all rows, sorted: where there is but one tenant, they are its. */
+  sort(all: readonly string[]): void {
+    for (const [value, ids] of this.#many) this.#index.set(value, ids.length === all.length ? [...all] : ids.sort());
+  }
+}
+
+function firstOf(ids: Ids): string {
+  return typeof ids === 'string' ? ids : (ids[0] as string);
 }
 
 function memberOf(row: Row, member: string): string | undefined {
@@ -114,7 +161,7 @@ function memberOf(row: Row, member: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-function insert(index: Map<string, string | string[]>, value: string, id: string): void {
+function insert(index: Found<Ids>, value: string, id: string): void {
   const ids = index.get(value);
   if (ids === undefined) index.set(value, id);
   else if (typeof ids === 'string') index.set(value, ids < id ? [ids, id] : [id, ids]);
@@ -122,15 +169,7 @@ function insert(index: Map<string, string | string[]>, value: string, id: string
   else ids.splice(lowerBound(ids, id), 0, id);
 }
 
-/** As `insert`, of one that is above all that are there. */
-function append(index: Map<string, string | string[]>, value: string, id: string): void {
-  const ids = index.get(value);
-  if (ids === undefined) index.set(value, id);
-  else if (typeof ids === 'string') index.set(value, [ids, id]);
-  else ids.push(id);
-}
-
-function takeOut(index: Map<string, string | string[]>, value: string, id: string): void {
+function takeOut(index: Found<Ids>, value: string, id: string): void {
   const ids = index.get(value);
   if (!Array.isArray(ids)) index.delete(value);
   else {

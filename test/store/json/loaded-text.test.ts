@@ -1,15 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { JsonText, lineBounds } from '../../../src/store/json/json-text.ts';
 import { Base } from '../../../src/store/json/layer.ts';
+import { LoadedLines } from '../../../src/store/json/loaded-lines.ts';
+import { playlistDocument } from '../../../src/store/json/playlist-document.ts';
 import { ReportSums } from '../../../src/store/json/report-sums.ts';
-import { ParsedRows, RowText } from '../../../src/store/json/row-text.ts';
 import { SharedIds } from '../../../src/store/json/shared-ids.ts';
+import { TextRows } from '../../../src/store/json/text-rows.ts';
 import { guid } from '../sample-batch.ts';
 
-function textOf(row: object): RowText {
-  const bytes = Buffer.from(`xx${JSON.stringify(row)},`);
-  return new RowText(bytes, 2, bytes.length - 1);
+/** A document with a row on each line. */
+function documentOf(...rows: readonly object[]): Buffer {
+  return Buffer.from(`{"seq":1,"rows":{\n"playlists":[\n${rows.map((row) => JSON.stringify(row)).join(',\n')}\n]\n}}\n`);
 }
+
+const textsOf = (lines: LoadedLines) => [...lines.texts()].map(String);
 
 describe('text of a document', () => {
   it('is what stands between its bounds, in UTF-8', () => {
@@ -22,26 +26,69 @@ describe('text of a document', () => {
   });
 });
 
+describe('lines of a document', () => {
+  const rows = [
+    { id: 'a', items: '[1]' },
+    { id: 'b', items: '["é"]' },
+    { id: 'ab', items: '[]' },
+  ];
+
+  it('are found by their ids until they are deleted', () => {
+    const lines = new LoadedLines(documentOf(...rows), '{"id":"');
+    expect([...lines.ids()]).toEqual(['a', 'b', 'ab']);
+    for (const row of rows) expect(JSON.parse(String(lines.find(row.id)))).toEqual(row);
+    expect(lines.find('c')).toBeUndefined();
+    expect([lines.delete('b'), lines.delete('b'), lines.delete('c')]).toEqual([true, false, false]);
+    expect(lines.find('b')).toBeUndefined();
+    expect(textsOf(lines)).toEqual([JSON.stringify(rows[0]), JSON.stringify(rows[2])]);
+    expect([lines.delete('a'), lines.delete('ab'), lines.delete('a')]).toEqual([true, true, false]);
+    expect([textsOf(lines), lines.find('a')]).toEqual([[], undefined]);
+  });
+
+  it('are told apart when their ids have one checksum', () => {
+    // Both have the CRC-32 4ddb0c25.
+    const [one, other] = ['plumless', 'buckeroo'];
+    const lines = new LoadedLines(documentOf({ id: one, n: 1 }, { id: other, n: 2 }), '{"id":"');
+    expect([String(lines.find(one)), String(lines.find(other))]).toEqual([`{"id":"${one}","n":1}`, `{"id":"${other}","n":2}`]);
+    lines.delete(one);
+    expect([lines.find(one), String(lines.find(other))]).toEqual([undefined, `{"id":"${other}","n":2}`]);
+  });
+});
+
 describe('a row that was loaded as text', () => {
   it('is parsed when it is read, frozen, and the same as long as it is kept', () => {
     const base = new Base();
-    base.load('playlists', 'a', textOf({ id: 'a', items: '[1]' }));
+    base.playlists.add(playlistDocument('a'), documentOf({ id: 'a', items: '[1]' }));
     const row = base.row('playlists', 'a');
     expect(row).toEqual({ id: 'a', items: '[1]' });
     expect(Object.isFrozen(row)).toBe(true);
     expect(base.row('playlists', 'a')).toBe(row);
     expect(String(base.held('playlists', 'a'))).toBe('{"id":"a","items":"[1]"}');
+    expect(base.row('playlists', 'b')).toBeUndefined();
+  });
+
+  it('gives way to what it is changed to', () => {
+    const base = new Base();
+    base.playlists.add(playlistDocument('a'), documentOf({ id: 'a', items: '[1]' }));
+    base.row('playlists', 'a');
+    const changed = { id: 'a', items: '[2]' };
+    base.load('playlists', 'a', changed);
+    expect([base.row('playlists', 'a'), base.held('playlists', 'a')]).toEqual([changed, changed]);
+    expect([...base.all('playlists')]).toEqual(['a']);
+    base.load('playlists', 'a', null);
+    expect([base.row('playlists', 'a'), base.held('playlists', 'a'), ...base.all('playlists')]).toEqual([undefined, undefined]);
   });
 
   it('is forgotten as a row when others were read since, and read again from its text', () => {
-    const rows = new ParsedRows(2);
-    const [a, b, c] = ['a', 'b', 'c'].map((id) => textOf({ id })) as [RowText, RowText, RowText];
-    const first = rows.rowOf(a);
-    expect([rows.rowOf(b), rows.rowOf(a)]).toEqual([{ id: 'b' }, first]);
-    rows.rowOf(c);
-    expect([a.row, b.row, c.row]).toEqual([undefined, { id: 'b' }, { id: 'c' }]);
-    expect(rows.rowOf(a)).toEqual(first);
-    expect(b.row).toBeUndefined();
+    const rows = new TextRows(() => 'one', 2);
+    rows.add('one', documentOf({ id: 'a' }, { id: 'b' }, { id: 'c' }));
+    const [a, b] = [rows.get('a'), rows.get('b')];
+    expect([rows.get('a'), rows.get('b')]).toEqual([a, b]);
+    rows.get('c');
+    expect(rows.get('b')).toBe(b);
+    expect(rows.get('a')).toEqual(a);
+    expect(rows.get('a')).not.toBe(a);
+    expect([...rows.ids()]).toEqual(['a', 'b', 'c']);
   });
 });
 

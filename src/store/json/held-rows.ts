@@ -1,0 +1,28 @@
+import { KeylessMap } from './keyless-map.ts';
+import type { Row } from './table-index.ts';
+
+/** Rows by id. */
+export class HeldRows {
+  readonly #rows = new KeylessMap<Row>((row, id) => row.id === id);
+
+  get(id: string): Row | undefined {
+    return this.#rows.get(id);
+  }
+
+  set(id: string, row: Row): void {
+    this.#rows.set(id, row);
+  }
+
+  delete(id: string): void {
+    this.#rows.delete(id);
+  }
+
+  /** Of all rows, also of those that come or go meanwhile. */
+  *ids(): Generator<string> {
+    for (const { id } of this.all()) yield id;
+  }
+
+  all(): Generator<Row> {
+    return this.#rows.values();
+  }
+}
