@@ -13,10 +13,11 @@ export interface WrittenDocument {
   /** The same as bytes. */
   bytes(): Promise<Buffer>;
   /**
-   * Its bytes from the beginning, 64 to 256 KiB at a time, read as they are asked for and not checked: for those who stop early (the roll-ups).
+   * Its bytes, 64 KiB to 1 MiB at a time, read as they are asked for and not checked: for those who need a part of it (the roll-ups). Each is good until the
+   * next one is asked for. Lines that `comesBefore`, by their beginnings, may be left out at the beginning, for a document whose lines are in order.
    * Of a document that has been replaced the file may be gone: then this fails with `ENOENT`, as `read` does, and the owner asks the new one.
    */
-  chunks(): AsyncIterable<Buffer>;
+  chunks(comesBefore?: (head: Buffer) => boolean): AsyncIterable<Buffer>;
 }
 
 /**
@@ -31,6 +32,8 @@ export interface DocumentOwner {
   readonly log: 'journal' | 'events' | 'none';
   /** It reads its documents when asked: a start checks no more than their size. The others read them, and thereby check them whole. */
   readonly readsLate?: boolean;
+  /** Whether it keeps this document as the bytes that were read, at least at first. */
+  keepsBytes?(name: string): boolean;
   /**
    * Documents that differ from what is on the disk, by name. Owners of the journal name all of them: a checkpoint takes in everything up to its
    * start, and the journal before that goes. Those of `events` and `none` may leave some for later.

@@ -133,6 +133,10 @@ export class IdempotencyRings implements DocumentOwner {
     if (shard.rings.delete(deviceId) || wasLoaded) shard.dirty = true;
   }
 
+  keepsBytes(): boolean {
+    return true;
+  }
+
   dirty(): string[] {
     if (!this.#progress.due()) return [];
     return [...this.#shards].filter(([, shard]) => shard.dirty).map(([name]) => name);

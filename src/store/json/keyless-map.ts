@@ -20,7 +20,9 @@ export class KeylessMap<V> {
     this.#isOf = isOf;
   }
 
-  get(key: string): V | undefined {
+  /** As in a `Map`, nothing belongs to what is no text. */
+  get(key: string | undefined): V | undefined {
+    if (key === undefined) return undefined;
     const at = this.#find(key, sumOf(key));
     return at < 0 ? undefined : this.#values[this.#placeAt(at)];
   }

@@ -95,8 +95,15 @@ function makeParts(context: PartContext): Omit<StoreParts, 'context' | 'retain' 
 
 async function loadDocuments(context: PartContext, { documents }: ManifestData, owners: readonly DocumentOwner[]): Promise<void> {
   const directory = `${context.directory}/documents`;
-  await inParallel(Object.entries(documents), width, async ([name, entry]) => {
-    const owner = owners.find((one) => name.startsWith(`${one.kind}-`));
+  const found = Object.entries(documents).map(([name, entry]) => ({
+    name,
+    entry,
+    owner: owners.find((one) => name.startsWith(`${one.kind}-`)),
+  }));
+  // What stays bytes comes first: each 64 MB of them make the garbage collector look through the whole heap, which is small as yet.
+  const isBytes = ({ name, owner }: (typeof found)[number]) => owner?.keepsBytes?.(name) === true;
+  const inOrder = [...found.filter(isBytes), ...found.filter((one) => !isBytes(one))];
+  await inParallel(inOrder, width, async ({ name, entry, owner }) => {
     const path = `${directory}/${entry.file}`;
     if (!owner) throw damaged(path, 'it belongs to no part of this version');
     if (owner.readsLate) await checkSize(context, path, entry.size);

@@ -71,6 +71,10 @@ export class TableDocuments implements DocumentOwner {
     if (after) this.#place(table, after).dirty = true;
   }
 
+  keepsBytes(name: string): boolean {
+    return name.startsWith(playlistDocuments);
+  }
+
   dirty(): string[] {
     return [...this.#documents].filter(([, document]) => document.dirty).map(([name]) => name);
   }
@@ -98,7 +102,7 @@ export class TableDocuments implements DocumentOwner {
   async load(name: string, written: WrittenDocument): Promise<void> {
     const document: Document = { rows: {}, dirty: false };
     this.#documents.set(name, document);
-    if (name.startsWith(playlistDocuments)) {
+    if (this.keepsBytes(name)) {
       document.loaded = this.#base.playlists.add(name, await written.bytes());
       return;
     }

@@ -36,7 +36,9 @@ export class TextRows {
     return lines;
   }
 
-  get(id: string): Row | undefined {
+  /** As in a `Map`, nothing belongs to what is no text. */
+  get(id: string | undefined): Row | undefined {
+    if (id === undefined) return undefined;
     const known = this.#changed.get(id) ?? this.#parsed.get(id);
     if (known) return known;
     const text = this.#linesOf(id)?.find(id);
