@@ -107,7 +107,7 @@ export function writtenDocument({ disk }: PartContext, directory: string, entry:
   const file = new DocumentFile(disk, directory, entry);
   return {
     seq: entry.seq,
-    chunks: () => file.chunks(),
+    chunks: (comesBefore) => file.chunks(comesBefore),
     bytes: () => file.bytes(),
     async read() {
       const document = new Low(file, { seq: entry.seq, lines: [] } as RenderedDocument);

@@ -5,6 +5,7 @@ import type { Adapter } from 'lowdb';
 import { damaged } from './damage.ts';
 import type { RenderedDocument } from './document-owner.ts';
 import { type FileSystem, type OpenFile, writeFully } from './file-system.ts';
+import { seekLine } from './log-lines.ts';
 import { replaceFile } from './replace-file.ts';
 
 /** A document as the manifest knows it. */
@@ -21,7 +22,8 @@ export interface DocumentEntry {
 /** What is rendered and written at a time: the event loop is never held for longer than this takes. */
 const sliceBytes = 64 * 1024;
 /** What those get at a time, at most, who read a document bit by bit: 2 ms of work for a report. */
-const chunkBytes = 256 * 1024;
+const chunkBytes = 1024 * 1024;
+const lineFeed = 0x0a;
 
 /**
  * lowdb's adapter to one version of a document. Its own writer never syncs, and takes a missing file for an empty one; this one does neither.
@@ -53,19 +55,33 @@ export class DocumentFile implements Adapter<RenderedDocument> {
     return bytes;
   }
 
-  /** Its bytes as they are asked for, unchecked. */
-  async *chunks(): AsyncGenerator<Buffer> {
+  /** Its bytes as they are asked for, unchecked, in whole lines if these are not very long; what comes next is read meanwhile. */
+  async *chunks(comesBefore?: (head: Buffer) => boolean): AsyncGenerator<Buffer> {
     const file = await this.#disk.open(this.#path, 'read');
-    try {
+    const buffers: [Buffer, Buffer] = [Buffer.alloc(0), Buffer.alloc(0)];
+    const read = async (turn: number, position: number): Promise<Buffer> => {
       // Little at first: a report by campaign needs no more.
-      for (let [position, bytes] = [0, sliceBytes]; ; bytes = Math.min(2 * bytes, chunkBytes)) {
-        const chunk = Buffer.allocUnsafeSlow(bytes);
-        const got = await file.read(chunk, position);
-        if (got === 0) return;
-        position += got;
-        yield chunk.subarray(0, got);
+      const bytes = Math.min(sliceBytes * 2 ** turn, chunkBytes);
+      if ((buffers[turn % 2] as Buffer).length < bytes) buffers[turn % 2] = Buffer.allocUnsafeSlow(bytes);
+      const buffer = buffers[turn % 2] as Buffer;
+      return wholeLines(buffer.subarray(0, await file.read(buffer, position)));
+    };
+    let next: Promise<Buffer> | undefined;
+    try {
+      const first = await read(0, 0);
+      const isBefore = comesBefore?.(lastLine(first)) === true;
+      let position = comesBefore && isBefore ? await seekLine(file, this.entry.size, comesBefore) : first.length;
+      if (!isBefore) yield first;
+      next = read(1, position);
+      for (let turn = 2; ; turn++) {
+        const chunk = await next;
+        if (chunk.length === 0) return;
+        position += chunk.length;
+        next = read(turn, position);
+        yield chunk;
       }
     } finally {
+      await next?.catch(() => undefined);
       await file.close();
     }
   }
@@ -91,6 +107,16 @@ async function writeLines(file: OpenFile, lines: RenderedDocument['lines']): Pro
   }
   await flush();
   return { size, sum };
+}
+
+/** Without the beginning of a line at the end, which is read again. */
+function wholeLines(bytes: Buffer): Buffer {
+  const end = bytes.lastIndexOf(lineFeed) + 1;
+  return end === 0 ? bytes : bytes.subarray(0, end);
+}
+
+function lastLine(bytes: Buffer): Buffer {
+  return bytes.subarray(bytes.lastIndexOf(lineFeed, -2) + 1);
 }
 
 /** UTF-8 as text. Most of it is plain ASCII, which needs no decoding, and there is much of it to read. */

@@ -4,7 +4,8 @@ import type { ImpressionQuery } from '../store.ts';
 import type { DocumentOwner, RenderedDocument, WrittenDocument } from './document-owner.ts';
 import type { EventProgress, EventRecord } from './event-record.ts';
 import { ReportSums } from './report-sums.ts';
-import { mergedLines, sectionCells } from './rollup-lines.ts';
+import { mergedLines } from './rollup-lines.ts';
+import { sectionRuns } from './rollup-runs.ts';
 
 /** Days outside these share one document, so that a TV with a wrong clock cannot make a million of them. */
 const firstDay = '2000-01-01';
@@ -104,9 +105,7 @@ export class Rollups implements DocumentOwner {
     for (const document of documents) {
       if (!document) continue;
       sums.rewind();
-      for await (const cells of sectionCells(document, sections)) {
-        for (const [day, key, impressions, seconds] of cells) if (within(day)) sums.add(key, { impressions, seconds });
-      }
+      for await (const run of sectionRuns(document, sections)) if (within(run.day)) sums.addRun(run);
     }
     return sums;
   }

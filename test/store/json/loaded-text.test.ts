@@ -3,7 +3,6 @@ import { JsonText, lineBounds } from '../../../src/store/json/json-text.ts';
 import { Base } from '../../../src/store/json/layer.ts';
 import { LoadedLines } from '../../../src/store/json/loaded-lines.ts';
 import { playlistDocument } from '../../../src/store/json/playlist-document.ts';
-import { ReportSums } from '../../../src/store/json/report-sums.ts';
 import { SharedIds } from '../../../src/store/json/shared-ids.ts';
 import { TextRows } from '../../../src/store/json/text-rows.ts';
 import { guid } from '../sample-batch.ts';
@@ -102,23 +101,5 @@ describe('ids that rows share', () => {
     ids.share({ ...tables, venues: undefined } as never);
     ids.clear();
     expect(tables).toEqual({ screens: [screen], devices: [device], tokens: [token] });
-  });
-});
-
-describe('the sums of a report', () => {
-  it('are the same in whatever order keys come', () => {
-    const sums = new ReportSums();
-    const documents = [['b', 'd'], ['a', 'b', 'c', 'd'], ['c'], ['e', 'a']];
-    for (const keys of documents) {
-      sums.rewind();
-      for (const key of keys) sums.add(key, { impressions: 1, seconds: 2 });
-    }
-    expect(sums.rows()).toEqual([
-      { key: 'a', impressions: 2, seconds: 4 },
-      { key: 'b', impressions: 2, seconds: 4 },
-      { key: 'c', impressions: 2, seconds: 4 },
-      { key: 'd', impressions: 2, seconds: 4 },
-      { key: 'e', impressions: 1, seconds: 2 },
-    ]);
   });
 });
