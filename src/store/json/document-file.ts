@@ -120,7 +120,7 @@ function lastLine(bytes: Buffer): Buffer {
 }
 
 /** UTF-8 as text. Most of it is plain ASCII, which needs no decoding, and there is much of it to read. */
-export function decoded(bytes: Buffer): string {
+function decoded(bytes: Buffer): string {
   return isAscii(bytes) ? bytes.toString('latin1') : bytes.toString();
 }
 
