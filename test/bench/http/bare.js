@@ -23,15 +23,11 @@ function sendObject(response, status, names, body, requestId) {
   response.writeHead(status, headers).end(body);
 }
 
-/** `setHeader` for each, which is how most people write it. */
-function sendSet(response, status, names, body, requestId) {
-  response.statusCode = status;
-  for (let at = 0; at < names.length; at += 2) response.setHeader(names[at], names[at + 1]);
-  if (body !== undefined) response.setHeader('Content-Length', body.length);
-  response.setHeader('X-Request-Id', requestId);
-  response.setHeader('X-Content-Type-Options', 'nosniff');
-  response.setHeader('Referrer-Policy', 'no-referrer');
-  response.end(body);
+/** `writeHead` with one array, and the body as Latin-1 text, which goes out in one piece with it. */
+function sendLatin(response, status, names, body, requestId) {
+  const always = ['X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer'];
+  response.writeHead(status, body === undefined ? [...names, ...always] : [...names, 'Content-Length', body.length, ...always]);
+  response.end(body, 'latin1');
 }
 
 /** Collects the chunks. */
@@ -64,15 +60,18 @@ async function readIterated(request) {
   return Buffer.concat(chunks);
 }
 
-const tries = { flat: [sendFlat, readChunks], object: [sendObject, readInto], set: [sendSet, readIterated] };
+const tries = { flat: [sendFlat, readChunks], object: [sendObject, readInto], latin: [sendLatin, readIterated] };
 const [send, read] = tries[variant];
 const json = ['Content-Type', 'application/json'];
 
-const problem = (response, status, requestId) => send(response, status, json, Buffer.from(`{"status":${status}}`), requestId);
+/** ASCII text in the form that `send` takes. */
+const plain = (text) => (send === sendFlat ? Buffer.from(text) : text);
+const problem = (response, status, requestId) => send(response, status, json, plain(`{"status":${status}}`), requestId);
 
+/** The playlists and configs here are pure ASCII. */
 function conditional(request, response, { etag, names, bytes, text }, requestId) {
   if (request.headers['if-none-match'] === etag) send(response, 304, names, undefined, requestId);
-  else send(response, 200, names, send === sendObject ? text : bytes, requestId);
+  else send(response, 200, names, send === sendFlat ? bytes : text, requestId);
 }
 
 async function take(request, response, device, requestId) {
@@ -88,7 +87,7 @@ async function take(request, response, device, requestId) {
   }
   if (!isBatch(events)) return problem(response, 400, requestId);
   await log.append(lineOf(device, bytes));
-  send(response, 202, json, Buffer.from(`{"received":${events.length}}`), requestId);
+  send(response, 202, json, plain(`{"received":${events.length}}`), requestId);
 }
 
 const server = createServer((request, response) => {

@@ -149,7 +149,7 @@ afterAll(async () => {
 /** The fastest of three tries at a bare server, by its CPU. */
 async function fastestBare(discipline: Discipline, synced = 'synced'): Promise<Contestant> {
   const tries: Contestant[] = [];
-  for (const variant of ['flat', 'object', 'set']) {
+  for (const variant of ['flat', 'object', 'latin']) {
     const name = `bare (${variant}${synced === 'synced' ? '' : ', unsynced'})`;
     tries.push(all.find((server) => server.name === name) ?? (await start(name, 'bare.js', [folder, variant, synced])));
   }

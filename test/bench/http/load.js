@@ -1,4 +1,4 @@
-// The load: connections that each send a request, wait for its answer, and send the next. Written on bare sockets, so that it never is what is measured.
+// The load: connections, each of one TV, that send a request, wait for its answer, and send the next. Written on bare sockets, so that it never is what is measured.
 import { connect } from 'node:net';
 
 const headEnd = Buffer.from('\r\n\r\n');
@@ -12,12 +12,13 @@ async function run({ port, requests, connections, ms, count = Number.POSITIVE_IN
   const endMs = startMs + ms;
   const goesOn = () => next < count && performance.now() < endMs;
 
-  const one = () =>
+  const one = (_, n) =>
     new Promise((resolve, reject) => {
       const socket = connect({ port, host: '127.0.0.1', noDelay: true });
       let rest = null;
       const send = () => {
-        socket.write(messages[next++ % messages.length]);
+        next++;
+        socket.write(messages[n % messages.length]);
       };
       socket.on('connect', send);
       socket.on('error', reject);
