@@ -3,7 +3,7 @@ import type { Playlist } from '../../domain/records.ts';
 import type { RenderedDocument, WrittenDocument } from './document-owner.ts';
 import { unavailable } from './group-log.ts';
 import type { ColdTable, MakeColdTable } from './parts.ts';
-import { shardOf } from './shard.ts';
+import { shardNames } from './shard.ts';
 import { textLines } from './text-lines.ts';
 
 const shards = 256;
@@ -100,9 +100,7 @@ class ColdPlaylists implements ColdTable {
 }
 
 /** The document that a screen's past versions lie in. */
-export function pastDocument(screenId: string): string {
-  return `past-${shardOf(screenId, shards)}`;
-}
+export const pastDocument = shardNames('past', shards);
 
 /** The screen of a row's id, `<screen>/<version>`. */
 export function screenOf(id: string): string {

@@ -2,7 +2,7 @@ import type { DocumentOwner, RenderedDocument, WrittenDocument } from './documen
 import type { EventProgress, EventRecord, KeyMark } from './event-record.ts';
 import { JsonText } from './json-text.ts';
 import { LoadedLines } from './loaded-lines.ts';
-import { shardOf } from './shard.ts';
+import { shardNames } from './shard.ts';
 
 /** The last keys of each device that are remembered (docs/protocol.md §2.5). */
 export const rememberedKeys = 128;
@@ -170,9 +170,7 @@ export class IdempotencyRings implements DocumentOwner {
 }
 
 /** The document that a device's keys lie in. */
-export function ringsDocument(deviceId: string): string {
-  return `rings-${shardOf(deviceId, shards)}`;
-}
+export const ringsDocument = shardNames('rings', shards);
 
 /** Encodes them as they are asked for: each takes 5 µs. */
 function* linesOf(rings: readonly (JsonText | readonly [string, Uint32Array])[]): Generator<string> {

@@ -3,7 +3,7 @@ import type { DeviceMarks, TokenMarks } from '../../domain/records.ts';
 import type { RenderedDocument, WrittenDocument } from './document-owner.ts';
 import { JsonText, lineBounds } from './json-text.ts';
 import type { MakeMarks, Marks, PartContext } from './parts.ts';
-import { shardOf } from './shard.ts';
+import { shardNames } from './shard.ts';
 
 const shards = 64;
 /** Documents are written at most this often: a fleet changes all of them in every minute. */
@@ -119,9 +119,7 @@ class MarkDocuments implements Marks {
 }
 
 /** The document that a device's or token's marks lie in. */
-export function marksDocument(id: string): string {
-  return `marks-${shardOf(id, shards)}`;
-}
+export const marksDocument = shardNames('marks', shards);
 
 /** What a line says. */
 function noted(line: JsonText): AnyMarks {
@@ -129,11 +127,14 @@ function noted(line: JsonText): AnyMarks {
   return joined(undefined, marks);
 }
 
-/** Notes in place, and makes nothing anew, where all that is given was noted before: so it is with every request of a TV but the first. */
+/** Notes in place, and makes nothing anew, where all that is given was noted before: so it is with every request of a TV but the first. Else `false`: all of it is to be noted anew. */
 function renewed(known: AnyMarks, marks: AnyMarks): boolean {
   const [into, from] = [known as Record<string, unknown>, marks as Record<string, unknown>];
-  for (const member in from) if (into[member] === undefined && from[member] !== undefined) return false;
-  for (const member in from) if (from[member] !== undefined) into[member] = from[member];
+  for (const member in from) {
+    if (from[member] === undefined) continue;
+    if (into[member] === undefined) return false;
+    into[member] = from[member];
+  }
   return true;
 }
 

@@ -1,6 +1,8 @@
-import { crc32 } from 'node:zlib';
+import { textSum } from '../../domain/text-sum.ts';
 
-/** Which of `count` documents (a power of 16, or near below one) a record belongs to, as hexadecimal digits of fixed length. */
-export function shardOf(id: string, count: number): string {
-  return (crc32(id) % count).toString(16).padStart((count - 1).toString(16).length, '0');
+/** Tells the name of the document that a record belongs to, of `count` of them: `<kind>-` and hexadecimal digits of fixed length. */
+export function shardNames(kind: string, count: number): (id: string) => string {
+  const digits = (count - 1).toString(16).length;
+  const names = Array.from({ length: count }, (_, n) => `${kind}-${n.toString(16).padStart(digits, '0')}`);
+  return (id) => names[textSum(id) % count] as string;
 }

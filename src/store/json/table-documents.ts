@@ -4,7 +4,7 @@ import { JsonText } from './json-text.ts';
 import type { Base } from './layer.ts';
 import type { LoadedLines } from './loaded-lines.ts';
 import { playlistDocument, playlistDocuments, screenShards } from './playlist-document.ts';
-import { shardOf } from './shard.ts';
+import { shardNames } from './shard.ts';
 import { SharedIds } from './shared-ids.ts';
 import type { Row } from './table-index.ts';
 
@@ -15,8 +15,8 @@ const venueShards = 64;
 
 const configDocument = {
   tenant: () => 'rows-tenants',
-  venue: (id: string) => `rows-venues-${shardOf(id, venueShards)}`,
-  screen: (id: string) => `rows-screens-${shardOf(id, screenShards)}`,
+  venue: shardNames('rows-venues', venueShards),
+  screen: shardNames('rows-screens', screenShards),
 };
 
 /** In which document a row lies: what changes together lies together. */
