@@ -3,6 +3,7 @@ import { SignageError } from '../domain/error.ts';
 import type { TenantCaller } from '../service/context.ts';
 import type { DeviceCaller } from '../service/device-auth.ts';
 import type { Services } from '../service/services.ts';
+import { shownKey } from '../service/shown-key.ts';
 import { type Operation, type OperationId, type Operations, operations } from '../wire/operations.ts';
 import { type Schemas, schemas } from '../wire/schemas.ts';
 import type { Ctx } from './arrival.ts';
@@ -45,7 +46,7 @@ async function authenticate(services: Services, operation: Operation, id: Operat
   if (access === 'public') return undefined;
   if (access === 'device') {
     const call = { id: context.req.param('id') ?? '', onlyReads: operation.method === 'GET' };
-    return services.deviceAuth(header('authorization'), call, context.var.origin);
+    return services.deviceAuth(shownKey(header('authorization')), call, context.var.origin);
   }
   const credentials = { authorization: header('authorization'), tenant: header('x-tenant-id') };
   const demand = { role: access, tenantOptional: tenantOptional(operation, id), wholeTenant: operation.wholeTenant ?? false };

@@ -1,9 +1,7 @@
-import { hashKey, isKey } from '../domain/api-key.ts';
 import { type Awaitable, andThen } from '../domain/awaitable.ts';
 import { hasCode } from '../domain/error.ts';
 import type { Device, DeviceKey, Screen } from '../domain/records.ts';
-import type { KeyBearer, Reader } from '../store/store.ts';
-import { bearer } from './bearer.ts';
+import type { KeyBearer } from '../store/store.ts';
 import type { Kit, Origin } from './context.ts';
 import { byDevice, refused, useKey } from './device-keys.ts';
 import type { KeyGrace } from './key-grace.ts';
@@ -23,12 +21,6 @@ export interface DeviceCaller extends Origin {
 export function makeDeviceAuth(kit: Kit, trust: Trust, grace?: KeyGrace) {
   const { store, clock } = kit;
 
-  function bearerOf(authorization: string | undefined, keys: Pick<Reader, 'keyBearer'>): Awaitable<KeyBearer | undefined> {
-    if (authorization === undefined) throw refused('missing');
-    const text = bearer(authorization);
-    return text !== undefined && isKey('dak_', text) ? keys.keyBearer(hashKey(text)) : undefined;
-  }
-
   function admit(found: KeyBearer | undefined, id: string, origin: Origin): Awaitable<DeviceCaller> {
     if (!found) throw refused('invalid');
     const { key, device, screen } = found;
@@ -46,8 +38,9 @@ export function makeDeviceAuth(kit: Kit, trust: Trust, grace?: KeyGrace) {
 
   function welcome(caller: DeviceCaller): DeviceCaller {
     const { device, address } = caller;
-    store.touch('device', device.id, { lastSeenAt: clock.now(), lastAddress: address });
-    trust.remember(address, device.tenantId);
+    const nowMs = clock.now();
+    store.touch('device', device.id, { lastSeenAt: nowMs, lastAddress: address });
+    trust.remember(address, device.tenantId, nowMs);
     return caller;
   }
 
@@ -64,14 +57,15 @@ export function makeDeviceAuth(kit: Kit, trust: Trust, grace?: KeyGrace) {
   }
 
   /**
-   * `id` is the one in the path: the screen's or the device's, in any case; `onlyReads` says that nothing is to be stored for the TV. Answers,
-   * or throws, at once where the store does.
+   * `hash` is what `shownKey` made of the header. `id` is the one in the path: the screen's or the device's, in any case; `onlyReads` says that nothing is
+   * to be stored for the TV. Answers, or throws, at once where the store does.
    */
   return function authenticate(
-    authorization: string | undefined,
+    hash: string | undefined,
     { id, onlyReads }: { id: string; onlyReads: boolean },
     origin: Origin,
   ): Awaitable<DeviceCaller> {
-    return andThen(bearerOf(authorization, onlyReads && grace ? grace : store.read), (found) => admit(found, id, origin));
+    const keys = onlyReads && grace ? grace : store.read;
+    return andThen(hash === undefined ? undefined : keys.keyBearer(hash), (found) => admit(found, id, origin));
   };
 }

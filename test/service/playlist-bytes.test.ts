@@ -4,7 +4,8 @@ import { item } from '../support/content.ts';
 import { playlistRow, screenRow } from '../support/playlist-rows.ts';
 
 const screen = screenRow({});
-const row = (version: number) => Object.freeze(playlistRow(screen, { version, items: JSON.stringify([item()]) }));
+const row = (version: number, title = 'Grüße ☀') =>
+  Object.freeze(playlistRow(screen, { version, items: JSON.stringify([item({ title })]) }));
 
 describe('the bytes of a playlist', () => {
   it('say what the row says, until when it is valid, and are made once', () => {
@@ -18,6 +19,15 @@ describe('the bytes of a playlist', () => {
     expect(bytesOf(one, 1760000000)).toBe(bytes);
   });
 
+  it('are text where that is ASCII, which takes a byte for each character', () => {
+    const bytesOf = makePlaylistBytes();
+    const [plain, other] = [bytesOf(row(1, 'Spring'), 1), bytesOf(row(1, 'Grüße'), 1)];
+    expect(plain).toBeTypeOf('string');
+    expect(JSON.parse(plain as string).items[0].title).toBe('Spring');
+    expect(other).toBeInstanceOf(Uint8Array);
+    expect(JSON.parse(other.toString()).items[0].title).toBe('Grüße');
+  });
+
   it('are made anew for another end, another version, and a row that may change', () => {
     const bytesOf = makePlaylistBytes();
     const one = row(1);
@@ -25,7 +35,7 @@ describe('the bytes of a playlist', () => {
     expect(JSON.parse(bytesOf(one, 2).toString()).validUntil).toBe(2);
     expect(bytesOf(one, 1)).not.toBe(before);
     expect(JSON.parse(bytesOf(row(2), 1).toString()).version).toBe(2);
-    const loose = playlistRow(screen, { version: 3 });
+    const loose = { ...row(3) };
     expect(bytesOf(loose, 1)).not.toBe(bytesOf(loose, 1));
   });
 

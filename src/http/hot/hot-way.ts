@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Awaitable, andThen } from '../../domain/awaitable.ts';
+import type { Awaitable } from '../../domain/awaitable.ts';
 import type { DeviceCaller } from '../../service/device-auth.ts';
 import type { AppOptions } from '../app-options.ts';
 import { parseBody } from '../body.ts';
@@ -7,6 +7,7 @@ import { defaultBodyLimit, type Reply } from '../pipeline.ts';
 import { runtimeReplies } from '../runtime-replies.ts';
 import { checkBody } from '../validate.ts';
 import { commonHeaders, makeVisits, type Visit } from '../visits.ts';
+import { makeConnectionKeys } from './connection-keys.ts';
 import { type HotCall, hotCall } from './hot-call.ts';
 import { readAnnounced } from './read-announced.ts';
 
@@ -15,17 +16,18 @@ export type HotWay = (incoming: IncomingMessage, outgoing: ServerResponse, next:
 
 const [common, typeName] = [Object.entries(commonHeaders).flat(), 'Content-Type'];
 
-/** Names and values in one array are what Node writes quickest. */
+/** Names and values in one array are what Node writes quickest; and ASCII, which it can write in one piece with them, as Latin-1. */
 function write(outgoing: ServerResponse, requestId: string, type: string, { status = 200, headers = {}, body = null }: Reply): void {
-  const all: (string | number)[] = ['X-Request-Id', requestId, ...common];
+  const all: string[] = ['X-Request-Id', requestId, ...common];
   for (const name in headers) all.push(name, headers[name] as string);
   if (body === null) {
-    outgoing.writeHead(status, all as string[]).end();
+    outgoing.writeHead(status, all).end();
     return;
   }
   const content = body as string | Uint8Array;
-  all.push(typeName, type, 'Content-Length', typeof content === 'string' ? Buffer.byteLength(content) : content.length);
-  outgoing.writeHead(status, all as string[]).end(content);
+  const length = typeof content === 'string' ? Buffer.byteLength(content) : content.length;
+  all.push(typeName, type, 'Content-Length', String(length));
+  outgoing.writeHead(status, all).end(content, length === content.length ? 'latin1' : 'utf8');
 }
 
 /**
@@ -38,6 +40,7 @@ export function makeHotWay(options: AppOptions): HotWay | undefined {
   if (corsOrigins.length > 0 || refusals) return undefined;
   const visits = makeVisits(options);
   const replies = runtimeReplies(services, metrics);
+  const keyOf = makeConnectionKeys();
 
   function answer(outgoing: ServerResponse, visit: Visit, { operation }: HotCall, reply: Reply): void {
     write(outgoing, visit.origin.requestId, 'application/json', reply);
@@ -51,20 +54,26 @@ export function makeHotWay(options: AppOptions): HotWay | undefined {
     visits.end(visit, operation, status);
   }
 
-  function get({ headers }: IncomingMessage, outgoing: ServerResponse, visit: Visit, call: HotCall): void {
-    const reply = call.operation === 'getPlaylist' ? replies.playlist : replies.config;
-    const done = (made: Reply) => answer(outgoing, visit, call, made);
-    const failed = (thrown: unknown) => refuse(outgoing, visit, call, thrown);
+  function replyTo({ headers }: IncomingMessage, { operation }: HotCall, device: DeviceCaller): Awaitable<Reply> {
+    const reply = operation === 'getPlaylist' ? replies.playlist : replies.config;
+    return reply(device, headers['if-none-match']);
+  }
+
+  function get(incoming: IncomingMessage, outgoing: ServerResponse, visit: Visit, call: HotCall): void {
     let made: Awaitable<Reply>;
     try {
-      const caller = services.deviceAuth(headers.authorization, { id: call.id, onlyReads: true }, visit.origin);
-      made = andThen(caller, (device) => reply(device, headers['if-none-match']));
+      const caller = services.deviceAuth(keyOf(incoming), { id: call.id, onlyReads: true }, visit.origin);
+      made = caller instanceof Promise ? caller.then((device) => replyTo(incoming, call, device)) : replyTo(incoming, call, caller);
     } catch (thrown) {
-      failed(thrown);
+      refuse(outgoing, visit, call, thrown);
       return;
     }
-    if (made instanceof Promise) void made.then(done, failed);
-    else done(made);
+    if (made instanceof Promise) {
+      void made.then(
+        (reply) => answer(outgoing, visit, call, reply),
+        (thrown) => refuse(outgoing, visit, call, thrown),
+      );
+    } else answer(outgoing, visit, call, made);
   }
 
   async function take(
@@ -89,7 +98,7 @@ export function makeHotWay(options: AppOptions): HotWay | undefined {
     const proceed = (caller: DeviceCaller) => void take(incoming, outgoing, visit, call, caller);
     let caller: Awaitable<DeviceCaller>;
     try {
-      caller = services.deviceAuth(incoming.headers.authorization, { id: call.id, onlyReads: false }, visit.origin);
+      caller = services.deviceAuth(keyOf(incoming), { id: call.id, onlyReads: false }, visit.origin);
     } catch {
       next();
       return;
