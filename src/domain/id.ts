@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock, Random } from './clock.ts';
 
-/** Makes a fresh id at each call. */
-export type IdSource = () => string;
+/** Makes a fresh id at each call; whoever has just asked what time it is may say so. */
+export type IdSource = (nowMs?: number) => string;
 
 const guid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -36,28 +36,29 @@ export function makeIdSource(clock: Clock, random: Random = randomBytes): IdSour
     const hex = ms.toString(16).padStart(12, '0');
     timeText = `${hex.slice(0, 8)}-${hex.slice(8)}-7`;
   };
-  return () => {
-    const now = clock.now();
+  return (now = clock.now()) => {
     if (now > timeMs) begin(now);
     else if (++counter > 0xfff) begin(timeMs + 1);
-    const tail = next();
-    return `${timeText}${(0x1000 | counter).toString(16).slice(1)}-${variants[Number.parseInt(tail[0] as string, 16) & 3]}${tail.slice(1, 4)}-${tail.slice(4)}`;
+    return timeText + counters[counter] + next();
   };
 }
 
-const variants = '89ab';
+const counters = Array.from({ length: 0x1000 }, (_, counter) => `${(0x1000 | counter).toString(16).slice(1)}-`);
 const drawnAtOnce = 64;
 
-/** 8 random bytes in hex at each call: to draw few at a time costs more than all else there is to an id. */
+/** The last 8 bytes of an id at each call: variant and random bits. To draw few at a time costs more than all else there is to an id. */
 function drawn(random: Random): () => string {
-  let hex = '';
-  let at = 0;
+  let tails: string[] = [];
   return () => {
-    if (at >= hex.length) {
-      hex = Buffer.from(random(8 * drawnAtOnce)).toString('hex');
-      at = 0;
+    if (tails.length === 0) {
+      const bytes = Buffer.from(random(8 * drawnAtOnce));
+      for (let at = 0; at < bytes.length; at += 8) bytes[at] = ((bytes[at] as number) & 0x3f) | 0x80;
+      tails =
+        bytes
+          .toString('hex')
+          .match(/.{16}/g)
+          ?.map((hex) => `${hex.slice(0, 4)}-${hex.slice(4)}`) ?? [];
     }
-    at += 16;
-    return hex.slice(at - 16, at);
+    return tails.pop() as string;
   };
 }

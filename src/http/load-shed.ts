@@ -31,6 +31,8 @@ const longestLookMs = 30 * secondMs;
 
 /** What operators and browsers ask of the service itself, and preflights: answered at once, also while it is overloaded. */
 const always = /^\/(healthz|readyz|metrics|openapi\.json|docs|media)\b/;
+/** What TVs ask, which is nearly all. */
+const runtime = '/devices/';
 const longPoll = /^\/v1\/.*[?&]waitSeconds=/;
 
 function kindOf({ method, url = '' }: IncomingMessage): ShedKind {
@@ -74,7 +76,7 @@ export function makeLoadShed({ clock, random, refuse, onShed, onTurn = () => {},
       if (nowMs < lookedAtMs) lookedAtMs = nowMs;
       if (hasTurned && nowMs - lookedAtMs >= lookMs) look(nowMs);
       const url = incoming.url ?? '';
-      if (incoming.method === 'OPTIONS' || always.test(url)) return true;
+      if (incoming.method === 'OPTIONS' || (!url.startsWith(runtime) && always.test(url))) return true;
       const kind = kindOf(incoming);
       const lane = lanes[kind];
       if (!lane.isOpen) {

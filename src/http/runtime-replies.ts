@@ -19,11 +19,13 @@ function checkEventSizes({ scan }: ReadBody): void {
   throw invalid(scan.elements.flatMap((size, index) => (size > maxEventBytes ? [{ path: `/${index}`, message }] : [])));
 }
 
-/** 200 with the body, or 304 with the same headers; private to the TV that asked. */
+/** 200 with the body, or 304 with the same headers. */
 function conditional(body: Answer['body'], headers: Record<string, string>): Reply {
-  headers['Cache-Control'] = 'private, no-cache';
-  return body === null ? { status: 304, headers } : { status: 200, body, headers };
+  return { status: body === null ? 304 : 200, body, headers };
 }
+
+/** Private to the TV that asked. */
+const cacheControl = 'private, no-cache';
 
 /** What TVs ask for all day, answered; a TV has shown its key, and a body was checked. At once, where the store answers at once. */
 export function runtimeReplies(
@@ -33,13 +35,13 @@ export function runtimeReplies(
   return {
     playlist(caller: DeviceCaller, ifNoneMatch: string | undefined): Awaitable<Reply> {
       return andThen(playback.playlist(caller, ifNoneMatch), ({ body, etag, version, source }) =>
-        conditional(body, { 'X-Playlist-Version': String(version), 'X-Source': source, ETag: etag }),
+        conditional(body, { 'X-Playlist-Version': String(version), 'X-Source': source, ETag: etag, 'Cache-Control': cacheControl }),
       );
     },
 
     config(caller: DeviceCaller, ifNoneMatch: string | undefined): Awaitable<Reply> {
       return andThen(playback.config(caller, ifNoneMatch), ({ body, etag, source }) =>
-        conditional(body, { 'X-Config-Source': source, ETag: etag }),
+        conditional(body, { 'X-Config-Source': source, ETag: etag, 'Cache-Control': cacheControl }),
       );
     },
 

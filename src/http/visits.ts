@@ -23,7 +23,8 @@ export function makeVisits({ newId, clock, trustedProxies, metrics, log }: Visit
   return {
     /** `requestId` is the caller's, if it sent one. */
     begin(requestId: string | null | undefined, incoming: IncomingMessage | undefined): Visit {
-      return { startMs: clock.now(), origin: { requestId: requestIdOf(requestId, newId), address: addressOf(incoming) } };
+      const startMs = clock.now();
+      return { startMs, origin: { requestId: requestIdOf(requestId, newId, startMs), address: addressOf(incoming) } };
     },
 
     /** The answer to a thrown thing; the log is told of what is ours to mend. */

@@ -22,8 +22,8 @@ export function makeChain(links: readonly Link[], clock: Clock): PlaylistChain {
     if (!link) return failure ? { kind: 'failed', ...failure } : { kind: 'none' };
     const { origin, watch } = link;
     const startMs = clock.now();
-    const answered = (answer: OriginAnswer): Awaitable<ChainAnswer> => {
-      watch?.answered(outcome(answer), startMs);
+    const answered = (answer: OriginAnswer, endMs = clock.now()): Awaitable<ChainAnswer> => {
+      watch?.answered(outcome(answer), startMs, endMs);
       if (answer.kind === 'playlist') return { kind: 'playlist', playlist: answer.playlist, source: origin.name };
       return answer.kind === 'decided-none' ? { kind: 'none' } : askFrom(turn + 1, screen, failure);
     };
@@ -37,7 +37,8 @@ export function makeChain(links: readonly Link[], clock: Clock): PlaylistChain {
     } catch (cause) {
       return failed(cause);
     }
-    return answer instanceof Promise ? answer.then(answered, failed) : answered(answer);
+    // What was there at once took no time.
+    return answer instanceof Promise ? answer.then((late) => answered(late), failed) : answered(answer, startMs);
   }
 
   return (screen) => askFrom(0, screen);

@@ -44,8 +44,7 @@ export class OriginWatch {
     this.#sinceMs = options.clock.now();
   }
 
-  answered(outcome: 'playlist' | 'none', startMs: number): void {
-    const nowMs = this.#options.clock.now();
+  answered(outcome: 'playlist' | 'none', startMs: number, nowMs: number): void {
     this.#took(nowMs - startMs);
     this.#note(outcome, nowMs);
   }

@@ -82,12 +82,13 @@ export function makePlayback(kit: Kit, { ask: askOrigins, served, configCopies }
       if (answer.kind !== 'playlist') throw refuse(device.id, answer);
       const { playlist: row, source } = answer;
       const { playlistId, version } = row;
-      const validUntil = Math.floor(servedValidUntil(row, clock.now()) / 1000);
+      const nowMs = clock.now();
+      const validUntil = Math.floor(servedValidUntil(row, nowMs) / 1000);
       // What a TV gets is a function of these.
       const etag = `"${playlistId}.${version}.${validUntil}"`;
       const known = matches(ifNoneMatch, etag);
       store.touch('device', device.id, {
-        lastPlaylistAt: clock.now(),
+        lastPlaylistAt: nowMs,
         lastPlaylistStatus: known ? 304 : 200,
         lastPlaylistVersion: version,
       });

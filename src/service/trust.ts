@@ -24,7 +24,7 @@ export function sourceOf(address: string | null): string {
 
 /** Remembers from where a tenant's tokens and device keys have worked (docs/protocol.md §3.5). */
 export interface Trust {
-  remember(address: string | null, tenantId: string): void;
+  remember(address: string | null, tenantId: string, nowMs?: number): void;
   /**
    * The tenants of which a credential worked there within 24 hours, the latest first, at most eight. `shared` is what the store remembers of the source,
    * and `nowMs` its time.
@@ -37,6 +37,8 @@ export function makeTrust(store: Pick<Store, 'attempts'>, clock: Clock): Trust {
   const sources = new Map<string, Map<string, Use>>();
   const sourceOfAddress = new Map<string, string>();
   const tell = makeTrustTeller(store);
+  /** The last of `sources`, as requests come one after the other from a site or through a proxy. */
+  let latest: Use | undefined;
 
   function knownSource(address: string): string {
     const known = sourceOfAddress.get(address);
@@ -47,15 +49,21 @@ export function makeTrust(store: Pick<Store, 'attempts'>, clock: Clock): Trust {
     return source;
   }
 
+  function putLast(use: Use): void {
+    const { source, tenantId } = use;
+    const tenants = sources.get(source) ?? new Map<string, Use>();
+    sources.delete(source);
+    sources.set(source, tenants.set(tenantId, use));
+    if (sources.size > mostSources) sources.delete(sources.keys().next().value as string);
+    latest = use;
+  }
+
   return {
-    remember(address, tenantId) {
+    remember(address, tenantId, nowMs = clock.now()) {
       const source = knownSource(address ?? '');
-      const tenants = sources.get(source) ?? new Map<string, Use>();
-      const use = tenants.get(tenantId) ?? { source, tenantId, workedAt: never, toldAt: never };
-      use.workedAt = clock.now();
-      sources.delete(source);
-      sources.set(source, tenants.set(tenantId, use));
-      if (sources.size > mostSources) sources.delete(sources.keys().next().value as string);
+      const use = sources.get(source)?.get(tenantId) ?? { source, tenantId, workedAt: never, toldAt: never };
+      use.workedAt = nowMs;
+      if (use !== latest) putLast(use);
       if (Math.abs(use.workedAt - use.toldAt) >= tellMs) tell(use);
     },
     of(source, shared, nowMs) {

@@ -56,8 +56,8 @@ export class RowView implements Reader {
     this.guard();
     const key = this.holder('deviceKeys', 'hash', hash) as DeviceKey | undefined;
     if (!key) return undefined;
-    const [device, screen] = [this.hot('devices', key.deviceId), this.hot('screens', key.screenId)];
-    return { key, device: device as Device | undefined, screen: screen as Screen | undefined };
+    const device = this.hot('devices', key.deviceId) as Device | undefined;
+    return { key, device, screen: this.hot('screens', key.screenId) as Screen | undefined };
   }
 
   /** The row that has a unique key. */

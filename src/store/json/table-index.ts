@@ -77,7 +77,8 @@ export class TableIndex {
 
   /** The row that has this unique key. */
   holder(index: string, key: string): string | undefined {
-    return this.#unique.find((one) => one.name === index)?.holders.get(key);
+    for (const one of this.#unique) if (one.name === index) return one.holders.get(key);
+    return undefined;
   }
 
   /** Rows whose member has this value, in order. */
