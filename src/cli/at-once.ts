@@ -1,10 +1,16 @@
 // What bin/signage.js loads at first, built into one small file: see test/config/bundle.js.
 import { completionScripts } from './completion/scripts.ts';
-import type { Io } from './io.ts';
+import { directOutput } from './direct-output.ts';
+import { type Io, processIo } from './io.ts';
 import { type CommandAsked, route } from './route.ts';
 import { type Facts, tellHelp, tellVersion } from './tell.ts';
 
-export { processIo } from './io.ts';
+export { processIo };
+
+/** Where that is written which is told at once. */
+export function directIo({ stdout, stderr }: Io): Pick<Io, 'stdout' | 'stderr'> {
+  return { stdout: directOutput(1, stdout), stderr: directOutput(2, stderr) };
+}
 
 /** The script that `signage completion bash` asks for, and nothing more. */
 function wantedScript({ path: [noun], words: [shell, ...more] }: CommandAsked): string | undefined {

@@ -2,7 +2,8 @@ import { once } from './once.ts';
 
 /** A stream to write to. */
 export interface Output {
-  write(text: string): void;
+  /** Text, or a piece of it in UTF-8. */
+  write(text: string | Uint8Array): void;
   /** Whether a person sees it. */
   readonly isTTY: boolean;
   /** How many characters fit into a line, where that is known: at a terminal. */
