@@ -102,7 +102,6 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
     const log = this.#log;
     this.#log = undefined;
     await log?.close();
-    if (log?.end?.size === 0) await this.#context.disk.unlink(this.#files.path(log.end.file));
   }
 
   #markNow(): AuditMark {

@@ -231,9 +231,6 @@ class DayFileEventLog implements EventLog, FilePart<EventsMark> {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#log?.close();
-    // A file that never got a batch would be a difference at the next start.
-    const end = this.#log?.end;
-    if (end?.size === 0) await this.#context.disk.unlink(this.#files.path(end.file));
   }
 
   #stepBack(): void {

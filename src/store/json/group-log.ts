@@ -44,16 +44,13 @@ export class GroupLog {
   /** Bytes past `#size` may be left of a failed write. */
   #dirty = false;
   #broken: SignageError | undefined;
+  /** Files that were begun, and have no record yet. */
+  readonly #empty = new Set<string>();
 
   constructor(options: GroupLogOptions) {
     this.#options = options;
     this.#name = options.resume?.file;
     this.#size = options.resume?.size ?? 0;
-  }
-
-  /** The file that was written last, and its good bytes. */
-  get end(): { file: string; size: number } | undefined {
-    return this.#name === undefined ? undefined : { file: this.#name, size: this.#size };
   }
 
   /** Why nothing can be appended any more, if so. */
@@ -76,7 +73,7 @@ export class GroupLog {
     if (free < this.#options.lowWaterBytes) throw unavailable('The disk is full: free some space on it, then try again.');
   }
 
-  /** Waits for what is under way, cuts off what a failed write left, then closes the file. */
+  /** Waits for what is under way, cuts off what a failed write left, then closes the file. What never got a record goes: the next start would wonder at it. */
   async close(): Promise<void> {
     await this.#running;
     const [broken, file] = [this.#broken, this.#file];
@@ -87,6 +84,13 @@ export class GroupLog {
     } finally {
       await file?.close();
     }
+    await this.#removeEmpty();
+  }
+
+  async #removeEmpty(): Promise<void> {
+    const { disk, directory } = this.#options;
+    for (const name of this.#empty) await disk.unlink(`${directory}/${name}`);
+    if (this.#empty.size > 0) await disk.syncDirectory(directory);
   }
 
   async #run(): Promise<void> {
@@ -130,6 +134,7 @@ export class GroupLog {
     await writeFully(file, bytes);
     await this.#sync(file);
     this.#dirty = false;
+    this.#empty.delete(this.#name as string);
     const start = this.#size;
     this.#size += bytes.length;
     return start;
@@ -163,6 +168,7 @@ export class GroupLog {
     const found = await disk.sizeOf(path);
     const resumed = this.#name === name;
     const file = found === undefined && !resumed ? await disk.create(path) : await disk.open(path, 'append');
+    if (!found && !resumed) this.#empty.add(name);
     try {
       // Also for a file that is there: an earlier attempt may have made it and failed here.
       await disk.syncDirectory(directory);

@@ -124,10 +124,8 @@ export class Journal implements FilePart<JournalMark> {
     if (this.#durable.file !== null) await syncFile(disk, `${this.#directory}/${this.#durable.file}`);
   }
 
-  async close(): Promise<void> {
-    await this.#log.close();
-    // A segment that never got a record would be a difference at the next start.
-    if (this.#log.end?.size === 0) await this.#context.disk.unlink(`${this.#directory}/${this.#log.end.file}`);
+  close(): Promise<void> {
+    return this.#log.close();
   }
 
   #segmentFor(seq: number, bytes: number): string {
