@@ -63,7 +63,7 @@ class Story {
     const { status, body } = await this.#service.register(known.code);
     // A finished code is forgotten after a day.
     if (before.status === 404) return this.#expect('a code that is forgotten', status, 404, 429);
-    if (known.end === undefined) this.#expectRegistered(before.body.status, status);
+    if (known.end === undefined) this.#expectRegistered(before.body, status);
     // It may be forgotten between the look and the try.
     else this.#expect(`a code that was ${known.end}`, status, known.end === 'used' ? 409 : 410, 404);
     if (status !== 201) return;
@@ -71,9 +71,21 @@ class Story {
     this.#living.set(body.deviceId, { screenId: known.screenId, apiKey: body.apiKey });
   }
 
-  #expectRegistered(known: string, status: number): void {
-    if (known === 'pending') this.#expect('a code that is pending', status, 201, ...(this.#wasSetBack ? [410, 404] : []));
-    else this.#expect(`a code that is ${known}`, status, 410, ...(this.#wasSetBack ? [404, 201] : []));
+  #expectRegistered(known: { status: string; expiresAt: string }, status: number): void {
+    if (known.status === 'pending') this.#expect('a code that is pending', status, 201, ...(this.#wasSetBack ? [410, 404] : []));
+    else
+      this.#expect(
+        `a code that is ${known.status}`,
+        status,
+        410,
+        ...(this.#mayBeForgotten(known) ? [404] : []),
+        ...(this.#wasSetBack ? [201] : []),
+      );
+  }
+
+  /** A day after it ended, which it did at its `expiresAt` or before, between a look and a try. */
+  #mayBeForgotten({ expiresAt }: { expiresAt: string }): boolean {
+    return this.#wasSetBack || Date.parse(expiresAt) - ttl <= this.#clock.now() - day;
   }
 
   async revoke(): Promise<void> {
