@@ -7,9 +7,9 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startService } from './killed-service.ts';
 
 const token = `mak_${'FleetWeek'.repeat(4)}`;
-const tvs = 250;
+const tvs = 100;
 
-it(`${tvs} TVs live for a week with a service on files: 670,000 events, none lost and none stored twice`, async () => {
+it(`${tvs} TVs live for a week with a service on files: 268,000 events, none lost and none stored twice`, async () => {
   const service = await startService(join(await temporaryFolder(), 'data'), token);
   const life = { speed: Number.POSITIVE_INFINITY, lifeMs: 7 * dayMs, seed: 'week' };
   const faults = ['lost-answer:events:1%', 'duplicate:events:1%', 'power-cut:every 2d'];
@@ -17,5 +17,5 @@ it(`${tvs} TVs live for a week with a service on files: 670,000 events, none los
   expect(await service.stop()).toBe(0);
   console.log(`${JSON.stringify(events)} in ${seconds.toFixed(0)} s, ${requests} requests; ${JSON.stringify(reconciliation)}`);
   expect(reconciliation).toMatchObject({ outcome: 'compared', devices: tvs, findings: [] });
-  expect(reconciliation.events.stored).toBeGreaterThan(650_000);
+  expect(reconciliation.events.stored).toBeGreaterThan(260_000);
 });
