@@ -42,6 +42,9 @@ const telemetryEvent = z
   .meta({ id: 'TelemetryEvent' });
 export type TelemetryEvent = z.infer<typeof telemetryEvent>;
 
+/** What is looked at in an event that was taken: all of it is kept as it was sent. */
+export type CountedEvent = Pick<TelemetryEvent, 'type' | 'timestamp' | 'campaignId' | 'creativeId' | 'duration'>;
+
 export const eventBatch = z
   .array(telemetryEvent, 'must be an array of 1 to 100 events')
   .min(1, 'must have 1 to 100 events')

@@ -59,11 +59,16 @@ export async function readBody(request: Request, limit: number): Promise<ReadBod
 /** The second part of it, for a body that was read. */
 export function parseBody(bytes: Uint8Array, contentType: string | null | undefined, encoding: string | null | undefined): ReadBody {
   if (bytes.length === 0) return noBody;
+  checkType(contentType, encoding);
+  return { bytes, ...parseJson(bytes) };
+}
+
+/** Throws `unsupported_media_type`. */
+export function checkType(contentType: string | null | undefined, encoding: string | null | undefined): void {
   if (contentType != null && !isJsonType(contentType)) {
     throw new SignageError('unsupported_media_type', 'Send the body as JSON, with Content-Type: application/json.');
   }
   if ((encoding ?? 'identity').toLowerCase() !== 'identity') {
     throw new SignageError('unsupported_media_type', 'Send the body as it is: compressed bodies are not taken.');
   }
-  return { bytes, ...parseJson(bytes) };
 }

@@ -1,6 +1,6 @@
 import { type Awaitable, andThen } from '../domain/awaitable.ts';
 import { invalid } from '../domain/error.ts';
-import { maxEventBytes, type TelemetryEvent } from '../domain/event.ts';
+import { type CountedEvent, maxEventBytes } from '../domain/event.ts';
 import type { DeviceCaller } from '../service/device-auth.ts';
 import type { Answer } from '../service/playback.ts';
 import type { Services } from '../service/services.ts';
@@ -46,7 +46,7 @@ export function runtimeReplies(
     },
 
     /** `key` is the `Idempotency-Key` as it was sent. */
-    async events(caller: DeviceCaller, events: readonly TelemetryEvent[], sent: ReadBody, key: string | null | undefined): Promise<Reply> {
+    async events(caller: DeviceCaller, events: readonly CountedEvent[], sent: ReadBody, key: string | null | undefined): Promise<Reply> {
       checkEventSizes(sent);
       const checked = idempotencyKey(key, batchKey, 'must be 1 to 255 printable ASCII characters');
       const repeated = await telemetry.accept(caller, { events, line: oneLine(sent), sent: sent.bytes, idempotencyKey: checked });

@@ -1,5 +1,5 @@
 import { iso, secondMs } from '../domain/clock.ts';
-import type { EventQuery, StoredEventView, TelemetryEvent } from '../domain/event.ts';
+import type { CountedEvent, EventQuery, StoredEventView } from '../domain/event.ts';
 import type { Page } from '../domain/list.ts';
 import type { StoredEvent } from '../store/store.ts';
 import type { Kit, TenantCaller } from './context.ts';
@@ -10,7 +10,7 @@ import { withinVenues } from './scope.ts';
 
 /** A batch as it came from a TV. */
 export interface SentBatch {
-  events: readonly TelemetryEvent[];
+  events: readonly CountedEvent[];
   /** The same as it was sent, as JSON in one line of UTF-8. */
   line: Uint8Array;
   /** The body's own bytes, which an `Idempotency-Key` stands for. */

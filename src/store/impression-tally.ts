@@ -1,15 +1,7 @@
 import { dayMs } from '../domain/clock.ts';
+import type { CountedEvent } from '../domain/event.ts';
 import { dayOf, type ReportClock, type ReportGroup } from '../domain/report.ts';
 import { epochMs } from '../domain/scalars.ts';
-
-/** What is looked at in an event. */
-export interface CountedEvent {
-  type: string;
-  timestamp: number;
-  campaignId?: string | null | undefined;
-  creativeId?: string | null | undefined;
-  duration?: unknown;
-}
 
 /** A batch, as far as it is counted. */
 export interface CountedBatch {
@@ -75,16 +67,19 @@ function secondsOf({ duration }: CountedEvent): number {
   return typeof duration === 'number' && Number.isFinite(duration) ? duration : 0;
 }
 
+/** One impression, for as long as it is counted: there are hundreds of thousands a second. */
+const once: Cell = { impressions: 1, seconds: 0 };
+
 class Sums {
   readonly #campaigns = new Map<string, Cell>();
   readonly #creatives = new Map<string, Cell>();
   readonly #all: Cell = { impressions: 0, seconds: 0 };
 
   add(event: CountedEvent): void {
-    const one = { impressions: 1, seconds: secondsOf(event) };
-    count(this.#campaigns, event.campaignId ?? '', one);
-    count(this.#creatives, event.creativeId ?? '', one);
-    add(this.#all, one);
+    once.seconds = secondsOf(event);
+    count(this.#campaigns, event.campaignId ?? '', once);
+    count(this.#creatives, event.creativeId ?? '', once);
+    add(this.#all, once);
   }
 
   addAll(other: Sums): void {

@@ -1,6 +1,6 @@
 import type { AuditQuery } from '../domain/audit.ts';
 import type { Awaitable } from '../domain/awaitable.ts';
-import type { EventQuery, TelemetryEvent } from '../domain/event.ts';
+import type { CountedEvent, EventQuery } from '../domain/event.ts';
 import type { Attempts, AuditEntry, Device, DeviceKey, DeviceMarks, Rows, Screen, TableName, TokenMarks } from '../domain/records.ts';
 import type { ReportQuery, ReportRow } from '../domain/report.ts';
 import type { IndexOf, UniqueOf } from './tables.ts';
@@ -150,8 +150,8 @@ export interface EventBatch {
   deviceId: string;
   /** The batch as a JSON array in UTF-8, without line breaks: kept as it is. */
   body: Uint8Array;
-  /** The same, parsed and validated. */
-  events: readonly TelemetryEvent[];
+  /** What is looked at in the same, validated. */
+  events: readonly CountedEvent[];
   /** The `Idempotency-Key`, if there was one, and the bytes it stands for. */
   idempotency?: { key: string; sent: Uint8Array };
 }

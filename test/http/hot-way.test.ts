@@ -151,7 +151,16 @@ describe('both ways in', () => {
   const rarely = <T>(usual: fc.Arbitrary<T>, ...others: fc.Arbitrary<T>[]) =>
     fc.oneof({ weight: 6, arbitrary: usual }, ...others.map((arbitrary) => ({ weight: 1, arbitrary })));
   const which = fc.nat({ max: 2 });
-  const authorization = fc.constantFrom('good', 'good', 'good', 'good', 'bad', 'none', 'lower', 'basic', 'twice', 'revoked', 'of another');
+  const authorization = fc.constantFrom(
+    ...Array<string>(10).fill('good'),
+    'bad',
+    'none',
+    'lower',
+    'basic',
+    'twice',
+    'revoked',
+    'of another',
+  );
   const path = fc.constantFrom('playlist', 'playlist', 'config', 'events', 'events', 'events', 'events?x=1', 'playlist/', 'other');
   const badEvent = fc.constantFrom<unknown>(
     { type: 'X', timestamp: 1 },
@@ -166,15 +175,10 @@ describe('both ways in', () => {
     { type: fc.constantFrom('x', 'heartbeat'), timestamp: fc.nat(), note: fc.string(), more: fc.jsonValue() },
     { requiredKeys: ['type', 'timestamp'] },
   );
-  const events = fc.array(
-    rarely<unknown>(
-      fc.oneof(
-        goodEvent,
-        fc.nat().map((n) => impression({ duration: n })),
-      ),
-      badEvent,
-    ),
-    { maxLength: 4 },
+  const played = fc.nat().map((n) => impression({ duration: n }));
+  const events = fc.oneof(
+    fc.array<unknown>(played, { minLength: 1, maxLength: 4 }),
+    fc.array(rarely<unknown>(fc.oneof(goodEvent, played), badEvent), { maxLength: 4 }),
   );
   const spelled = events.chain((all) =>
     fc.constantFrom(
@@ -207,14 +211,11 @@ describe('both ways in', () => {
       maybe(header('Accept', 'text/html')),
     )
     .map((all) => all.flat());
-  const type = fc.constantFrom(
-    ['Content-Type', 'application/json'],
-    ['content-type', 'application/x+json; a=b'],
-    [],
-    ['Content-Type', 'text/plain'],
-    ['Content-Type', ''],
+  const type = rarely(
+    fc.constantFrom<string[]>(['Content-Type', 'application/json'], ['content-type', 'application/x+json; a=b'], []),
+    fc.constantFrom<string[]>(['Content-Type', 'text/plain'], ['Content-Type', '']),
   );
-  const match = fc.constantFrom('none', 'none', 'etag', 'weak', 'list', 'any', 'other');
+  const match = fc.constantFrom('none', 'none', 'none', 'none', 'none', 'etag', 'weak', 'list', 'any', 'other');
 
   const wire = fc
     .record({
@@ -276,7 +277,7 @@ describe('both ways in', () => {
           seen.set(quick.status ?? 0, (seen.get(quick.status ?? 0) ?? 0) + 1);
         },
       ),
-      { numRuns: 250 },
+      { numRuns: 350 },
     );
     // Else it would have shown little.
     for (const status of [200, 202, 304, 400, 401, 404, 405, 415]) expect(seen.get(status) ?? 0, String(status)).toBeGreaterThan(0);

@@ -91,7 +91,7 @@ describe('a service that', () => {
 
   it('makes events up is found out', async () => {
     const url = await serveOver((store, batch) =>
-      store.appendBatch(withEvents(batch, [...batch.events, { ...batch.events[0]!, made: 'up' }])),
+      store.appendBatch(withEvents(batch, [...batch.events, { ...batch.events[0]!, ...{ made: 'up' } }])),
     );
     expect(await codesFound(url)).toContain('events_strange');
   });

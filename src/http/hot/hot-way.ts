@@ -2,14 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Awaitable } from '../../domain/awaitable.ts';
 import type { DeviceCaller } from '../../service/device-auth.ts';
 import type { AppOptions } from '../app-options.ts';
-import { parseBody } from '../body.ts';
 import { defaultBodyLimit, type Reply } from '../pipeline.ts';
 import { runtimeReplies } from '../runtime-replies.ts';
-import { checkBody } from '../validate.ts';
 import { commonHeaders, makeVisits, type Visit } from '../visits.ts';
 import { makeConnectionKeys } from './connection-keys.ts';
 import { type HotCall, hotCall } from './hot-call.ts';
 import { readAnnounced } from './read-announced.ts';
+import { readBatch } from './read-batch.ts';
 
 /** Answers a request, or calls `next` before anything of it was used. */
 export type HotWay = (incoming: IncomingMessage, outgoing: ServerResponse, next: () => void) => void;
@@ -85,8 +84,7 @@ export function makeHotWay(options: AppOptions): HotWay | undefined {
   ): Promise<void> {
     const { headers } = incoming;
     try {
-      const sent = parseBody(await readAnnounced(incoming, call.length), headers['content-type'], headers['content-encoding']);
-      const events = checkBody('eventBatch', sent.json);
+      const { events, sent } = readBatch(await readAnnounced(incoming, call.length), headers);
       answer(outgoing, visit, call, await replies.events(caller, events, sent, headers['idempotency-key'] as string | undefined));
     } catch (thrown) {
       refuse(outgoing, visit, call, thrown);

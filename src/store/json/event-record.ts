@@ -1,5 +1,5 @@
+import type { CountedEvent } from '../../domain/event.ts';
 import { eventId } from '../../domain/event-id.ts';
-import type { CountedEvent } from '../impression-tally.ts';
 import type { EventBatch } from '../store.ts';
 import { frame } from './frame.ts';
 

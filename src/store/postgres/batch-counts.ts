@@ -1,5 +1,6 @@
+import type { CountedEvent } from '../../domain/event.ts';
 import type { ReportGroup } from '../../domain/report.ts';
-import { type Cell, type CountedEvent, countBatch, type DayCount } from '../impression-tally.ts';
+import { type Cell, countBatch, type DayCount } from '../impression-tally.ts';
 
 /** Where a batch came from. */
 export interface BatchPlace {
