@@ -46,7 +46,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
   checkAdminToken(options.adminToken);
   const faults = options.faults?.length ? makeFaults(options.faults, random) : undefined;
   for (const rule of faults?.rules ?? []) log.warn({ rule }, 'This service misbehaves on purpose, by a fault rule.');
-  const onDemand = onDemandOf(options, clock);
+  const onDemand = await onDemandOf(options, clock);
   const objectStore = await objectStoreOf(options, location, clock);
   const onWarning = (message: string, cause?: unknown) => log.warn({ err: cause }, message);
   const opened = await open(location, { clock, random, database: options.database, onWarning });

@@ -20,7 +20,7 @@ import type { ServeOptions } from './serve-options.ts';
 import type { Stops } from './stops.ts';
 
 /** The on-demand source, if the options name one. */
-export function onDemandOf(options: ServeOptions, clock: Clock): OpenSource | undefined {
+export async function onDemandOf(options: ServeOptions, clock: Clock): Promise<OpenSource | undefined> {
   const { onDemand: playlists, onDemandUrl: url, onDemandToken: token } = options;
   const ttlMs = whole('The lifetime of on-demand answers in seconds', options.onDemandTtlSeconds ?? 10, 0, 3600) * secondMs;
   const timeoutMs = whole('The on-demand time-out in milliseconds', options.onDemandTimeoutMs ?? 2000, 100, 10_000);
@@ -37,7 +37,7 @@ export async function objectStoreOf({ objectStore, aws = {} }: ServeOptions, loc
 }
 
 interface PlaylistPlaces {
-  onDemand: ReturnType<typeof onDemandOf>;
+  onDemand: OpenSource | undefined;
   objectStore: Awaited<ReturnType<typeof objectStoreOf>>;
 }
 

@@ -1,4 +1,3 @@
-import { Agent, request } from 'undici';
 import type { Requester } from '../client/requester.ts';
 
 /** The connections that all TVs of a fleet share. */
@@ -10,11 +9,22 @@ export interface ConnectionPool {
 
 /** So many connections at most; what is more waits for one. `certificates` (PEM) are trusted in place of Node's own. */
 export function makePool(connections: number, certificates: readonly string[] | undefined): ConnectionPool {
-  const agent = new Agent({ connections, ...(certificates && { connect: { ca: [...certificates] } }) });
-  // Time-outs are the client's business.
-  const own = { headersTimeout: 0, bodyTimeout: 0, dispatcher: agent };
+  let made: ReturnType<typeof open> | undefined;
+
+  async function open() {
+    // Loaded where it is used: a quarter of all files of a program that only serves would be undici's.
+    const { Agent, request } = await import('undici');
+    const agent = new Agent({ connections, ...(certificates && { connect: { ca: [...certificates] } }) });
+    // Time-outs are the client's business.
+    return { agent, request, own: { headersTimeout: 0, bodyTimeout: 0, dispatcher: agent } };
+  }
+
   return {
-    requester: (url, { method, ...parts }) => request(url, { ...parts, ...own, method: method as 'GET' }),
-    close: () => agent.destroy(),
+    async requester(url, { method, ...parts }) {
+      made ??= open();
+      const { request, own } = await made;
+      return request(url, { ...parts, ...own, method: method as 'GET' });
+    },
+    close: async () => (await made)?.agent.destroy(),
   };
 }

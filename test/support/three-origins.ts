@@ -58,7 +58,7 @@ export async function threeOrigins({
   const { served = real } = plant({ served: real, ask: async () => ({ kind: 'none' }) });
   const limits = { ttlMs, timeoutMs: 2000, concurrency: 20 };
   const playlists = onDemand && ((async () => onDemand()) as OnDemandPlaylists);
-  const source = openOnDemand({ playlists, url: undefined, token: undefined, ...limits }, clock);
+  const source = await openOnDemand({ playlists, url: undefined, token: undefined, ...limits }, clock);
   const origins = makeOrigins({
     ...{ clock, reader: store.read, log: silentLog, notOlder: served.notOlder },
     onDemand: source && { ...source, versions: (asked, read) => makeOnDemandVersions(kit, { source: asked, read, served }) },
