@@ -40,7 +40,7 @@ const ownLimits = {
   headersTimeout: 10 * secondMs,
   requestTimeout: 15 * secondMs,
   // All that are found late at once are cut off at once. Of thousands that took seconds: so few at a time.
-  connectionsCheckingInterval: 50,
+  connectionsCheckingInterval: 25,
   maxHeaderSize: 8 * 1024,
   // Checked here, for Node's own answer would be no problem document.
   requireHostHeader: false,
