@@ -1,9 +1,9 @@
-import { KeylessMap } from './keyless-map.ts';
+import { endOfId, KeylessMap } from './keyless-map.ts';
 import type { Row } from './table-index.ts';
 
 /** Rows by id. */
 export class HeldRows {
-  readonly #rows = new KeylessMap<Row>((row, id) => row.id === id);
+  readonly #rows = new KeylessMap<Row>((row, id) => row.id === id, endOfId);
 
   get(id: string): Row | undefined {
     return this.#rows.get(id);

@@ -3,32 +3,40 @@ const firstSlots = 16;
 const perSlot = 2;
 const gone = -1;
 
+/** Of an id (in version 7 of UUIDs, 48 of its random bits), and of a hash. */
+export const endOfId = 12;
+
 /**
  * A map of values that can tell what their key is, and so need not be kept with it. With 100,000 entries it takes half the memory of a `Map`, and a quarter of
  * the time to fill; a start fills ten. Found are places by a sum of the key, and there the value is asked.
  */
 export class KeylessMap<V> {
   readonly #isOf: (value: V, key: string) => boolean;
+  readonly #mostSummed: number;
   #slots = new Int32Array(firstSlots * perSlot);
   /** How many slots are, or were, in use. */
   #used = 0;
   readonly #values: (V | undefined)[] = [];
   readonly #free: number[] = [];
 
-  /** `isOf` tells whether a value, as it is when that is asked, belongs to a key. */
-  constructor(isOf: (value: V, key: string) => boolean) {
+  /**
+   * `isOf` tells whether a value, as it is when that is asked, belongs to a key. The last `mostSummed` characters of keys must tell nearly all apart: of ids and hashes
+   * those at the end do, and to read more of them costs more than all else there is to a look-up.
+   */
+  constructor(isOf: (value: V, key: string) => boolean, mostSummed: number) {
     this.#isOf = isOf;
+    this.#mostSummed = mostSummed;
   }
 
   /** As in a `Map`, nothing belongs to what is no text. */
   get(key: string | undefined): V | undefined {
     if (key === undefined) return undefined;
-    const at = this.#find(key, sumOf(key));
+    const at = this.#find(key, this.#sumOf(key));
     return at < 0 ? undefined : this.#values[this.#placeAt(at)];
   }
 
   set(key: string, value: V): void {
-    const sum = sumOf(key);
+    const sum = this.#sumOf(key);
     const at = this.#find(key, sum);
     if (at >= 0) this.#values[this.#placeAt(at)] = value;
     else {
@@ -40,7 +48,7 @@ export class KeylessMap<V> {
   }
 
   delete(key: string): void {
-    const at = this.#find(key, sumOf(key));
+    const at = this.#find(key, this.#sumOf(key));
     if (at < 0) return;
     const place = this.#placeAt(at);
     this.#slots[at + 1] = gone;
@@ -51,6 +59,13 @@ export class KeylessMap<V> {
   /** All values, also of those that come or go meanwhile. */
   *values(): Generator<V> {
     for (const value of this.#values) if (value !== undefined) yield value;
+  }
+
+  /** FNV-1a, with what is in its upper bits brought down. */
+  #sumOf(key: string): number {
+    let sum = 0x811c9dc5;
+    for (let at = Math.max(0, key.length - this.#mostSummed); at < key.length; at++) sum = Math.imul(sum ^ key.charCodeAt(at), 0x01000193);
+    return sum ^ (sum >>> 15);
   }
 
   #placeAt(at: number): number {
@@ -89,11 +104,4 @@ function put(slots: Int32Array, sum: number, place: number): void {
   while (slots[at + 1] !== 0) at = (at + perSlot) & mask;
   slots[at] = sum;
   slots[at + 1] = place + 1;
-}
-
-/** FNV-1a, with what is in its upper bits brought down. */
-function sumOf(key: string): number {
-  let sum = 0x811c9dc5;
-  for (let at = 0; at < key.length; at++) sum = Math.imul(sum ^ key.charCodeAt(at), 0x01000193);
-  return sum ^ (sum >>> 15);
 }

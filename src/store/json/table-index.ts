@@ -1,7 +1,7 @@
 import type { TableName } from '../../domain/records.ts';
 import type { ListedTable } from '../store.ts';
 import { tables } from '../tables.ts';
-import { KeylessMap } from './keyless-map.ts';
+import { endOfId, KeylessMap } from './keyless-map.ts';
 
 /** A row of whatever table; frozen, so that it may be shared. */
 export type Row = { readonly id: string };
@@ -59,14 +59,18 @@ export class TableIndex {
   constructor(table: TableName, rowOf?: (id: string) => Row | undefined) {
     const { unique, indexed } = keysOf(table);
     const members = listed.includes(table) ? [allRows, ...indexed] : indexed;
-    const mapOf = <V extends Ids>(keyOf: (row: Row) => string | undefined): Found<V> => {
+    const mapOf = <V extends Ids>(keyOf: (row: Row) => string | undefined, mostSummed = endOfId): Found<V> => {
       if (!rowOf) return new Map<string, V>();
       return new KeylessMap<V>((ids, key) => {
         const row = rowOf(firstOf(ids));
         return row !== undefined && keyOf(row) === key;
-      });
+      }, mostSummed);
     };
-    this.#unique = Object.entries(unique).map(([name, keyOf]) => ({ name, keyOf, holders: mapOf(keyOf) }));
+    this.#unique = Object.entries(unique).map(([name, keyOf]) => ({
+      name,
+      keyOf,
+      holders: mapOf(keyOf, name === 'name' ? Number.POSITIVE_INFINITY : endOfId),
+    }));
     this.#members = members.map((member) => ({ member, ids: mapOf((row) => memberOf(row, member)) }));
   }
 
