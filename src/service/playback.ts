@@ -3,7 +3,7 @@ import { type Awaitable, andThen, orElse } from '../domain/awaitable.ts';
 import type { DeviceConfig } from '../domain/config.ts';
 import { hasCode, SignageError } from '../domain/error.ts';
 import { servedValidUntil } from '../domain/playlist.ts';
-import type { Device } from '../domain/records.ts';
+import type { Device, Playlist } from '../domain/records.ts';
 import type { ChainAnswer, ConfigCopies, OriginName, PlaylistChain } from '../origin/origin.ts';
 import { configInForce, type ForceConfig, layConfigs } from './configs.ts';
 import type { Kit } from './context.ts';
@@ -50,6 +50,18 @@ function copiedConfig(copies: ConfigCopies, device: Device): Awaitable<ForceConf
   });
 }
 
+/** Of rows that are the same objects each time; to make one of pieces costs as much as to check a key. */
+const etags = new WeakMap<Playlist, { validUntil: number; etag: string }>();
+
+/** What a TV gets of a playlist is a function of what stands in its ETag. */
+function etagOf(row: Playlist, validUntil: number): string {
+  const before = etags.get(row);
+  if (before?.validUntil === validUntil) return before.etag;
+  const etag = `"${row.playlistId}.${row.version}.${validUntil}"`;
+  if (Object.isFrozen(row)) etags.set(row, { validUntil, etag });
+  return etag;
+}
+
 interface PlaybackPlaces {
   ask: PlaylistChain;
   served?: Pick<ServedVersions, 'note'> | undefined;
@@ -81,11 +93,10 @@ export function makePlayback(kit: Kit, { ask: askOrigins, served, configCopies }
     return andThen(askOrigins(screen), (answer) => {
       if (answer.kind !== 'playlist') throw refuse(device.id, answer);
       const { playlist: row, source } = answer;
-      const { playlistId, version } = row;
+      const { version } = row;
       const nowMs = clock.now();
       const validUntil = Math.floor(servedValidUntil(row, nowMs) / 1000);
-      // What a TV gets is a function of these.
-      const etag = `"${playlistId}.${version}.${validUntil}"`;
+      const etag = etagOf(row, validUntil);
       const known = matches(ifNoneMatch, etag);
       store.touch('device', device.id, {
         lastPlaylistAt: nowMs,
