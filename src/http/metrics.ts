@@ -42,6 +42,16 @@ interface Answered {
   byStatus: Map<number, number>;
 }
 
+let ofProcess: Registry | undefined;
+
+/** What the process tells of itself, watched once: who watches cannot be told to stop, and each service that was closed would be kept with it. */
+function processMetrics(): Registry {
+  if (ofProcess) return ofProcess;
+  ofProcess = new Registry();
+  collectDefaultMetrics({ register: ofProcess });
+  return ofProcess;
+}
+
 /** `observe`, which only counts: each request passes here, and somebody looks every few seconds at most. */
 function makeObserve(register: Registry): Metrics['observe'] {
   const all = new Map<MeteredOperation, Answered>();
@@ -77,9 +87,9 @@ function makeObserve(register: Registry): Metrics['observe'] {
  * @param version of the service, for `signage_build_info`
  */
 export function makeMetrics(version: string): Metrics {
+  const whole = processMetrics();
   const register = new Registry();
   const registers = [register];
-  collectDefaultMetrics({ register });
   const build = new Gauge({
     name: 'signage_build_info',
     help: 'Always 1; the labels tell what runs.',
@@ -115,7 +125,7 @@ export function makeMetrics(version: string): Metrics {
     requestShed: (kind) => shed.inc({ kind }),
     watchOrigins: (health) => watchOrigins(register, health),
     watchMirror: (lag, nowMs) => watchMirror(register, lag, nowMs),
-    render: () => register.metrics(),
+    render: async () => `${await whole.metrics()}\n${await register.metrics()}`,
     contentType: register.contentType,
   };
 }

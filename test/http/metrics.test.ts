@@ -1,3 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { makeMetrics } from '../../src/http/metrics.ts';
 
@@ -81,5 +84,19 @@ describe('GET /metrics', () => {
     const ours = (await metrics.render()).split('\n').filter((line) => line.startsWith('signage_'));
     const labels = new Set(ours.flatMap((line) => [...line.matchAll(/(\w+)="/g)].map(([, label]) => label)));
     expect([...labels].toSorted()).toEqual(['le', 'node', 'operation', 'outcome', 'scope', 'status', 'version']);
+  });
+
+  it('lets go of a service that is not used any more', async () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    const ofMetrics = () => {
+      const health = () => [];
+      makeMetrics('1.0.0').watchOrigins(health);
+      return new WeakRef(health);
+    };
+    const health = ofMetrics();
+    await setImmediate();
+    collectGarbage();
+    expect(health.deref()).toBeUndefined();
   });
 });
