@@ -3,16 +3,19 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** The forms that take minutes, the longest first: so none of them is left over for one processor when the other has nothing more to do. */
 const longest = [
   'kill',
-  'guessing',
-  'damage-everywhere',
-  'version-order',
-  'soak',
-  'fail-everywhere',
   'power-cut',
   'crash-states',
-  'fuzz',
-  'fleet-week',
+  'guessing',
+  'damage-everywhere',
+  'soak',
+  'binding',
   'time',
+  'fuzz',
+  'backups',
+  'fail-everywhere',
+  'instances',
+  'version-order',
+  'fleet-week',
 ];
 
 const rank = ({ moduleId }: TestSpecification) => {
