@@ -19,13 +19,16 @@ export interface GroupLogOptions {
   disk: FileSystem;
   /** The folder of its files. */
   directory: string;
-  /** Writes are refused while fewer bytes than this are free. */
+  /** Writes are refused while fewer bytes than this are free, or soon after. */
   lowWaterBytes: number;
   /** Appending goes on at the end of this file, which exists. */
   resume?: { file: string; size: number };
   /** Called when a group has failed, before its callers hear of it: everything staged on top of it has failed as well. */
   onFailure?: () => void;
 }
+
+/** So much of the low-water mark may be written between two looks: each costs as much as to read a batch of events. */
+const unaskedShare = 1 / 16;
 
 /**
  * An append-only log in several files, with group commit: records that come while the disk is busy share the next write and `fdatasync`.
@@ -44,6 +47,8 @@ export class GroupLog {
   /** Bytes past `#size` may be left of a failed write. */
   #dirty = false;
   #broken: SignageError | undefined;
+  /** Bytes that may be written before the disk is asked again how much is free. */
+  #unasked = 0;
   /** Files that were begun, and have no record yet. */
   readonly #empty = new Set<string>();
 
@@ -121,15 +126,20 @@ export class GroupLog {
   #fail(group: Pending[], error: unknown): void {
     const failure = error instanceof SignageError ? error : unavailable('The disk did not take the change; nothing was changed.', error);
     const failed = [...group, ...this.#queue.splice(0)];
+    this.#unasked = 0;
     this.#options.onFailure?.();
     for (const { settle } of failed) settle.reject(failure);
   }
 
   async #write(group: Pending[]): Promise<number> {
-    await this.checkSpace();
+    const bytes = group.length === 1 ? (group[0] as Pending).bytes : Buffer.concat(group.map((record) => record.bytes));
+    if (bytes.length > this.#unasked) {
+      await this.checkSpace();
+      this.#unasked = this.#options.lowWaterBytes * unaskedShare;
+    }
+    this.#unasked -= bytes.length;
     const file = await this.#fileFor(group[0]?.file ?? '');
     if (this.#dirty) await file.truncate(this.#size);
-    const bytes = group.length === 1 ? (group[0] as Pending).bytes : Buffer.concat(group.map((record) => record.bytes));
     this.#dirty = true;
     await writeFully(file, bytes);
     await this.#sync(file);

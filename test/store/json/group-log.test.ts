@@ -175,6 +175,32 @@ describe('GroupLog', () => {
     expect(text()).toBe('two\n');
   });
 
+  it('asks how much is free again before a sixteenth of the low-water mark was written, and at once after a failure', async () => {
+    const log = open();
+    await log.append('a.log', line('one'));
+    disk.free = 999;
+    let written = 4;
+    for (; written < 1000 / 16; written += 4)
+      if (
+        await log.append('a.log', line('two')).then(
+          () => false,
+          () => true,
+        )
+      )
+        break;
+    expect(written).toBeGreaterThan(8);
+    await expect(log.append('a.log', line('three'))).rejects.toEqual(unavailable);
+    disk.free = 1000;
+    await log.append('a.log', line('four'));
+    disk.free = 999;
+    disk.fault = (one) => (one === 'write' ? 0 : undefined);
+    await expect(log.append('a.log', line('five'))).rejects.toEqual(unavailable);
+    disk.fault = () => undefined;
+    const before = text();
+    await expect(log.append('a.log', line('six'))).rejects.toEqual(unavailable);
+    expect(text()).toBe(before);
+  });
+
   it('resumes a file where its good records end', async () => {
     crash.plant('/log/a.log', 'one\ntorn');
     const log = open({ file: 'a.log', size: 4 });

@@ -37,11 +37,13 @@ describe('a write while the disk is slow or failing', () => {
     };
     return () => letGo();
   };
+  /** Some milliseconds later, so that others come meanwhile. */
   const failOn = (wanted: string, error: Error, times = 1) => {
     let left = times;
-    disk.fault = (operation, path) => {
-      if (operation === wanted && isJournal(path) && left-- > 0) throw error;
-      return undefined;
+    disk.fault = async (operation, path) => {
+      if (operation !== wanted || !isJournal(path) || left-- <= 0) return undefined;
+      await sleep(20);
+      throw error;
     };
   };
 
