@@ -1,7 +1,8 @@
 import { type Clock, minuteMs } from '../../domain/clock.ts';
 import type { DeviceMarks, TokenMarks } from '../../domain/records.ts';
 import type { RenderedDocument, WrittenDocument } from './document-owner.ts';
-import { JsonText, lineBounds } from './json-text.ts';
+import type { JsonText } from './json-text.ts';
+import { LoadedLines } from './loaded-lines.ts';
 import type { MakeMarks, Marks, PartContext } from './parts.ts';
 import { shardNames } from './shard.ts';
 
@@ -10,6 +11,7 @@ const shards = 64;
 const flushMs = minuteMs;
 
 type Kind = 'device' | 'token';
+const kinds = ['device', 'token'] as const satisfies readonly Kind[];
 type AnyMarks = DeviceMarks & TokenMarks;
 
 /** In this order they stand in a document's line, `["device","<id>",…]`; what was never noted is left out by `missing`. */
@@ -27,8 +29,9 @@ const members = [
 
 /** One document's part. */
 interface Shard {
+  marks: Record<Kind, Map<string, AnyMarks>>;
   /** What was loaded stays text until somebody asks. */
-  marks: Record<Kind, Map<string, AnyMarks | JsonText>>;
+  loaded: Record<Kind, LoadedLines> | undefined;
   dirty: boolean;
 }
 
@@ -49,24 +52,25 @@ class MarkDocuments implements Marks {
 
   touch(kind: Kind, id: string, marks: AnyMarks): void {
     const shard = this.#shardOf(marksDocument(id));
-    const known = shard.marks[kind].get(id);
+    const known = marksOf(shard, kind, id);
     shard.dirty = true;
-    if (known instanceof JsonText) shard.marks[kind].set(id, joined(noted(known), marks));
-    else if (known === undefined || !renewed(known, marks)) shard.marks[kind].set(id, joined(known, marks));
+    if (known === undefined || !renewed(known, marks)) shard.marks[kind].set(id, joined(known, marks));
   }
 
   marks(kind: Kind, id: string): AnyMarks {
-    const known = this.#shards.get(marksDocument(id))?.marks[kind];
-    const marks = known?.get(id);
-    if (!(marks instanceof JsonText)) return { ...marks };
-    const parsed = noted(marks);
-    known?.set(id, parsed);
-    return { ...parsed };
+    const shard = this.#shards.get(marksDocument(id));
+    return { ...(shard && marksOf(shard, kind, id)) };
   }
 
   forget(kind: Kind, id: string): void {
     const shard = this.#shards.get(marksDocument(id));
-    if (shard?.marks[kind].delete(id)) shard.dirty = true;
+    if (!shard) return;
+    const wasLoaded = shard.loaded?.[kind].delete(id) === true;
+    if (shard.marks[kind].delete(id) || wasLoaded) shard.dirty = true;
+  }
+
+  keepsBytes(): boolean {
+    return true;
   }
 
   close(): void {
@@ -85,9 +89,10 @@ class MarkDocuments implements Marks {
     const shard = this.#shardOf(name);
     shard.dirty = false;
     // One of 64 documents has 1,600 devices of a fleet of 100,000: 2 ms.
-    const lines = (['device', 'token'] as const).flatMap((kind) =>
-      [...shard.marks[kind]].map(([id, marks]) => (marks instanceof JsonText ? marks.toString() : JSON.stringify({ kind, id, ...marks }))),
-    );
+    const lines = kinds.flatMap((kind) => {
+      const loaded = [...(shard.loaded?.[kind].texts() ?? [])].map(String);
+      return [...loaded, ...[...shard.marks[kind]].map(([id, marks]) => JSON.stringify({ kind, id, ...marks }))];
+    });
     return lines.length === 0 ? undefined : { lines, seq: 0 };
   }
 
@@ -98,21 +103,15 @@ class MarkDocuments implements Marks {
   }
 
   async load(name: string, document: WrittenDocument): Promise<void> {
-    const { marks } = this.#shardOf(name);
     const bytes = await document.bytes();
-    for (const bounds of lineBounds(bytes)) {
-      const text = new JsonText(bytes, ...bounds);
-      for (const kind of ['device', 'token'] as const) {
-        const id = text.quotedAfter(`{"kind":"${kind}","id":"`);
-        if (id !== undefined) marks[kind].set(id, text);
-      }
-    }
+    const linesOf = (kind: Kind) => new LoadedLines(bytes, `{"kind":"${kind}","id":"`);
+    this.#shardOf(name).loaded = { device: linesOf('device'), token: linesOf('token') };
   }
 
   #shardOf(name: string): Shard {
     const known = this.#shards.get(name);
     if (known) return known;
-    const made: Shard = { marks: { device: new Map(), token: new Map() }, dirty: false };
+    const made: Shard = { marks: { device: new Map(), token: new Map() }, loaded: undefined, dirty: false };
     this.#shards.set(name, made);
     return made;
   }
@@ -120,6 +119,17 @@ class MarkDocuments implements Marks {
 
 /** The document that a device's or token's marks lie in. */
 export const marksDocument = shardNames('marks', shards);
+
+function marksOf({ marks, loaded }: Shard, kind: Kind, id: string): AnyMarks | undefined {
+  const known = marks[kind].get(id);
+  if (known !== undefined) return known;
+  const line = loaded?.[kind].find(id);
+  if (!line) return undefined;
+  const parsed = noted(line);
+  marks[kind].set(id, parsed);
+  loaded?.[kind].delete(id);
+  return parsed;
+}
 
 /** What a line says. */
 function noted(line: JsonText): AnyMarks {
