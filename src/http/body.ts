@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { SignageError } from '../domain/error.ts';
 import { type ParsedJson, parseJson } from '../domain/parse-json.ts';
 
@@ -16,12 +17,28 @@ function tooLarge(limit: number): SignageError {
 const badJson = (why: string, cause?: unknown) => new SignageError('invalid_json', `The body is not JSON: ${why}.`, { cause });
 
 /** Nobody is there any more to read the answer: it is no fault of the service. */
-export const brokeOff = (cause?: unknown) => badJson('it broke off', cause);
+const brokeOff = (cause?: unknown) => badJson('it broke off', cause);
+
+/** A body of `length` bytes, as Node itself makes sure that it is; throws when the connection ends before. */
+export function readAnnounced(incoming: IncomingMessage, length: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    // While a database was asked who sends it: it will not close again.
+    if (incoming.destroyed) return reject(brokeOff());
+    const chunks: Buffer[] = [];
+    incoming.on('data', (chunk: Buffer) => void chunks.push(chunk));
+    incoming.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length)));
+    incoming.on('error', (cause) => reject(brokeOff(cause)));
+    // It closes in any case; an error that nobody needs is dear to make.
+    incoming.on('close', () => incoming.readableEnded || reject(brokeOff()));
+  });
+}
 
 /** Reads at most `limit` bytes; throws `body_too_large` as soon as there are more, whether announced or not. */
-async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
+async function readBytes(request: Request, limit: number, incoming: IncomingMessage | undefined): Promise<Uint8Array> {
   const announced = request.headers.get('content-length');
   if (announced !== null && Number(announced) > limit) throw tooLarge(limit);
+  // Past the streams of the web: of a body that comes byte by byte they make as many promises.
+  if (announced !== null && incoming) return readAnnounced(incoming, Number(announced));
   try {
     return announced === null ? await readUnannounced(request, limit) : new Uint8Array(await request.arrayBuffer());
   } catch (cause) {
@@ -49,10 +66,10 @@ function isJsonType(contentType: string): boolean {
 
 /**
  * Reads a request's body, in the order of docs/protocol.md §1.3: size (`body_too_large`), content type and encoding
- * (`unsupported_media_type`; not asked of an empty body), JSON (`invalid_json`).
+ * (`unsupported_media_type`; not asked of an empty body), JSON (`invalid_json`). `incoming` is the same request where it came through the listener.
  */
-export async function readBody(request: Request, limit: number): Promise<ReadBody> {
-  const bytes = await readBytes(request, limit);
+export async function readBody(request: Request, limit: number, incoming?: IncomingMessage): Promise<ReadBody> {
+  const bytes = await readBytes(request, limit, incoming);
   return parseBody(bytes, request.headers.get('content-type'), request.headers.get('content-encoding'));
 }
 

@@ -65,7 +65,7 @@ export function makeRoute<K extends OperationId>(services: Services, id: K, hand
   return async (context: Ctx): Promise<Response> => {
     context.set('operation', id);
     const caller = await authenticate(services, operation, id, context);
-    const sent = bodySchema ? await readBody(context.req.raw, operation.bodyLimit ?? defaultBodyLimit) : noBody;
+    const sent = bodySchema ? await readBody(context.req.raw, operation.bodyLimit ?? defaultBodyLimit, context.env?.incoming) : noBody;
     if (bodySchema && sent.json === undefined && !operation.bodyOptional)
       throw new SignageError('invalid_json', 'A JSON body is needed here.');
     const named = context.req.param('id') ?? context.req.param('code') ?? '';

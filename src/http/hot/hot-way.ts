@@ -2,12 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Awaitable } from '../../domain/awaitable.ts';
 import type { DeviceCaller } from '../../service/device-auth.ts';
 import type { AppOptions } from '../app-options.ts';
+import { readAnnounced } from '../body.ts';
 import { defaultBodyLimit, type Reply } from '../pipeline.ts';
 import { runtimeReplies } from '../runtime-replies.ts';
 import { commonHeaders, makeVisits, type Visit } from '../visits.ts';
 import { makeConnectionKeys } from './connection-keys.ts';
 import { type HotCall, hotCall } from './hot-call.ts';
-import { readAnnounced } from './read-announced.ts';
 import { readBatch } from './read-batch.ts';
 
 /** Answers a request, or calls `next` before anything of it was used. */
