@@ -7,6 +7,10 @@ export interface EventPosition {
   index: number;
 }
 
+const variant = 0x8000_0000;
+/** The batch numbers that fit beside a place in 32 bits. */
+const lowBatches = 0x100_0000;
+
 /**
  * The id of a stored event: a UUID of version 7 (RFC 9562 §5.7) whose 62 free bits are the batch number (54) and the place in the batch (8).
  * Ids therefore sort as the log does, and an id alone tells where to go on reading. The caller keeps `receivedAtMs` from stepping back.
@@ -15,7 +19,9 @@ export function eventId({ receivedAtMs, batch, index }: EventPosition): string {
   const bytes = Buffer.alloc(16);
   bytes.writeUIntBE(receivedAtMs, 0, 6);
   bytes.writeUInt16BE(0x7000, 6);
-  bytes.writeBigUInt64BE((0b10n << 62n) | (BigInt(batch) << 8n) | BigInt(index), 8);
+  // In two halves: large integers are slow.
+  bytes.writeUInt32BE(variant + Math.floor(batch / lowBatches), 8);
+  bytes.writeUInt32BE((batch % lowBatches) * 0x100 + index, 12);
   return formatGuid(bytes);
 }
 

@@ -169,5 +169,5 @@ class BatchReader {
  * those, and to look for members that came twice takes three times as long as the rest of a batch's way.
  */
 export function plainBatch(bytes: Uint8Array): PlainEvent[] | undefined {
-  return new BatchReader(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)).batch();
+  return new BatchReader(Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)).batch();
 }

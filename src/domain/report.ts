@@ -32,5 +32,10 @@ const lastDay = Date.UTC(9999, 11, 31);
 /** The UTC day of a time, as `2026-11-20`. Times past the year 9999 count to its last day, for no calendar says more. */
 export function dayOf(timeMs: number): string {
   if (Number.isNaN(timeMs)) return '';
-  return new Date(Math.floor(Math.min(timeMs, lastDay) / dayMs) * dayMs).toISOString().slice(0, 10);
+  const day = Math.floor(Math.min(timeMs, lastDay) / dayMs);
+  if (day !== latest.day) latest = { day, text: new Date(day * dayMs).toISOString().slice(0, 10) };
+  return latest.text;
 }
+
+/** It is nearly always the same day. */
+let latest = { day: Number.NaN, text: '' };

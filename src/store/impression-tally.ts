@@ -118,12 +118,14 @@ type Keys = Map<string, Cell>;
 export class Tally {
   /** By section, that is group and scope, and by day. */
   readonly sections = new Map<string, Map<string, Keys>>();
+  /** The same sections by scope and group: to make a section's name for each batch costs more than to count it. */
+  readonly #byScope = new Map<string, { [G in ReportGroup]?: Map<string, Keys> }>();
 
   /** `scope` is a tenant, or a venue. */
   add(scope: string, { day, cells }: DayCount): void {
-    const found: Partial<Record<ReportGroup, Keys>> = {};
+    const found: { [G in ReportGroup]?: Keys } = {};
     for (const [group, key, cell] of cells) {
-      found[group] ??= this.#keysOf(sectionOf(group, scope), day);
+      found[group] ??= keysOf(this.#daysOf(scope, group), day);
       count(found[group], key, cell);
     }
   }
@@ -132,19 +134,33 @@ export class Tally {
   addAll(other: Tally): void {
     for (const [name, days] of other.sections) {
       for (const [day, keys] of days) {
-        const ours = this.#keysOf(name, day);
+        const ours = keysOf(this.#section(name), day);
         for (const [key, cell] of keys) count(ours, key, cell);
       }
     }
   }
 
-  #keysOf(section: string, day: string): Keys {
-    const days = this.sections.get(section) ?? new Map<string, Keys>();
-    const keys = days.get(day) ?? new Map<string, Cell>();
-    this.sections.set(section, days);
-    days.set(day, keys);
-    return keys;
+  #daysOf(scope: string, group: ReportGroup): Map<string, Keys> {
+    const groups = this.#byScope.get(scope) ?? {};
+    const days = groups[group] ?? this.#section(sectionOf(group, scope));
+    if (groups[group] === undefined) {
+      groups[group] = days;
+      this.#byScope.set(scope, groups);
+    }
+    return days;
   }
+
+  #section(name: string): Map<string, Keys> {
+    const days = this.sections.get(name) ?? new Map<string, Keys>();
+    this.sections.set(name, days);
+    return days;
+  }
+}
+
+function keysOf(days: Map<string, Keys>, day: string): Keys {
+  const keys = days.get(day) ?? new Map<string, Cell>();
+  days.set(day, keys);
+  return keys;
 }
 
 /** How all lines of one group and scope begin. */
