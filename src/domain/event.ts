@@ -3,13 +3,13 @@ import { pageQuery, timeQuery, waitSeconds } from './list.ts';
 import { epochTime, isoTime, recordId } from './scalars.ts';
 
 /** A batch has 1 to 100 events, of at most 8 KiB each as sent (docs/protocol.md §2.5). */
-const maxBatch = 100;
+export const maxBatch = 100;
 export const maxEventBytes = 8 * 1024;
 
 const guid = z.guid('must be a UUID').meta({ example: '7b0c5a1e-3f2d-4e6b-8a9c-0d1e2f3a4b5c' });
 
-const typeForm = /^[a-z0-9._-]{1,64}$/;
-const guidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+export const typeForm = /^[a-z0-9._-]{1,64}$/;
+export const guidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 const eventType = z
   .string('must be a string')

@@ -1,14 +1,9 @@
+import { guidForm } from './event.ts';
+
 export const guidLength = 36;
 const word = 4;
 /** A power of two, and twice as many as a batch of events can have different ids, or nearly so. */
 const slots = 512;
-
-/** Of which kind a character is, and which kind stands where in a UUID: a hexadecimal digit, or a dash. */
-const [digit, dash] = [1, 2];
-const kinds = new Uint8Array(256);
-for (const character of '0123456789abcdefABCDEF') kinds[character.charCodeAt(0)] = digit;
-kinds['-'.charCodeAt(0)] = dash;
-const wanted = Uint8Array.from({ length: guidLength }, (_, place) => ([8, 13, 18, 23].includes(place) ? dash : digit));
 
 /**
  * The ids in a text, of which most come again and again: each is checked, and made a string, once. So maps that it is looked up in need not read it anew,
@@ -37,19 +32,14 @@ export class IdTable {
     sum = Math.imul(sum ^ (sum >>> 15), 0x85ebca6b);
     for (let slot = sum >>> 23; ; slot = (slot + 1) & (slots - 1)) {
       const known = this.#slots[slot] as number;
-      if (known === 0) return this.#isId(start) ? this.#add(start, slot) : null;
+      if (known === 0) return this.#add(start, slot);
       if (this.#isSame(start, this.#starts[known - 1] as number)) return this.#texts[known - 1] as string;
     }
   }
 
-  #isId(start: number): boolean {
-    const bytes = this.#bytes;
-    for (let place = 0; place < guidLength; place++) if (kinds[bytes[start + place] as number] !== wanted[place]) return false;
-    return true;
-  }
-
-  #add(start: number, slot: number): string {
+  #add(start: number, slot: number): string | null {
     const text = this.#bytes.toString('latin1', start, start + guidLength);
+    if (!guidForm.test(text)) return null;
     this.#starts.push(start);
     this.#slots[slot] = this.#texts.push(text);
     return text;
