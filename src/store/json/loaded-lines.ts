@@ -35,9 +35,14 @@ export class LoadedLines {
     if (place < 0) return false;
     const places = this.#places;
     places.bounds[2 * place + 1] = 0;
-    // Nobody can ask for any of them any more.
-    if (--places.left === 0) this.#bytes = Buffer.alloc(0);
+    places.left--;
+    this.#letGoIfEmpty(places);
     return true;
+  }
+
+  /** Nobody can ask for any of them any more. */
+  #letGoIfEmpty({ left }: Places): void {
+    if (left === 0) this.#bytes = Buffer.alloc(0);
   }
 
   *texts(): Generator<JsonText> {
@@ -52,7 +57,10 @@ export class LoadedLines {
   }
 
   get #places(): Places {
-    this.#found ??= placesOf(this.#bytes, this.#opening);
+    if (this.#found === undefined) {
+      this.#found = placesOf(this.#bytes, this.#opening);
+      this.#letGoIfEmpty(this.#found);
+    }
     return this.#found;
   }
 
