@@ -91,7 +91,8 @@ export class Lane {
     // While many wait, answers that take no time, such as 401, make room for none of them.
     const counted = this.#live < this.#limits.floor ? all.length : this.#seen;
     let [kept, live] = [0, 0];
-    for (const [index, outgoing] of all.entries()) {
+    for (let index = 0; index < all.length; index++) {
+      const outgoing = all[index] as ServerResponse;
       if (isAnswered(outgoing)) {
         if (index < counted) this.#through++;
       } else {
