@@ -1,15 +1,16 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { secondMs, systemClock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import { makeIdSource } from '../domain/id.ts';
+import { makeCutOff } from './cut-off.ts';
 import type { HotWay } from './hot/hot-way.ts';
 import { asSignageError } from './problem.ts';
-import { connectionError, makeRefuse, malformed, type Refuse } from './refuse.ts';
+import { makeRefuse, malformed, type Refuse } from './refuse.ts';
 
 export interface Tls {
   /** PEM texts. */
@@ -39,7 +40,7 @@ export interface ListenerOptions {
 const ownLimits = {
   headersTimeout: 10 * secondMs,
   requestTimeout: 15 * secondMs,
-  // All that are found late at once are cut off at once: of ten thousand that took seconds. But each look goes through all connections.
+  // Each look goes through all connections.
   connectionsCheckingInterval: 100,
   maxHeaderSize: 8 * 1024,
   // Checked here, for Node's own answer would be no problem document.
@@ -84,13 +85,6 @@ function makeEntrance({ fetch, hot, admit, onError }: ListenerOptions, refuse: R
       else intoApp();
     }
   };
-}
-
-/** As Node itself does, but with a problem document: nothing is written into an answer that has begun. */
-function refuseConnection(refuse: Refuse, error: NodeJS.ErrnoException, socket: Socket): void {
-  const { _httpMessage: underWay } = socket as Socket & { _httpMessage?: ServerResponse };
-  if (error.code === 'ECONNRESET' || !socket.writable || underWay?.headersSent) socket.destroy(error);
-  else refuse.connection(socket, connectionError(error));
 }
 
 function bind(server: Server, host: string, port: number, onError: (error: Error) => void): Promise<void> {
@@ -141,7 +135,7 @@ export async function listen(options: ListenerOptions) {
   const server: Server = tls ? createHttpsServer(serverOptions, entrance) : createHttpServer(serverOptions, entrance);
   // An expectation that we do not know is no reason to refuse (RFC 9110 §10.1.1).
   server.on('checkExpectation', entrance);
-  server.on('clientError', (error, socket) => refuseConnection(refuse, error, socket as Socket));
+  server.on('clientError', makeCutOff(refuse));
   server.maxConnections = mostConnections;
   await bind(server, host, port, onError);
   const name = host.includes(':') ? `[${host}]` : host;
