@@ -1,6 +1,6 @@
 // The built service in a process of its own, for harnesses that load it: tells its URL, then on each message how it has fared. Its disk can be made
 // slow through the adapter that the store uses anyway.
-import { readdirSync } from 'node:fs';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serveOn } from '../../../dist/serve.js';
 import { nodeFileSystem } from '../../../dist/store/json/file-system.js';
@@ -18,6 +18,17 @@ function slowDisk(disk) {
     },
   });
   return { ...disk, create: async (path) => slow(await disk.create(path)), open: async (path, how) => slow(await disk.open(path, how)) };
+}
+
+/** What each open descriptor leads to; the one that reads this list is gone when it is asked for. */
+function descriptors() {
+  return readdirSync('/proc/self/fd').flatMap((name) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${name}`)];
+    } catch {
+      return [];
+    }
+  });
 }
 
 const disk = bytesPerSecond ? slowDisk(nodeFileSystem) : nodeFileSystem;
@@ -39,7 +50,7 @@ process.on('message', async (message) => {
   process.send({
     heapBytes: heapUsed,
     residentBytes: rss,
-    descriptors: readdirSync('/proc/self/fd').length - 1,
+    open: descriptors(),
     cpuMs: (user + system) / 1000,
   });
 });

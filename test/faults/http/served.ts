@@ -8,7 +8,8 @@ import type { Aim } from './attack.ts';
 interface Fared {
   heapBytes: number;
   residentBytes: number;
-  descriptors: number;
+  /** What each open descriptor leads to: a path, or the like of `socket:[1234]`. */
+  open: string[];
   cpuMs: number;
 }
 

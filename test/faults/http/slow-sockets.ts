@@ -78,7 +78,7 @@ async function besideSlow(url: string, count: number, round: SlowRound, work: ()
 
 /** Until the service has closed what the others have left: that takes its time, too. */
 async function rested(served: Pick<Served, 'fared'>): Promise<void> {
-  for (let tries = 0; tries < 100 && (await served.fared()).descriptors > 100; tries++) await sleep(100);
+  for (let tries = 0; tries < 100 && (await served.fared()).open.length > 100; tries++) await sleep(100);
   await sleep(1_000);
 }
 
