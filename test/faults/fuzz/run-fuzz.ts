@@ -55,18 +55,22 @@ export async function runFuzz({ service, clock, adminToken, seed, requests, conn
     run.wrong.push(...found.wrong.map((complaint) => `${seed}/${index} ${complaint}`));
   }
 
-  const clients = Array.from({ length: connections }, () => new Client(service.url, { pipelining: 1, bodyTimeout: 0, headersTimeout: 0 }));
-  try {
-    while (run.requests < requests) {
-      await world.renew();
-      const end = Math.min(requests, run.requests + worldLasts);
-      const work = async (client: Client) => {
-        while (run.requests < end) await one(client, next++);
-      };
+  while (run.requests < requests) {
+    await world.renew();
+    const end = Math.min(requests, run.requests + worldLasts);
+    // New ones each time: the service may be about to close those that were idle while the world was made (RFC 9112 §9.3.1).
+    const clients = Array.from(
+      { length: connections },
+      () => new Client(service.url, { pipelining: 1, bodyTimeout: 0, headersTimeout: 0 }),
+    );
+    const work = async (client: Client) => {
+      while (run.requests < end) await one(client, next++);
+    };
+    try {
       await Promise.all(clients.map(work));
+    } finally {
+      await Promise.all(clients.map((client) => client.destroy()));
     }
-  } finally {
-    await Promise.all(clients.map((client) => client.destroy()));
   }
   return { ...run, kinds: kinds.size };
 }
