@@ -17,6 +17,7 @@ export default defineConfig({
     setupFiles: ['test/config/every-file.ts'],
     pool: 'forks',
     testTimeout: 60 * 60_000,
+    expect: { poll: { timeout: 30_000 } },
     reporters: ['default', new FiguresReporter()],
     sequence: { sequencer: LongestFirst },
     projects: [

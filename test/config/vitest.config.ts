@@ -13,9 +13,10 @@ export default defineConfig({
     // Loading the code anew for each file took more time than the tests did.
     isolate: false,
     maxWorkers: 2,
-    // Machines that run these have other work, too; nothing in them waits for time to pass.
+    // Machines that run these have other work, too; nothing in them waits for time to pass, nor takes this long where all is well.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000 } },
     reporters: ['default'],
     coverage: {
       provider: 'v8',

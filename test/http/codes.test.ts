@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/domain/clock.ts';
 import { expectProblem } from '../support/problem.ts';
 import { type Answer, startService, type TestService } from '../support/service.ts';
@@ -278,7 +278,7 @@ describe('GET /v1/devices/provisioning-codes/:code/status?waitSeconds=', () => {
       answer = come;
       return come;
     });
-    await vi.waitFor(() => expect(of.clock.waitingFor(heldMs)).toBe(waiting + 1), { interval: 2 });
+    await expect.poll(() => of.clock.waitingFor(heldMs), { interval: 2 }).toBe(waiting + 1);
     expect(answer).toBeUndefined();
     return { asking: watching, stillHeld: () => answer === undefined, over: () => of.clock.waitingFor(heldMs) === waiting };
   }
@@ -350,7 +350,7 @@ describe('GET /v1/devices/provisioning-codes/:code/status?waitSeconds=', () => {
     const { asking, over } = await held(service, code, { signal: gone.signal });
     gone.abort();
     await expect(asking).rejects.toThrow();
-    await vi.waitFor(() => expect(over()).toBe(true));
+    await expect.poll(over).toBe(true);
     expect(await statusOf(code)).toBe('pending');
   });
 
@@ -428,10 +428,14 @@ describe('a finished code', () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect((await alone.manage('GET', `${codes}/${code}/status`)).body.status).toBe(state);
     expect((await alone.register(code)).status).toBe(refused);
-    await vi.waitFor(async () => {
-      alone.clock.advance(minute);
-      expectProblem(await alone.manage('GET', `${codes}/${code}/status`), 404, 'pairing_code_not_found');
-    });
+    const status = () => alone.manage('GET', `${codes}/${code}/status`);
+    await expect
+      .poll(async () => {
+        alone.clock.advance(minute);
+        return (await status()).status;
+      })
+      .toBe(404);
+    expectProblem(await status(), 404, 'pairing_code_not_found');
     expectProblem(await alone.register(code), 404, 'pairing_code_not_found');
   });
 });

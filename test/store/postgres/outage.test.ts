@@ -59,7 +59,7 @@ describe('a database that stops and starts again', () => {
     return () => server.end();
   });
 
-  it('unavailable at once for everything while it is away; afterwards all goes on by itself', { timeout: 30_000 }, async () => {
+  it('unavailable at once for everything while it is away; afterwards all goes on by itself', async () => {
     const store = await open(server.url('postgres'));
     await putVenue(store, 1);
     store.touch('device', guid('devi', 1), { lastSeenAt: 1 });
@@ -84,13 +84,11 @@ describe('a database that stops and starts again', () => {
     await expect.poll(() => woken.length).toBeGreaterThan(0);
     await server.start();
     await expect
-      .poll(
-        () =>
-          store.ready().then(
-            () => 'ready',
-            () => 'away',
-          ),
-        { timeout: 5000 },
+      .poll(() =>
+        store.ready().then(
+          () => 'ready',
+          () => 'away',
+        ),
       )
       .toBe('ready');
     expect(await venueIds(store)).toEqual([guid('venu', 1)]);
@@ -167,7 +165,7 @@ describe('a connection that is lost', () => {
     other.watch('codes/code-0001', () => heard.push(1));
     proxy.cutBefore('codes/code-0001');
     await store.write((tx) => tx.put('codes', codeRow(1)));
-    await expect.poll(() => heard.length, { timeout: 5000 }).toBeGreaterThan(0);
+    await expect.poll(() => heard.length).toBeGreaterThan(0);
   });
 
   it('while a batch is stored: unavailable, and the same with the same key is not stored again', async () => {
@@ -183,7 +181,7 @@ describe('a connection that is lost', () => {
 });
 
 describe('a database that does not answer', () => {
-  it('unavailable once its time is over, at once from then on, and close does not wait for it', { timeout: 30_000 }, async () => {
+  it('unavailable once its time is over, at once from then on, and close does not wait for it', async () => {
     const proxy = await databaseProxy(url);
     const store = await open(proxy.url, { database: { statementTimeoutSeconds: 1 } });
     await putVenue(store, 1);
@@ -242,7 +240,7 @@ describe('a database that does not answer', () => {
         () => 'done',
         () => 'waits',
       );
-    await expect.poll(put, { timeout: 10_000 }).toBe('done');
+    await expect.poll(put).toBe('done');
     goOn();
     await expect(change).rejects.toEqual(unavailable);
     expect((await store.read.get('venues', guid('venu', 1)))?.name).toBe('Venue 1');
