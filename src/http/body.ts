@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import type { Awaitable } from '../domain/awaitable.ts';
 import { SignageError } from '../domain/error.ts';
 import { type ParsedJson, parseJson } from '../domain/parse-json.ts';
+import type { Arrived } from './arrived.ts';
 
 /** A body that was read: its bytes, and what they say; `json` is `undefined` when there was no body. */
 export interface ReadBody extends ParsedJson {
@@ -20,7 +22,8 @@ const badJson = (why: string, cause?: unknown) => new SignageError('invalid_json
 const brokeOff = (cause?: unknown) => badJson('it broke off', cause);
 
 /** A body of `length` bytes, as Node itself makes sure that it is; throws when the connection ends before. */
-export function readAnnounced(incoming: IncomingMessage, length: number): Promise<Uint8Array> {
+export function readAnnounced(incoming: Arrived, length: number): Awaitable<Uint8Array> {
+  if (incoming.rawBody) return incoming.rawBody;
   return new Promise((resolve, reject) => {
     // While a database was asked who sends it: it will not close again.
     if (incoming.destroyed) return reject(brokeOff());

@@ -7,6 +7,7 @@ import { getRequestListener, RequestError } from '@hono/node-server';
 import { secondMs, systemClock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import { makeIdSource } from '../domain/id.ts';
+import { whenArrived } from './arrived.ts';
 import { makeCutOff } from './cut-off.ts';
 import type { HotWay } from './hot/hot-way.ts';
 import { asSignageError } from './problem.ts';
@@ -75,14 +76,17 @@ function makeEntrance({ fetch, hot, admit, onError }: ListenerOptions, refuse: R
     hostname: 'localhost',
     errorHandler,
   });
+  const begin = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (admit && !admit(incoming, outgoing)) return;
+    const intoApp = () => void app(incoming, outgoing);
+    if (hot) hot(incoming, outgoing, intoApp);
+    else intoApp();
+  };
   return (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    if (!isHostClear(incoming)) {
+    if (isHostClear(incoming)) whenArrived(incoming, () => begin(incoming, outgoing));
+    else {
       outgoing.shouldKeepAlive = false;
       refuse.request(incoming, outgoing, malformed('Send one Host header.'));
-    } else if (!admit || admit(incoming, outgoing)) {
-      const intoApp = () => void app(incoming, outgoing);
-      if (hot) hot(incoming, outgoing, intoApp);
-      else intoApp();
     }
   };
 }
