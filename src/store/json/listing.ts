@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { configIds, type DeviceConfig, effectiveConfig, isOnline } from '../../domain/config.ts';
 import { codeFinishedAt } from '../../domain/pairing-code.ts';
 import type { Device, Rows, StoredConfig } from '../../domain/records.ts';
@@ -8,9 +7,11 @@ import { tables } from '../tables.ts';
 import type { Base } from './layer.ts';
 import type { Marks } from './parts.ts';
 import { allRows, lowerBound } from './table-index.ts';
+import { turn } from './turns.ts';
 
-/** Rows looked at before others get their turn: some milliseconds' worth, with what it takes to tell whether a device is online. */
+/** Rows looked at before others get their turn, or fewer: the first look at a device's notes finds those of all that are in the same document. */
 const sliceRows = 200;
+const sliceMs = 5;
 
 type Test = (row: Record<string, unknown>) => boolean;
 
@@ -19,16 +20,19 @@ export async function listRows<T extends ListedTable>(base: Base, marks: Marks, 
   const fits = testsOf(base, marks, query);
   const index = narrowestIndex(base, table, query.where ?? {});
   const items: Rows[T][] = [];
-  for (let after = query.after ?? ''; ; await setImmediate()) {
+  for (let after = query.after ?? ''; ; await turn()) {
+    const endMs = performance.now() + sliceMs;
     const ids = base.ids(table, index.member, index.value);
     let place = lowerBound(ids, after);
     if (ids[place] === after) place++;
     for (const end = Math.min(place + sliceRows, ids.length); place < end; place++) {
       after = ids[place] as string;
       const row = base.row(table, after) as unknown as Rows[T];
-      if (!fits.every((test) => test(row as unknown as Record<string, unknown>))) continue;
-      if (items.length === query.limit) return { items, next: items.at(-1)?.id ?? null };
-      items.push(row);
+      if (fits.every((test) => test(row as unknown as Record<string, unknown>))) {
+        if (items.length === query.limit) return { items, next: items.at(-1)?.id ?? null };
+        items.push(row);
+      }
+      if (performance.now() >= endMs) break;
     }
     if (place >= ids.length) return { items, next: null };
   }
@@ -41,7 +45,7 @@ export async function listFinishedCodes(base: Base, timeMs: number, limit: numbe
   for (const id of base.all('codes')) {
     const at = codeFinishedAt(base.row('codes', id) as unknown as Rows['codes']);
     if (at < timeMs) finished.push({ id, at });
-    if (++seen % sliceRows === 0) await setImmediate();
+    if (++seen % sliceRows === 0) await turn();
   }
   return finished
     .sort((one, other) => one.at - other.at)
