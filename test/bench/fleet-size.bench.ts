@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { it } from 'vitest';
 import { ManagementClient } from '../../src/client/management-client.ts';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
+import { guid } from '../store/sample-batch.ts';
 import { impression, item } from '../support/content.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type BoundTv, fillWithFleet } from './fleet.ts';
@@ -14,7 +15,12 @@ const idleMs = 60_000;
 /** Long enough for the checkpoint that comes once a minute. */
 const loadMs = 75_000;
 
-const anyOf = (tvs: readonly BoundTv[]) => tvs[Math.floor(Math.random() * tvs.length)] as BoundTv;
+/** What one tenant shows in a day. */
+const [campaigns, creatives] = [200, 5_000];
+const upTo = (count: number) => Math.floor(Math.random() * count);
+const shown = () => impression({ campaignId: guid('camp', upTo(campaigns)), creativeId: guid('crea', upTo(creatives)) });
+
+const anyOf = (tvs: readonly BoundTv[]) => tvs[upTo(tvs.length)] as BoundTv;
 
 /** What a service has to do all at once: TVs that fetch and post, installers, editors, and somebody who looks through all devices. */
 async function mixedLoad({ url }: Served, tvs: readonly BoundTv[]): Promise<Record<string, number>> {
@@ -30,9 +36,7 @@ async function mixedLoad({ url }: Served, tvs: readonly BoundTv[]): Promise<Reco
   await Promise.all([
     ...lanes('playlists', 6, (tv) => anyone.withKey(tv.apiKey).fetchPlaylist(tv.screenId)),
     ...lanes('configs', 2, (tv) => anyone.withKey(tv.apiKey).fetchConfig(tv.screenId)),
-    ...lanes('batches', 6, (tv) =>
-      anyone.withKey(tv.apiKey).postEvents(tv.screenId, Array.from({ length: 10 }, () => impression()) as never),
-    ),
+    ...lanes('batches', 6, (tv) => anyone.withKey(tv.apiKey).postEvents(tv.screenId, Array.from({ length: 10 }, shown) as never)),
     ...lanes('registrations', 6, async () => {
       const { id: screenId } = await management.call('createScreen', { body: { venueId, name: randomUUID() } });
       const { code } = await management.call('createCode', { body: { screenId } });
