@@ -23,12 +23,14 @@ export interface Served {
   stop(): Promise<void>;
 }
 
+/** As many helpers as the machine has cores, as docs/deployment.md advises. */
+const execArgv = ['--expose-gc', '--v8-pool-size=2'];
 const adminToken = `mak_${'HttpHarness'.repeat(3)}`;
 
 /** The built service on a fresh folder, in a process of its own, with a venue and one bound TV; its disk takes `bytesPerSecond`, all if that is left out. */
 export async function startServed({ bytesPerSecond }: { bytesPerSecond?: number } = {}): Promise<Served> {
   const options = JSON.stringify({ data: await temporaryFolder(), adminToken, bytesPerSecond });
-  const child = fork(fileURLToPath(new URL('served.js', import.meta.url)), [options], { execArgv: ['--expose-gc'] });
+  const child = fork(fileURLToPath(new URL('served.js', import.meta.url)), [options], { execArgv });
   const [{ url }] = (await once(child, 'message')) as [{ url: string }];
   const send: Served['manage'] = async (method, path, body) => {
     const headers = { Authorization: `Bearer ${adminToken}`, 'Content-Type': 'application/json' };
