@@ -23,8 +23,8 @@ export interface Served {
   stop(): Promise<void>;
 }
 
-/** As many helpers as the machine has cores, as docs/deployment.md advises. */
-const execArgv = ['--expose-gc', '--v8-pool-size=2'];
+/** One helper for the garbage collector, as docs/deployment.md advises for two cores. */
+const execArgv = ['--expose-gc', '--v8-pool-size=1'];
 const adminToken = `mak_${'HttpHarness'.repeat(3)}`;
 
 /** The built service on a fresh folder, in a process of its own, with a venue and one bound TV; its disk takes `bytesPerSecond`, all if that is left out. */
