@@ -1,5 +1,5 @@
-import { cp } from 'node:fs/promises';
 import { dayMs, minuteMs } from '../../src/domain/clock.ts';
+import { crashCopy } from './crash-copy.ts';
 import { item } from './management.ts';
 import { ManualClock } from './manual-clock.ts';
 import { startService, type TestService } from './service.ts';
@@ -61,7 +61,7 @@ export async function makeData(folder: string, killed: string): Promise<DataFact
     }
   }
   facts.at = clock.now();
-  await cp(folder, killed, { recursive: true, filter: (path) => !/lock\.sock|\.tmp$/.test(path) });
+  await crashCopy(folder, killed);
   await service.close();
   return facts;
 }

@@ -1,14 +1,15 @@
-import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { frame } from '../../../src/store/json/frame.ts';
 import type { ManifestData } from '../../../src/store/json/manifest.ts';
+import { crashCopy } from '../../support/crash-copy.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** A copy of a data folder as it is now: as a crash of its process would leave it. */
 export async function copyOf(folder: string): Promise<string> {
   const copy = await temporaryFolder();
-  await cp(folder, copy, { recursive: true, filter: (path) => !/lock\.sock|\.tmp$/.test(path) });
+  await crashCopy(folder, copy);
   return copy;
 }
 
