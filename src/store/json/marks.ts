@@ -2,6 +2,7 @@ import { type Clock, minuteMs } from '../../domain/clock.ts';
 import type { DeviceMarks, TokenMarks } from '../../domain/records.ts';
 import type { RenderedDocument, WrittenDocument } from './document-owner.ts';
 import type { JsonText } from './json-text.ts';
+import { endOfId, KeylessMap } from './keyless-map.ts';
 import { LoadedLines } from './loaded-lines.ts';
 import type { MakeMarks, Marks, PartContext } from './parts.ts';
 import { shardNames } from './shard.ts';
@@ -27,9 +28,16 @@ const members = [
   'lastUsedAt',
 ] as const satisfies readonly (keyof AnyMarks)[];
 
+/** What was noted of one device or token. */
+interface Noted {
+  readonly id: string;
+  readonly shard: Shard;
+  marks: AnyMarks;
+}
+
 /** One document's part. */
 interface Shard {
-  marks: Record<Kind, Map<string, AnyMarks>>;
+  noted: Record<Kind, Set<Noted>>;
   /** What was loaded stays text until somebody asks. */
   loaded: Record<Kind, LoadedLines> | undefined;
   dirty: boolean;
@@ -41,6 +49,8 @@ class MarkDocuments implements Marks {
   readonly log = 'none';
   readonly #clock: Clock;
   readonly #shards = new Map<string, Shard>();
+  /** All that is in the shards and is no text any more: every request of a TV asks twice, and to tell its shard takes longer than all else. */
+  readonly #noted = { device: notedById(), token: notedById() };
   /** When documents were asked for last: those named then are written. */
   #flushedAt: number;
   #closed = false;
@@ -51,22 +61,21 @@ class MarkDocuments implements Marks {
   }
 
   touch(kind: Kind, id: string, marks: AnyMarks): void {
-    const shard = this.#shardOf(marksDocument(id));
-    const known = marksOf(shard, kind, id);
-    shard.dirty = true;
-    if (known === undefined || !renewed(known, marks)) shard.marks[kind].set(id, joined(known, marks));
+    const noted = this.#find(kind, id) ?? this.#add(kind, id, {});
+    noted.shard.dirty = true;
+    if (!renewed(noted.marks, marks)) noted.marks = joined(noted.marks, marks);
   }
 
   marks(kind: Kind, id: string): AnyMarks {
-    const shard = this.#shards.get(marksDocument(id));
-    return { ...(shard && marksOf(shard, kind, id)) };
+    return { ...this.#find(kind, id)?.marks };
   }
 
   forget(kind: Kind, id: string): void {
-    const shard = this.#shards.get(marksDocument(id));
-    if (!shard) return;
-    const wasLoaded = shard.loaded?.[kind].delete(id) === true;
-    if (shard.marks[kind].delete(id) || wasLoaded) shard.dirty = true;
+    const noted = this.#find(kind, id);
+    if (!noted) return;
+    this.#noted[kind].delete(id);
+    noted.shard.noted[kind].delete(noted);
+    noted.shard.dirty = true;
   }
 
   keepsBytes(): boolean {
@@ -91,7 +100,7 @@ class MarkDocuments implements Marks {
     // One of 64 documents has 1,600 devices of a fleet of 100,000: 2 ms.
     const lines = kinds.flatMap((kind) => {
       const loaded = [...(shard.loaded?.[kind].texts() ?? [])].map(String);
-      return [...loaded, ...[...shard.marks[kind]].map(([id, marks]) => JSON.stringify({ kind, id, ...marks }))];
+      return [...loaded, ...[...shard.noted[kind]].map(({ id, marks }) => JSON.stringify({ kind, id, ...marks }))];
     });
     return lines.length === 0 ? undefined : { lines, seq: 0 };
   }
@@ -108,31 +117,41 @@ class MarkDocuments implements Marks {
     this.#shardOf(name).loaded = { device: linesOf('device'), token: linesOf('token') };
   }
 
+  #find(kind: Kind, id: string): Noted | undefined {
+    const known = this.#noted[kind].get(id);
+    if (known !== undefined) return known;
+    const loaded = this.#shards.get(marksDocument(id))?.loaded?.[kind];
+    const line = loaded?.find(id);
+    if (!loaded || !line) return undefined;
+    const noted = this.#add(kind, id, marksOf(line));
+    loaded.delete(id);
+    return noted;
+  }
+
+  #add(kind: Kind, id: string, marks: AnyMarks): Noted {
+    const shard = this.#shardOf(marksDocument(id));
+    const noted = { id, shard, marks };
+    shard.noted[kind].add(noted);
+    this.#noted[kind].set(id, noted);
+    return noted;
+  }
+
   #shardOf(name: string): Shard {
     const known = this.#shards.get(name);
     if (known) return known;
-    const made: Shard = { marks: { device: new Map(), token: new Map() }, loaded: undefined, dirty: false };
+    const made: Shard = { noted: { device: new Set(), token: new Set() }, loaded: undefined, dirty: false };
     this.#shards.set(name, made);
     return made;
   }
 }
 
+const notedById = () => new KeylessMap<Noted>((noted, id) => noted.id === id, endOfId);
+
 /** The document that a device's or token's marks lie in. */
 export const marksDocument = shardNames('marks', shards);
 
-function marksOf({ marks, loaded }: Shard, kind: Kind, id: string): AnyMarks | undefined {
-  const known = marks[kind].get(id);
-  if (known !== undefined) return known;
-  const line = loaded?.[kind].find(id);
-  if (!line) return undefined;
-  const parsed = noted(line);
-  marks[kind].set(id, parsed);
-  loaded?.[kind].delete(id);
-  return parsed;
-}
-
 /** What a line says. */
-function noted(line: JsonText): AnyMarks {
+function marksOf(line: JsonText): AnyMarks {
   const { kind: _kind, id: _id, ...marks } = JSON.parse(line.toString()) as { kind: Kind; id: string } & AnyMarks;
   return joined(undefined, marks);
 }
