@@ -40,8 +40,9 @@ export function makeTrust(store: Pick<Store, 'attempts'>, clock: Clock): Trust {
   const sources = new Map<string, Map<string, Use>>();
   const sourceOfAddress = new Map<string, string>();
   const tell = makeTrustTeller(store);
-  /** The last of `sources`, as requests come one after the other from a site or through a proxy. */
+  /** The last of `sources`, and where it called from, as requests come one after the other from a site or through a proxy. */
   let latest: Use | undefined;
+  let latestAddress: string | null = null;
 
   function knownSource(address: string): string {
     const known = sourceOfAddress.get(address);
@@ -61,12 +62,18 @@ export function makeTrust(store: Pick<Store, 'attempts'>, clock: Clock): Trust {
     latest = use;
   }
 
+  function useOf(address: string | null, tenantId: string): Use {
+    if (latest?.tenantId === tenantId && address === latestAddress) return latest;
+    const source = knownSource(address ?? '');
+    return sources.get(source)?.get(tenantId) ?? { source, tenantId, workedAt: never, toldAt: never };
+  }
+
   return {
     remember(address, tenantId, nowMs = clock.now()) {
-      const source = knownSource(address ?? '');
-      const use = sources.get(source)?.get(tenantId) ?? { source, tenantId, workedAt: never, toldAt: never };
+      const use = useOf(address, tenantId);
       use.workedAt = nowMs;
       if (use !== latest) putLast(use);
+      latestAddress = address;
       if (Math.abs(use.workedAt - use.toldAt) >= tellMs) tell(use);
     },
     of(source, shared, nowMs) {
