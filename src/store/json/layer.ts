@@ -18,7 +18,7 @@ export interface Change {
 export interface Layer {
   /** `null` when the row is deleted here, `undefined` when this layer says nothing of it. */
   row(table: TableName, id: string): Row | null | undefined;
-  holder(table: TableName, index: string, key: string): string | undefined;
+  holder(table: TableName, index: string, key: string): Row | undefined;
   ids(table: TableName, member: string, value: string): readonly string[];
 }
 
@@ -45,8 +45,8 @@ export class Base implements Layer {
     return table === 'playlists' ? this.playlists.held(id) : this.#rows[table].get(id);
   }
 
-  holder(table: TableName, index: string, key: string): string | undefined {
-    return this.#index[table].holder(index, key);
+  holder(table: TableName, index: string, key: string): Row | undefined {
+    return frozen(this.#index[table].holder(index, key));
   }
 
   ids(table: TableName, member: string, value: string): readonly string[] {
@@ -88,7 +88,7 @@ export class Overlay implements Layer {
     return this.#changes[table].get(id)?.row;
   }
 
-  holder(table: TableName, index: string, key: string): string | undefined {
+  holder(table: TableName, index: string, key: string): Row | undefined {
     return this.#index[table].holder(index, key);
   }
 

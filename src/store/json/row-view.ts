@@ -62,10 +62,11 @@ export class RowView implements Reader {
 
   /** The row that has a unique key. */
   holder(table: TableName, index: string, key: string): Row | undefined {
+    if (this.#overlays.length === 0) return this.#base.holder(table, index, key);
     const keyOf = keysOf(table).unique[index];
     for (const layer of this.#layers) {
-      const id = layer.holder(table, index, key);
-      const row = id === undefined ? undefined : this.hot(table, id);
+      const candidate = layer.holder(table, index, key);
+      const row = candidate && this.hot(table, candidate.id);
       if (row && keyOf?.(row) === key) return row;
     }
     return undefined;

@@ -42,7 +42,7 @@ type Found<V> = Pick<Map<string, V>, 'get'> & { set(key: string, value: V): unkn
 interface UniqueIndex {
   name: string;
   keyOf: (row: Row) => string | undefined;
-  holders: Found<string>;
+  holders: Found<Row>;
 }
 
 interface MemberIndex {
@@ -50,28 +50,27 @@ interface MemberIndex {
   ids: Found<Ids>;
 }
 
-/** Ids of rows by their unique keys and by their indexed members, the latter in order. */
+/** Rows by their unique keys, and ids of rows by their indexed members, in order. */
 export class TableIndex {
   readonly #unique: readonly UniqueIndex[];
   readonly #members: readonly MemberIndex[];
 
-  /** With `rowOf`, which tells the rows that are in the index, the keys need not be kept beside them: what `replace` is told must become so right after it. */
+  /** With `rowOf`, which tells the rows that are in the index, keys and members need not be kept beside them: what `replace` is told must become so right after it. */
   constructor(table: TableName, rowOf?: (id: string) => Row | undefined) {
     const { unique, indexed } = keysOf(table);
     const members = listed.includes(table) ? [allRows, ...indexed] : indexed;
-    const mapOf = <V extends Ids>(keyOf: (row: Row) => string | undefined, mostSummed = endOfId): Found<V> => {
-      if (!rowOf) return new Map<string, V>();
-      return new KeylessMap<V>((ids, key) => {
+    const idsBy = (member: string): Found<Ids> => {
+      if (!rowOf) return new Map();
+      return new KeylessMap<Ids>((ids, value) => {
         const row = rowOf(firstOf(ids));
-        return row !== undefined && keyOf(row) === key;
-      }, mostSummed);
+        return row !== undefined && memberOf(row, member) === value;
+      }, endOfId);
     };
-    this.#unique = Object.entries(unique).map(([name, keyOf]) => ({
-      name,
-      keyOf,
-      holders: mapOf(keyOf, name === 'name' ? Number.POSITIVE_INFINITY : endOfId),
-    }));
-    this.#members = members.map((member) => ({ member, ids: mapOf((row) => memberOf(row, member)) }));
+    this.#unique = Object.entries(unique).map(([name, keyOf]) => {
+      const mostSummed = name === 'name' ? Number.POSITIVE_INFINITY : endOfId;
+      return { name, keyOf, holders: rowOf ? new KeylessMap<Row>((row, key) => keyOf(row) === key, mostSummed) : new Map<string, Row>() };
+    });
+    this.#members = members.map((member) => ({ member, ids: idsBy(member) }));
   }
 
   /** The table has neither keys nor indexed members. */
@@ -80,7 +79,7 @@ export class TableIndex {
   }
 
   /** The row that has this unique key. */
-  holder(index: string, key: string): string | undefined {
+  holder(index: string, key: string): Row | undefined {
     for (const one of this.#unique) if (one.name === index) return one.holders.get(key);
     return undefined;
   }
@@ -96,8 +95,8 @@ export class TableIndex {
     for (const { keyOf, holders } of this.#unique) {
       const [old, key] = [before && keyOf(before), after ? keyOf(after) : undefined];
       // The old key may have passed to another row before this one changes.
-      if (old !== undefined && old !== key && holders.get(old) === before?.id) holders.delete(old);
-      if (key !== undefined && after) holders.set(key, after.id);
+      if (old !== undefined && old !== key && holders.get(old)?.id === before?.id) holders.delete(old);
+      if (key !== undefined && after) holders.set(key, after);
     }
     for (const { member, ids } of this.#members) {
       const [old, value] = [before && memberOf(before, member), after ? memberOf(after, member) : undefined];
@@ -117,7 +116,7 @@ export class TableIndex {
       if (all) ids.push(row.id);
       for (const { keyOf, holders } of this.#unique) {
         const key = keyOf(row);
-        if (key !== undefined) holders.set(key, row.id);
+        if (key !== undefined) holders.set(key, row);
       }
       for (const { member, ids: found } of gathered) {
         const value = memberOf(row, member);
