@@ -5,6 +5,7 @@ import { hasCode, SignageError } from '../domain/error.ts';
 import { servedValidUntil } from '../domain/playlist.ts';
 import type { Device, Playlist } from '../domain/records.ts';
 import type { ChainAnswer, ConfigCopies, OriginName, PlaylistChain } from '../origin/origin.ts';
+import { type BodyBytes, bodyBytes } from './body-bytes.ts';
 import { configInForce, type ForceConfig, layConfigs } from './configs.ts';
 import type { Kit } from './context.ts';
 import type { DeviceCaller } from './device-auth.ts';
@@ -13,7 +14,7 @@ import type { ServedVersions } from './served-versions.ts';
 
 /** A body for a TV, with its strong ETag; `body` is `null` when the TV has it already. */
 export interface Answer {
-  body: string | Uint8Array | null;
+  body: BodyBytes | null;
   etag: string;
 }
 
@@ -27,7 +28,7 @@ function matches(ifNoneMatch: string | undefined, etag: string): boolean {
   return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }
 
-type Rendered = Answer & { body: string };
+type Rendered = Answer & { body: BodyBytes };
 
 /** Configs as they go out; while nothing changes, one is the same object each time. */
 const renderedConfigs = new WeakMap<DeviceConfig, Rendered>();
@@ -35,8 +36,8 @@ const renderedConfigs = new WeakMap<DeviceConfig, Rendered>();
 function renderConfig(config: DeviceConfig): Rendered {
   const before = renderedConfigs.get(config);
   if (before) return before;
-  const body = JSON.stringify(config);
-  const rendered = { body, etag: `"${hash('sha256', body, 'base64url').slice(0, 27)}"` };
+  const text = JSON.stringify(config);
+  const rendered = { body: bodyBytes(text), etag: `"${hash('sha256', text, 'base64url').slice(0, 27)}"` };
   renderedConfigs.set(config, rendered);
   return rendered;
 }

@@ -1,19 +1,17 @@
-import { isAscii } from 'node:buffer';
 import type { Playlist } from '../domain/records.ts';
+import { type BodyBytes, bodyBytes } from './body-bytes.ts';
 
 interface Held {
   validUntil: number;
-  bytes: string | Buffer;
+  bytes: BodyBytes;
 }
 
 /** Of a herd of 10,000 TVs with ten items each, all; of a larger fleet, those that were asked for last. */
 const mostBytes = 32 * 1024 * 1024;
 
-/** Pure ASCII, as most are, stays text: that takes a byte for a character, and goes out in one piece with the headers. */
-function render({ playlistId: id, tenantId, screenId, version, items }: Playlist, validUntil: number): string | Buffer {
+function render({ playlistId: id, tenantId, screenId, version, items }: Playlist, validUntil: number): BodyBytes {
   const head = JSON.stringify({ id, tenantId, screenId, status: 'active', version, validUntil });
-  const bytes = Buffer.from(`${head.slice(0, -1)},"items":${items}}`);
-  return isAscii(bytes) ? bytes.toString('latin1') : bytes;
+  return bodyBytes(`${head.slice(0, -1)},"items":${items}}`);
 }
 
 /**
@@ -31,7 +29,7 @@ export function makePlaylistBytes(limitBytes = mostBytes) {
     held.delete(row);
   }
 
-  return (row: Playlist, validUntil: number): string | Buffer => {
+  return (row: Playlist, validUntil: number): BodyBytes => {
     const before = held.get(row);
     if (before?.validUntil === validUntil) return before.bytes;
     const bytes = render(row, validUntil);
