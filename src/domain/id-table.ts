@@ -26,7 +26,7 @@ export class IdTable {
   /** The UUID that begins there; `null` for what is none. Of at most 400 different ones. */
   at(start: number): string | null {
     const view = this.#view;
-    if (start + guidLength > view.byteLength) return null;
+    if (start + guidLength > this.#bytes.length) return null;
     let sum = 0;
     for (let at = start; at < start + guidLength; at += word) sum = Math.imul(sum, 0x9e3779b1) ^ view.getInt32(at, true);
     sum = Math.imul(sum ^ (sum >>> 15), 0x85ebca6b);

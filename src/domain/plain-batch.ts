@@ -116,7 +116,7 @@ class BatchReader {
   #takesAll({ words, rest, length }: Piece): boolean {
     const view = this.#view;
     let at = this.#at;
-    if (at + length > view.byteLength) return false;
+    if (at + length > this.#bytes.length) return false;
     for (let n = 0; n < words.length; n++, at += 4) if (view.getInt32(at, true) !== words[n]) return false;
     for (let n = 0; n < rest.length; n++, at++) if (view.getUint8(at) !== rest[n]) return false;
     this.#at = at;

@@ -81,10 +81,9 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
   async #flushSome(): Promise<void> {
     const file = this.#pending[0]?.file ?? '';
     const some = this.#pending.slice(0, atOnce).filter((one) => one.file === file);
-    const bytes = Buffer.concat(some.map(frameEntry));
-    await this.#openLog().append(file, bytes, ({ offset }) => {
+    await this.#openLog().append(file, some.map(frameEntry), ({ offset, length }) => {
       this.#files.add(file);
-      this.#end = { file, size: offset + bytes.length, seq: some.at(-1)?.seq ?? 0 };
+      this.#end = { file, size: offset + length, seq: some.at(-1)?.seq ?? 0 };
       const written = new Set(some);
       this.#pending = this.#pending.filter((one) => !written.has(one));
     });

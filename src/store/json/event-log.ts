@@ -5,7 +5,7 @@ import { shortHash } from '../short-hash.ts';
 import type { EventBatch, EventPageQuery, ImpressionQuery, Slice, StoredEvent } from '../store.ts';
 import { DayFiles, dayFile, type FilesMark, startOfFile } from './day-files.ts';
 import { eventPage } from './event-pages.ts';
-import { type EventRecord, frameRecord, type KeyMark } from './event-record.ts';
+import { type EventRecord, type KeyMark, recordPieces } from './event-record.ts';
 import { EventRecovery, type EventsMark } from './event-recovery.ts';
 import { GroupLog, unavailable } from './group-log.ts';
 import { IdempotencyRings } from './idempotency-rings.ts';
@@ -108,13 +108,12 @@ class DayFileEventLog implements EventLog, FilePart<EventsMark> {
       mark,
       events,
     };
-    const bytes = frameRecord(record, body);
-    this.#latest = this.#log.append(dayFile(record.receivedAt), bytes, ({ file, offset }) => {
+    this.#latest = this.#log.append(dayFile(record.receivedAt), recordPieces(record, body), ({ file, offset, length }) => {
       this.#files.add(file);
-      this.#applied = { file, size: offset + bytes.length, seq: record.seq, receivedAt: record.receivedAt };
+      this.#applied = { file, size: offset + length, seq: record.seq, receivedAt: record.receivedAt };
       this.#fold(record);
-      this.#tailBytes += bytes.length;
-      this.#askIfDue(bytes.length);
+      this.#tailBytes += length;
+      this.#askIfDue(length);
       this.#hooks.stored(tenantId);
     });
     await this.#latest;

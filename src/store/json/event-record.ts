@@ -1,7 +1,7 @@
 import type { CountedEvent } from '../../domain/event.ts';
 import { eventId } from '../../domain/event-id.ts';
 import type { EventBatch } from '../store.ts';
-import { frame } from './frame.ts';
+import { framePieces } from './frame.ts';
 
 /** 8 bytes each of the hash of an idempotency key and of the bytes it stood for, in hex. */
 export interface KeyMark {
@@ -46,11 +46,16 @@ export function idOf({ seq, receivedAt }: Pick<EventRecord, 'seq' | 'receivedAt'
   return eventId({ receivedAtMs: receivedAt, batch: seq, index });
 }
 
-/** The batch as a line; its events go in as the bytes that came. */
-export function frameRecord(record: EventRecord, body: EventBatch['body']): Buffer {
+/** The batch as the pieces of a line; its events are the bytes that came. */
+export function recordPieces(record: EventRecord, body: EventBatch['body']): Uint8Array[] {
   const { seq, receivedAt, tenantId, venueId, screenId, deviceId, mark } = record;
   const head = JSON.stringify({ seq, id: idOf(record, 0), receivedAt, tenantId, venueId, screenId, deviceId, ...mark });
-  return frame(`${head.slice(1, -1)},"events":`, body, '}');
+  return framePieces(`${head.slice(1, -1)},"events":`, body, '}');
+}
+
+/** The batch as a line. */
+export function frameRecord(record: EventRecord, body: EventBatch['body']): Buffer {
+  return Buffer.concat(recordPieces(record, body));
 }
 
 const headLength = 512;

@@ -13,11 +13,21 @@ function head(sum: number): string {
   return `${opening}${sum.toString(16).padStart(8, '0')}",`;
 }
 
-/** Frames a record whose body is given in parts, such as `"seq":1,"ops":[` … `]}`: text, or bytes that go in as they are. No part has a line feed. */
-export function frame(...parts: (string | Uint8Array)[]): Buffer {
+const lineEnd = Buffer.of(lineFeed);
+
+/**
+ * Frames a record whose body is given in parts, such as `"seq":1,"ops":[` … `]}`: text, or bytes that go in as they are. No part has a line feed. Answers the
+ * pieces of the line, for whoever puts them together with others.
+ */
+export function framePieces(...parts: (string | Uint8Array)[]): Uint8Array[] {
   const bytes = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
   const sum = bytes.reduce((crc, part) => crc32(part, crc), 0);
-  return Buffer.concat([Buffer.from(head(sum)), ...bytes, Buffer.of(lineFeed)]);
+  return [Buffer.from(head(sum)), ...bytes, lineEnd];
+}
+
+/** The same in one. */
+export function frame(...parts: (string | Uint8Array)[]): Buffer {
+  return Buffer.concat(framePieces(...parts));
 }
 
 /** Whether a line (without its line feed) is a whole, undamaged record. */

@@ -4,7 +4,8 @@ import { type FileSystem, type OpenFile, writeFully } from './file-system.ts';
 /** One record on its way to the disk. */
 interface Pending {
   file: string;
-  bytes: Uint8Array;
+  pieces: readonly Uint8Array[];
+  length: number;
   landed: ((at: LogPlace) => void) | undefined;
   settle: { resolve: (at: LogPlace) => void; reject: (error: unknown) => void };
 }
@@ -13,6 +14,8 @@ interface Pending {
 export interface LogPlace {
   file: string;
   offset: number;
+  /** Its bytes. */
+  length: number;
 }
 
 export interface GroupLogOptions {
@@ -29,6 +32,8 @@ export interface GroupLogOptions {
 
 /** So much of the low-water mark may be written between two looks: each costs as much as to read a batch of events. */
 const unaskedShare = 1 / 16;
+/** Room for groups up to this size is kept: to get it anew for each, and to have it cleared and collected, costs four times as much as to fill it. */
+const mostKeptBytes = 4 * 1024 * 1024;
 
 /**
  * An append-only log in several files, with group commit: records that come while the disk is busy share the next write and `fdatasync`.
@@ -49,6 +54,8 @@ export class GroupLog {
   #broken: SignageError | undefined;
   /** Bytes that may be written before the disk is asked again how much is free. */
   #unasked = 0;
+  /** Where groups are put together, one after the other. */
+  #space: Uint8Array = new Uint8Array();
   /** Files that were begun, and have no record yet. */
   readonly #empty = new Set<string>();
 
@@ -63,11 +70,12 @@ export class GroupLog {
     return this.#broken;
   }
 
-  /** `landed` is called as soon as the record is on the disk, before anyone who waits for it goes on. */
-  append(file: string, bytes: Uint8Array, landed?: (at: LogPlace) => void): Promise<LogPlace> {
+  /** A record is given in pieces. `landed` is called as soon as it is on the disk, before anyone who waits for it goes on. */
+  append(file: string, pieces: readonly Uint8Array[], landed?: (at: LogPlace) => void): Promise<LogPlace> {
     if (this.#broken) return Promise.reject(this.#broken);
+    const length = lengthOf(pieces);
     return new Promise((resolve, reject) => {
-      this.#queue.push({ file, bytes, landed, settle: { resolve, reject } });
+      this.#queue.push({ file, pieces, length, landed, settle: { resolve, reject } });
       this.#running ??= this.#run();
     });
   }
@@ -104,10 +112,11 @@ export class GroupLog {
       const group = this.#takeGroup();
       try {
         let offset = await this.#write(group);
-        for (const { file, bytes, landed, settle } of group) {
-          landed?.({ file, offset });
-          settle.resolve({ file, offset });
-          offset += bytes.length;
+        for (const { file, length, landed, settle } of group) {
+          const place = { file, offset, length };
+          landed?.(place);
+          settle.resolve(place);
+          offset += length;
         }
       } catch (error) {
         this.#fail(group, error);
@@ -132,7 +141,7 @@ export class GroupLog {
   }
 
   async #write(group: Pending[]): Promise<number> {
-    const bytes = group.length === 1 ? (group[0] as Pending).bytes : Buffer.concat(group.map((record) => record.bytes));
+    const bytes = this.#gathered(group);
     if (bytes.length > this.#unasked) {
       await this.checkSpace();
       this.#unasked = this.#options.lowWaterBytes * unaskedShare;
@@ -148,6 +157,28 @@ export class GroupLog {
     const start = this.#size;
     this.#size += bytes.length;
     return start;
+  }
+
+  /** All of a group in one; only good until the next one. */
+  #gathered(group: readonly Pending[]): Uint8Array {
+    const [only] = group;
+    if (group.length === 1 && only?.pieces.length === 1) return only.pieces[0] as Uint8Array;
+    const length = group.reduce((sum, record) => sum + record.length, 0);
+    const space = this.#spaceFor(length);
+    let at = 0;
+    for (const { pieces } of group) {
+      for (const piece of pieces) {
+        space.set(piece, at);
+        at += piece.length;
+      }
+    }
+    return space.subarray(0, length);
+  }
+
+  #spaceFor(length: number): Uint8Array {
+    if (length > mostKeptBytes) return Buffer.allocUnsafeSlow(length);
+    if (length > this.#space.length) this.#space = Buffer.allocUnsafeSlow(Math.min(2 * length, mostKeptBytes));
+    return this.#space;
   }
 
   async #sync(file: OpenFile): Promise<void> {
@@ -191,6 +222,12 @@ export class GroupLog {
     await before?.close();
     return file;
   }
+}
+
+function lengthOf(pieces: readonly Uint8Array[]): number {
+  let length = 0;
+  for (const piece of pieces) length += piece.length;
+  return length;
 }
 
 export function unavailable(message: string, cause?: unknown): SignageError {

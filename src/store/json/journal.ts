@@ -83,7 +83,7 @@ export class Journal implements FilePart<JournalMark> {
     const seq = this.#nextSeq++;
     this.#latestAt = Math.max(at, this.#latestAt);
     const bytes = frame(`"seq":${seq},"at":${at},"ops":[${ops.join(',')}]}`);
-    return this.#log.append(this.#segmentFor(seq, bytes.length), bytes, ({ file, offset }) => {
+    return this.#log.append(this.#segmentFor(seq, bytes.length), [bytes], ({ file, offset }) => {
       this.#durable = { file, size: offset + bytes.length, seq, at };
       this.#grownBytes += bytes.length;
       landed(seq);

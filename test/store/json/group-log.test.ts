@@ -4,7 +4,8 @@ import { diskFull, type FaultyDisk, faultyDisk } from '../../support/faulty-disk
 import { CrashDisk } from './crash-disk.ts';
 
 const unavailable = expect.objectContaining({ code: 'unavailable' });
-const line = (text: string) => Buffer.from(`${text}\n`);
+/** A record in two pieces. */
+const line = (text: string) => [Buffer.from(text), Buffer.from('\n')];
 
 describe('GroupLog', () => {
   let crash: CrashDisk;
@@ -31,9 +32,9 @@ describe('GroupLog', () => {
 
   it('has each record on the disk when append resolves, and says where', async () => {
     const log = open();
-    expect(await log.append('a.log', line('one'))).toEqual({ file: 'a.log', offset: 0 });
+    expect(await log.append('a.log', line('one'))).toEqual({ file: 'a.log', offset: 0, length: 4 });
     expect(afterPowerCut()).toBe('one\n');
-    expect(await log.append('a.log', line('two'))).toEqual({ file: 'a.log', offset: 4 });
+    expect(await log.append('a.log', line('two'))).toEqual({ file: 'a.log', offset: 4, length: 4 });
     expect(afterPowerCut()).toBe('one\ntwo\n');
   });
 
@@ -51,6 +52,19 @@ describe('GroupLog', () => {
     expect(order.indexOf('landed 1')).toBeLessThan(order.indexOf('answered 1'));
   });
 
+  it('keeps groups of all sizes apart, small and large in turn', async () => {
+    const log = open();
+    const mebibyte = 1024 * 1024;
+    const groups = [[1], [5, 7], [mebibyte, 3], [3, 2 * mebibyte, 3 * mebibyte], [9, 1, 1], [mebibyte, mebibyte, mebibyte]];
+    const letter = (group: number, record: number) => String.fromCharCode(97 + 3 * group + record);
+    for (const [group, sizes] of groups.entries()) {
+      const places = await Promise.all(sizes.map((size, record) => log.append('a.log', line(letter(group, record).repeat(size)))));
+      expect(places.map(({ length }) => length)).toEqual(sizes.map((size) => size + 1));
+    }
+    const expected = groups.flatMap((sizes, group) => sizes.map((size, record) => `${letter(group, record).repeat(size)}\n`)).join('');
+    expect(afterPowerCut() === expected).toBe(true);
+  });
+
   it('writes on when the disk takes less than it was given', async () => {
     disk.fault = (operation) => (operation === 'write' ? 2 : undefined);
     await open().append('a.log', line('one record'));
@@ -64,7 +78,7 @@ describe('GroupLog', () => {
     disk.fault = (operation) => (operation === 'write' ? takes.shift() : undefined);
     await expect(log.append('a.log', line('two'))).rejects.toEqual(unavailable);
     expect(text()).toBe('one\ntw');
-    expect(await log.append('a.log', line('three'))).toEqual({ file: 'a.log', offset: 4 });
+    expect(await log.append('a.log', line('three'))).toMatchObject({ file: 'a.log', offset: 4 });
     expect(afterPowerCut()).toBe('one\nthree\n');
     expect(log.broken).toBeUndefined();
   });
@@ -77,7 +91,7 @@ describe('GroupLog', () => {
     const records = ['a.log', 'a.log', 'b.log'].map((file) => log.append(file, line('x')).catch(() => heard.push(file)));
     await Promise.all(records);
     expect(heard).toEqual(['failure', 'a.log', 'a.log', 'b.log']);
-    expect(await log.append('b.log', line('later'))).toEqual({ file: 'b.log', offset: 0 });
+    expect(await log.append('b.log', line('later'))).toMatchObject({ file: 'b.log', offset: 0 });
   });
 
   it('refuses until what a failed write left can be cut off', async () => {
@@ -114,7 +128,7 @@ describe('GroupLog', () => {
     await log.append('a.log', line('one'));
     failOnce('syncDirectory');
     await expect(log.append('b.log', line('two'))).rejects.toEqual(unavailable);
-    expect(await log.append('b.log', line('three'))).toEqual({ file: 'b.log', offset: 0 });
+    expect(await log.append('b.log', line('three'))).toMatchObject({ file: 'b.log', offset: 0 });
     expect(afterPowerCut('b.log')).toBe('three\n');
     expect(afterPowerCut()).toBe('one\n');
   });
@@ -204,7 +218,7 @@ describe('GroupLog', () => {
   it('resumes a file where its good records end', async () => {
     crash.plant('/log/a.log', 'one\ntorn');
     const log = open({ file: 'a.log', size: 4 });
-    expect(await log.append('a.log', line('two'))).toEqual({ file: 'a.log', offset: 4 });
+    expect(await log.append('a.log', line('two'))).toMatchObject({ file: 'a.log', offset: 4 });
     expect(afterPowerCut()).toBe('one\ntwo\n');
   });
 
@@ -217,14 +231,14 @@ describe('GroupLog', () => {
   it('appends to a file that was there', async () => {
     crash.plant('/log/b.log', 'one\n');
     const log = open();
-    expect(await log.append('b.log', line('two'))).toEqual({ file: 'b.log', offset: 4 });
+    expect(await log.append('b.log', line('two'))).toMatchObject({ file: 'b.log', offset: 4 });
   });
 
   it('finishes what is under way when it is closed, cuts off a torn record, and takes nothing more', async () => {
     const log = open();
     const record = log.append('a.log', line('one'));
     await log.close();
-    expect(await record).toEqual({ file: 'a.log', offset: 0 });
+    expect(await record).toMatchObject({ file: 'a.log', offset: 0 });
     await expect(log.append('a.log', line('two'))).rejects.toEqual(unavailable);
 
     const other = open({ file: 'a.log', size: 4 });

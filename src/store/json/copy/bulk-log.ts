@@ -36,7 +36,7 @@ export class BulkLog {
       const { file } = lines[at] as BulkLine;
       const next = lines.findIndex((line, place) => place > at && line.file !== file);
       const bytes = Buffer.concat(lines.slice(at, next < 0 ? lines.length : next).map((line) => line.bytes));
-      const { offset } = await this.#log.append(file, bytes);
+      const { offset } = await this.#log.append(file, [bytes]);
       this.#end = { file, size: offset + bytes.length };
       at = next < 0 ? lines.length : next;
     }
