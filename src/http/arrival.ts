@@ -36,21 +36,20 @@ function normal(address: string): string | undefined {
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : undefined;
 }
 
+/** A connection keeps its address, and to read one costs as much as half of a request does. It stands on the socket: beside it, in a `WeakMap`, all would be kept until the next full collection. */
+const addressOf = Symbol('address');
+type Addressed = Socket & { [addressOf]?: { address: string | null } };
+
 /**
  * Tells the caller's address: the socket's; behind proxies that are named, the last one in `X-Forwarded-For` that is none of them
  * (docs/protocol.md §3.5).
  */
 export function makeAddressOf(trustedProxies: readonly string[]): (incoming: IncomingMessage | undefined) => string | null {
   const proxies = new Set(trustedProxies.map((address) => normal(address) ?? address));
-  /** A connection keeps its address, and to read one costs as much as half of a request does. */
-  const known = new WeakMap<Socket, string | null>();
 
-  function socketAddress(socket: Socket): string | null {
-    const before = known.get(socket);
-    if (before !== undefined) return before;
-    const address = normal(socket.remoteAddress ?? '') ?? null;
-    known.set(socket, address);
-    return address;
+  function socketAddress(socket: Addressed): string | null {
+    socket[addressOf] ??= { address: normal(socket.remoteAddress ?? '') ?? null };
+    return socket[addressOf].address;
   }
 
   return (incoming) => {

@@ -1,8 +1,9 @@
 import { SignageError } from '../domain/error.ts';
+import { Recent } from '../domain/recent.ts';
 import type { Playlist } from '../domain/records.ts';
 
 /** Rows that were looked at: the embedded store answers the same one each time. */
-const looked = new WeakSet<Playlist>();
+const looked = new Recent<Playlist, true>(10_000);
 
 function isPlaylist({ version, playlistId, items, state }: Playlist): boolean {
   if (!Number.isSafeInteger(version) || version < 1 || typeof playlistId !== 'string' || typeof items !== 'string') return false;
@@ -16,8 +17,8 @@ function isPlaylist({ version, playlistId, items, state }: Playlist): boolean {
 
 /** A row that can be served, as it came from the store. Throws `origin_bad_answer` for one that cannot: it fails alone, and not the store. */
 export function soundPlaylist(row: Playlist | undefined): Playlist | undefined {
-  if (row === undefined || looked.has(row)) return row;
+  if (row === undefined || looked.get(row)) return row;
   if (!isPlaylist(row)) throw new SignageError('origin_bad_answer', 'What the store has for this screen is no playlist.');
-  looked.add(row);
+  looked.set(row, true);
   return row;
 }

@@ -3,6 +3,7 @@ import { type Awaitable, andThen, orElse } from '../domain/awaitable.ts';
 import type { DeviceConfig } from '../domain/config.ts';
 import { hasCode, SignageError } from '../domain/error.ts';
 import { servedValidUntil } from '../domain/playlist.ts';
+import { Recent } from '../domain/recent.ts';
 import type { Device, Playlist } from '../domain/records.ts';
 import type { ChainAnswer, ConfigCopies, OriginName, PlaylistChain } from '../origin/origin.ts';
 import { type BodyBytes, bodyBytes } from './body-bytes.ts';
@@ -52,7 +53,7 @@ function copiedConfig(copies: ConfigCopies, device: Device): Awaitable<ForceConf
 }
 
 /** Of rows that are the same objects each time; to make one of pieces costs as much as to check a key. */
-const etags = new WeakMap<Playlist, { validUntil: number; etag: string }>();
+const etags = new Recent<Playlist, { validUntil: number; etag: string }>(10_000);
 
 /** What a TV gets of a playlist is a function of what stands in its ETag. */
 function etagOf(row: Playlist, validUntil: number): string {

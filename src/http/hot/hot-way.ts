@@ -7,7 +7,7 @@ import { readAnnounced } from '../body.ts';
 import { defaultBodyLimit, type Reply } from '../pipeline.ts';
 import { runtimeReplies } from '../runtime-replies.ts';
 import { commonHeaders, makeVisits, type Visit } from '../visits.ts';
-import { makeConnectionKeys } from './connection-keys.ts';
+import { connectionKey } from './connection-key.ts';
 import { type HotCall, hotCall } from './hot-call.ts';
 import { endInOnePiece } from './one-piece.ts';
 import { readBatch } from './read-batch.ts';
@@ -42,7 +42,6 @@ export function makeHotWay(options: AppOptions): HotWay | undefined {
   if (corsOrigins.length > 0 || refusals) return undefined;
   const visits = makeVisits(options);
   const replies = runtimeReplies(services, metrics);
-  const keyOf = makeConnectionKeys();
 
   function answer(outgoing: ServerResponse, visit: Visit, { operation }: HotCall, reply: Reply): void {
     write(outgoing, visit.origin.requestId, 'application/json', reply);
@@ -64,7 +63,7 @@ export function makeHotWay(options: AppOptions): HotWay | undefined {
   function get(incoming: IncomingMessage, outgoing: ServerResponse, visit: Visit, call: HotCall): void {
     let made: Awaitable<Reply>;
     try {
-      const caller = services.deviceAuth(keyOf(incoming), { id: call.id, onlyReads: true }, visit.origin);
+      const caller = services.deviceAuth(connectionKey(incoming), { id: call.id, onlyReads: true }, visit.origin);
       made = caller instanceof Promise ? caller.then((device) => replyTo(incoming, call, device)) : replyTo(incoming, call, caller);
     } catch (thrown) {
       refuse(outgoing, visit, call, thrown);
@@ -99,7 +98,7 @@ export function makeHotWay(options: AppOptions): HotWay | undefined {
     const proceed = (caller: DeviceCaller) => void take(incoming, outgoing, visit, call, caller);
     let caller: Awaitable<DeviceCaller>;
     try {
-      caller = services.deviceAuth(keyOf(incoming), { id: call.id, onlyReads: false }, visit.origin);
+      caller = services.deviceAuth(connectionKey(incoming), { id: call.id, onlyReads: false }, visit.origin);
     } catch {
       next();
       return;
