@@ -2,7 +2,7 @@ import { SignageError } from '../domain/error.ts';
 import { Recent } from '../domain/recent.ts';
 import type { Playlist } from '../domain/records.ts';
 
-/** Rows that were looked at: the embedded store answers the same one each time. */
+/** Rows that were looked at: the embedded store answers the same one each time, frozen. Those of a database are never the same twice. */
 const looked = new Recent<Playlist, true>(10_000);
 
 function isPlaylist({ version, playlistId, items, state }: Playlist): boolean {
@@ -19,6 +19,6 @@ function isPlaylist({ version, playlistId, items, state }: Playlist): boolean {
 export function soundPlaylist(row: Playlist | undefined): Playlist | undefined {
   if (row === undefined || looked.get(row)) return row;
   if (!isPlaylist(row)) throw new SignageError('origin_bad_answer', 'What the store has for this screen is no playlist.');
-  looked.set(row, true);
+  if (Object.isFrozen(row)) looked.set(row, true);
   return row;
 }

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { soundPlaylist } from '../../src/origin/sound-playlist.ts';
+import { playlistRow, screenRow } from '../support/playlist-rows.ts';
+
+const screen = screenRow({});
+const bad = expect.objectContaining({ code: 'origin_bad_answer' });
+
+describe('a row of the store', () => {
+  it('is answered as it is when it can be served, also the second time', () => {
+    const row = Object.freeze(playlistRow(screen, {}));
+    for (let time = 0; time < 2; time++) expect(soundPlaylist(row)).toBe(row);
+    expect(soundPlaylist(undefined)).toBeUndefined();
+  });
+
+  it.each([
+    ['a version that is none', { version: 0 }],
+    ['items that are no list', { items: '{}' }],
+    ['items that are no JSON', { items: '[{' }],
+    ['a state that is none', { state: 'lost' as never }],
+  ])('is refused with %s, each time', (_, wrong) => {
+    const row = Object.freeze({ ...playlistRow(screen, {}), ...wrong });
+    for (let time = 0; time < 2; time++) expect(() => soundPlaylist(row)).toThrow(bad);
+  });
+
+  it('is looked at anew where it may have changed', () => {
+    const row = { ...playlistRow(screen, {}) };
+    expect(soundPlaylist(row)).toBe(row);
+    expect(() => soundPlaylist(Object.assign(row, { items: 'none' }))).toThrow(bad);
+  });
+});
