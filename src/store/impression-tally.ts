@@ -27,7 +27,7 @@ export interface DayCount {
 }
 
 /** In this order they stand in documents: few rows first, so that a report by campaign need not read past the screens. */
-const groupOrder: readonly ReportGroup[] = ['day', 'campaign', 'creative', 'venue', 'screen'];
+export const groupOrder: readonly ReportGroup[] = ['day', 'campaign', 'creative', 'venue', 'screen'];
 
 /** Adds to a cell. Absurd durations must not add up to what JSON cannot say. */
 function add(cell: Cell, { impressions, seconds }: Cell): void {
@@ -106,61 +106,6 @@ function sumAll(all: readonly Sums[]): Sums {
   const sum = new Sums();
   for (const one of all) sum.addAll(one);
   return sum;
-}
-
-/** Cells by key. Keys are ids in lower case, and days: text that JSON has no escapes for. */
-type Keys = Map<string, Cell>;
-
-/**
- * What is counted of one document's day (or days), as it stands in lines: `["1-campaign","<tenant or venue>","<day>","<key>",<impressions>,<seconds>]`,
- * sorted by all before the counts.
- */
-export class Tally {
-  /** By section, that is group and scope, and by day. */
-  readonly sections = new Map<string, Map<string, Keys>>();
-  /** The same sections by scope and group: to make a section's name for each batch costs more than to count it. */
-  readonly #byScope = new Map<string, { [G in ReportGroup]?: Map<string, Keys> }>();
-
-  /** `scope` is a tenant, or a venue. */
-  add(scope: string, { day, cells }: DayCount): void {
-    const found: { [G in ReportGroup]?: Keys } = {};
-    for (const [group, key, cell] of cells) {
-      found[group] ??= keysOf(this.#daysOf(scope, group), day);
-      count(found[group], key, cell);
-    }
-  }
-
-  /** Takes in all of another. */
-  addAll(other: Tally): void {
-    for (const [name, days] of other.sections) {
-      for (const [day, keys] of days) {
-        const ours = keysOf(this.#section(name), day);
-        for (const [key, cell] of keys) count(ours, key, cell);
-      }
-    }
-  }
-
-  #daysOf(scope: string, group: ReportGroup): Map<string, Keys> {
-    const groups = this.#byScope.get(scope) ?? {};
-    const days = groups[group] ?? this.#section(sectionOf(group, scope));
-    if (groups[group] === undefined) {
-      groups[group] = days;
-      this.#byScope.set(scope, groups);
-    }
-    return days;
-  }
-
-  #section(name: string): Map<string, Keys> {
-    const days = this.sections.get(name) ?? new Map<string, Keys>();
-    this.sections.set(name, days);
-    return days;
-  }
-}
-
-function keysOf(days: Map<string, Keys>, day: string): Keys {
-  const keys = days.get(day) ?? new Map<string, Cell>();
-  days.set(day, keys);
-  return keys;
 }
 
 /** How all lines of one group and scope begin. */

@@ -2,7 +2,8 @@ import { dayMs } from '../../src/domain/clock.ts';
 import type { TelemetryEvent } from '../../src/domain/event.ts';
 import { type ReportClock, reportClocks } from '../../src/domain/report.ts';
 import type { CopiedBatch, CopiedImpressions, DeviceKeys, LogEnd } from '../../src/store/copy/transfer.ts';
-import { countBatch, Tally } from '../../src/store/impression-tally.ts';
+import { countBatch } from '../../src/store/impression-tally.ts';
+import { Tally } from '../../src/store/json/tally.ts';
 import { shortHash } from '../../src/store/short-hash.ts';
 import { guid } from '../store/sample-batch.ts';
 import type { BoundTv } from './fleet.ts';
@@ -72,12 +73,12 @@ export class FleetHistory {
     for (const [n, tv] of this.#tvs.entries()) {
       const { events } = samples[n % kinds] as Sample;
       const counted = countBatch({ ...tv, receivedAt: this.#at(day, n), events });
-      for (const one of counted) if (one.clock === clock) for (const scope of [tv.tenantId, tv.venueId]) tally.add(scope, one);
+      for (const one of counted) if (one.clock === clock) tally.add([tv.tenantId, tv.venueId], one);
     }
     for (const [section, days] of tally.sections) {
       const [group, scope] = JSON.parse(`${section.slice(0, -1)}]`) as [string, string];
-      for (const [name, keys] of days) {
-        for (const [key, cell] of keys) {
+      for (const [name, owner] of days) {
+        for (const [key, cell] of tally.cellsOf(owner)) {
           yield { scope, clock, group: group.slice(2) as CopiedImpressions['group'], day: name, key, ...cell };
         }
       }

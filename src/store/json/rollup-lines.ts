@@ -1,5 +1,6 @@
-import { type Cell, sumOf, type Tally } from '../impression-tally.ts';
+import { type Cell, sumOf } from '../impression-tally.ts';
 import type { WrittenDocument } from './document-owner.ts';
+import type { Tally } from './tally.ts';
 import { textLines } from './text-lines.ts';
 import { turn } from './turns.ts';
 
@@ -30,11 +31,13 @@ async function mergeTwo(left: string[], right: string[]): Promise<string[]> {
 /** A tally's cells with the beginnings of their lines, sorted. */
 async function* entriesOf(tally: Tally): AsyncGenerator<Entry> {
   for (const section of [...tally.sections.keys()].sort()) {
-    const days = tally.sections.get(section) as Map<string, Map<string, Cell>>;
+    const days = tally.sections.get(section) as Map<string, number>;
     for (const day of [...days.keys()].sort()) {
-      const cells = days.get(day) as Map<string, Cell>;
-      for (const key of await sortInTurns([...cells.keys()]))
-        yield [`${section}${JSON.stringify(day)},${JSON.stringify(key)}`, cells.get(key) as Cell];
+      const owner = days.get(day) as number;
+      const keys = Array.from(tally.cellsOf(owner), ([key]) => key);
+      for (const key of await sortInTurns(keys)) {
+        yield [`${section}${JSON.stringify(day)},${JSON.stringify(key)}`, tally.cellOf(owner, key)];
+      }
     }
   }
 }

@@ -1,11 +1,12 @@
 import type { ReportClock, ReportRow } from '../../domain/report.ts';
-import { countBatch, sectionOf, Tally } from '../impression-tally.ts';
+import { countBatch, sectionOf } from '../impression-tally.ts';
 import type { ImpressionQuery } from '../store.ts';
 import type { DocumentOwner, RenderedDocument, WrittenDocument } from './document-owner.ts';
 import type { EventProgress, EventRecord } from './event-record.ts';
 import { ReportSums } from './report-sums.ts';
 import { mergedLines } from './rollup-lines.ts';
 import { sectionRuns } from './rollup-runs.ts';
+import { Tally } from './tally.ts';
 
 /** Days outside these share one document, so that a TV with a wrong clock cannot make a million of them. */
 const firstDay = '2000-01-01';
@@ -45,7 +46,7 @@ export class Rollups implements DocumentOwner {
     for (const counted of countBatch(record)) {
       const days = this.#daysOf(rollupDocument(counted.clock, counted.day));
       if (record.seq <= (days.document?.seq ?? 0)) continue;
-      for (const scope of [record.tenantId, record.venueId]) days.fresh.add(scope, counted);
+      days.fresh.add([record.tenantId, record.venueId], counted);
     }
   }
 
@@ -97,8 +98,8 @@ export class Rollups implements DocumentOwner {
     const documents = wanted.map(({ document }) => document);
     for (const { fresh, taken } of wanted) {
       for (const tally of [fresh, taken]) {
-        for (const [day, cells] of sections.flatMap((section) => [...(tally?.sections.get(section) ?? [])])) {
-          if (within(day)) for (const [key, cell] of cells) sums.add(key, cell);
+        for (const [day, owner] of sections.flatMap((section) => [...(tally?.sections.get(section) ?? [])])) {
+          if (within(day)) for (const [key, cell] of tally?.cellsOf(owner) ?? []) sums.add(key, cell);
         }
       }
     }

@@ -1,11 +1,11 @@
 import type { CopiedImpressions, DeviceKeys } from '../../copy/transfer.ts';
-import { Tally } from '../../impression-tally.ts';
 import { type DocumentEntry, DocumentFile } from '../document-file.ts';
 import type { RenderedDocument } from '../document-owner.ts';
 import type { FileSystem } from '../file-system.ts';
 import { IdempotencyRings } from '../idempotency-rings.ts';
 import { mergedLines } from '../rollup-lines.ts';
 import { rollupDocument } from '../rollups.ts';
+import { Tally } from '../tally.ts';
 
 /** Documents that were written, by name, as a manifest has them. */
 type Documents = Record<string, DocumentEntry>;
@@ -63,7 +63,7 @@ export class BulkRollups {
     if (!this.#tallies.has(name)) await this.#writeAll((other) => !other.endsWith('-other'));
     const tally = this.#tallies.get(name) ?? new Tally();
     this.#tallies.set(name, tally);
-    tally.add(scope, { clock, day, cells: [[group, key, { impressions, seconds }]] });
+    tally.add([scope], { clock, day, cells: [[group, key, { impressions, seconds }]] });
   }
 
   async write(): Promise<Documents> {

@@ -1,0 +1,77 @@
+import type { ReportGroup } from '../../domain/report.ts';
+import { type Cell, type DayCount, groupOrder, sectionOf } from '../impression-tally.ts';
+import { CellTable } from './cell-table.ts';
+
+/** What no key has. */
+const noKey = -1;
+
+/** The numbers of a scope's sections on a day. */
+type Owners = Record<ReportGroup, number>;
+
+/**
+ * What is counted of one document's day (or days), as it stands in lines: `["1-campaign","<tenant or venue>","<day>","<key>",<impressions>,<seconds>]`,
+ * sorted by all before the counts.
+ */
+export class Tally {
+  /** By section, that is group and scope, and by day: by what number its cells are found. */
+  readonly sections = new Map<string, Map<string, number>>();
+  readonly #cells = new CellTable();
+  /** Ids in lower case, and days: text that JSON has no escapes for. Many sections have the same. */
+  readonly #keys: string[] = [];
+  readonly #numbers = new Map<string, number>();
+  /** The same sections by scope and day: to make a section's name for each batch costs more than to count it. */
+  readonly #owners = new Map<string, Map<string, Owners>>();
+
+  /** `scopes` are a tenant, or a venue, or both. */
+  add(scopes: readonly string[], { day, cells }: DayCount): void {
+    const owners = scopes.map((scope) => this.#ownersOf(scope, day));
+    for (const [group, key, cell] of cells) {
+      const number = this.#numberOf(key);
+      for (const one of owners) this.#cells.add(one[group], number, cell);
+    }
+  }
+
+  /** Takes in all of another. */
+  addAll(other: Tally): void {
+    for (const [section, days] of other.sections) {
+      for (const [day, theirs] of days) {
+        const ours = this.#ownerOf(section, day);
+        for (const [key, cell] of other.cellsOf(theirs)) this.#cells.add(ours, this.#numberOf(key), cell);
+      }
+    }
+  }
+
+  /** Keys and cells of one section's day, in no order. */
+  *cellsOf(owner: number): Generator<[key: string, cell: Cell]> {
+    for (const number of this.#cells.keysOf(owner)) yield [this.#keys[number] as string, this.#cells.get(owner, number)];
+  }
+
+  /** One of its cells; nothing is counted where there is none. */
+  cellOf(owner: number, key: string): Cell {
+    return this.#cells.get(owner, this.#numbers.get(key) ?? noKey);
+  }
+
+  #ownersOf(scope: string, day: string): Owners {
+    const days = this.#owners.get(scope) ?? new Map<string, Owners>();
+    const known = days.get(day);
+    if (known) return known;
+    const made = Object.fromEntries(groupOrder.map((group) => [group, this.#ownerOf(sectionOf(group, scope), day)])) as Owners;
+    this.#owners.set(scope, days.set(day, made));
+    return made;
+  }
+
+  #ownerOf(section: string, day: string): number {
+    const days = this.sections.get(section) ?? new Map<string, number>();
+    const owner = days.get(day) ?? this.#cells.addOwner();
+    this.sections.set(section, days.set(day, owner));
+    return owner;
+  }
+
+  #numberOf(key: string): number {
+    const known = this.#numbers.get(key);
+    if (known !== undefined) return known;
+    const number = this.#keys.push(key) - 1;
+    this.#numbers.set(key, number);
+    return number;
+  }
+}
