@@ -1,9 +1,13 @@
-import { crc32 } from 'node:zlib';
-import { JsonText, lineBounds } from './json-text.ts';
+import { JsonText } from './json-text.ts';
 
 const comma = 0x2c;
+const quote = 0x22;
+const firstNotAscii = 0x80;
+const lineFeed = 0x0a;
+const nextLineFeed = Uint8Array.prototype.indexOf;
+const [fnvStart, fnvPrime] = [0x811c9dc5, 0x01000193];
 
-/** Where the lines are: of each the checksum of its id, and its bounds; the end is 0 of one that was deleted. */
+/** Where the lines are: of each a sum of its id, and its bounds; the end is 0 of one that was deleted. */
 interface Places {
   sums: Int32Array;
   bounds: Uint32Array;
@@ -79,17 +83,41 @@ export class LoadedLines {
   }
 }
 
+/** FNV-1a. */
 function sumOf(id: string): number {
-  return crc32(id) | 0;
+  let sum = fnvStart;
+  for (let at = 0; at < id.length; at++) sum = Math.imul(sum ^ id.charCodeAt(at), fnvPrime);
+  return sum | 0;
 }
 
+/** The same of what stands in quotes, of which `start` is the first byte. */
+function sumOfQuoted(bytes: Buffer, start: number): number {
+  let sum = fnvStart;
+  for (let at = start; at < bytes.length; at++) {
+    const byte = bytes[at] as number;
+    if (byte === quote) break;
+    if (byte >= firstNotAscii) return sumOf(bytes.toString('utf8', start, bytes.indexOf(quote, start)));
+    sum = Math.imul(sum ^ byte, fnvPrime);
+  }
+  return sum | 0;
+}
+
+/** Makes no strings: the first TV of a document waits for this, and right after a start many wait for one each. */
 function placesOf(bytes: Buffer, opening: string): Places {
   const [sums, bounds]: [number[], number[]] = [[], []];
-  for (const [start, end] of lineBounds(bytes)) {
-    const id = new JsonText(bytes, start, end).quotedAfter(opening);
-    if (id === undefined) continue;
-    sums.push(sumOf(id));
+  const head = Buffer.from(opening);
+  for (let start = 0, end: number; start < bytes.length; start = end + 1) {
+    end = nextLineFeed.call(bytes, lineFeed, start);
+    if (end < 0) end = bytes.length;
+    if (!beginsWith(bytes, start, head)) continue;
+    sums.push(sumOfQuoted(bytes, start + head.length));
     bounds.push(start, bytes[end - 1] === comma ? end - 1 : end);
   }
   return { sums: Int32Array.from(sums), bounds: Uint32Array.from(bounds), left: sums.length };
+}
+
+function beginsWith(bytes: Buffer, start: number, head: Buffer): boolean {
+  // From behind, where openings differ if they do.
+  for (let at = head.length - 1; at >= 0; at--) if (bytes[start + at] !== head[at]) return false;
+  return true;
 }

@@ -44,9 +44,14 @@ describe('lines of a document', () => {
     expect([textsOf(lines), lines.find('a')]).toEqual([[], undefined]);
   });
 
+  it('are found by ids that are no ASCII, too', () => {
+    const lines = new LoadedLines(documentOf({ id: 'é' }, { id: 'ü', n: 1 }), '{"id":"');
+    expect([String(lines.find('ü')), lines.find('ö')]).toEqual(['{"id":"ü","n":1}', undefined]);
+  });
+
   it('are told apart when their ids have one checksum', () => {
-    // Both have the CRC-32 4ddb0c25.
-    const [one, other] = ['plumless', 'buckeroo'];
+    // Both have the FNV-1a sum 5e4daa9d.
+    const [one, other] = ['costarring', 'liquid'];
     const lines = new LoadedLines(documentOf({ id: one, n: 1 }, { id: other, n: 2 }), '{"id":"');
     expect([String(lines.find(one)), String(lines.find(other))]).toEqual([`{"id":"${one}","n":1}`, `{"id":"${other}","n":2}`]);
     lines.delete(one);
@@ -93,8 +98,9 @@ describe('a row that was loaded as text', () => {
 
 describe('ids that rows share', () => {
   it('stay what they are, with all else', () => {
-    const screen = { id: guid('scre', 1), tenantId: guid('tena', 1), venueId: guid('venu', 1), deviceId: guid('devi', 1), name: 'Hall' };
-    const device = { id: guid('devi', 1), tenantId: guid('tena', 1), screenId: guid('scre', 1), deviceId: null };
+    const place = { tenantId: guid('tena', 1), venueId: guid('venu', 1), labels: { floor: '1' } };
+    const screen = { id: guid('scre', 1), ...place, deviceId: guid('devi', 1), name: 'Hall' };
+    const device = { id: guid('devi', 1), tenantId: guid('tena', 1), screenId: guid('scre', 1), deviceId: null, labels: {} };
     const token = { id: guid('toke', 1), tenantId: null };
     const tables = { screens: [structuredClone(screen)], devices: [structuredClone(device)], tokens: [structuredClone(token)] };
     const ids = new SharedIds();
