@@ -48,7 +48,8 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
     const last = this.#pending.at(-1);
     const file = dayFile(entry.at);
     if (file > this.#newestFile) this.#newestFile = file;
-    this.#pending.push({ seq, n: last?.seq === seq ? last.n + 1 : 0, file: this.#newestFile, entry });
+    const n = last?.seq === seq ? last.n + 1 : 0;
+    this.#pending.push({ seq, n, file: this.#newestFile, bytes: frameEntry(seq, n, entry) });
   }
 
   async page(query: AuditPageQuery): Promise<Slice<AuditEntry>> {
@@ -81,12 +82,16 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
   async #flushSome(): Promise<void> {
     const file = this.#pending[0]?.file ?? '';
     const some = this.#pending.slice(0, atOnce).filter((one) => one.file === file);
-    await this.#openLog().append(file, some.map(frameEntry), ({ offset, length }) => {
-      this.#files.add(file);
-      this.#end = { file, size: offset + length, seq: some.at(-1)?.seq ?? 0 };
-      const written = new Set(some);
-      this.#pending = this.#pending.filter((one) => !written.has(one));
-    });
+    await this.#openLog().append(
+      file,
+      some.map(({ bytes }) => bytes),
+      ({ offset, length }) => {
+        this.#files.add(file);
+        this.#end = { file, size: offset + length, seq: some.at(-1)?.seq ?? 0 };
+        const written = new Set(some);
+        this.#pending = this.#pending.filter((one) => !written.has(one));
+      },
+    );
   }
 
   #openLog(): GroupLog {

@@ -16,6 +16,6 @@ export function auditLines(entries: readonly AuditEntry[], before: number, { fil
   return entries.map((entry, place) => {
     const own = dayFile(entry.at);
     if (own > newest) newest = own;
-    return { file: newest, bytes: frameEntry({ seq: before + place + 1, n: 0, file: newest, entry }) };
+    return { file: newest, bytes: frameEntry(before + place + 1, 0, entry) };
   });
 }

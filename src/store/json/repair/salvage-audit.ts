@@ -77,7 +77,7 @@ class AuditSalvage {
       const entry = wanted.shift() as PlacedEntry;
       if (!isAfter(entry, this.#last)) continue;
       const file = name ?? (entry.file > this.#last.file ? entry.file : this.#last.file);
-      await this.#write(file, frameEntry(entry), entry);
+      await this.#write(file, entry.bytes, entry);
       this.#broughtBack++;
     }
     if (wanted[0] && !isAfter(wanted[0], place)) wanted.shift();
@@ -115,7 +115,7 @@ function entriesOf(records: readonly JournalRecord[]): PlacedEntry[] {
       .map((entry, n) => {
         const file = dayFile(entry.at);
         if (file > newest) newest = file;
-        return { seq, n, file: newest, entry };
+        return { seq, n, file: newest, bytes: frameEntry(seq, n, entry) };
       }),
   );
 }
