@@ -17,13 +17,8 @@ export class CellTable {
   #seconds = new Float64Array(firstCells);
   /** Of each cell the one of the same owner that came before it, and of each owner the last one. */
   #earlier = new Int32Array(firstCells);
-  readonly #last: number[] = [];
+  readonly #last = new Map<number, number>();
   #size = 0;
-
-  /** A new owner's number. */
-  addOwner(): number {
-    return this.#last.push(none) - 1;
-  }
 
   /** Absurd durations do not add up to what JSON cannot say. */
   add(owner: number, key: number, { impressions, seconds }: Cell): void {
@@ -34,7 +29,7 @@ export class CellTable {
 
   /** An owner's keys. */
   *keysOf(owner: number): Generator<number> {
-    for (let cell = this.#last[owner] as number; cell !== none; cell = this.#earlier[cell] as number) yield this.#keys[cell] as number;
+    for (let cell = this.#last.get(owner) ?? none; cell !== none; cell = this.#earlier[cell] as number) yield this.#keys[cell] as number;
   }
 
   /** What was added; nothing, where none was. */
@@ -52,8 +47,8 @@ export class CellTable {
     this.#slots[slot] = cell;
     this.#owners[cell] = owner;
     this.#keys[cell] = key;
-    this.#earlier[cell] = this.#last[owner] as number;
-    this.#last[owner] = cell;
+    this.#earlier[cell] = this.#last.get(owner) ?? none;
+    this.#last.set(owner, cell);
     if (this.#size === this.#owners.length) this.#makeRoom();
     return cell;
   }

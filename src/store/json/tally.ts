@@ -4,6 +4,8 @@ import { CellTable } from './cell-table.ts';
 
 /** What no key has. */
 const noKey = -1;
+/** A table of half a million cells grows in 25 ms; so many smaller ones grow one at a time. */
+const tables = 32;
 
 /** The numbers of a scope's sections on a day. */
 type Owners = Record<ReportGroup, number>;
@@ -15,7 +17,8 @@ type Owners = Record<ReportGroup, number>;
 export class Tally {
   /** By section, that is group and scope, and by day: by what number its cells are found. */
   readonly sections = new Map<string, Map<string, number>>();
-  readonly #cells = new CellTable();
+  readonly #tables = Array.from({ length: tables }, () => new CellTable());
+  #owned = 0;
   /** Ids in lower case, and days: text that JSON has no escapes for. Many sections have the same. */
   readonly #keys: string[] = [];
   readonly #numbers = new Map<string, number>();
@@ -27,7 +30,7 @@ export class Tally {
     const owners = scopes.map((scope) => this.#ownersOf(scope, day));
     for (const [group, key, cell] of cells) {
       const number = this.#numberOf(key);
-      for (const one of owners) this.#cells.add(one[group], number, cell);
+      for (const one of owners) this.#add(one[group], number, cell);
     }
   }
 
@@ -36,19 +39,28 @@ export class Tally {
     for (const [section, days] of other.sections) {
       for (const [day, theirs] of days) {
         const ours = this.#ownerOf(section, day);
-        for (const [key, cell] of other.cellsOf(theirs)) this.#cells.add(ours, this.#numberOf(key), cell);
+        for (const [key, cell] of other.cellsOf(theirs)) this.#add(ours, this.#numberOf(key), cell);
       }
     }
   }
 
   /** Keys and cells of one section's day, in no order. */
   *cellsOf(owner: number): Generator<[key: string, cell: Cell]> {
-    for (const number of this.#cells.keysOf(owner)) yield [this.#keys[number] as string, this.#cells.get(owner, number)];
+    const table = this.#tableOf(owner);
+    for (const number of table.keysOf(owner)) yield [this.#keys[number] as string, table.get(owner, number)];
   }
 
   /** One of its cells; nothing is counted where there is none. */
   cellOf(owner: number, key: string): Cell {
-    return this.#cells.get(owner, this.#numbers.get(key) ?? noKey);
+    return this.#tableOf(owner).get(owner, this.#numbers.get(key) ?? noKey);
+  }
+
+  #add(owner: number, key: number, cell: Cell): void {
+    this.#tableOf(owner).add(owner, key, cell);
+  }
+
+  #tableOf(owner: number): CellTable {
+    return this.#tables[owner % tables] as CellTable;
   }
 
   #ownersOf(scope: string, day: string): Owners {
@@ -62,7 +74,7 @@ export class Tally {
 
   #ownerOf(section: string, day: string): number {
     const days = this.sections.get(section) ?? new Map<string, number>();
-    const owner = days.get(day) ?? this.#cells.addOwner();
+    const owner = days.get(day) ?? this.#owned++;
     this.sections.set(section, days.set(day, owner));
     return owner;
   }
