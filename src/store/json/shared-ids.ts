@@ -1,11 +1,14 @@
 import type { Row } from './table-index.ts';
 
+/** Of most rows. */
+const noLabels = Object.freeze({});
+
 /** Ids that rows name, beside their own. */
 type Named = { -readonly [M in 'id' | 'tenantId' | 'venueId' | 'screenId' | 'deviceId']?: string | null } & Record<string, unknown>;
 
 /**
  * Makes equal ids one string: rows that were parsed have copies of their own, and of the seven ids in what a screen, its device and their key say, but three
- * differ.
+ * differ. So it makes of labels where there are none.
  */
 export class SharedIds {
   /** Few, and named all over the fleet. */
@@ -23,6 +26,7 @@ export class SharedIds {
         if (row.deviceId) row.deviceId = own.same(row.deviceId, likely?.deviceId);
         if (row.tenantId) row.tenantId = sameOf(this.#places, row.tenantId);
         if (row.venueId) row.venueId = sameOf(this.#places, row.venueId);
+        if (row.labels && isEmpty(row.labels)) row.labels = noLabels;
       }
     }
   }
@@ -49,6 +53,11 @@ class OwnIds {
     );
     return sameOf(this.#known, id);
   }
+}
+
+function isEmpty(value: object): boolean {
+  for (const _ in value) return false;
+  return true;
 }
 
 function sameOf(known: Map<string, string>, id: string): string {
