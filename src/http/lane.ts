@@ -13,7 +13,8 @@ export interface LaneLimits {
 const settledLooks = 3;
 /** How far back the pace looks. */
 const paceMs = 2000;
-const firstSweepAt = 1024;
+/** With more of them, answers that were sent would live long enough for the garbage collector to take them for something that stays. */
+const firstSweepAt = 64;
 
 /**
  * Requests that wait for the same things, and how fast they get through. What a newcomer would wait is how many are before it, divided by how
