@@ -1,3 +1,4 @@
+import { batchSums } from '../domain/batch-sums.ts';
 import type { Services } from '../service/services.ts';
 import type { Metrics } from './metrics.ts';
 import type { Handlers } from './pipeline.ts';
@@ -28,6 +29,6 @@ export function runtimeHandlers(services: Services, metrics: Pick<Metrics, 'regi
 
     getPlaylist: async ({ caller, context }) => replies.playlist(caller, context.req.header('if-none-match')),
     getDeviceConfig: async ({ caller, context }) => replies.config(caller, context.req.header('if-none-match')),
-    postEvents: ({ caller, body, sent, context }) => replies.events(caller, body, sent, context.req.header('idempotency-key')),
+    postEvents: ({ caller, body, sent, context }) => replies.events(caller, batchSums(body), sent, context.req.header('idempotency-key')),
   };
 }

@@ -1,6 +1,7 @@
 import { type Awaitable, andThen } from '../domain/awaitable.ts';
+import type { BatchSums } from '../domain/batch-sums.ts';
 import { invalid } from '../domain/error.ts';
-import { type CountedEvent, maxEventBytes } from '../domain/event.ts';
+import { maxEventBytes } from '../domain/event.ts';
 import type { DeviceCaller } from '../service/device-auth.ts';
 import type { Answer } from '../service/playback.ts';
 import type { Services } from '../service/services.ts';
@@ -46,12 +47,12 @@ export function runtimeReplies(
     },
 
     /** `key` is the `Idempotency-Key` as it was sent. */
-    async events(caller: DeviceCaller, events: readonly CountedEvent[], sent: ReadBody, key: string | null | undefined): Promise<Reply> {
+    async events(caller: DeviceCaller, sums: BatchSums, sent: ReadBody, key: string | null | undefined): Promise<Reply> {
       checkEventSizes(sent);
       const checked = idempotencyKey(key, batchKey, 'must be 1 to 255 printable ASCII characters');
-      const repeated = await telemetry.accept(caller, { events, line: oneLine(sent), sent: sent.bytes, idempotencyKey: checked });
-      if (!repeated) metrics.eventsReceived(events.length);
-      return { status: 202, body: `{"received":${events.length}}`, headers: {} };
+      const repeated = await telemetry.accept(caller, { sums, line: oneLine(sent), sent: sent.bytes, idempotencyKey: checked });
+      if (!repeated) metrics.eventsReceived(sums.length);
+      return { status: 202, body: `{"received":${sums.length}}`, headers: {} };
     },
   };
 }

@@ -1,5 +1,6 @@
+import type { BatchSums } from '../domain/batch-sums.ts';
 import { iso, secondMs } from '../domain/clock.ts';
-import type { CountedEvent, EventQuery, StoredEventView } from '../domain/event.ts';
+import type { EventQuery, StoredEventView } from '../domain/event.ts';
 import type { Page } from '../domain/list.ts';
 import type { StoredEvent } from '../store/store.ts';
 import type { Kit, TenantCaller } from './context.ts';
@@ -10,7 +11,7 @@ import { withinVenues } from './scope.ts';
 
 /** A batch as it came from a TV. */
 export interface SentBatch {
-  events: readonly CountedEvent[];
+  sums: BatchSums;
   /** The same as it was sent, as JSON in one line of UTF-8. */
   line: Uint8Array;
   /** The body's own bytes, which an `Idempotency-Key` stands for. */
@@ -27,10 +28,10 @@ export function makeTelemetry(kit: Kit) {
   const { store, clock } = kit;
 
   /** Durable on return; the answer is whether the batch was there already. Throws `idempotency_key_reused`, `unavailable`. */
-  async function accept({ device }: DeviceCaller, { events, line, sent, idempotencyKey }: SentBatch): Promise<boolean> {
+  async function accept({ device }: DeviceCaller, { sums, line, sent, idempotencyKey }: SentBatch): Promise<boolean> {
     const { tenantId, venueId, screenId, id: deviceId } = device;
     const idempotency = idempotencyKey === undefined ? {} : { idempotency: { key: idempotencyKey, sent } };
-    const outcome = await store.appendBatch({ tenantId, venueId, screenId, deviceId, body: line, events, ...idempotency });
+    const outcome = await store.appendBatch({ tenantId, venueId, screenId, deviceId, body: line, sums, ...idempotency });
     store.touch('device', deviceId, { lastEventAt: clock.now() });
     return outcome === 'repeated';
   }

@@ -1,6 +1,7 @@
 import type { AuditQuery } from '../domain/audit.ts';
 import type { Awaitable } from '../domain/awaitable.ts';
-import type { CountedEvent, EventQuery } from '../domain/event.ts';
+import type { BatchSums } from '../domain/batch-sums.ts';
+import type { EventQuery } from '../domain/event.ts';
 import type { Attempts, AuditEntry, Device, DeviceKey, DeviceMarks, Rows, Screen, TableName, TokenMarks } from '../domain/records.ts';
 import type { ReportQuery, ReportRow } from '../domain/report.ts';
 import type { IndexOf, UniqueOf } from './tables.ts';
@@ -151,7 +152,7 @@ export interface EventBatch {
   /** The batch as a JSON array in UTF-8, without line breaks: kept as it is. */
   body: Uint8Array;
   /** What is looked at in the same, validated. */
-  events: readonly CountedEvent[];
+  sums: BatchSums;
   /** The `Idempotency-Key`, if there was one, and the bytes it stands for. */
   idempotency?: { key: string; sent: Uint8Array };
 }

@@ -1,3 +1,4 @@
+import { batchSums } from '../../src/domain/batch-sums.ts';
 import { dayMs } from '../../src/domain/clock.ts';
 import type { TelemetryEvent } from '../../src/domain/event.ts';
 import { type ReportClock, reportClocks } from '../../src/domain/report.ts';
@@ -72,8 +73,8 @@ export class FleetHistory {
     const samples = this.#samplesOf(day);
     for (const [n, tv] of this.#tvs.entries()) {
       const { events } = samples[n % kinds] as Sample;
-      const counted = countBatch({ ...tv, receivedAt: this.#at(day, n), events });
-      for (const one of counted) if (one.clock === clock) tally.add([tv.tenantId, tv.venueId], one);
+      const counted = countBatch(batchSums(events), this.#at(day, n));
+      for (const one of counted) if (one.clock === clock) tally.add(tv, one);
     }
     for (const [section, days] of tally.sections) {
       const [group, scope] = JSON.parse(`${section.slice(0, -1)}]`) as [string, string];

@@ -6,6 +6,7 @@ import { Pool as Connections } from 'pg';
 import { expect, it } from 'vitest';
 import { ManagementClient } from '../../src/client/management-client.ts';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
+import { batchSums } from '../../src/domain/batch-sums.ts';
 import { openStore } from '../../src/store/open.ts';
 import { keptCounts } from '../../src/store/postgres/batch-counts.ts';
 import { impression, item } from '../support/content.ts';
@@ -120,10 +121,11 @@ async function sideBySide(server: PostgresServer, database: string): Promise<{ b
     const ids = [place.tenantId, place.venueId, place.screenId, devices[n % devices.length]];
     return pool.query({
       ...{ name: 'bare', text },
-      values: [Date.now(), ++seq, ...ids, ['impression'], keptCounts(events, place), JSON.stringify(events)],
+      values: [Date.now(), ++seq, ...ids, ['impression'], keptCounts(batchSums(events)), JSON.stringify(events)],
     });
   };
-  const append = (n: number) => store.appendBatch({ ...place, deviceId: devices[n % devices.length] as string, body, events });
+  const append = (n: number) =>
+    store.appendBatch({ ...place, deviceId: devices[n % devices.length] as string, body, sums: batchSums(events) });
   const [bare, kept]: [Cost[], Cost[]] = [[], []];
   for (let round = 0; round < rounds; round++) {
     bare.push(await cost(server, insert));

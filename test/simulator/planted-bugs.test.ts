@@ -1,6 +1,8 @@
 // The comparison at the end of a run is worth what it finds: here it is let loose on services with one bug each.
 import { afterAll, describe, expect, it } from 'vitest';
+import { batchSums } from '../../src/domain/batch-sums.ts';
 import { hourMs, systemClock } from '../../src/domain/clock.ts';
+import type { TelemetryEvent } from '../../src/domain/event.ts';
 import { listen } from '../../src/http/listener.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { EventBatch, Store } from '../../src/store/store.ts';
@@ -37,8 +39,9 @@ async function serveOver(appendBatch: (store: Store, batch: EventBatch) => Promi
 }
 
 /** The batch with other events. */
-function withEvents({ ...batch }: EventBatch, events: EventBatch['events']): EventBatch {
-  return { ...batch, events, body: Buffer.from(JSON.stringify(events)) };
+function withEvents(batch: EventBatch, change: (events: TelemetryEvent[]) => object[]): EventBatch {
+  const events = change(JSON.parse(Buffer.from(batch.body).toString())) as TelemetryEvent[];
+  return { ...batch, sums: batchSums(events), body: Buffer.from(JSON.stringify(events)) };
 }
 
 describe('a service without any bug', () => {
@@ -66,19 +69,14 @@ describe('a service that', () => {
 
   it('drops the last event of a batch is found out', async () => {
     const url = await serveOver((store, batch) =>
-      store.appendBatch(batch.events.length > 1 ? withEvents(batch, batch.events.slice(0, -1)) : batch),
+      store.appendBatch(withEvents(batch, (events) => (events.length > 1 ? events.slice(0, -1) : events))),
     );
     expect(await codesFound(url)).toContain('events_lost');
   });
 
   it('alters what it stores is found out', async () => {
     const url = await serveOver((store, batch) =>
-      store.appendBatch(
-        withEvents(
-          batch,
-          batch.events.map((event) => ({ ...event, timestamp: event.timestamp + 1 })),
-        ),
-      ),
+      store.appendBatch(withEvents(batch, (events) => events.map((event) => ({ ...event, timestamp: event.timestamp + 1 })))),
     );
     expect(await codesFound(url)).toEqual(expect.arrayContaining(['events_lost', 'events_strange']));
   });
@@ -91,7 +89,7 @@ describe('a service that', () => {
 
   it('makes events up is found out', async () => {
     const url = await serveOver((store, batch) =>
-      store.appendBatch(withEvents(batch, [...batch.events, { ...batch.events[0]!, ...{ made: 'up' } }])),
+      store.appendBatch(withEvents(batch, (events) => [...events, { ...events[0], made: 'up' }])),
     );
     expect(await codesFound(url)).toContain('events_strange');
   });

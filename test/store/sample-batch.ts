@@ -1,3 +1,4 @@
+import { batchSums } from '../../src/domain/batch-sums.ts';
 import type { TelemetryEvent } from '../../src/domain/event.ts';
 import type { EventBatch } from '../../src/store/store.ts';
 
@@ -33,7 +34,7 @@ export function batchOf(
     screenId: guid('scre', 1),
     deviceId: guid('devi', 1),
     body,
-    events,
+    sums: batchSums(events),
     ...idempotency,
     ...more,
   };

@@ -86,8 +86,8 @@ export function makeHotWay(options: AppOptions): HotWay | undefined {
   ): Promise<void> {
     const { headers } = incoming;
     try {
-      const { events, sent } = readBatch(await readAnnounced(incoming, call.length), headers);
-      answer(outgoing, visit, call, await replies.events(caller, events, sent, headers['idempotency-key'] as string | undefined));
+      const { sums, sent } = readBatch(await readAnnounced(incoming, call.length), headers);
+      answer(outgoing, visit, call, await replies.events(caller, sums, sent, headers['idempotency-key'] as string | undefined));
     } catch (thrown) {
       refuse(outgoing, visit, call, thrown);
     }

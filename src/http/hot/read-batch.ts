@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { CountedEvent } from '../../domain/event.ts';
+import { type BatchSums, batchSums } from '../../domain/batch-sums.ts';
 import { plainBatch } from '../../domain/plain-batch.ts';
 import { checkType, parseBody, type ReadBody } from '../body.ts';
 import { checkBody } from '../validate.ts';
 
 /** A batch of events that was read and checked. */
 interface ReadBatch {
-  events: readonly CountedEvent[];
+  sums: BatchSums;
   sent: ReadBody;
 }
 
@@ -16,8 +16,8 @@ const plainScan: ReadBody['scan'] = { depth: 2, elements: [], members: 0, isComp
 /** Reads a batch in the order of `readBody`: at a glance, where it is plain; else it is parsed and checked like any body, and throws as that does. */
 export function readBatch(bytes: Uint8Array, { 'content-type': type, 'content-encoding': encoding }: IncomingHttpHeaders): ReadBatch {
   checkType(type, encoding);
-  const events = plainBatch(bytes);
-  if (events) return { events, sent: { bytes, json: undefined, scan: plainScan } };
+  const sums = plainBatch(bytes);
+  if (sums) return { sums, sent: { bytes, json: undefined, scan: plainScan } };
   const sent = parseBody(bytes, type, encoding);
-  return { events: checkBody('eventBatch', sent.json), sent };
+  return { sums: batchSums(checkBody('eventBatch', sent.json)), sent };
 }

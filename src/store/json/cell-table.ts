@@ -1,4 +1,4 @@
-import type { Cell } from '../impression-tally.ts';
+import type { Cell } from '../../domain/batch-sums.ts';
 
 const firstCells = 8;
 /** Half of the slots are in use at most. */

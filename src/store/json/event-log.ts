@@ -95,7 +95,7 @@ class DayFileEventLog implements EventLog, FilePart<EventsMark> {
     return 'stored';
   }
 
-  async #store({ tenantId, venueId, screenId, deviceId, events, body }: EventBatch, mark?: KeyMark): Promise<void> {
+  async #store({ tenantId, venueId, screenId, deviceId, sums, body }: EventBatch, mark?: KeyMark): Promise<void> {
     if (!this.#log) throw unavailable('The store is starting.');
     this.#receivedAt = Math.max(this.#context.clock.now(), this.#receivedAt);
     const record: EventRecord = {
@@ -106,7 +106,7 @@ class DayFileEventLog implements EventLog, FilePart<EventsMark> {
       screenId,
       deviceId,
       mark,
-      events,
+      sums,
     };
     this.#latest = this.#log.append(dayFile(record.receivedAt), recordPieces(record, body), ({ file, offset, length }) => {
       this.#files.add(file);

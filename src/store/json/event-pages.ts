@@ -2,7 +2,7 @@ import { type EventPosition, eventPosition } from '../../domain/event-id.ts';
 import type { EventPageQuery, Slice, StoredEvent } from '../store.ts';
 import { damaged } from './damage.ts';
 import { dayFile } from './day-files.ts';
-import { type EventHead, headOf, idOf, recordOf } from './event-record.ts';
+import { type EventHead, eventsOf, headOf, idOf } from './event-record.ts';
 import { isWhole } from './frame.ts';
 import type { Line } from './log-lines.ts';
 import { fillPage, type LogPage, type LogView } from './log-reader.ts';
@@ -103,7 +103,7 @@ class EventPage implements LogPage {
 
   #takeEvents(head: EventHead, bytes: Buffer): void {
     const { deviceId, screenId, receivedAt } = head;
-    const { events } = recordOf(bytes);
+    const events = eventsOf(bytes);
     for (let step = 0; step < events.length; step++) {
       const index = this.order === 'asc' ? step : events.length - 1 - step;
       const event = events[index];

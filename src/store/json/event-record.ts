@@ -1,3 +1,4 @@
+import { type BatchSums, batchSums } from '../../domain/batch-sums.ts';
 import type { CountedEvent } from '../../domain/event.ts';
 import { eventId } from '../../domain/event-id.ts';
 import type { EventBatch } from '../store.ts';
@@ -20,8 +21,11 @@ export interface EventRecord {
   screenId: string;
   deviceId: string;
   mark?: KeyMark | undefined;
-  events: readonly CountedEvent[];
+  sums: BatchSums;
 }
+
+/** What its line begins with. */
+type RecordHead = Omit<EventRecord, 'sums'>;
 
 /** What can be told from the beginning of a line, without parsing its events. */
 export interface EventHead {
@@ -47,14 +51,14 @@ export function idOf({ seq, receivedAt }: Pick<EventRecord, 'seq' | 'receivedAt'
 }
 
 /** The batch as the pieces of a line; its events are the bytes that came. */
-export function recordPieces(record: EventRecord, body: EventBatch['body']): Uint8Array[] {
+export function recordPieces(record: RecordHead, body: EventBatch['body']): Uint8Array[] {
   const { seq, receivedAt, tenantId, venueId, screenId, deviceId, mark } = record;
   const head = JSON.stringify({ seq, id: idOf(record, 0), receivedAt, tenantId, venueId, screenId, deviceId, ...mark });
   return framePieces(`${head.slice(1, -1)},"events":`, body, '}');
 }
 
 /** The batch as a line. */
-export function frameRecord(record: EventRecord, body: EventBatch['body']): Buffer {
+export function frameRecord(record: RecordHead, body: EventBatch['body']): Buffer {
   return Buffer.concat(recordPieces(record, body));
 }
 
@@ -70,8 +74,14 @@ export function headOf(line: Buffer): EventHead | undefined {
   return { seq: Number(seq), receivedAt: Number(receivedAt), tenantId, venueId, screenId, deviceId };
 }
 
-/** A whole line, parsed. */
-export function recordOf(line: Buffer): EventRecord & { events: (CountedEvent & Record<string, unknown>)[] } {
-  const { crc: _crc, id: _id, key, sent, ...record } = JSON.parse(line.toString());
+/** The events of a whole line. */
+export function eventsOf(line: Buffer): (CountedEvent & Record<string, unknown>)[] {
+  return JSON.parse(line.toString()).events;
+}
+
+/** A whole line as the batch that it was. */
+export function recordOf(line: Buffer): EventRecord {
+  const { crc: _crc, id: _id, key, sent, events, ...head } = JSON.parse(line.toString());
+  const record = { ...head, sums: batchSums(events) };
   return key === undefined ? record : { ...record, mark: { key, sent } };
 }

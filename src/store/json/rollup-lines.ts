@@ -1,4 +1,4 @@
-import { type Cell, sumOf } from '../impression-tally.ts';
+import { addTo, type Cell } from '../../domain/batch-sums.ts';
 import type { WrittenDocument } from './document-owner.ts';
 import type { Tally } from './tally.ts';
 import { textLines } from './text-lines.ts';
@@ -58,7 +58,9 @@ export async function* mergedLines(before: WrittenDocument | undefined, tally: T
   for await (const [prefix, cell] of entriesOf(tally)) {
     for (; !line.done && prefixOf(line.value) < prefix; line = old.next()) yield line.value;
     if (!line.done && prefixOf(line.value) === prefix) {
-      yield lineOf(prefix, sumOf(cellOf(line.value), cell));
+      const sum = cellOf(line.value);
+      addTo(sum, cell);
+      yield lineOf(prefix, sum);
       line = old.next();
     } else yield lineOf(prefix, cell);
   }

@@ -43,10 +43,10 @@ export class Rollups implements DocumentOwner {
 
   /** Takes in a batch that has become durable, or is replayed. Those that a document has come too. */
   apply(record: EventRecord): void {
-    for (const counted of countBatch(record)) {
+    for (const counted of countBatch(record.sums, record.receivedAt)) {
       const days = this.#daysOf(rollupDocument(counted.clock, counted.day));
       if (record.seq <= (days.document?.seq ?? 0)) continue;
-      days.fresh.add([record.tenantId, record.venueId], counted);
+      days.fresh.add(record, counted);
     }
   }
 

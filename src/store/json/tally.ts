@@ -1,11 +1,19 @@
+import type { Cell } from '../../domain/batch-sums.ts';
 import type { ReportGroup } from '../../domain/report.ts';
-import { type Cell, type DayCount, groupOrder, sectionOf } from '../impression-tally.ts';
+import { type DayCount, groupOrder, sectionOf } from '../impression-tally.ts';
 import { CellTable } from './cell-table.ts';
 
 /** What no key has. */
 const noKey = -1;
 /** A table of half a million cells grows in 25 ms; so many smaller ones grow one at a time. */
 const tables = 32;
+
+/** Where a batch came from. */
+interface BatchPlace {
+  tenantId: string;
+  venueId: string;
+  screenId: string;
+}
 
 /** The numbers of a scope's sections on a day. */
 type Owners = Record<ReportGroup, number>;
@@ -25,13 +33,24 @@ export class Tally {
   /** The same sections by scope and day: to make a section's name for each batch costs more than to count it. */
   readonly #owners = new Map<string, Map<string, Owners>>();
 
-  /** `scopes` are a tenant, or a venue, or both. */
-  add(scopes: readonly string[], { day, cells }: DayCount): void {
-    const owners = scopes.map((scope) => this.#ownersOf(scope, day));
-    for (const [group, key, cell] of cells) {
+  /** What a batch has of a day: once for its tenant, once for its venue. */
+  add({ tenantId, venueId, screenId }: BatchPlace, { day, sums }: DayCount): void {
+    const [ofTenant, ofVenue] = [this.#ownersOf(tenantId, day), this.#ownersOf(venueId, day)];
+    const addBoth = (group: ReportGroup, key: string, cell: Cell) => {
       const number = this.#numberOf(key);
-      for (const one of owners) this.#add(one[group], number, cell);
-    }
+      this.#add(ofTenant[group], number, cell);
+      this.#add(ofVenue[group], number, cell);
+    };
+    addBoth('day', day, sums.all);
+    addBoth('screen', screenId, sums.all);
+    addBoth('venue', venueId, sums.all);
+    for (const [id, cell] of sums.campaigns) addBoth('campaign', id, cell);
+    for (const [id, cell] of sums.creatives) addBoth('creative', id, cell);
+  }
+
+  /** `scope` is a tenant, or a venue. */
+  addCell(scope: string, day: string, group: ReportGroup, key: string, cell: Cell): void {
+    this.#add(this.#ownersOf(scope, day)[group], this.#numberOf(key), cell);
   }
 
   /** Takes in all of another. */
@@ -79,10 +98,12 @@ export class Tally {
     return owner;
   }
 
+  /** An id in capitals is the same. */
   #numberOf(key: string): number {
     const known = this.#numbers.get(key);
     if (known !== undefined) return known;
-    const number = this.#keys.push(key) - 1;
+    const lower = key.toLowerCase();
+    const number = lower === key ? this.#keys.push(key) - 1 : this.#numberOf(lower);
     this.#numbers.set(key, number);
     return number;
   }

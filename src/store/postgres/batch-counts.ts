@@ -1,34 +1,42 @@
-import type { CountedEvent } from '../../domain/event.ts';
-import type { ReportGroup } from '../../domain/report.ts';
-import { type Cell, countBatch, type DayCount } from '../impression-tally.ts';
+import type { BatchSums, Cell, DaySums } from '../../domain/batch-sums.ts';
+import { dayMs } from '../../domain/clock.ts';
+import { dayOf, type ReportClock, type ReportGroup } from '../../domain/report.ts';
 
 /** Where a batch came from. */
-export interface BatchPlace {
+interface BatchPlace {
   venueId: string;
   screenId: string;
 }
 
 type Sum = [group: 'day' | 'campaign' | 'creative', key: string, impressions: number, seconds: number];
 
+/** The impressions of one clock's day in one batch, by group and key (ids in lower case). */
+interface DayCells {
+  clock: ReportClock;
+  day: string;
+  cells: [ReportGroup, string, Cell][];
+}
+
 /**
  * A batch's impressions as they are kept beside it, as JSON: of each day by the events' own clock, the sums of the day and of each campaign and creative.
  * `null` when there are none.
  */
-export function keptCounts(events: readonly CountedEvent[], place: BatchPlace): string | null {
-  const counts = countBatch({ ...place, events, receivedAt: 0 });
-  const days = counts.filter(({ clock }) => clock === 'timestamp').map(({ day, cells }) => [day, cells.flatMap(kept)] as const);
-  return days.length === 0 ? null : JSON.stringify(days);
+export function keptCounts({ days }: BatchSums): string | null {
+  return days.length === 0 ? null : JSON.stringify(days.map(keptDay));
 }
 
-function kept([group, key, { impressions, seconds }]: [ReportGroup, string, Cell]): Sum[] {
-  return group === 'day' || group === 'campaign' || group === 'creative' ? [[group, key, impressions, seconds]] : [];
+function keptDay({ day, all, campaigns, creatives }: DaySums): [day: string, sums: Sum[]] {
+  const name = dayOf(day * dayMs);
+  const sumsOf = (group: Sum[0], cells: Iterable<[string, Cell]>) =>
+    Array.from(cells, ([key, { impressions, seconds }]): Sum => [group, key.toLowerCase(), impressions, seconds]);
+  return [name, [...sumsOf('day', [[name, all]]), ...sumsOf('campaign', campaigns), ...sumsOf('creative', creatives)]];
 }
 
 /** The same as counts by every clock and group, now that the day of receipt is known. */
-export function dayCounts(text: string, { venueId, screenId }: BatchPlace, receivedDay: string): DayCount[] {
+export function dayCounts(text: string, { venueId, screenId }: BatchPlace, receivedDay: string): DayCells[] {
   const days = JSON.parse(text) as [day: string, sums: Sum[]][];
-  const cellsOf = (sums: readonly Sum[], day: string): DayCount['cells'] =>
-    sums.flatMap(([group, key, impressions, seconds]): DayCount['cells'] => {
+  const cellsOf = (sums: readonly Sum[], day: string): DayCells['cells'] =>
+    sums.flatMap(([group, key, impressions, seconds]): DayCells['cells'] => {
       const cell = { impressions, seconds };
       if (group !== 'day') return [[group, key, cell]];
       return [
@@ -37,15 +45,9 @@ export function dayCounts(text: string, { venueId, screenId }: BatchPlace, recei
         ['venue', venueId.toLowerCase(), cell],
       ];
     });
+  const all = days.flatMap(([, sums]) => sums);
   return [
-    ...days.map(([day, sums]): DayCount => ({ clock: 'timestamp', day, cells: cellsOf(sums, day) })),
-    {
-      clock: 'received',
-      day: receivedDay,
-      cells: cellsOf(
-        days.flatMap(([, sums]) => sums),
-        receivedDay,
-      ),
-    },
+    ...days.map(([day, sums]): DayCells => ({ clock: 'timestamp', day, cells: cellsOf(sums, day) })),
+    { clock: 'received', day: receivedDay, cells: cellsOf(all, receivedDay) },
   ];
 }

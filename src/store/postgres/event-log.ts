@@ -71,9 +71,8 @@ export class EventLog {
   }
 }
 
-function headOf({ tenantId, venueId, screenId, deviceId, events, idempotency }: EventBatch): object {
+function headOf({ tenantId, venueId, screenId, deviceId, sums, idempotency }: EventBatch): object {
   const place = { tenant: tenantId, venue: venueId, screen: screenId, device: deviceId };
-  const types = [...new Set(events.map(({ type }) => type))];
   const keys = idempotency && { key: shortHash(idempotency.key), sent: shortHash(idempotency.sent) };
-  return { ...place, types, counts: keptCounts(events, { venueId, screenId }), ...keys };
+  return { ...place, types: sums.types, counts: keptCounts(sums), ...keys };
 }

@@ -64,7 +64,7 @@ function countingRepeats(store: Store): Store {
   return overriding(store, {
     async appendBatch(batch) {
       const answer = await store.appendBatch(batch);
-      if (answer === 'repeated') repeats += batch.events.length;
+      if (answer === 'repeated') repeats += batch.sums.length;
       return answer;
     },
     async impressions(query) {

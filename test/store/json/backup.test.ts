@@ -42,8 +42,7 @@ async function large(place = 'memory:', disk = nodeFileSystem) {
   const clock = new ManualClock();
   const store = await openStore(place, { clock, ...(place !== 'memory:' && { disk }) });
   const body = Buffer.from(JSON.stringify([{ type: 'log', timestamp: 1, text: 'x'.repeat(1000) }]));
-  for (let n = 0; n < 120; n++)
-    await store.appendBatch({ ...batchOf([]), body: Buffer.concat([Buffer.alloc(100_000, ' '), body]), events: [] });
+  for (let n = 0; n < 120; n++) await store.appendBatch({ ...batchOf([]), body: Buffer.concat([Buffer.alloc(100_000, ' '), body]) });
   clock.advance(2 * dayMs);
   await add(store, clock, 1);
   return { clock, store, stream: await store.backup() };

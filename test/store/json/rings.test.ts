@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { batchSums } from '../../../src/domain/batch-sums.ts';
 import type { RenderedDocument, WrittenDocument } from '../../../src/store/json/document-owner.ts';
 import type { EventRecord } from '../../../src/store/json/event-record.ts';
 import { IdempotencyRings, rememberedKeys } from '../../../src/store/json/idempotency-rings.ts';
@@ -9,7 +10,7 @@ const hex = (n: number) => ((BigInt(n) * 0x9e3779b97f4a7c15n) & 0xffff_ffff_ffff
 
 function record(seq: number, device: number, key?: number): EventRecord {
   const mark = key === undefined ? undefined : { key: hex(key), sent: hex(key + 1_000_000) };
-  return { seq, receivedAt: seq, tenantId: '', venueId: '', screenId: '', deviceId: guid('devi', device), mark, events: [] };
+  return { seq, receivedAt: seq, tenantId: '', venueId: '', screenId: '', deviceId: guid('devi', device), mark, sums: batchSums([]) };
 }
 
 /** Documents as they would be on the disk. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { batchSums } from '../../../src/domain/batch-sums.ts';
 import { dayMs, minuteMs } from '../../../src/domain/clock.ts';
 import type { TelemetryEvent } from '../../../src/domain/event.ts';
 import { dayOf, type ReportClock, type ReportGroup, type ReportRow, reportClocks, reportGroups } from '../../../src/domain/report.ts';
@@ -196,7 +197,7 @@ describe('a snapshot that is not written', () => {
       venueId: guid('venu', 1),
       screenId: guid('scre', screen),
       deviceId: guid('devi', 1),
-      events: [{ type: 'impression', timestamp: noon, campaignId: null, creativeId: undefined }],
+      sums: batchSums([{ type: 'impression', timestamp: noon, campaignId: null, creativeId: undefined }]),
     });
     rollups.apply(record(1, 1));
     for (const name of rollups.dirty()) await rollups.render(name, undefined);

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { batchSums, type Cell } from '../../../src/domain/batch-sums.ts';
 import type { ReportGroup } from '../../../src/domain/report.ts';
-import { type Cell, groupOrder, sectionOf } from '../../../src/store/impression-tally.ts';
+import { countBatch, groupOrder, sectionOf } from '../../../src/store/impression-tally.ts';
 import { Tally } from '../../../src/store/json/tally.ts';
 
 interface Counted {
@@ -36,7 +37,7 @@ function summed(all: readonly Counted[]): Map<string, Cell> {
 
 function tallyOf(all: readonly Counted[]): Tally {
   const tally = new Tally();
-  for (const { scopes, day, group, key, cell } of all) tally.add(scopes, { clock: 'timestamp', day, cells: [[group, key, cell]] });
+  for (const { scopes, day, group, key, cell } of all) for (const scope of scopes) tally.addCell(scope, day, group, key, cell);
   return tally;
 }
 
@@ -63,6 +64,28 @@ it('adds up by section, day and key what plain maps would', () => {
       expect(told(tally)).toEqual(summed([...first, ...second]));
     }),
   );
+});
+
+it('counts what a batch has once for its tenant and once for its venue, by ids in lower case', () => {
+  const tally = new Tally();
+  const event = { type: 'impression', timestamp: 0, duration: 2 };
+  const sums = batchSums([
+    { ...event, campaignId: 'C', creativeId: 'a' },
+    { ...event, campaignId: 'c', creativeId: 'b' },
+    { ...event, type: 'log' },
+  ]);
+  for (const one of countBatch(sums, 0)) tally.add({ tenantId: 't', venueId: 'V', screenId: 'S' }, one);
+  const both = { impressions: 4, seconds: 8 };
+  const half = { impressions: 2, seconds: 4 };
+  const cells = ['t', 'V'].flatMap((scope): [string, Cell][] => [
+    [`${sectionOf('day', scope)}1970-01-01,1970-01-01`, both],
+    [`${sectionOf('campaign', scope)}1970-01-01,c`, both],
+    [`${sectionOf('creative', scope)}1970-01-01,a`, half],
+    [`${sectionOf('creative', scope)}1970-01-01,b`, half],
+    [`${sectionOf('venue', scope)}1970-01-01,v`, both],
+    [`${sectionOf('screen', scope)}1970-01-01,s`, both],
+  ]);
+  expect(told(tally)).toEqual(new Map(cells));
 });
 
 it('says of what was never counted that nothing was', () => {

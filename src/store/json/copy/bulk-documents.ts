@@ -1,3 +1,4 @@
+import { BatchSums } from '../../../domain/batch-sums.ts';
 import type { CopiedImpressions, DeviceKeys } from '../../copy/transfer.ts';
 import { type DocumentEntry, DocumentFile } from '../document-file.ts';
 import type { RenderedDocument } from '../document-owner.ts';
@@ -34,7 +35,7 @@ export class BulkRings {
   }
 
   add({ deviceId, keys }: DeviceKeys): void {
-    const nowhere = { seq: 1, receivedAt: 0, tenantId: '', venueId: '', screenId: '', events: [] };
+    const nowhere = { seq: 1, receivedAt: 0, tenantId: '', venueId: '', screenId: '', sums: new BatchSums() };
     for (const [key, sent] of keys) this.#rings.apply({ ...nowhere, deviceId, mark: { key, sent } });
   }
 
@@ -63,7 +64,7 @@ export class BulkRollups {
     if (!this.#tallies.has(name)) await this.#writeAll((other) => !other.endsWith('-other'));
     const tally = this.#tallies.get(name) ?? new Tally();
     this.#tallies.set(name, tally);
-    tally.add([scope], { clock, day, cells: [[group, key, { impressions, seconds }]] });
+    tally.addCell(scope, day, group, key, { impressions, seconds });
   }
 
   async write(): Promise<Documents> {

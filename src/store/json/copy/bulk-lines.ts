@@ -7,7 +7,7 @@ import type { BulkLine } from './bulk-log.ts';
 import type { BulkEnd } from './copy-marker.ts';
 
 export function batchLine({ body, ...batch }: CopiedBatch): BulkLine {
-  return { file: dayFile(batch.receivedAt), bytes: frameRecord({ ...batch, events: [] }, Buffer.from(body)) };
+  return { file: dayFile(batch.receivedAt), bytes: frameRecord(batch, Buffer.from(body)) };
 }
 
 /** Entries that come after `before` others, which end at `end`: numbered as if each had been a change of its own. No entry goes to a file before the newest. */

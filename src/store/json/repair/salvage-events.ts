@@ -101,7 +101,7 @@ class EventSalvage {
       const receivedAt = Math.max(this.#receivedAt, startOfFile(name));
       this.#damagedDays.add(name);
       this.#lost++;
-      await this.#write(name, frameRecord({ seq, receivedAt, ...ids, events: [] }, empty), seq, receivedAt);
+      await this.#write(name, frameRecord({ seq, receivedAt, ...ids }, empty), seq, receivedAt);
     }
   }
 
