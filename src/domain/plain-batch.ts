@@ -1,6 +1,6 @@
 import { BatchSums } from './batch-sums.ts';
 import { type CountedEvent, maxBatch, typeForm } from './event.ts';
-import { guidLength, IdTable } from './id-table.ts';
+import { guidAt, guidLength } from './id-cache.ts';
 
 /** A number of more digits may not be a safe integer. */
 const mostDigits = 15;
@@ -51,7 +51,6 @@ type PlainEvent = Required<CountedEvent>;
 class BatchReader {
   readonly #bytes: Buffer;
   readonly #view: DataView;
-  readonly #ids: IdTable;
   /** The event that is being read. */
   readonly #event: PlainEvent = { type: '', timestamp: 0, campaignId: null, creativeId: null, duration: null };
   #at = 0;
@@ -59,7 +58,6 @@ class BatchReader {
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    this.#ids = new IdTable(bytes, this.#view);
   }
 
   batch(): BatchSums | undefined {
@@ -157,7 +155,7 @@ class BatchReader {
 
   #id(): string | null {
     if (!this.#takes(quote)) return null;
-    const id = this.#ids.at(this.#at);
+    const id = guidAt(this.#bytes, this.#view, this.#at);
     this.#at += guidLength;
     return this.#takes(quote) ? id : null;
   }

@@ -41,6 +41,12 @@ const other = fc.record(
 );
 const written = fc.array(fc.oneof(played, other), { minLength: 1, maxLength: 8 }).map((events) => JSON.stringify(events));
 
+function expectIds(first: number): void {
+  const ids = Array.from({ length: 100 }, (_, n) => `${String(first + n).padStart(8, '0')}-0000-0000-0000-000000000000`);
+  const sums = read(JSON.stringify(ids.map((campaignId) => impression({ campaignId }))));
+  expect([...(sums?.days[0]?.campaigns.keys() ?? [])]).toEqual(ids);
+}
+
 describe('a batch as programs write it', () => {
   it('is read without parsing', () => {
     fc.assert(fc.property(written, expectAgreed));
@@ -54,11 +60,20 @@ describe('a batch as programs write it', () => {
     expect(expectAgreed(JSON.stringify([turned]))).toBe(true);
   });
 
-  it('may have a hundred ids, each once', () => {
-    const ids = Array.from({ length: 100 }, (_, n) =>
-      impression({ campaignId: `${String(n).padStart(8, '0')}-0000-0000-0000-000000000000` }),
-    );
-    expect([...(read(JSON.stringify(ids))?.days[0]?.campaigns.keys() ?? [])]).toEqual(ids.map(({ campaignId }) => campaignId));
+  it('may have a hundred ids, each once, of thousands that come one after the other', () => {
+    for (let first = 0; first < 10_000; first += 100) expectIds(first);
+    expectIds(0);
+  });
+
+  it('is told apart from one with an id that differs in any one place', () => {
+    const sent = impression();
+    const at = JSON.stringify([sent]).indexOf(String(sent.campaignId));
+    for (let place = at; place < at + 36; place++) {
+      const text = JSON.stringify([sent]);
+      const other = text[place] === '1' ? '2' : '1';
+      if (text[place] !== '-') expect(expectAgreed(text.slice(0, place) + other + text.slice(place + 1))).toBe(true);
+      expect(expectAgreed(text)).toBe(true);
+    }
   });
 });
 
