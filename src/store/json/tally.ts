@@ -25,7 +25,8 @@ type Owners = Record<ReportGroup, number>;
 export class Tally {
   /** By section, that is group and scope, and by day: by what number its cells are found. */
   readonly sections = new Map<string, Map<string, number>>();
-  readonly #tables = Array.from({ length: tables }, () => new CellTable());
+  /** Each when it is first needed: a start has an empty tally for each day of a year. */
+  readonly #tables: CellTable[] = [];
   #owned = 0;
   /** Ids in lower case, and days: text that JSON has no escapes for. Many sections have the same. */
   readonly #keys: string[] = [];
@@ -79,7 +80,9 @@ export class Tally {
   }
 
   #tableOf(owner: number): CellTable {
-    return this.#tables[owner % tables] as CellTable;
+    const place = owner % tables;
+    this.#tables[place] ??= new CellTable();
+    return this.#tables[place];
   }
 
   #ownersOf(scope: string, day: string): Owners {
