@@ -8,10 +8,15 @@ export interface Cell {
   seconds: number;
 }
 
-/** Adds to a cell. Absurd durations must not add up to what JSON cannot say. */
+/** Absurd durations must not add up to what JSON cannot say. */
+export function sumOfSeconds(one: number, other: number): number {
+  return Math.min(one + other, Number.MAX_VALUE);
+}
+
+/** Adds to a cell. */
 export function addTo(cell: Cell, { impressions, seconds }: Cell): void {
   cell.impressions += impressions;
-  cell.seconds = Math.min(cell.seconds + seconds, Number.MAX_VALUE);
+  cell.seconds = sumOfSeconds(cell.seconds, seconds);
 }
 
 /** Adds to the cell of a key. */
@@ -28,7 +33,7 @@ function secondsOf({ duration }: CountedEvent): number {
   return typeof duration === 'number' && Number.isFinite(duration) ? duration : 0;
 }
 
-/** Impressions of one day, by the ids that the events name, as they are written there. */
+/** Impressions of one day, by the ids that the events name, in lower case; none is the empty one. */
 export class DaySums {
   /** Since 1970, in UTC, by the events' own clock. */
   readonly day: number;
@@ -66,6 +71,7 @@ export class BatchSums {
   /** Each day once; of impressions alone. */
   readonly days: DaySums[] = [];
 
+  /** `event` names its ids in lower case. */
   add(event: CountedEvent): void {
     this.length++;
     if (!this.types.includes(event.type)) this.types.push(event.type);
@@ -81,8 +87,12 @@ export class BatchSums {
   }
 }
 
+/** Of events as they were sent: an id in capitals is the same. */
 export function batchSums(events: readonly CountedEvent[]): BatchSums {
   const sums = new BatchSums();
-  for (const event of events) sums.add(event);
+  for (const event of events) {
+    const { campaignId, creativeId } = event;
+    sums.add({ ...event, campaignId: campaignId?.toLowerCase(), creativeId: creativeId?.toLowerCase() });
+  }
   return sums;
 }

@@ -11,7 +11,7 @@ const words = new Int32Array(slots * wordsPerId);
 const texts: (string | undefined)[] = new Array(slots).fill(undefined);
 
 /**
- * The UUID that stands in a text at `start`; `null` for what is none. Campaigns and creatives come again and again: each is checked, and made a string, once, as
+ * The UUID that stands in a text at `start`, in lower case; `null` for what is none. Campaigns and creatives come again and again: each is checked, and made a string, once, as
  * long as no other takes its place. So maps that it is looked up in need not read it anew, either. Reads four bytes at a time.
  *
  * @param view of the same bytes
@@ -32,7 +32,7 @@ function isSame(view: DataView, start: number, slot: number): boolean {
 }
 
 function keep(bytes: Buffer, view: DataView, start: number, slot: number): string | null {
-  const text = bytes.toString('latin1', start, start + guidLength);
+  const text = bytes.toString('latin1', start, start + guidLength).toLowerCase();
   if (!guidForm.test(text)) return null;
   for (let n = 0; n < wordsPerId; n++) words[slot * wordsPerId + n] = view.getInt32(start + n * word, true);
   texts[slot] = text;

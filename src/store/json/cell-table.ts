@@ -1,4 +1,4 @@
-import type { Cell } from '../../domain/batch-sums.ts';
+import { type Cell, sumOfSeconds } from '../../domain/batch-sums.ts';
 
 const firstCells = 8;
 /** Half of the slots are in use at most. */
@@ -20,11 +20,10 @@ export class CellTable {
   readonly #last = new Map<number, number>();
   #size = 0;
 
-  /** Absurd durations do not add up to what JSON cannot say. */
   add(owner: number, key: number, { impressions, seconds }: Cell): void {
     const cell = this.#cellFor(owner, key);
     this.#impressions[cell] = (this.#impressions[cell] as number) + impressions;
-    this.#seconds[cell] = Math.min((this.#seconds[cell] as number) + seconds, Number.MAX_VALUE);
+    this.#seconds[cell] = sumOfSeconds(this.#seconds[cell] as number, seconds);
   }
 
   /** An owner's keys. */

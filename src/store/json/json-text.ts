@@ -1,4 +1,3 @@
-const lineFeed = 0x0a;
 const quote = 0x22;
 
 /** JSON text of a document as it was loaded: some of its bytes, outside the heap, where no garbage collection looks at them. */
@@ -22,15 +21,5 @@ export class JsonText {
 
   toString(): string {
     return this.#bytes.toString('utf8', this.#start, this.#end);
-  }
-}
-
-/** The lines of a document that are not empty, by where they begin and end. */
-export function* lineBounds(bytes: Buffer): Generator<[start: number, end: number]> {
-  for (let start = 0; start < bytes.length; ) {
-    const end = bytes.indexOf(lineFeed, start);
-    const stop = end < 0 ? bytes.length : end;
-    if (stop > start) yield [start, stop];
-    start = stop + 1;
   }
 }

@@ -8,7 +8,7 @@ export type AnyMarks = DeviceMarks & TokenMarks;
  */
 const sinceMs = Date.now();
 
-/** In this order they stand in a document's line, `["device","<id>",…]`, and which of them are times. What was never noted is left out. */
+/** In this order they stand in a document's line, `{"kind":"device","id":…}`, and which of them are times. What was never noted is left out. */
 const isTime = {
   lastSeenAt: true,
   lastAddress: false,

@@ -1,4 +1,4 @@
-import { type Cell, count } from '../../domain/batch-sums.ts';
+import { type Cell, count, sumOfSeconds } from '../../domain/batch-sums.ts';
 import type { ReportRow } from '../../domain/report.ts';
 import type { RollupRun } from './rollup-runs.ts';
 import { lowerBound } from './table-index.ts';
@@ -67,8 +67,7 @@ export class ReportSums {
       return;
     }
     this.#impressions[place] = (this.#impressions[place] as number) + impressions;
-    // Absurd durations must not add up to what JSON cannot say.
-    this.#seconds[place] = Math.min((this.#seconds[place] as number) + seconds, Number.MAX_VALUE);
+    this.#seconds[place] = sumOfSeconds(this.#seconds[place] as number, seconds);
   }
 
   /** The place of a key, if it is in order; else -1. */

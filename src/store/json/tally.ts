@@ -43,8 +43,8 @@ export class Tally {
       this.#add(ofVenue[group], number, cell);
     };
     addBoth('day', day, sums.all);
-    addBoth('screen', screenId, sums.all);
-    addBoth('venue', venueId, sums.all);
+    addBoth('screen', screenId.toLowerCase(), sums.all);
+    addBoth('venue', venueId.toLowerCase(), sums.all);
     for (const [id, cell] of sums.campaigns) addBoth('campaign', id, cell);
     for (const [id, cell] of sums.creatives) addBoth('creative', id, cell);
   }
@@ -101,12 +101,10 @@ export class Tally {
     return owner;
   }
 
-  /** An id in capitals is the same. */
   #numberOf(key: string): number {
     const known = this.#numbers.get(key);
     if (known !== undefined) return known;
-    const lower = key.toLowerCase();
-    const number = lower === key ? this.#keys.push(key) - 1 : this.#numberOf(lower);
+    const number = this.#keys.push(key) - 1;
     this.#numbers.set(key, number);
     return number;
   }

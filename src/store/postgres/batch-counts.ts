@@ -28,7 +28,7 @@ export function keptCounts({ days }: BatchSums): string | null {
 function keptDay({ day, all, campaigns, creatives }: DaySums): [day: string, sums: Sum[]] {
   const name = dayOf(day * dayMs);
   const sumsOf = (group: Sum[0], cells: Iterable<[string, Cell]>) =>
-    Array.from(cells, ([key, { impressions, seconds }]): Sum => [group, key.toLowerCase(), impressions, seconds]);
+    Array.from(cells, ([key, { impressions, seconds }]): Sum => [group, key, impressions, seconds]);
   return [name, [...sumsOf('day', [[name, all]]), ...sumsOf('campaign', campaigns), ...sumsOf('creative', creatives)]];
 }
 
