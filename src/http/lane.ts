@@ -1,4 +1,10 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** What is looked at in a request that waits. */
+type Waiting = Pick<ServerResponse, 'headersSent' | 'writableEnded'> & { req: Pick<IncomingMessage, 'complete'> };
+
+/** Stands for those that were answered, which the garbage collector would otherwise take for something that stays. */
+const answered: Waiting = { headersSent: true, writableEnded: true, req: { complete: true } };
 
 export interface LaneLimits {
   /** The longest that a request of a busy service may expect to wait. */
@@ -13,8 +19,7 @@ export interface LaneLimits {
 const settledLooks = 3;
 /** How far back the pace looks. */
 const paceMs = 2000;
-/** With more of them, answers that were sent would live long enough for the garbage collector to take them for something that stays. */
-const firstSweepAt = 64;
+const firstSweepAt = 1024;
 
 /**
  * Requests that wait for the same things, and how fast they get through. What a newcomer would wait is how many are before it, divided by how
@@ -23,7 +28,9 @@ const firstSweepAt = 64;
  */
 export class Lane {
   readonly #limits: LaneLimits;
-  #waiting: ServerResponse[] = [];
+  readonly #waiting: Waiting[] = [];
+  /** So many at the front were answered, and are not held any more: they still count as they would. */
+  #answered = 0;
   /** How many of them were there at the last sweep, and how many of those waited for the service: not for the rest of their body. */
   #seen = 0;
   #live = 0;
@@ -48,8 +55,9 @@ export class Lane {
     return this.#overloaded;
   }
 
-  add(outgoing: ServerResponse): void {
+  add(outgoing: Waiting): void {
     this.#dropAnsweredTail();
+    this.#letGoOfAnsweredFront();
     this.#waiting.push(outgoing);
     if (this.#waiting.length >= this.#sweepAt) this.#sweep();
   }
@@ -81,6 +89,14 @@ export class Lane {
     }
   }
 
+  /** Most are answered in the order in which they came. */
+  #letGoOfAnsweredFront(): void {
+    const all = this.#waiting;
+    let front = Math.min(this.#answered, all.length);
+    for (let one = all[front]; one !== undefined && isAnswered(one); one = all[++front]) all[front] = answered;
+    this.#answered = front;
+  }
+
   /** As many as get through within the longest wait. */
   get #most(): number {
     return Math.max(this.#limits.floor, this.#perMs * this.#limits.longestWaitMs);
@@ -93,7 +109,7 @@ export class Lane {
     const counted = this.#live < this.#limits.floor ? all.length : this.#seen;
     let [kept, live] = [0, 0];
     for (let index = 0; index < all.length; index++) {
-      const outgoing = all[index] as ServerResponse;
+      const outgoing = all[index] as Waiting;
       if (isAnswered(outgoing)) {
         if (index < counted) this.#through++;
       } else {
@@ -102,11 +118,12 @@ export class Lane {
       }
     }
     all.length = kept;
+    this.#answered = 0;
     this.#seen = kept;
     this.#live = live;
     this.#sweepAt = Math.max(firstSweepAt, 2 * kept);
   }
 }
 
-const isAnswered = (outgoing: ServerResponse) => outgoing.headersSent || outgoing.writableEnded;
+const isAnswered = (outgoing: Waiting) => outgoing.headersSent || outgoing.writableEnded;
 const never = { ms: 0, looks: 0, live: 0 };

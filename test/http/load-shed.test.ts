@@ -1,6 +1,8 @@
 // Requests are turned away while more come than get through, and never while a service is well (docs/protocol.md §1.8).
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SignageError } from '../../src/domain/error.ts';
 import { listen } from '../../src/http/listener.ts';
@@ -112,6 +114,20 @@ describe('a service that is well', () => {
       answer(1);
     }
     expect(refused).toEqual([]);
+  });
+});
+
+describe('a request that was answered', () => {
+  it('is held no more when the next one comes, though others wait behind it', async () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    for (let n = 0; n < 3; n++) send();
+    const [first, second] = held.slice(0, 2).map((one) => new WeakRef(one));
+    answer(1);
+    send();
+    await turn();
+    collectGarbage();
+    expect([first?.deref(), second?.deref()]).toEqual([undefined, held[0]]);
   });
 });
 
