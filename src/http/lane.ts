@@ -69,7 +69,9 @@ export class Lane {
     this.#through = 0;
     const { ms, looks, live } = this.#contrary;
     const isContrary = this.#overloaded ? this.#live < this.#most / 2 : this.#live > this.#most;
-    this.#contrary = isContrary ? { ms: ms + elapsedMs, looks: looks + 1, live: looks === 0 ? this.#live : live } : never;
+    // How long it has been so before the first look is not known: that look may come after a long turn, in which a herd arrived.
+    if (!isContrary) this.#contrary = never;
+    else this.#contrary = looks === 0 ? { ms: 0, looks: 1, live: this.#live } : { ms: ms + elapsedMs, looks: looks + 1, live };
     if (this.#contrary.ms < this.#limits.settledMs || this.#contrary.looks < settledLooks) return;
     const isDraining = !this.#overloaded && this.#live < live;
     if (!isDraining) this.#overloaded = !this.#overloaded;

@@ -24,7 +24,7 @@ export interface LoadShed {
 }
 
 /** A third of what a patient client waits, for the event loop and the way out take their time as well while many are refused; and more in flight than a service that is well has, but for a herd, which gets through in time. */
-const ownLimits: LaneLimits = { longestWaitMs: 3 * secondMs, floor: 256, settledMs: secondMs };
+const ownLimits: LaneLimits = { longestWaitMs: 3 * secondMs, floor: 256, settledMs: 900 };
 const lookMs = 100;
 /** After a pause longer than this, or a jump of the clock, what was measured says nothing about the time between. */
 const longestLookMs = 30 * secondMs;

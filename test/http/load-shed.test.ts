@@ -81,6 +81,18 @@ describe('a service that is well', () => {
     expect(await run(20, 200, 200)).toBe(4_000);
   });
 
+  it('turns nobody away who came in a long turn, though the disk needs a moment longer for them all', async () => {
+    send();
+    for (let n = 0; n < 36; n++) {
+      clock.advance(100);
+      for (let each = 0; each < 250; each++) send();
+    }
+    await turn();
+    expect(await run(8, 30, 0)).toBe(240);
+    answer(9_241);
+    expect(await run(20, 30, 30)).toBe(600);
+  });
+
   it('turns nobody away because the disk stands still for two seconds', async () => {
     await run(30, 200, 200);
     expect(await run(20, 200, 0)).toBe(4_000);
