@@ -77,6 +77,19 @@ describe('a batch as programs write it', () => {
   });
 });
 
+describe('a batch with one bit flipped', () => {
+  const good = bytesOf(JSON.stringify([impression({ duration: 10 }), impression({ duration: 10 })]));
+  const flipped = (at: number, bit: number) => Buffer.from(good.map((byte, n) => (n === at ? byte ^ (1 << bit) : byte)));
+
+  it('is never taken for the same', () => {
+    expect(plainBatch(good)?.length).toBe(2);
+    for (let at = 0; at < good.length; at++) {
+      for (let bit = 0; bit < 7; bit++) expectAgreed(flipped(at, bit).toString('latin1'));
+      expect(plainBatch(flipped(at, 7)), `byte ${at}`).toBeUndefined();
+    }
+  });
+});
+
 describe('a batch that is spelt otherwise', () => {
   it('is left to those who parse and check', () => {
     const good = JSON.stringify([impression({ duration: 10 }), impression({ duration: 10 })]);
