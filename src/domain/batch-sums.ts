@@ -13,6 +13,17 @@ export function sumOfSeconds(one: number, other: number): number {
   return Math.min(one + other, Number.MAX_VALUE);
 }
 
+/** A cell to be added to. One that comes from a literal of zeros is for whole numbers alone, as the engine sees it, and is made anew as soon as it gets another. */
+class Sum implements Cell {
+  impressions: number;
+  seconds: number;
+
+  constructor({ impressions, seconds }: Cell) {
+    this.impressions = impressions;
+    this.seconds = seconds;
+  }
+}
+
 /** Adds to a cell. */
 export function addTo(cell: Cell, { impressions, seconds }: Cell): void {
   cell.impressions += impressions;
@@ -23,7 +34,7 @@ export function addTo(cell: Cell, { impressions, seconds }: Cell): void {
 export function count(cells: Map<string, Cell>, key: string, more: Cell): void {
   const cell = cells.get(key);
   if (cell) addTo(cell, more);
-  else cells.set(key, { impressions: more.impressions, seconds: more.seconds });
+  else cells.set(key, new Sum(more));
 }
 
 /** One impression, for as long as it is counted: there are hundreds of thousands a second. */
@@ -33,13 +44,15 @@ function secondsOf({ duration }: CountedEvent): number {
   return typeof duration === 'number' && Number.isFinite(duration) ? duration : 0;
 }
 
+const nothing: Cell = { impressions: 0, seconds: 0 };
+
 /** Impressions of one day, by the ids that the events name, in lower case; none is the empty one. */
 export class DaySums {
   /** Since 1970, in UTC, by the events' own clock. */
   readonly day: number;
   readonly campaigns = new Map<string, Cell>();
   readonly creatives = new Map<string, Cell>();
-  readonly all: Cell = { impressions: 0, seconds: 0 };
+  readonly all: Cell = new Sum(nothing);
 
   constructor(day: number) {
     this.day = day;
