@@ -46,6 +46,8 @@ export function makeIdSource(clock: Clock, random: Random = randomBytes): IdSour
 const counters = Array.from({ length: 0x1000 }, (_, counter) => `${(0x1000 | counter).toString(16).slice(1)}-`);
 const drawnAtOnce = 64;
 
+const tailOf = (hex: string) => `${hex.slice(0, 4)}-${hex.slice(4)}`;
+
 /** The last 8 bytes of an id at each call: variant and random bits. To draw few at a time costs more than all else there is to an id. */
 function drawn(random: Random): () => string {
   let tails: string[] = [];
@@ -53,11 +55,7 @@ function drawn(random: Random): () => string {
     if (tails.length === 0) {
       const bytes = Buffer.from(random(8 * drawnAtOnce));
       for (let at = 0; at < bytes.length; at += 8) bytes[at] = ((bytes[at] as number) & 0x3f) | 0x80;
-      tails =
-        bytes
-          .toString('hex')
-          .match(/.{16}/g)
-          ?.map((hex) => `${hex.slice(0, 4)}-${hex.slice(4)}`) ?? [];
+      tails = bytes.toString('hex').match(/.{16}/g)?.map(tailOf) ?? [];
     }
     return tails.pop() as string;
   };

@@ -36,17 +36,17 @@ export class Tally {
 
   /** What a batch has of a day: once for its tenant, once for its venue. */
   add({ tenantId, venueId, screenId }: BatchPlace, { day, sums }: DayCount): void {
-    const [ofTenant, ofVenue] = [this.#ownersOf(tenantId, day), this.#ownersOf(venueId, day)];
-    const addBoth = (group: ReportGroup, key: string, cell: Cell) => {
-      const number = this.#numberOf(key);
-      this.#add(ofTenant[group], number, cell);
-      this.#add(ofVenue[group], number, cell);
-    };
-    addBoth('day', day, sums.all);
-    addBoth('screen', screenId.toLowerCase(), sums.all);
-    addBoth('venue', venueId.toLowerCase(), sums.all);
-    for (const [id, cell] of sums.campaigns) addBoth('campaign', id, cell);
-    for (const [id, cell] of sums.creatives) addBoth('creative', id, cell);
+    const both = [this.#ownersOf(tenantId, day), this.#ownersOf(venueId, day)] as const;
+    this.#addTo(both, 'day', day, sums.all);
+    this.#addTo(both, 'screen', screenId.toLowerCase(), sums.all);
+    this.#addTo(both, 'venue', venueId.toLowerCase(), sums.all);
+    for (const [id, cell] of sums.campaigns) this.#addTo(both, 'campaign', id, cell);
+    for (const [id, cell] of sums.creatives) this.#addTo(both, 'creative', id, cell);
+  }
+
+  #addTo(owners: readonly Owners[], group: ReportGroup, key: string, cell: Cell): void {
+    const number = this.#numberOf(key);
+    for (const owner of owners) this.#add(owner[group], number, cell);
   }
 
   /** `scope` is a tenant, or a venue. */
