@@ -44,7 +44,7 @@ export function makeIdSource(clock: Clock, random: Random = randomBytes): IdSour
 }
 
 const counters = Array.from({ length: 0x1000 }, (_, counter) => `${(0x1000 | counter).toString(16).slice(1)}-`);
-const drawnAtOnce = 64;
+const drawnAtOnce = 512;
 
 const tailOf = (hex: string) => `${hex.slice(0, 4)}-${hex.slice(4)}`;
 
