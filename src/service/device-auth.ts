@@ -14,6 +14,8 @@ export interface DeviceCaller extends Origin {
   screen: Screen;
 }
 
+const isOneOf = (id: string, screen: Screen, device: Device) => id === screen.id || id === device.id;
+
 /**
  * Authenticates TVs. When several reasons to refuse hold, the first of the table in docs/protocol.md §2.1 answers. With `grace`, those who only read need
  * no store for a while.
@@ -30,8 +32,7 @@ export function makeDeviceAuth(kit: Kit, trust: Trust, grace?: KeyGrace) {
       throw refused('revoked');
     }
     if (!device || screen?.deviceId !== device.id) throw refused('orphaned');
-    const named = id.toLowerCase();
-    if (named !== screen.id && named !== device.id) throw refused('mismatch');
+    if (!isOneOf(id, screen, device) && !isOneOf(id.toLowerCase(), screen, device)) throw refused('mismatch');
     const caller: DeviceCaller = { address: origin.address, requestId: origin.requestId, key, device, screen };
     return key.firstUsedAt === null ? noteFirstUse(caller).then(() => welcome(caller)) : welcome(caller);
   }
