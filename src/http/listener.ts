@@ -11,6 +11,7 @@ import { whenArrived } from './arrived.ts';
 import { makeCutOff } from './cut-off.ts';
 import type { HotWay } from './hot/hot-way.ts';
 import { asSignageError } from './problem.ts';
+import { keepTicksQuick } from './quick-ticks.ts';
 import { makeRefuse, malformed, type Refuse } from './refuse.ts';
 
 export interface Tls {
@@ -142,6 +143,7 @@ export async function listen(options: ListenerOptions) {
   server.on('clientError', makeCutOff(refuse));
   server.maxConnections = mostConnections;
   await bind(server, host, port, onError);
+  keepTicksQuick();
   const name = host.includes(':') ? `[${host}]` : host;
   const url = `${tls ? 'https' : 'http'}://${name}:${(server.address() as AddressInfo).port}`;
 

@@ -1,0 +1,27 @@
+import { createHook } from 'node:async_hooks';
+import { setImmediate as turn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, it } from 'vitest';
+import { keepTicksQuick } from '../../src/http/quick-ticks.ts';
+
+/** Whether each object that `process.nextTick` made in `run` outlives a collection of garbage. */
+async function outlive(run: () => void): Promise<boolean[]> {
+  const made: WeakRef<object>[] = [];
+  const hook = createHook({ init: (_id, type, _trigger, resource) => void (type === 'TickObject' && made.push(new WeakRef(resource))) });
+  hook.enable();
+  run();
+  hook.disable();
+  await turn();
+  collectGarbage();
+  return made.map((one) => one.deref() !== undefined);
+}
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+it('one object of a tick is kept, once, so that the engine does not forget what they look like', async () => {
+  expect(await outlive(() => process.nextTick(() => {}))).toEqual([false]);
+  expect(await outlive(keepTicksQuick)).toEqual([true]);
+  expect(await outlive(keepTicksQuick)).toEqual([]);
+});
