@@ -1,7 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/domain/clock.ts';
 import { makeIdSource } from '../../src/domain/id.ts';
@@ -9,6 +7,7 @@ import type { PairingCode, Screen } from '../../src/domain/records.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { codeRow, deviceKeyRow, deviceRow, playlistRow, screenRow, venueRow } from '../store/sample-rows.ts';
+import { collectGarbage } from '../support/collect-garbage.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const sizes = [1_000, 100_000];
@@ -21,9 +20,6 @@ const item = {
   duration: 15,
 };
 const items = JSON.stringify(Array.from({ length: 5 }, () => item));
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 const say = (text: string) => console.log(text);
 const newId = makeIdSource(systemClock);

@@ -1,8 +1,6 @@
 // Requests are turned away while more come than get through, and never while a service is well (docs/protocol.md §1.8).
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SignageError } from '../../src/domain/error.ts';
 import { listen } from '../../src/http/listener.ts';
@@ -10,6 +8,7 @@ import { type LoadShed, makeLoadShed, type ShedKind } from '../../src/http/load-
 import { makeMetrics } from '../../src/http/metrics.ts';
 import { makeRefuse } from '../../src/http/refuse.ts';
 import { shedWatch } from '../../src/http/shed-watch.ts';
+import { collectGarbage } from '../support/collect-garbage.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 type Held = { headersSent: boolean; writableEnded: boolean; req: { complete: boolean } };
@@ -131,8 +130,6 @@ describe('a service that is well', () => {
 
 describe('a request that was answered', () => {
   it('is held no more when the next one comes, though others wait behind it', async () => {
-    setFlagsFromString('--expose-gc');
-    const collectGarbage = runInNewContext('gc') as () => void;
     for (let n = 0; n < 3; n++) send();
     const [first, second] = held.slice(0, 2).map((one) => new WeakRef(one));
     answer(1);

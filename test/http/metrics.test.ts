@@ -1,8 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { makeMetrics } from '../../src/http/metrics.ts';
+import { collectGarbage } from '../support/collect-garbage.ts';
 
 /** The samples of one metric: labels -> value. */
 async function samples(text: Promise<string>, name: string): Promise<Record<string, number>> {
@@ -87,8 +86,6 @@ describe('GET /metrics', () => {
   });
 
   it('lets go of a service that is not used any more', async () => {
-    setFlagsFromString('--expose-gc');
-    const collectGarbage = runInNewContext('gc') as () => void;
     const ofMetrics = () => {
       const health = () => [];
       makeMetrics('1.0.0').watchOrigins(health);

@@ -1,9 +1,8 @@
 import { createHook } from 'node:async_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import { tickKeeper } from '../../src/http/quick-ticks.ts';
+import { collectGarbage } from '../support/collect-garbage.ts';
 
 /** Whether each object that `process.nextTick` made in `run` outlives a collection of garbage. */
 async function outlive(run: () => void): Promise<boolean[]> {
@@ -16,9 +15,6 @@ async function outlive(run: () => void): Promise<boolean[]> {
   collectGarbage();
   return made.map((one) => one.deref() !== undefined);
 }
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 it('one object of a tick is kept, once, so that the engine does not forget what they look like', async () => {
   expect(await outlive(() => process.nextTick(() => {}))).toEqual([false]);
