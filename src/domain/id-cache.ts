@@ -1,8 +1,8 @@
 import { guidForm } from './event.ts';
 
 export const guidLength = 36;
-/** Bytes in a number, as which text is compared: of ASCII, numbers are equal only if all their bits are. */
-const word = 8;
+/** Bytes in a floating-point number, as which text is compared: those of ASCII are equal only if all their bits are, and others equal none of them. */
+export const word = 8;
 /** The last begins where it ends with the id. */
 const wordStarts = [0, 8, 16, 24, guidLength - word] as const;
 /** A power of two: where a network has a few hundred campaigns and creatives, nearly all of them keep their places. */

@@ -1,6 +1,6 @@
 import { BatchSums } from './batch-sums.ts';
 import { type CountedEvent, maxBatch, typeForm } from './event.ts';
-import { guidAt, guidLength } from './id-cache.ts';
+import { guidAt, guidLength, word } from './id-cache.ts';
 
 /** A number of more digits may not be a safe integer. */
 const mostDigits = 15;
@@ -10,13 +10,7 @@ const [quote, comma, dot, zero, nine] = codesOf('",.09') as unknown as [number, 
 const [openList, closeList, openObject, closeObject] = codesOf('[]{}') as unknown as [number, number, number, number];
 const impression = 'impression';
 
-/** Bytes in a number, as which text is compared. */
-const word = 8;
-
-/**
- * A text of 8 to 16 characters, compared as two numbers of eight bytes each, which may overlap. Numbers are equal only if all their bits are, but for
- * zeros; and what is no number, which is never equal, has bytes beyond ASCII.
- */
+/** A text of 8 to 16 ASCII characters, compared as two words, which may overlap. */
 function piece(text: string) {
   const codes = codesOf(text);
   const view = new DataView(codes.buffer);

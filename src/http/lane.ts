@@ -11,7 +11,7 @@ export interface LaneLimits {
   longestWaitMs: number;
   /** So many may wait whatever the pace: what a service that is well never refuses. */
   floor: number;
-  /** For so long the expected wait must have been too long, or well below, before anything changes. */
+  /** For so long, from the first look that shows it, the expected wait must have been too long, or well below, before anything changes. */
   settledMs: number;
 }
 
