@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 interface Fared {
   /** The longest that its event loop was held. */
   longestHoldMs: number;
+  /** Likewise, without the time in which it waited for a core that others had. */
+  longestOwnHoldMs: number;
   /** Its CPU time so far. */
   cpuMs: number;
   residentMB: number;
