@@ -84,7 +84,7 @@ export class LoadedLines {
 }
 
 /** FNV-1a. */
-function sumOf(id: string): number {
+export function sumOf(id: string): number {
   let sum = fnvStart;
   for (let at = 0; at < id.length; at++) sum = Math.imul(sum ^ id.charCodeAt(at), fnvPrime);
   return sum | 0;

@@ -1,14 +1,16 @@
 import { frozen } from './frozen.ts';
 import type { JsonText } from './json-text.ts';
 import { LoadedLines } from './loaded-lines.ts';
+import { SeenLately } from './seen-lately.ts';
 import type { Row } from './table-index.ts';
 
 /** A line that is a row puts its id first. */
 const lineOpening = '{"id":"';
 
 /**
- * Rows that stay the text they were loaded as until they are changed. Those that were read last are kept parsed, too: a fleet that is awake reads the same ones
- * again and again.
+ * Rows that stay the text they were loaded as until they are changed. Those that are read again and again are kept parsed, too, and frozen: these may be
+ * known by what they are. One that was not read lately is made anew for the one who reads it. To keep all that a large fleet reads would be of no use, for each comes
+ * again when ten thousand others have been read, and would be half of what the garbage collector has to look through.
  */
 export class TextRows {
   readonly #documentOf: (id: string) => string;
@@ -16,6 +18,7 @@ export class TextRows {
   readonly #loaded = new Map<string, LoadedLines>();
   readonly #changed = new Map<string, Row>();
   readonly #parsed = new Map<string, Row>();
+  readonly #seen = new SeenLately();
   /** What was parsed, in a ring: the next one takes the place of the one that was parsed longest ago. */
   readonly #order: string[] = [];
   #next = 0;
@@ -42,7 +45,9 @@ export class TextRows {
     const known = this.#changed.get(id) ?? this.#parsed.get(id);
     if (known) return known;
     const text = this.#linesOf(id)?.find(id);
-    return text && this.#keep(id, frozen<Row>(JSON.parse(text.toString())));
+    if (!text) return undefined;
+    const row: Row = JSON.parse(text.toString());
+    return this.#seen.again(id) ? this.#keep(id, frozen(row)) : row;
   }
 
   /** The row as it is held. */
@@ -52,7 +57,7 @@ export class TextRows {
 
   set(id: string, row: Row): void {
     this.#forget(id);
-    this.#changed.set(id, row);
+    this.#changed.set(id, frozen(row));
   }
 
   delete(id: string): void {
