@@ -80,38 +80,47 @@ export class Base implements Layer {
   }
 }
 
+/** What an overlay has of one table. */
+interface Overlaid {
+  changes: Map<string, Change>;
+  index: TableIndex;
+}
+
 /** Changes that lie over the base: those of one transaction, or all that are on their way to the disk. */
 export class Overlay implements Layer {
-  readonly #changes = perTable(() => new Map<string, Change>());
-  readonly #index = perTable((table) => new TableIndex(table));
+  /** Only what is changed: a transaction changes one table or a few, and one is made for each. */
+  readonly #tables: { [T in TableName]?: Overlaid } = {};
 
   row(table: TableName, id: string): Row | null | undefined {
-    return this.#changes[table].get(id)?.row;
+    return this.#tables[table]?.changes.get(id)?.row;
   }
 
   holder(table: TableName, index: string, key: string): Row | undefined {
-    return this.#index[table].holder(index, key);
+    return this.#tables[table]?.index.holder(index, key);
   }
 
   ids(table: TableName, member: string, value: string): readonly string[] {
-    return this.#index[table].ids(member, value);
+    return this.#tables[table]?.index.ids(member, value) ?? [];
   }
 
-  changes(table: TableName): IterableIterator<Change> {
-    return this.#changes[table].values();
+  changes(table: TableName): Iterable<Change> {
+    return this.#tables[table]?.changes.values() ?? [];
   }
 
   add(change: Change): void {
     const { table, id, row } = change;
-    this.#index[table].replace(this.#changes[table].get(id)?.row ?? undefined, row);
-    this.#changes[table].set(id, change);
+    this.#tables[table] ??= { changes: new Map(), index: new TableIndex(table) };
+    const { changes, index } = this.#tables[table];
+    index.replace(changes.get(id)?.row ?? undefined, row);
+    changes.set(id, change);
   }
 
   /** Forgets a change, unless a later one of the same row took its place. */
   drop(change: Change): void {
     const { table, id, row } = change;
-    if (this.#changes[table].get(id) !== change) return;
-    this.#index[table].replace(row ?? undefined, null);
-    this.#changes[table].delete(id);
+    const overlaid = this.#tables[table];
+    if (overlaid?.changes.get(id) !== change) return;
+    overlaid.index.replace(row ?? undefined, null);
+    overlaid.changes.delete(id);
   }
 }
