@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { nodeOptions } from './node-options.ts';
 
 /** How the service has fared since it listened. */
 interface Fared {
@@ -29,7 +30,9 @@ async function answerOf<T>(child: ChildProcess): Promise<T> {
 
 /** The built service on a folder, in a process of its own; `more` are further options of `serve`. */
 export async function startServed(data: string, adminToken: string, more: object = {}): Promise<Served> {
-  const child = fork(fileURLToPath(new URL('served.js', import.meta.url)), [data, adminToken, JSON.stringify(more)], { execArgv: [] });
+  const child = fork(fileURLToPath(new URL('served.js', import.meta.url)), [data, adminToken, JSON.stringify(more)], {
+    execArgv: [...nodeOptions],
+  });
   const started = await answerOf<{ url: string; startMs: number }>(child);
   return {
     ...started,

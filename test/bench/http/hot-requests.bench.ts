@@ -5,6 +5,7 @@ import { ManagementClient } from '../../../src/client/management-client.ts';
 import { RuntimeClient } from '../../../src/client/runtime-client.ts';
 import { eventBatch } from '../../../src/domain/event.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { nodeOptions } from '../node-options.ts';
 import { type Contestant, compare, compete, type Discipline, report, spread } from './contest.ts';
 import { canPin, type Program, startProgram } from './program.ts';
 
@@ -31,7 +32,7 @@ const all: Contestant[] = [];
 const tvList: Tv[] = [];
 
 async function start(name: string, file: string, args: readonly string[]): Promise<Contestant> {
-  const { first, ...program } = await startProgram<{ port: number }>(file, serverCore, args);
+  const { first, ...program } = await startProgram<{ port: number }>(file, serverCore, args, nodeOptions);
   const contestant = { ...program, name, port: first.port };
   all.push(contestant);
   return contestant;
@@ -140,7 +141,9 @@ beforeAll(async () => {
   await cp(`${folder}/data`, `${folder}/unsynced/data`, { recursive: true });
   await writeFile(`${folder}/devices.json`, JSON.stringify(tvList));
   await writeFile(`${folder}/schema.json`, JSON.stringify(batchSchema()));
-  console.log(`server on core ${serverCore}, load on core ${loadCore}: ${canPin ? 'pinned' : 'NOT PINNED'}; Node.js ${process.version}`);
+  console.log(
+    `server on core ${serverCore}, load on core ${loadCore}: ${canPin ? 'pinned' : 'NOT PINNED'}; Node.js ${process.version} ${nodeOptions.join(' ')}`,
+  );
 }, 120_000);
 
 afterAll(async () => {

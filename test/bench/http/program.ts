@@ -26,10 +26,15 @@ function answerOf<T>(child: ChildProcess): Promise<T> {
   });
 }
 
-/** Starts one on a core of its own, if it can be; answers what it says first, too. */
-export async function startProgram<T>(name: string, core: number, args: readonly string[] = []): Promise<Program & { first: T }> {
+/** Starts one on a core of its own, if it can be, with these options of Node's; answers what it says first, too. */
+export async function startProgram<T>(
+  name: string,
+  core: number,
+  args: readonly string[] = [],
+  nodeOptions: readonly string[] = [],
+): Promise<Program & { first: T }> {
   const path = fileURLToPath(new URL(name, import.meta.url));
-  const command = [...(canPin ? ['taskset', '-c', String(core)] : []), process.execPath, path, ...args];
+  const command = [...(canPin ? ['taskset', '-c', String(core)] : []), process.execPath, ...nodeOptions, path, ...args];
   const child = spawn(command[0] as string, command.slice(1), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   return {
     first: await answerOf<T>(child),

@@ -1,0 +1,28 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { unitOptions } from '../bench/node-options.ts';
+
+const run = promisify(execFile);
+const above = (path: string) => new URL(`../../${path}`, import.meta.url);
+const optionsIn = (line = '') => line.match(/--[a-z0-9-]+=\w+/g);
+
+describe('how docs/deployment starts Node', () => {
+  it('is the same in the unit, the image, the text, and the benchmarks', async () => {
+    const read = (name: string) => readFile(above(`docs/${name}`), 'utf8');
+    const [unit, image, text] = [
+      await read('deployment/signage@.service'),
+      await read('deployment/Dockerfile'),
+      await read('deployment.md'),
+    ];
+    const lines = [unit.match(/^ExecStart=.*/m), image.match(/^CMD .*/m), text.match(/^node --.* serve$/m)];
+    expect(lines.map((line) => optionsIn(line?.[0]))).toEqual([unitOptions, unitOptions, unitOptions]);
+  });
+
+  it('is what this Node takes', async () => {
+    const { stdout } = await run(process.execPath, [...unitOptions, fileURLToPath(above('bin/signage.js')), '--version']);
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+/);
+  });
+});
