@@ -1,3 +1,4 @@
+import { frozen } from './frozen.ts';
 import { endOfId, KeylessMap } from './keyless-map.ts';
 import type { Row } from './table-index.ts';
 
@@ -5,8 +6,9 @@ import type { Row } from './table-index.ts';
 export class HeldRows {
   readonly #rows = new KeylessMap<Row>((row, id) => row.id === id, endOfId);
 
+  /** Frozen now rather than when it was loaded: a start has better things to do with 500,000 rows. */
   get(id: string): Row | undefined {
-    return this.#rows.get(id);
+    return frozen(this.#rows.get(id));
   }
 
   set(id: string, row: Row): void {

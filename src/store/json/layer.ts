@@ -36,9 +36,7 @@ export class Base implements Layer {
   #index = perTable((table) => new TableIndex(table, (id) => this.#rows[table].get(id)));
 
   row(table: TableName, id: string): Row | undefined {
-    const row = this.#rows[table].get(id);
-    // Frozen now rather than when it was loaded: a start has better things to do with 500,000 rows.
-    return table === 'playlists' ? row : frozen(row);
+    return this.#rows[table].get(id);
   }
 
   /** The row as it is held. */

@@ -3,7 +3,7 @@ import type { ListedTable } from '../store.ts';
 import { tables } from '../tables.ts';
 import { endOfId, KeylessMap } from './keyless-map.ts';
 
-/** A row of whatever table; frozen, so that it may be shared. */
+/** A row of whatever table; frozen where it is shared, or made for the one who reads it. */
 export type Row = { readonly id: string };
 
 /** The index that holds all rows, of tables that are listed. */
