@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { nodeOptions } from './node-options.ts';
+import { nodeOptions } from '../support/node-options.ts';
 
 /** How the service has fared since it listened. */
 interface Fared {

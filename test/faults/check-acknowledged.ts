@@ -26,12 +26,12 @@ export async function sendLostAgain({ url }: Pick<Asked, 'url'>, seen: Acknowled
   }
 }
 
-/**
- * What a dead key may answer that so many others of its device are known to have followed. Four are remembered (docs/protocol.md §2.8), and one of
- * them may have died by a call whose answer was lost.
- */
+/** Of each device so many dead keys are remembered (docs/protocol.md §2.8). */
+const remembered = 4;
+
+/** What a dead key may answer that so many others of its device are known to have followed: one more may have died by a call whose answer was lost. */
 function deadAfter(others: number): string[] {
-  return others < 3 ? ['device_key_revoked'] : ['device_key_revoked', 'device_key_invalid'];
+  return others + 1 < remembered ? ['device_key_revoked'] : ['device_key_revoked', 'device_key_invalid'];
 }
 
 async function checkKeys({ url }: Asked, seen: Acknowledged, missing: string[]): Promise<void> {

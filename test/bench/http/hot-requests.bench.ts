@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { ManagementClient } from '../../../src/client/management-client.ts';
 import { RuntimeClient } from '../../../src/client/runtime-client.ts';
 import { eventBatch } from '../../../src/domain/event.ts';
+import { nodeOptions } from '../../support/node-options.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { nodeOptions } from '../node-options.ts';
 import { type Contestant, compare, compete, type Discipline, report, spread } from './contest.ts';
 import { canPin, type Program, startProgram } from './program.ts';
 

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { unitOptions } from '../../support/node-options.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { Aim } from './attack.ts';
 
@@ -23,8 +24,7 @@ export interface Served {
   stop(): Promise<void>;
 }
 
-/** One helper for the garbage collector, as docs/deployment.md advises for two cores. */
-const execArgv = ['--expose-gc', '--v8-pool-size=1'];
+const execArgv = ['--expose-gc', ...unitOptions];
 const adminToken = `mak_${'HttpHarness'.repeat(3)}`;
 
 /** The built service on a fresh folder, in a process of its own, with a venue and one bound TV; its disk takes `bytesPerSecond`, all if that is left out. */
