@@ -10,6 +10,7 @@ import { makeIdSource } from '../domain/id.ts';
 import { whenArrived } from './arrived.ts';
 import { makeCutOff } from './cut-off.ts';
 import type { HotWay } from './hot/hot-way.ts';
+import { makeInTurns } from './in-turns.ts';
 import { asSignageError } from './problem.ts';
 import { keepTicksQuick } from './quick-ticks.ts';
 import { makeRefuse, malformed, type Refuse } from './refuse.ts';
@@ -64,6 +65,9 @@ function isHostClear({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   return hosts === 1 || (hosts === 0 && httpVersion === '1.0');
 }
 
+/** What tells whether the service is well is asked with little patience, and must not wait for a fleet. */
+const isProbe = ({ req: { url = '' } }: ServerResponse) => /^\/(healthz|readyz|metrics)\b/.test(url);
+
 /** All requests pass here, before anything is done for them. */
 function makeEntrance({ fetch, hot, admit, onError }: ListenerOptions, refuse: Refuse) {
   const errorHandler = (error: unknown) => {
@@ -77,14 +81,18 @@ function makeEntrance({ fetch, hot, admit, onError }: ListenerOptions, refuse: R
     hostname: 'localhost',
     errorHandler,
   });
-  const begin = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+  const begin = (outgoing: ServerResponse): void => {
+    const incoming = outgoing.req;
+    // It broke off while it waited for its turn.
+    if (incoming.destroyed && !incoming.complete) return;
     if (admit && !admit(incoming, outgoing)) return;
     const intoApp = () => void app(incoming, outgoing);
     if (hot) hot(incoming, outgoing, intoApp);
     else intoApp();
   };
+  const inTurn = makeInTurns({ begin, isUrgent: isProbe, mostWaiting: mostConnections });
   return (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    if (isHostClear(incoming)) whenArrived(incoming, () => begin(incoming, outgoing));
+    if (isHostClear(incoming)) whenArrived(incoming, () => inTurn(outgoing));
     else {
       outgoing.shouldKeepAlive = false;
       refuse.request(incoming, outgoing, malformed('Send one Host header.'));
