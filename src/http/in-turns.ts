@@ -1,5 +1,7 @@
 /** So long may requests be begun in one turn of the event loop: as long as a slice of whatever else grows with a fleet. */
 const turnMs = 5;
+/** So many of those that wait are looked at in one turn. */
+const mostAtOnce = 32;
 
 interface InTurnsOptions<R> {
   begin(request: R): void;
@@ -18,7 +20,10 @@ interface InTurnsOptions<R> {
 export function makeInTurns<R>({ begin, isUrgent, mostWaiting, now = () => performance.now() }: InTurnsOptions<R>): (request: R) => void {
   let waiting: (R | undefined)[] = [];
   let next = 0;
-  let [sinceMs, untilMs] = [now(), 0];
+  /** Whether requests are begun as they come, since `beganMs`; else `armed` callbacks see to those that wait. */
+  let isTurn = false;
+  let armed = 0;
+  let beganMs: number | undefined;
 
   function beginNext(): void {
     const request = waiting[next] as R;
@@ -26,34 +31,44 @@ export function makeInTurns<R>({ begin, isUrgent, mostWaiting, now = () => perfo
     begin(request);
   }
 
+  /** One callback for each, so that what a request does after an `await` counts as well: it is done before the next one. */
+  function arm(): void {
+    waiting = waiting.slice(next);
+    next = 0;
+    beganMs = undefined;
+    armed = Math.min(waiting.length, mostAtOnce);
+    for (let n = 0; n < armed; n++) setImmediate(goOn);
+  }
+
   function goOn(): void {
-    sinceMs = now();
     try {
-      do beginNext();
-      while (next < waiting.length && now() - sinceMs < turnMs);
+      beganMs ??= now();
+      if (next < waiting.length && now() - beganMs < turnMs) beginNext();
     } finally {
-      waiting = waiting.slice(next);
-      next = 0;
-      if (waiting.length > 0) setImmediate(goOn);
-      sinceMs = now();
-      untilMs = sinceMs;
+      if (--armed === 0) arm();
     }
   }
 
-  function wait(request: R): void {
-    if (waiting.push(request) === 1) setImmediate(goOn);
-    else if (waiting.length - next > mostWaiting) beginNext();
+  function leaveTurn(): void {
+    isTurn = false;
+    if (waiting.length > 0) arm();
+  }
+
+  /** Whether there is time for one that has just come. */
+  function hasTime(): boolean {
+    if (armed > 0) return false;
+    if (isTurn) return now() - (beganMs as number) < turnMs;
+    isTurn = true;
+    beganMs = now();
+    setImmediate(leaveTurn);
+    return true;
   }
 
   return (request) => {
-    const atMs = now();
-    // To learn where a turn ends takes a callback in each, a twentieth of a request: instead, what follows soon after another counts as in the same turn.
-    if (atMs - untilMs >= turnMs) sinceMs = atMs;
-    if ((waiting.length > 0 || atMs - sinceMs >= turnMs) && !isUrgent(request)) {
-      wait(request);
-      return;
+    if (hasTime() || isUrgent(request)) begin(request);
+    else {
+      waiting.push(request);
+      if (waiting.length - next > mostWaiting) beginNext();
     }
-    begin(request);
-    untilMs = now();
   };
 }

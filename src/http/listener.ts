@@ -83,8 +83,8 @@ function makeEntrance({ fetch, hot, admit, onError }: ListenerOptions, refuse: R
   });
   const begin = (outgoing: ServerResponse): void => {
     const incoming = outgoing.req;
-    // It broke off while it waited for its turn.
-    if (incoming.destroyed && !incoming.complete) return;
+    // Its client went away while it waited for its turn: nothing was done for it, and nobody is there to tell.
+    if (incoming.socket.destroyed) return;
     if (admit && !admit(incoming, outgoing)) return;
     const intoApp = () => void app(incoming, outgoing);
     if (hot) hot(incoming, outgoing, intoApp);

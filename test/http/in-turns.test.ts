@@ -48,50 +48,53 @@ describe('begun in turns', () => {
 
   it('is what takes little time: at once', () => {
     come('abcdefgh', 0.5);
-    expectDone('abcdefgh');
+    expect(begun.join('')).toBe('abcdefgh');
+    turns(1);
+    expectDone('abcdefgh|');
   });
 
   it('is what takes long: one in each turn, in order, newcomers after the others', () => {
     come('abc', longMs);
     expect(begun.join('')).toBe('a');
-    turns(1);
+    turns(2);
     come('d', longMs);
     turns(3);
-    expectDone('a|b|c|d|');
+    expectDone('a||b|c|d|');
   });
 
   it('is as much as there is time for', () => {
     come('abcdefgh', 2);
-    turns(2);
-    expectDone('abc|def|gh');
+    turns(3);
+    expectDone('abc||def|gh');
   });
 
-  it('is at once what comes after a while, for that is another turn', () => {
+  it('is at once what comes in another turn', () => {
     come('abcd', 2);
-    turns(1);
-    nowMs += longMs;
+    turns(2);
     come('ef', 2);
-    expectDone('abc|def');
+    turns(1);
+    expectDone('abc||def|');
   });
 
   it('is what comes while another one is begun', () => {
     come('aN', longMs);
-    turns(4);
-    expectDone('a|N|m|n|');
+    turns(5);
+    expectDone('a||N|m|n|');
   });
 
   it('is at once what is urgent', () => {
     come('abc!', longMs);
     expect(begun.join('')).toBe('a!');
-    turns(2);
-    expectDone('a!|b|c');
+    turns(3);
+    expectDone('a!||b|c');
   });
 
   it('is also what comes after one that throws', () => {
     come('aXb', longMs);
+    turns(1);
     expect(() => turns(1)).toThrow('broken');
     turns(1);
-    expectDone('a|X|b');
+    expectDone('a||Xb|');
   });
 
   it('is the one that has waited longest when too many wait, and each once', () => {
@@ -99,8 +102,16 @@ describe('begun in turns', () => {
     expect(begun.join('')).toBe('a');
     come('lmn', 0.5);
     expect(begun.join('')).toBe('abcd');
-    turns(10);
-    expectDone('abcd|e|f|g|h|i|j|k|lmn||');
+    turns(11);
+    expectDone('abcd||e|f|g|h|i|j|k|lmn||');
+  });
+
+  it('is all of many', () => {
+    const many = 'abcdefghij';
+    come(many, longMs);
+    for (let n = 0; n < 20; n++) come(many, 0.01);
+    for (let n = 0; n < 30; n++) vi.runOnlyPendingTimers();
+    expectDone(many.repeat(21));
   });
 });
 
@@ -118,10 +129,11 @@ describe('requests of many connections', () => {
       counting = setImmediate(count);
     };
     counting = setImmediate(count);
-    const fetch = (request: Request) => {
+    const fetch = async (request: Request) => {
       const path = new URL(request.url).pathname;
       if (path === '/first') return new Response('done');
       begun.push({ path, turn });
+      await undefined;
       for (const until = performance.now() + longMs; performance.now() < until; );
       return new Response('done');
     };
