@@ -115,6 +115,8 @@ describe('begun in turns', () => {
   });
 });
 
+const head = (method: string, path: number | string) => `${method} /${path} HTTP/1.1\r\nHost: x\r\n`;
+
 describe('requests of many connections', () => {
   let listener: Awaited<ReturnType<typeof listen>>;
   let turn: number;
@@ -144,8 +146,6 @@ describe('requests of many connections', () => {
     clearImmediate(counting);
     await listener.close();
   });
-
-  const head = (method: string, path: number | string) => `${method} /${path} HTTP/1.1\r\nHost: x\r\n`;
 
   /** Connections of which each has had an answer. */
   async function clients(count: number): Promise<Socket[]> {
@@ -177,11 +177,15 @@ describe('requests of many connections', () => {
     expect(paths.filter((one) => one !== path)).toEqual(['/0', '/1', '/2', '/3', '/4', '/5']);
   });
 
-  it('never begin when they break off before their turn', async () => {
+  it.each([
+    ['has arrived', `${head('GET', 'last')}\r\n`],
+    ['has arrived with its body', `${head('POST', 'last')}Content-Length: 5\r\n\r\nwhole`],
+    ['has arrived in part', `${head('POST', 'last')}Transfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n`],
+  ])('never begin when their client goes before their turn: one that %s', async (_, request) => {
     const sockets = await clients(8);
     const last = sockets.pop() as Socket;
     for (const [n, socket] of sockets.entries()) socket.write(`${head('GET', n)}Connection: close\r\n\r\n`);
-    last.write(`${head('POST', 'last')}Transfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n`);
+    last.write(request);
     await once(sockets[0] as Socket, 'data');
     last.destroy();
     await Promise.all(sockets.slice(1).map((socket) => once(socket, 'close')));
