@@ -8,6 +8,8 @@ export interface LongPoll {
   forMs: number;
   /** Ends the wait at once: the caller went away, or the service stops. */
   signal: AbortSignal;
+  /** Checks before a held answer is given that the caller may still have it; throws otherwise. */
+  check: () => Promise<void>;
 }
 
 /**
@@ -15,12 +17,13 @@ export interface LongPoll {
  * and whether it is worth answering already.
  */
 export async function holdUntil<T>(
-  { store, clock }: { store: Store; clock: Clock },
-  { topic, forMs, signal }: LongPoll,
+  { store, clock }: { store: Pick<Store, 'watch'>; clock: Clock },
+  { topic, forMs, signal, check }: LongPoll,
   look: () => Promise<{ value: T; settled: boolean }>,
 ): Promise<T> {
   let wake = () => {};
   let changed = false;
+  let isHeld = false;
   const onChange = () => {
     changed = true;
     wake();
@@ -38,7 +41,11 @@ export async function holdUntil<T>(
       changed = false;
       const last = over;
       const { value, settled } = await look();
-      if (settled || last) return value;
+      if (settled || last) {
+        if (isHeld) await check();
+        return value;
+      }
+      isHeld = true;
       await new Promise<void>((resolve) => {
         wake = resolve;
         if (changed) resolve();

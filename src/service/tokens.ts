@@ -67,7 +67,7 @@ export function makeTokens(kit: Kit) {
     }
     const token = makeKey('mak_', kit.random);
     return withName({ store, caller }, 'token', name, () =>
-      store.write(async (tx) => {
+      kit.write(caller, async (tx) => {
         await holdTenant(tx, caller);
         await checkReach(tx, caller, creation);
         const tenantId = role === 'platform' ? null : caller.tenantId;
@@ -89,7 +89,7 @@ export function makeTokens(kit: Kit) {
 
   /** Throws `last_token`. */
   async function remove(caller: Caller, id: string): Promise<void> {
-    await store.write(async (tx) => {
+    await kit.write(caller, async (tx) => {
       const row = await lookUp(tx, caller, 'token', id);
       if (await isLast(tx, row)) {
         throw new SignageError('last_token', 'This is the last platform token that does not expire: make another one first.');
