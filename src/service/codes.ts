@@ -92,8 +92,8 @@ export function makeCodes(kit: Kit, codeTtlMinutes: number) {
   /** With `waitSeconds`, the answer is held until the status is another than at first. Throws `pairing_code_not_found`. */
   async function status(caller: Caller, code: string, waitSeconds: number | undefined, signal: AbortSignal): Promise<CodeStatusView> {
     const first = await lookUpCode(store.read, caller, code);
-    if (waitSeconds === undefined || codeStatusAt(first, clock.now()) !== 'pending') return codeView(first, code, clock.now());
-    const forMs = Math.min(waitSeconds * secondMs, first.expiresAt - clock.now());
+    if (waitSeconds === undefined) return codeView(first, code, clock.now());
+    const forMs = Math.max(0, Math.min(waitSeconds * secondMs, first.expiresAt - clock.now()));
     const check = () => checkAuthority(store.read, caller, clock.now());
     return holdUntil(kit, { topic: `codes/${first.id}`, forMs, signal, check }, async () => {
       const row = await lookUpCode(store.read, caller, code);

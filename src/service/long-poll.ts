@@ -8,7 +8,7 @@ export interface LongPoll {
   forMs: number;
   /** Ends the wait at once: the caller went away, or the service stops. */
   signal: AbortSignal;
-  /** Checks before a held answer is given that the caller may still have it; throws otherwise. */
+  /** Checks after the last look that the caller may still have the answer; throws otherwise. */
   check: () => Promise<void>;
 }
 
@@ -23,7 +23,6 @@ export async function holdUntil<T>(
 ): Promise<T> {
   let wake = () => {};
   let changed = false;
-  let isHeld = false;
   const onChange = () => {
     changed = true;
     wake();
@@ -42,10 +41,9 @@ export async function holdUntil<T>(
       const last = over;
       const { value, settled } = await look();
       if (settled || last) {
-        if (isHeld) await check();
+        await check();
         return value;
       }
-      isHeld = true;
       await new Promise<void>((resolve) => {
         wake = resolve;
         if (changed) resolve();
