@@ -56,6 +56,14 @@ const bans: { what: string[]; except: string[] }[] = [
   { what: ['console'], except: ['cli/io.ts'] },
   { what: ['process.env', 'process.argv'], except: ['cli'] },
   { what: ['NODE_ENV', 'VITEST'], except: [] },
+  // What acts for callers has a `Kit`, whose transactions check the caller's credential.
+  {
+    what: ['SystemKit'],
+    except: [
+      ...['authority', 'bootstrap', 'context', 'device-auth', 'guess-limit', 'housekeeping', 'management-auth', 'on-demand-versions'],
+      ...['registration', 'services'],
+    ].map((subject) => `service/${subject}.ts`),
+  },
 ];
 
 type Import = { specifier: string; loaded: 'statically' | 'dynamically' | 'never' };
@@ -74,7 +82,7 @@ function read(path: string, text: string): Source {
   };
   const ofProcess = (name: string) => (name === 'env' || name === 'argv') && mentions.add(`process.${name}`);
   const inText = (value: unknown) => {
-    for (const word of ['NODE_ENV', 'VITEST']) if (typeof value === 'string' && value.includes(word)) mentions.add(word);
+    for (const word of ['NODE_ENV', 'VITEST', 'SystemKit']) if (typeof value === 'string' && value.includes(word)) mentions.add(word);
   };
   new Visitor({
     ImportDeclaration(node) {
@@ -300,6 +308,7 @@ describe('the checks themselves, on planted samples', () => {
     [`import { argv } from 'node:process';`, ['process.argv']],
     [`const test = env['NODE_ENV'];`, ['NODE_ENV']],
     ['const test = env.VITEST;', ['VITEST']],
+    ['export function makeVenues({ store }: SystemKit) {}', ['SystemKit']],
     ['// console.log(process.env.NODE_ENV)', []],
   ])('read the mentions in: %s', (text, mentions) => {
     expect([...read('service/a.ts', text).mentions]).toEqual(mentions);

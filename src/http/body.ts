@@ -36,8 +36,11 @@ export function readAnnounced(incoming: Arrived, length: number): Awaitable<Uint
   });
 }
 
-/** Reads at most `limit` bytes; throws `body_too_large` as soon as there are more, whether announced or not. */
-async function readBytes(request: Request, limit: number, incoming: IncomingMessage | undefined): Promise<Uint8Array> {
+/**
+ * Reads at most `limit` bytes; throws `body_too_large` as soon as there are more, whether announced or not. `incoming` is the same request where it came
+ * through the listener.
+ */
+export async function readBytes(request: Request, limit: number, incoming: IncomingMessage | undefined): Promise<Uint8Array> {
   const announced = request.headers.get('content-length');
   if (announced !== null && Number(announced) > limit) throw tooLarge(limit);
   // Past the streams of the web: of a body that comes byte by byte they make as many promises.
@@ -68,15 +71,9 @@ function isJsonType(contentType: string): boolean {
 }
 
 /**
- * Reads a request's body, in the order of docs/protocol.md §1.3: size (`body_too_large`), content type and encoding
- * (`unsupported_media_type`; not asked of an empty body), JSON (`invalid_json`). `incoming` is the same request where it came through the listener.
+ * Parses a body that was read, in the order of docs/protocol.md §1.3: content type and encoding (`unsupported_media_type`; not asked of an empty body), JSON
+ * (`invalid_json`).
  */
-export async function readBody(request: Request, limit: number, incoming?: IncomingMessage): Promise<ReadBody> {
-  const bytes = await readBytes(request, limit, incoming);
-  return parseBody(bytes, request.headers.get('content-type'), request.headers.get('content-encoding'));
-}
-
-/** The second part of it, for a body that was read. */
 export function parseBody(bytes: Uint8Array, contentType: string | null | undefined, encoding: string | null | undefined): ReadBody {
   if (bytes.length === 0) return noBody;
   checkType(contentType, encoding);

@@ -1,13 +1,12 @@
 import type { z } from 'zod';
 import { SignageError } from '../domain/error.ts';
-import type { TenantCaller } from '../service/context.ts';
-import type { DeviceCaller } from '../service/device-auth.ts';
+import type { DeviceCaller, TenantCaller } from '../service/context.ts';
 import type { Services } from '../service/services.ts';
 import { shownKey } from '../service/shown-key.ts';
 import { type Operation, type OperationId, type Operations, operations } from '../wire/operations.ts';
 import { type Schemas, schemas } from '../wire/schemas.ts';
 import type { Ctx } from './arrival.ts';
-import { noBody, type ReadBody, readBody } from './body.ts';
+import { noBody, parseBody, type ReadBody, readBytes } from './body.ts';
 import { check, checkBody, queryObject } from './validate.ts';
 
 /** What a handler answers; the status is the operation's own unless said. */
@@ -40,6 +39,16 @@ export const defaultBodyLimit = 1024 * 1024;
 /** What works without a tenant: the platform's own affairs, and asking who one is. */
 const tenantOptional = (operation: Operation, id: OperationId) => operation.access === 'platform' || id === 'getMe';
 
+/** Reads a body of at most the operation's size, and calls `arrived` between its arrival and the first look at it. */
+async function readBody(operation: Operation, { req, env }: Ctx, arrived: () => Promise<void>): Promise<ReadBody> {
+  if (!operation.body) return noBody;
+  const bytes = await readBytes(req.raw, operation.bodyLimit ?? defaultBodyLimit, env?.incoming);
+  await arrived();
+  const sent = parseBody(bytes, req.header('content-type'), req.header('content-encoding'));
+  if (sent.json === undefined && !operation.bodyOptional) throw new SignageError('invalid_json', 'A JSON body is needed here.');
+  return sent;
+}
+
 async function authenticate(services: Services, operation: Operation, id: OperationId, context: Ctx) {
   const header = (name: string) => context.req.header(name);
   const { access } = operation;
@@ -55,7 +64,7 @@ async function authenticate(services: Services, operation: Operation, id: Operat
 
 /**
  * Makes the route of one operation, with the checks in the order of docs/protocol.md §1.3: credential, role, size, content type, JSON, the
- * record in the path, query and body; what is left to the handler is the state.
+ * record in the path, query and body; what is left to the handler is the state. The credential is checked again after a body that arrived late.
  */
 export function makeRoute<K extends OperationId>(services: Services, id: K, handler: Handler<K>) {
   const operation: Operation = operations[id];
@@ -64,10 +73,11 @@ export function makeRoute<K extends OperationId>(services: Services, id: K, hand
 
   return async (context: Ctx): Promise<Response> => {
     context.set('operation', id);
-    const caller = await authenticate(services, operation, id, context);
-    const sent = bodySchema ? await readBody(context.req.raw, operation.bodyLimit ?? defaultBodyLimit, context.env?.incoming) : noBody;
-    if (bodySchema && sent.json === undefined && !operation.bodyOptional)
-      throw new SignageError('invalid_json', 'A JSON body is needed here.');
+    const isComplete = context.env?.incoming?.complete ?? false;
+    let caller = await authenticate(services, operation, id, context);
+    const sent = await readBody(operation, context, async () => {
+      if (!isComplete) caller = await authenticate(services, operation, id, context);
+    });
     const named = context.req.param('id') ?? context.req.param('code') ?? '';
     if (operation.record) await services.checkRecord(caller as TenantCaller, operation.record, named);
     const query = querySchema && check(querySchema, queryObject(new URL(context.req.url).searchParams), 'query');

@@ -2,7 +2,7 @@ import { type Awaitable, andThen } from '../domain/awaitable.ts';
 import type { BatchSums } from '../domain/batch-sums.ts';
 import { invalid } from '../domain/error.ts';
 import { maxEventBytes } from '../domain/event.ts';
-import type { DeviceCaller } from '../service/device-auth.ts';
+import type { DeviceCaller } from '../service/context.ts';
 import type { Answer } from '../service/playback.ts';
 import type { Services } from '../service/services.ts';
 import type { ReadBody } from './body.ts';

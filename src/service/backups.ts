@@ -6,7 +6,7 @@ export function makeBackups(kit: Kit) {
   async function create(caller: Caller): Promise<ReadableStream<Uint8Array>> {
     const backup = await kit.store.backup();
     try {
-      await kit.store.write(async (tx) => {
+      await kit.write(caller, async (tx) => {
         await recordChange(kit, tx, caller, { action: 'backup.create', subject: { kind: 'backup', id: null }, tenantId: null });
       });
     } catch (error) {

@@ -4,7 +4,7 @@ import type { Token } from '../domain/records.ts';
 import { foldName } from '../domain/scalars.ts';
 import { adminTokenForm } from '../domain/token.ts';
 import type { Tx } from '../store/store.ts';
-import { type Kit, recordChange, system } from './context.ts';
+import { recordChange, type SystemKit, system } from './context.ts';
 
 const by = { actor: system, address: null, requestId: null };
 const mostTries = 3;
@@ -20,7 +20,7 @@ export function checkAdminToken(adminToken: string | undefined): void {
  * and nowhere else to be had; where `makesToken` is false it must be given then. A given token is the bootstrap token, at every start: a changed value
  * replaces the former.
  */
-export async function bootstrap(kit: Kit, adminToken: string | undefined, makesToken = true): Promise<string | undefined> {
+export async function bootstrap(kit: SystemKit, adminToken: string | undefined, makesToken = true): Promise<string | undefined> {
   for (let tries = 1; ; tries++) {
     try {
       return await begin(kit, adminToken, makesToken);
@@ -31,7 +31,7 @@ export async function bootstrap(kit: Kit, adminToken: string | undefined, makesT
   }
 }
 
-async function begin(kit: Kit, adminToken: string | undefined, makesToken: boolean): Promise<string | undefined> {
+async function begin(kit: SystemKit, adminToken: string | undefined, makesToken: boolean): Promise<string | undefined> {
   const { items } = await kit.store.list('tenants', { limit: 1 });
   const empty = items.length === 0;
   if (empty && adminToken === undefined && !makesToken) {
@@ -48,7 +48,7 @@ async function begin(kit: Kit, adminToken: string | undefined, makesToken: boole
   return token;
 }
 
-async function makeDefaultTenant(kit: Kit, tx: Tx): Promise<void> {
+async function makeDefaultTenant(kit: SystemKit, tx: Tx): Promise<void> {
   const row = { id: kit.newId(), name: 'default', createdAt: tx.now, updatedAt: tx.now };
   await tx.put('tenants', row);
   const change = { action: 'tenant.create', subject: { kind: 'tenant', id: row.id }, tenantId: row.id, details: { name: row.name } };
@@ -63,7 +63,7 @@ function freeName(wanted: string, others: Token[]): string {
   return name;
 }
 
-async function putPlatformToken(kit: Kit, tx: Tx, token: string, given: boolean): Promise<void> {
+async function putPlatformToken(kit: SystemKit, tx: Tx, token: string, given: boolean): Promise<void> {
   const hash = hashKey(token);
   const change = (verb: string, { id, name, role }: Token) => {
     return { action: `token.${verb}`, subject: { kind: 'token', id }, tenantId: null, details: { name, role } };

@@ -3,6 +3,7 @@ import { hasCode, SignageError } from '../domain/error.ts';
 import { type CodeStatusView, type CreatedCode, codeStatusAt, hashCode, makeCode, pairingCodeText } from '../domain/pairing-code.ts';
 import type { PairingCode, Screen } from '../domain/records.ts';
 import type { Reader, Tx } from '../store/store.ts';
+import { checkAuthority } from './authority.ts';
 import { type Caller, type Kit, recordChange, type TenantCaller } from './context.ts';
 import { holdUntil } from './long-poll.ts';
 import { lookUp } from './lookup.ts';
@@ -81,7 +82,7 @@ export function makeCodes(kit: Kit, codeTtlMinutes: number) {
     for (let tries = 1; ; tries++) {
       const code = makeCode(kit.random);
       try {
-        return await store.write((tx) => createIn(tx, caller, screenId, code));
+        return await kit.write(caller, (tx) => createIn(tx, caller, screenId, code));
       } catch (error) {
         if (!hasCode(error, 'conflict') || tries === mostTries) throw error;
       }
@@ -91,9 +92,10 @@ export function makeCodes(kit: Kit, codeTtlMinutes: number) {
   /** With `waitSeconds`, the answer is held until the status is another than at first. Throws `pairing_code_not_found`. */
   async function status(caller: Caller, code: string, waitSeconds: number | undefined, signal: AbortSignal): Promise<CodeStatusView> {
     const first = await lookUpCode(store.read, caller, code);
-    if (waitSeconds === undefined || codeStatusAt(first, clock.now()) !== 'pending') return codeView(first, code, clock.now());
-    const forMs = Math.min(waitSeconds * secondMs, first.expiresAt - clock.now());
-    return holdUntil(kit, { topic: `codes/${first.id}`, forMs, signal }, async () => {
+    if (waitSeconds === undefined) return codeView(first, code, clock.now());
+    const forMs = Math.max(0, Math.min(waitSeconds * secondMs, first.expiresAt - clock.now()));
+    const check = () => checkAuthority(store.read, caller, clock.now());
+    return holdUntil(kit, { topic: `codes/${first.id}`, forMs, signal, check }, async () => {
       const row = await lookUpCode(store.read, caller, code);
       return { value: codeView(row, code, clock.now()), settled: codeStatusAt(row, clock.now()) !== 'pending' };
     });
@@ -101,7 +103,7 @@ export function makeCodes(kit: Kit, codeTtlMinutes: number) {
 
   /** Throws `pairing_code_not_found`, `pairing_code_not_pending`. */
   async function cancel(caller: Caller, code: string): Promise<void> {
-    await store.write(async (tx) => {
+    await kit.write(caller, async (tx) => {
       const row = await lookUpCode(tx, caller, code);
       const now = codeStatusAt(row, tx.now);
       if (now !== 'pending') throw new SignageError('pairing_code_not_pending', `The code is ${now} already: there is nothing to cancel.`);

@@ -69,7 +69,7 @@ export function makeConfigs(kit: Kit) {
 
   /** The same config again changes nothing. */
   async function put(caller: Caller, level: ConfigLevel, id: string, config: ConfigBody): Promise<ConfigBody> {
-    return store.write(async (tx) => {
+    return kit.write(caller, async (tx) => {
       const owner = await lookUp(tx, caller, level, id);
       const key = `${level}/${owner.id}`;
       if (isDeepStrictEqual((await tx.get('configs', key))?.config, config)) return config;
@@ -80,7 +80,7 @@ export function makeConfigs(kit: Kit) {
   }
 
   async function remove(caller: Caller, level: ConfigLevel, id: string): Promise<void> {
-    await store.write(async (tx) => {
+    await kit.write(caller, async (tx) => {
       const owner = await lookUp(tx, caller, level, id);
       const key = `${level}/${owner.id}`;
       if (!(await tx.get('configs', key))) return;

@@ -1,16 +1,23 @@
 import type { AuditDetails } from '../domain/audit.ts';
 import type { Clock, Random } from '../domain/clock.ts';
 import type { IdSource } from '../domain/id.ts';
-import type { Actor } from '../domain/records.ts';
+import type { Actor, Device, DeviceKey, Screen } from '../domain/records.ts';
 import type { Role } from '../domain/role.ts';
 import type { Store, Tx } from '../store/store.ts';
 
-/** What every subject of the service is made of. */
-export interface Kit {
+/** Dependencies of subjects that act for the service itself, and of authentication. */
+export interface SystemKit {
   store: Store;
   clock: Clock;
   random: Random;
   newId: IdSource;
+}
+
+/** Dependencies of subjects that act for callers. They get a transaction from `write` alone. */
+export interface Kit extends Omit<SystemKit, 'store'> {
+  store: Omit<Store, 'write'>;
+  /** As `Store.write`, but inside the transaction the caller's credential is checked first. Throws the 401 that it would get on arrival. */
+  write<T>(caller: Caller | DeviceCaller, change: (tx: Tx) => Promise<T>): Promise<T>;
 }
 
 /** Where a request came from. */
@@ -20,9 +27,12 @@ export interface Origin {
   requestId: string | null;
 }
 
-/** A management token at work. */
+type TokenActor = { kind: 'token'; id: string; name: string };
+type SystemActor = { kind: 'system'; id: null; name: null };
+
+/** A management token at work; with the actor `system`, the service itself, of which no credential is checked. */
 export interface Caller extends Origin {
-  actor: Actor;
+  actor: TokenActor | SystemActor;
   role: Role;
   /** The tenant it acts in; `null` when a platform token left that open. */
   tenantId: string | null;
@@ -37,8 +47,15 @@ export interface TenantCaller extends Caller {
   tenantId: string;
 }
 
+/** A TV that has shown its key. */
+export interface DeviceCaller extends Origin {
+  key: DeviceKey;
+  device: Device;
+  screen: Screen;
+}
+
 /** The service itself, as an actor. */
-export const system: Actor = { kind: 'system', id: null, name: null };
+export const system: SystemActor = { kind: 'system', id: null, name: null };
 
 /** What a change was, for the audit trail. */
 export interface Change {
@@ -55,7 +72,7 @@ export interface Change {
 export type Signed = { actor: Actor } & Origin;
 
 /** Adds a change to the audit trail, in the transaction that makes it. */
-export function recordChange(kit: Kit, tx: Tx, by: Signed, change: Change): Promise<void> {
+export function recordChange(kit: Pick<Kit, 'newId'>, tx: Tx, by: Signed, change: Change): Promise<void> {
   const { action, subject, tenantId, venueIds = [], details = {} } = change;
   const { actor, address, requestId } = by;
   const about = venueIds.length === 0 ? {} : { venueIds };

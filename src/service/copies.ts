@@ -73,7 +73,7 @@ export function makeCopies(kit: Kit, copies: PlaylistCopies | undefined) {
 
   /** Queues those of these screens that have a playlist, or, with `alsoWithout`, those that have none. */
   async function queue(caller: TenantCaller, ids: readonly string[], hasPlaylist: boolean): Promise<number> {
-    return store.write(async (tx) => {
+    return kit.write(caller, async (tx) => {
       let queued = 0;
       for (const id of ids) {
         if (((await tx.get('playlists', id)) !== undefined) !== hasPlaylist) continue;
@@ -113,7 +113,7 @@ export function makeCopies(kit: Kit, copies: PlaylistCopies | undefined) {
     required();
     const queued = (await queueLeftovers(caller)) + (await queueScreens(caller));
     const { tenantId, venueIds } = caller;
-    await store.write(async (tx) => {
+    await kit.write(caller, async (tx) => {
       const subject = { kind: 'tenant', id: tenantId };
       await recordChange(kit, tx, caller, { action: 'mirror.repair', subject, tenantId, venueIds: venueIds ?? [], details: { queued } });
     });

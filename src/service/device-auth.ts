@@ -1,18 +1,11 @@
 import { type Awaitable, andThen } from '../domain/awaitable.ts';
 import { hasCode } from '../domain/error.ts';
-import type { Device, DeviceKey, Screen } from '../domain/records.ts';
+import type { Device, Screen } from '../domain/records.ts';
 import type { KeyBearer } from '../store/store.ts';
-import type { Kit, Origin } from './context.ts';
-import { byDevice, refused, useKey } from './device-keys.ts';
+import type { DeviceCaller, Origin, SystemKit } from './context.ts';
+import { byDevice, checkBearer, refused, useKey } from './device-keys.ts';
 import type { KeyGrace } from './key-grace.ts';
 import type { Trust } from './trust.ts';
-
-/** A TV that has shown its key. */
-export interface DeviceCaller extends Origin {
-  key: DeviceKey;
-  device: Device;
-  screen: Screen;
-}
 
 const isOneOf = (id: string, screen: Screen, device: Device) => id === screen.id || id === device.id;
 
@@ -20,18 +13,14 @@ const isOneOf = (id: string, screen: Screen, device: Device) => id === screen.id
  * Authenticates TVs. When several reasons to refuse hold, the first of the table in docs/protocol.md §2.1 answers. With `grace`, those who only read need
  * no store for a while.
  */
-export function makeDeviceAuth(kit: Kit, trust: Trust, grace?: KeyGrace) {
+export function makeDeviceAuth(kit: SystemKit, trust: Trust, grace?: KeyGrace) {
   const { store, clock } = kit;
 
   function admit(found: KeyBearer | undefined, id: string, origin: Origin): Awaitable<DeviceCaller> {
-    if (!found) throw refused('invalid');
+    // A device that was deleted has no marks.
+    if (found?.key.state === 'revoked' && found.device) store.touch('device', found.device.id, { lastRefusedAt: clock.now() });
+    checkBearer(found);
     const { key, device, screen } = found;
-    if (key.state === 'revoked') {
-      // A device that was deleted has no marks.
-      if (device) store.touch('device', device.id, { lastRefusedAt: clock.now() });
-      throw refused('revoked');
-    }
-    if (!device || screen?.deviceId !== device.id) throw refused('orphaned');
     if (!isOneOf(id, screen, device) && !isOneOf(id.toLowerCase(), screen, device)) throw refused('mismatch');
     const caller: DeviceCaller = { address: origin.address, requestId: origin.requestId, key, device, screen };
     return key.firstUsedAt === null ? noteFirstUse(caller).then(() => welcome(caller)) : welcome(caller);

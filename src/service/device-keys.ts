@@ -1,7 +1,7 @@
 import { SignageError } from '../domain/error.ts';
 import type { Device, DeviceKey } from '../domain/records.ts';
-import type { Tx } from '../store/store.ts';
-import { type Change, type Kit, recordChange, type Signed } from './context.ts';
+import type { KeyBearer, Tx } from '../store/store.ts';
+import { type Change, type DeviceCaller, type Kit, recordChange, type Signed } from './context.ts';
 
 /** So many dead keys of a device are remembered, to be told that they are dead: a key may change every day, for years. */
 const rememberedDead = 4;
@@ -16,6 +16,14 @@ const reasons = {
 
 /** What a device key is refused with (docs/protocol.md §2.1). */
 export const refused = (reason: keyof typeof reasons) => new SignageError(`device_key_${reason}`, reasons[reason]);
+
+/** Throws `device_key_invalid`, `device_key_revoked`, `device_key_orphaned`. */
+export function checkBearer(found: KeyBearer | undefined): asserts found is Pick<DeviceCaller, 'key' | 'device' | 'screen'> {
+  if (!found) throw refused('invalid');
+  const { key, device, screen } = found;
+  if (key.state === 'revoked') throw refused('revoked');
+  if (!device || screen?.deviceId !== device.id) throw refused('orphaned');
+}
 
 /** A device as the one who makes a change. */
 export const byDevice = ({ id, deviceInfo }: Device) => ({ kind: 'device' as const, id, name: deviceInfo.deviceName });
@@ -41,7 +49,7 @@ export async function forgetDead(tx: Tx, deviceId: string): Promise<void> {
  * Notes that a key has authenticated a request. With the first one it takes over: it alone is the device's key from then on (docs/protocol.md
  * §2.8); of several at the same moment, also on other instances, one does. Throws `device_key_revoked` when it died meanwhile.
  */
-export async function useKey(kit: Kit, tx: Tx, { id, deviceId }: DeviceKey, by: Signed, device: Device): Promise<DeviceKey> {
+export async function useKey(kit: Pick<Kit, 'newId'>, tx: Tx, { id, deviceId }: DeviceKey, by: Signed, device: Device): Promise<DeviceKey> {
   const key = await tx.get('deviceKeys', id);
   if (!key || key.state === 'revoked') throw refused('revoked');
   if (key.firstUsedAt !== null) return key;

@@ -64,7 +64,7 @@ export function makeDevices(kit: Kit) {
 
   /** On a suspended device nothing changes. */
   async function revoke(caller: Caller, id: string, reason: string | null): Promise<{ device: DeviceView; screen: ScreenView }> {
-    const { device, screen } = await store.write(async (tx) => {
+    const { device, screen } = await kit.write(caller, async (tx) => {
       const before = await lookUp(tx, caller, 'device', id);
       const device = before.state === 'suspended' ? before : await suspend(tx, before, reason);
       if (device !== before) {

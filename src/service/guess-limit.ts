@@ -1,6 +1,6 @@
 import { minuteMs, secondMs } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
-import { type Kit, type Origin, recordChange, system } from './context.ts';
+import { type Origin, recordChange, type SystemKit, system } from './context.ts';
 import { hasRoom, judged, ofAll, ofSource, ofSourceMs, type Verdict } from './guess-verdict.ts';
 import { sourceOf, type Trust } from './trust.ts';
 
@@ -39,7 +39,7 @@ interface GuessLimitOptions {
   onLockOut?: ((lockOut: LockOut) => void) | undefined;
 }
 
-export function makeGuessLimit(kit: Kit, trust: Trust, { codeTtlMs, onLockOut = () => {} }: GuessLimitOptions): GuessLimit {
+export function makeGuessLimit(kit: SystemKit, trust: Trust, { codeTtlMs, onLockOut = () => {} }: GuessLimitOptions): GuessLimit {
   const { store } = kit;
 
   /** Most need no trust; only then it is asked for what tenants have left. */

@@ -1,6 +1,6 @@
 import { dayMs, hourMs, minuteMs } from '../domain/clock.ts';
 import type { LogSink } from '../domain/log.ts';
-import type { Kit } from './context.ts';
+import type { SystemKit } from './context.ts';
 
 /** A finished code is remembered for this long, then purged (docs/protocol.md §4). */
 const rememberedMs = 24 * hourMs;
@@ -8,7 +8,7 @@ const everyMs = minuteMs;
 const atOnce = 500;
 
 /** What the service does by itself, once a minute: purges codes that ended a day ago, drops events and audit entries past their retention. */
-export function startHousekeeping({ store, clock }: Kit, retentionDays: number, log: LogSink): { stop(): Promise<void> } {
+export function startHousekeeping({ store, clock }: SystemKit, retentionDays: number, log: LogSink): { stop(): Promise<void> } {
   let cancel = () => {};
   let stopped = false;
   let running = Promise.resolve();

@@ -3,8 +3,7 @@ import type { RotatedView } from '../domain/device.ts';
 import { SignageError } from '../domain/error.ts';
 import type { DeviceKey } from '../domain/records.ts';
 import type { Tx } from '../store/store.ts';
-import { type Kit, recordChange } from './context.ts';
-import type { DeviceCaller } from './device-auth.ts';
+import { type DeviceCaller, type Kit, recordChange } from './context.ts';
 import { byDevice, endKeys, forgetDead, keyChange, useKey } from './device-keys.ts';
 
 const replaced = () =>
@@ -56,6 +55,6 @@ export function makeKeyRotation(kit: Kit) {
    * until then. Throws `device_key_revoked` when the caller's is dead by now, `idempotency_key_reused`.
    */
   return async function rotate(caller: DeviceCaller, idempotencyKey: string | undefined): Promise<RotatedView> {
-    return { apiKey: await store.write((tx) => change(tx, caller, idempotencyKey)) };
+    return { apiKey: await kit.write(caller, (tx) => change(tx, caller, idempotencyKey)) };
   };
 }

@@ -8,6 +8,8 @@ export interface LongPoll {
   forMs: number;
   /** Ends the wait at once: the caller went away, or the service stops. */
   signal: AbortSignal;
+  /** Checks after the last look that the caller may still have the answer; throws otherwise. */
+  check: () => Promise<void>;
 }
 
 /**
@@ -15,8 +17,8 @@ export interface LongPoll {
  * and whether it is worth answering already.
  */
 export async function holdUntil<T>(
-  { store, clock }: { store: Store; clock: Clock },
-  { topic, forMs, signal }: LongPoll,
+  { store, clock }: { store: Pick<Store, 'watch'>; clock: Clock },
+  { topic, forMs, signal, check }: LongPoll,
   look: () => Promise<{ value: T; settled: boolean }>,
 ): Promise<T> {
   let wake = () => {};
@@ -38,7 +40,10 @@ export async function holdUntil<T>(
       changed = false;
       const last = over;
       const { value, settled } = await look();
-      if (settled || last) return value;
+      if (settled || last) {
+        await check();
+        return value;
+      }
       await new Promise<void>((resolve) => {
         wake = resolve;
         if (changed) resolve();

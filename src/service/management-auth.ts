@@ -1,12 +1,12 @@
 import { hashKey } from '../domain/api-key.ts';
-import { iso } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import { asGuid } from '../domain/id.ts';
 import type { Token } from '../domain/records.ts';
 import { mayAct, type Role } from '../domain/role.ts';
 import { adminTokenForm } from '../domain/token.ts';
+import { checkToken } from './authority.ts';
 import { bearer } from './bearer.ts';
-import type { Caller, Kit, Origin } from './context.ts';
+import type { Caller, Origin, SystemKit } from './context.ts';
 import { notFound } from './lookup.ts';
 import type { Trust } from './trust.ts';
 
@@ -26,11 +26,6 @@ export interface Demand {
   wholeTenant: boolean;
 }
 
-function expired(name: string, expiresAt: number): SignageError {
-  const detail = `The token ${JSON.stringify(name)} has expired: it was good until ${iso(expiresAt)}. Ask an admin for a new one.`;
-  return new SignageError('credential_expired', detail);
-}
-
 /** Throws `insufficient_role`. */
 function checkRights({ name, role, venueIds }: Token, demand: Demand): void {
   const shown = `the token ${JSON.stringify(name)}`;
@@ -43,7 +38,7 @@ function checkRights({ name, role, venueIds }: Token, demand: Demand): void {
  * Authenticates management tokens (docs/protocol.md §5.1). Throws, in this order, `credential_missing`, `credential_invalid`,
  * `credential_expired`, `insufficient_role`, `tenant_not_found`, `tenant_required`.
  */
-export function makeManagementAuth(kit: Kit, trust: Trust) {
+export function makeManagementAuth(kit: SystemKit, trust: Trust) {
   const { store, clock } = kit;
 
   async function tokenOf(authorization: string | undefined): Promise<Token> {
@@ -52,9 +47,7 @@ export function makeManagementAuth(kit: Kit, trust: Trust) {
     }
     const text = bearer(authorization);
     const token = text !== undefined && adminTokenForm.test(text) ? await store.read.find('tokens', 'hash', hashKey(text)) : undefined;
-    if (!token)
-      throw new SignageError('credential_invalid', 'This is no management token of this service: check it, or ask for a new one.');
-    if (token.expiresAt != null && token.expiresAt <= clock.now()) throw expired(token.name, token.expiresAt);
+    checkToken(token, clock.now());
     return token;
   }
 

@@ -4,7 +4,7 @@ import { playlistStatusAt } from '../domain/playlist.ts';
 import type { Playlist, Screen } from '../domain/records.ts';
 import type { OnDemandAnswer, OnDemandContent, OnDemandSource, ReadPlaylist, RemoteOrigin } from '../origin/origin.ts';
 import type { Tx } from '../store/store.ts';
-import { type Kit, type Signed, system } from './context.ts';
+import { type Signed, type SystemKit, system } from './context.ts';
 import { makeKnownVersions } from './known-versions.ts';
 import { holds, putNextVersion, withdrawVersion } from './playlist-versions.ts';
 import type { ServedVersions } from './served-versions.ts';
@@ -29,7 +29,7 @@ function isKept(row: Playlist | undefined, nowMs: number): row is Playlist {
  * The on-demand source as an origin. Its answers get their versions here: content that differs from the active version is the next one, kept in the
  * store before it is served. What the store cannot record just now has failed, unless it is the version that was known last.
  */
-export function makeOnDemandVersions(kit: Kit, { source, read, served }: OnDemandVersionsOptions): RemoteOrigin {
+export function makeOnDemandVersions(kit: SystemKit, { source, read, served }: OnDemandVersionsOptions): RemoteOrigin {
   const { store, clock } = kit;
   const known = makeKnownVersions();
   const recording = new WeakMap<OnDemandAnswer, Promise<Playlist | undefined>>();

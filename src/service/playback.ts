@@ -8,8 +8,7 @@ import type { Device, Playlist } from '../domain/records.ts';
 import type { ChainAnswer, ConfigCopies, OriginName, PlaylistChain } from '../origin/origin.ts';
 import { type BodyBytes, bodyBytes } from './body-bytes.ts';
 import { configInForce, type ForceConfig, layConfigs } from './configs.ts';
-import type { Kit } from './context.ts';
-import type { DeviceCaller } from './device-auth.ts';
+import type { DeviceCaller, Kit } from './context.ts';
 import { makePlaylistBytes } from './playlist-bytes.ts';
 import type { ServedVersions } from './served-versions.ts';
 

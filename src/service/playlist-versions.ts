@@ -25,7 +25,7 @@ const change = (verb: string, { screenId, tenantId, version, origin }: Playlist,
 
 /** Makes the next version of a screen's playlist; the one before is kept, and of them all the last 20. */
 export async function putNextVersion(
-  kit: Kit,
+  kit: Pick<Kit, 'newId'>,
   tx: Tx,
   by: Signed,
   screen: Screen,
@@ -50,7 +50,7 @@ export async function putNextVersion(
 }
 
 /** Withdraws a screen's newest version. */
-export async function withdrawVersion(kit: Kit, tx: Tx, by: Signed, row: Playlist): Promise<void> {
+export async function withdrawVersion(kit: Pick<Kit, 'newId'>, tx: Tx, by: Signed, row: Playlist): Promise<void> {
   const { noneSince: _, ...rest } = row;
   await tx.put('playlists', { ...rest, state: 'withdrawn' });
   await recordChange(kit, tx, by, change('withdraw', row, await tx.get('screens', row.screenId)));

@@ -33,7 +33,7 @@ export function makePlaylists(kit: Kit) {
   /** The same content again changes nothing. A `validUntil` that is not in the future is `invalid_request`. */
   async function publish(caller: Caller, screenId: string, { items, validUntil }: Publication): Promise<PlaylistView> {
     const until = validUntil == null ? null : epochMs(validUntil);
-    return store.write(async (tx) => {
+    return kit.write(caller, async (tx) => {
       const screen = await lookUp(tx, caller, 'screen', screenId);
       if (until !== null && until <= tx.now) throw invalid([{ path: '/validUntil', message: 'must be in the future' }]);
       const content = { items: JSON.stringify(items), validUntil: until };
@@ -52,7 +52,7 @@ export function makePlaylists(kit: Kit) {
   }
 
   async function withdraw(caller: Caller, screenId: string): Promise<void> {
-    await store.write(async (tx) => {
+    await kit.write(caller, async (tx) => {
       const screen = await lookUp(tx, caller, 'screen', screenId);
       const row = await tx.get('playlists', screen.id);
       if (!row || row.state === 'withdrawn') return;

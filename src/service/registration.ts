@@ -6,7 +6,7 @@ import { codeStatusAt, hashCode } from '../domain/pairing-code.ts';
 import type { Device, DeviceKey, PairingCode, Screen } from '../domain/records.ts';
 import type { Tx } from '../store/store.ts';
 import { configInForce } from './configs.ts';
-import { type Kit, type Origin, recordChange } from './context.ts';
+import { type Origin, recordChange, type SystemKit } from './context.ts';
 import { byDevice } from './device-keys.ts';
 import type { GuessLimit } from './guess-limit.ts';
 import { cancelCodes } from './screens.ts';
@@ -28,7 +28,7 @@ const unknownCode = () =>
   new SignageError('pairing_code_not_found', 'There is no such pairing code: check it on the screen’s page, or make a new one.');
 
 /** Binds TVs to screens (docs/protocol.md §3). */
-export function makeRegistration(kit: Kit, guesses: GuessLimit, trust: Trust) {
+export function makeRegistration(kit: SystemKit, guesses: GuessLimit, trust: Trust) {
   const { store, random, newId } = kit;
 
   /** The same answer again: for the same code and `Idempotency-Key`, while the code lives and the key is unused. */

@@ -66,7 +66,7 @@ export function makeScreens(kit: Kit) {
   /** Throws `venue_not_found`, `name_taken`. */
   async function create(caller: TenantCaller, { venueId, name, labels }: ScreenCreation): Promise<ScreenView> {
     return withName({ store, caller }, 'screen', name, () =>
-      store.write(async (tx) => {
+      kit.write(caller, async (tx) => {
         const venue = await lookUp(tx, caller, 'venue', venueId);
         const made = { id: kit.newId(), tenantId: venue.tenantId, venueId: venue.id, createdAt: tx.now, updatedAt: tx.now };
         const row: Screen = { ...made, name, labels: labels ?? {}, state: 'provisioning', deviceId: null };
@@ -79,7 +79,7 @@ export function makeScreens(kit: Kit) {
 
   async function update(caller: Caller, id: string, patch: ScreenPatch): Promise<ScreenView> {
     return withName({ store, caller }, 'screen', patch.name ?? '', () =>
-      store.write(async (tx) => {
+      kit.write(caller, async (tx) => {
         const before = await lookUp(tx, caller, 'screen', id);
         const after = { ...before, name: patch.name ?? before.name, labels: patchLabels(before.labels, patch.labels) };
         if (isDeepStrictEqual(after, before)) return viewScreen(tx, before, tx.now);
@@ -96,7 +96,7 @@ export function makeScreens(kit: Kit) {
    * Throws `screen_active` unless forced.
    */
   async function remove(caller: Caller, id: string, force: boolean): Promise<void> {
-    await store.write(async (tx) => {
+    await kit.write(caller, async (tx) => {
       const row = await lookUp(tx, caller, 'screen', id);
       if (row.state === 'active' && !force) {
         throw new SignageError(

@@ -2,10 +2,11 @@ import { type Clock, minuteMs, type Random } from '../domain/clock.ts';
 import { makeIdSource } from '../domain/id.ts';
 import type { ConfigCopies, OriginHealth, PlaylistChain, PlaylistCopies } from '../origin/origin.ts';
 import type { Store } from '../store/store.ts';
+import { makeKit } from './authority.ts';
 import { makeBackups } from './backups.ts';
 import { makeCodes } from './codes.ts';
 import { makeConfigs } from './configs.ts';
-import type { Caller, Kit } from './context.ts';
+import type { Caller, SystemKit } from './context.ts';
 import { makeCopies } from './copies.ts';
 import { makeDeviceAuth } from './device-auth.ts';
 import { makeDevices } from './devices.ts';
@@ -54,18 +55,19 @@ export function makeServices(options: ServiceOptions) {
   const { clock, random, origins, served, copies, configCopies, lag, codeTtlMinutes, authGraceMs = 0, onLockOut } = options;
   const grace = authGraceMs > 0 ? makeKeyGrace(options.store, clock, authGraceMs) : undefined;
   const store = grace?.store ?? options.store;
-  const kit: Kit = { store, clock, random, newId: makeIdSource(clock, random) };
+  const system: SystemKit = { store, clock, random, newId: makeIdSource(clock, random) };
+  const kit = makeKit(system);
   const trust = makeTrust(store, clock);
   const codes = makeCodes(kit, codeTtlMinutes);
   return {
-    kit,
+    kit: system,
     /** Whether the caller may know of the record that a path names; throws `<kind>_not_found`. */
     async checkRecord(caller: Caller, kind: RecordKind | 'pairing_code', id: string): Promise<void> {
       await (kind === 'pairing_code' ? codes.lookUp(store.read, caller, id) : lookUp(store.read, caller, kind, id));
     },
-    managementAuth: makeManagementAuth(kit, trust),
-    deviceAuth: makeDeviceAuth(kit, trust, grace),
-    register: makeRegistration(kit, makeGuessLimit(kit, trust, { codeTtlMs: codeTtlMinutes * minuteMs, onLockOut }), trust),
+    managementAuth: makeManagementAuth(system, trust),
+    deviceAuth: makeDeviceAuth(system, trust, grace),
+    register: makeRegistration(system, makeGuessLimit(system, trust, { codeTtlMs: codeTtlMinutes * minuteMs, onLockOut }), trust),
     rotateKey: makeKeyRotation(kit),
     playback: makePlayback(kit, { ask: origins.ask, served, configCopies: grace && configCopies }),
     telemetry: makeTelemetry(kit),

@@ -3,8 +3,8 @@ import { iso, secondMs } from '../domain/clock.ts';
 import type { EventQuery, StoredEventView } from '../domain/event.ts';
 import type { Page } from '../domain/list.ts';
 import type { StoredEvent } from '../store/store.ts';
-import type { Kit, TenantCaller } from './context.ts';
-import type { DeviceCaller } from './device-auth.ts';
+import { checkAuthority } from './authority.ts';
+import type { DeviceCaller, Kit, TenantCaller } from './context.ts';
 import { holdUntil } from './long-poll.ts';
 import { afterId } from './paging.ts';
 import { withinVenues } from './scope.ts';
@@ -55,7 +55,8 @@ export function makeTelemetry(kit: Kit) {
       }
     };
     if (waitSeconds === 0) return (await look()).value;
-    return holdUntil(kit, { topic: `events/${tenantId}`, forMs, signal }, look);
+    const check = () => checkAuthority(store.read, caller, clock.now());
+    return holdUntil(kit, { topic: `events/${tenantId}`, forMs, signal, check }, look);
   }
 
   return { accept, list };

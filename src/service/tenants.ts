@@ -22,7 +22,7 @@ export function makeTenants(kit: Kit) {
 
   async function create(caller: Caller, { name }: TenantCreation): Promise<TenantView> {
     return withName({ store, caller }, 'tenant', name, () =>
-      store.write(async (tx) => {
+      kit.write(caller, async (tx) => {
         const row = { id: kit.newId(), name, createdAt: tx.now, updatedAt: tx.now };
         await tx.put('tenants', row);
         await recordChange(kit, tx, caller, {
@@ -38,7 +38,7 @@ export function makeTenants(kit: Kit) {
 
   async function update(caller: Caller, id: string, patch: TenantPatch): Promise<TenantView> {
     return withName({ store, caller }, 'tenant', patch.name ?? '', () =>
-      store.write(async (tx) => {
+      kit.write(caller, async (tx) => {
         const before = await lookUp(tx, caller, 'tenant', id);
         const name = patch.name ?? before.name;
         if (name === before.name) return tenantView(before);
@@ -67,7 +67,7 @@ export function makeTenants(kit: Kit) {
   /** Its tokens and its config go with it. Throws `tenant_not_empty`, `last_tenant`. */
   async function remove(caller: Caller, id: string): Promise<void> {
     const others = await store.list('tenants', { limit: 2 });
-    await store.write(async (tx) => {
+    await kit.write(caller, async (tx) => {
       const row = await lookUp(tx, caller, 'tenant', id);
       if ((await tx.count('venues', 'tenantId', row.id)) > 0) {
         throw new SignageError('tenant_not_empty', `The tenant ${JSON.stringify(row.name)} has venues: delete them first.`);

@@ -19,6 +19,10 @@ const change = (verb: string, row: Token) => ({
   details: { name: row.name, role: row.role },
 });
 
+/** A token ends no later than the one that makes it: otherwise one that is about to end could make its own successor. */
+const earliest = (asked: number | null | undefined, makers: number | null): number | null =>
+  asked == null || makers === null ? (asked ?? makers) : Math.min(asked, makers);
+
 const neverEnds = ({ expiresAt }: Token) => expiresAt == null;
 
 /** Management tokens: shown once, stored hashed (docs/protocol.md §5.1). */
@@ -60,18 +64,18 @@ export function makeTokens(kit: Kit) {
 
   /** Throws `insufficient_role` for a role, or a reach, above the caller's, `venue_not_found`, `name_taken`. */
   async function create(caller: TenantCaller, creation: TokenCreation): Promise<CreatedTokenView> {
-    const { name, role, expiresAt = null, venueIds } = creation;
+    const { name, role, venueIds } = creation;
     if (!mayAct(caller.role, role)) throw new SignageError('insufficient_role', `Only a ${role} token may make ${role} tokens.`);
     if (caller.venueIds && !venueIds) {
       throw new SignageError('insufficient_role', 'This token is bound to venues: name in venueIds for which of them the new one is.');
     }
     const token = makeKey('mak_', kit.random);
     return withName({ store, caller }, 'token', name, () =>
-      store.write(async (tx) => {
+      kit.write(caller, async (tx) => {
         await holdTenant(tx, caller);
         await checkReach(tx, caller, creation);
         const tenantId = role === 'platform' ? null : caller.tenantId;
-        const reach = { expiresAt, venueIds: venueIds ? [...new Set(venueIds)] : null };
+        const reach = { expiresAt: earliest(creation.expiresAt, caller.expiresAt), venueIds: venueIds ? [...new Set(venueIds)] : null };
         const made = { id: kit.newId(), tenantId, name, role, hash: hashKey(token), createdAt: tx.now };
         const row: Token = { ...made, bootstrap: false, ...reach };
         await tx.put('tokens', row);
@@ -89,7 +93,7 @@ export function makeTokens(kit: Kit) {
 
   /** Throws `last_token`. */
   async function remove(caller: Caller, id: string): Promise<void> {
-    await store.write(async (tx) => {
+    await kit.write(caller, async (tx) => {
       const row = await lookUp(tx, caller, 'token', id);
       if (await isLast(tx, row)) {
         throw new SignageError('last_token', 'This is the last platform token that does not expire: make another one first.');

@@ -31,7 +31,7 @@ export function makeVenues(kit: Kit) {
 
   async function create(caller: TenantCaller, { name, address, timezone, labels }: VenueCreation): Promise<VenueView> {
     return withName({ store, caller }, 'venue', name, () =>
-      store.write(async (tx) => {
+      kit.write(caller, async (tx) => {
         await holdTenant(tx, caller);
         const { tenantId } = caller;
         const row = { id: kit.newId(), tenantId, name, address, timezone, labels: labels ?? {}, createdAt: tx.now, updatedAt: tx.now };
@@ -44,7 +44,7 @@ export function makeVenues(kit: Kit) {
 
   async function update(caller: Caller, id: string, patch: VenuePatch): Promise<VenueView> {
     return withName({ store, caller }, 'venue', patch.name ?? '', () =>
-      store.write(async (tx) => {
+      kit.write(caller, async (tx) => {
         const before = await lookUp(tx, caller, 'venue', id);
         const { name = before.name, address = before.address, timezone = before.timezone } = patch;
         const after = { ...before, name, address, timezone, labels: patchLabels(before.labels, patch.labels) };
@@ -59,7 +59,7 @@ export function makeVenues(kit: Kit) {
 
   /** Throws `venue_not_empty`. */
   async function remove(caller: Caller, id: string): Promise<void> {
-    await store.write(async (tx) => {
+    await kit.write(caller, async (tx) => {
       const row = await lookUp(tx, caller, 'venue', id);
       if ((await tx.count('screens', 'venueId', row.id)) > 0) {
         throw new SignageError('venue_not_empty', `The venue ${JSON.stringify(row.name)} has screens: delete them first.`);

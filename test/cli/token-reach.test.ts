@@ -48,6 +48,17 @@ describe('signage token create', () => {
     expect(stdout).toMatch(/^Name +Fitter\nRole +installer\nVenues +Lobby\nExpires +soon: in 12 h\nToken +mak_/);
   });
 
+  it.each([
+    ['without --expires', [], '2026-11-21T00:00:00.000Z', true],
+    ['with a later --expires', ['--expires', '13h'], '2026-11-21T00:00:00.000Z', true],
+    ['with an earlier --expires', ['--expires', '11h'], '2026-11-20T23:00:00.000Z', false],
+  ])('by a token that expires, %s: says so when it ends earlier than was asked', async (_, more, expiresAt, isTold) => {
+    const { token } = (await service.manage('POST', '/v1/tokens', { name: 'Boss', role: 'admin', expiresAt: '2026-11-21' })).body;
+    const run = await cliWith(token)(['token', 'create', '--name', 'Fitter', '--role', 'installer', '-o', 'json', ...more]);
+    expect(run).toMatchObject({ code: 0, json: { expiresAt } });
+    expect(run.stderr.includes('It ends at 2026-11-21T00:00:00.000Z, when the token that made it ends.')).toBe(isTold);
+  });
+
   it('--dry-run shows what would be sent; --output-file keeps the token out of sight', async () => {
     const lobby = await service.venue({ name: 'Lobby' });
     const body = { name: 'Fitter', role: 'installer', expiresAt: '2026-11-21T00:00:00.000Z', venueIds: [lobby.id] };

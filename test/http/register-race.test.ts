@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import type { TenantCaller } from '../../src/service/context.ts';
+import { system, type TenantCaller } from '../../src/service/context.ts';
 import { nodeFileSystem } from '../../src/store/json/file-system.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -11,7 +11,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const racers = 100;
 const someone: TenantCaller = {
-  actor: { kind: 'token', id: null, name: null },
+  actor: system,
   role: 'platform',
   tenantId: '',
   venueIds: null,

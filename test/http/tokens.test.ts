@@ -113,6 +113,43 @@ describe('POST /v1/tokens', () => {
   });
 });
 
+describe('a token that is made by one that expires', () => {
+  const atMs = (ms: number) => new Date(service.clock.now() + ms).toISOString();
+  const made = async (by: Manager, more: object) => {
+    const { status, body } = await by.post('/v1/tokens', { name: fresh(), role: 'viewer', ...more });
+    expect(status).toBe(201);
+    return body;
+  };
+
+  it.each<['admin' | 'platform', string]>([
+    ['admin', 'viewer'],
+    ['admin', 'admin'],
+    ['platform', 'viewer'],
+    ['platform', 'platform'],
+  ])('201 by a token of the role %s for one of the role %s, which expires no later', async (makers, role) => {
+    const [soon, end, later] = [atMs(3_599_999), atMs(3_600_000), atMs(3_600_001)];
+    const maker = manager(service, (await made(platform, { role: makers, expiresAt: end })).token, tenantId);
+    for (const [asked, given] of [
+      [undefined, end],
+      [null, end],
+      [later, end],
+      [end, end],
+      [soon, soon],
+    ]) {
+      const one = await made(maker, { role, ...(asked !== undefined && { expiresAt: asked }) });
+      expect(one.expiresAt).toBe(given);
+      expect((await platform.get(`/v1/tokens/${one.id}`)).body.expiresAt).toBe(given);
+    }
+  });
+
+  it('201 for the one that it makes in turn, no later either', async () => {
+    const end = atMs(3_600_000);
+    const maker = manager(service, (await made(platform, { role: 'admin', expiresAt: end })).token);
+    const second = manager(service, (await made(maker, { role: 'admin' })).token);
+    expect((await made(second, {})).expiresAt).toBe(end);
+  });
+});
+
 describe('GET /v1/tokens', () => {
   it('200 with those of the tenant, for an admin', async () => {
     const other = await platform.tenant(fresh());

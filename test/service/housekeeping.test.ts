@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeIdSource } from '../../src/domain/id.ts';
 import { type LogSink, silentLog } from '../../src/domain/log.ts';
 import type { Rows } from '../../src/domain/records.ts';
-import type { Kit } from '../../src/service/context.ts';
+import type { SystemKit } from '../../src/service/context.ts';
 import { startHousekeeping } from '../../src/service/housekeeping.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -69,7 +69,7 @@ beforeEach(async () => {
     write: { value: store.write.bind(store) },
     finishedCodes: { value: store.finishedCodes.bind(store) },
   }) as Store;
-  const kit: Kit = { store: watched, clock, random: (length) => new Uint8Array(length), newId: makeIdSource(clock) };
+  const kit: SystemKit = { store: watched, clock, random: (length) => new Uint8Array(length), newId: makeIdSource(clock) };
   housekeeping = startHousekeeping(kit, 90, log);
 });
 

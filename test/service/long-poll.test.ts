@@ -25,10 +25,12 @@ function poll({ answers, aborted = false }: { answers: { value: string; settled:
     return new Promise<typeof answer>((resolve) => looks.push(() => resolve(answer)));
   };
   let answered: string | undefined;
-  const answer = holdUntil({ store, clock }, { topic: 't', forMs: 1000, signal: gone.signal }, look).then((value) => {
-    answered = value;
-    return value;
-  });
+  const answer = holdUntil({ store, clock }, { topic: 't', forMs: 1000, signal: gone.signal, check: async () => {} }, look).then(
+    (value) => {
+      answered = value;
+      return value;
+    },
+  );
   const letLook = async () => {
     looks.shift()?.();
     await setImmediate();
@@ -124,9 +126,8 @@ describe('holdUntil', () => {
       },
     } as unknown as Store;
     const failing = () => Promise.reject(new Error('gone'));
-    await expect(holdUntil({ store, clock }, { topic: 't', forMs: 1, signal: new AbortController().signal }, failing)).rejects.toThrow(
-      'gone',
-    );
+    const poll = { topic: 't', forMs: 1, signal: new AbortController().signal, check: async () => {} };
+    await expect(holdUntil({ store, clock }, poll, failing)).rejects.toThrow('gone');
     expect([watching, clock.waiting]).toEqual([false, 0]);
   });
 });

@@ -5,7 +5,8 @@ import { type LogSink, silentLog } from '../../src/domain/log.ts';
 import type { Screen } from '../../src/domain/records.ts';
 import { makeConfigCopies } from '../../src/origin/object-store/config-copies.ts';
 import { makePlaylistCopies } from '../../src/origin/object-store/playlist-copies.ts';
-import type { Kit, TenantCaller } from '../../src/service/context.ts';
+import { makeKit } from '../../src/service/authority.ts';
+import { system, type TenantCaller } from '../../src/service/context.ts';
 import { type Mirror, startMirror } from '../../src/service/mirror.ts';
 import { agrees } from '../../src/service/mirror-screen.ts';
 import { makePlaylists } from '../../src/service/playlists.ts';
@@ -21,7 +22,7 @@ export const tenantId = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
 
 /** May do everything in the tenant. */
 export const caller: TenantCaller = {
-  ...{ actor: { kind: 'token', id: null, name: 'test' }, role: 'operator', tenantId, venueIds: null, expiresAt: null },
+  ...{ actor: system, role: 'operator', tenantId, venueIds: null, expiresAt: null },
   ...{ address: null, requestId: null },
 };
 
@@ -39,7 +40,7 @@ export function instance({
 }) {
   const copies = makePlaylistCopies(objects, clock);
   const mirror = startMirror({ store, copies, configCopies: makeConfigCopies(objects, clock), clock, random: randomBytes, log });
-  const kit: Kit = { store: mirror.store, clock, random: randomBytes, newId: makeIdSource(clock, randomBytes) };
+  const kit = makeKit({ store: mirror.store, clock, random: randomBytes, newId: makeIdSource(clock, randomBytes) });
   return { copies, mirror, kit, playlists: makePlaylists(kit), screens: makeScreens(kit) };
 }
 

@@ -96,7 +96,7 @@ describe('the mirror', () => {
 
   it('leaves no note of a change that failed', async () => {
     const { kit } = start();
-    const change = kit.store.write(async (tx) => {
+    const change = kit.write(caller, async (tx) => {
       await tx.put('playlists', {
         ...(await tx.get('playlists', screen.id)),
         id: screen.id,

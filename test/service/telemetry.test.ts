@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { EventQuery } from '../../src/domain/event.ts';
-import type { Kit, TenantCaller } from '../../src/service/context.ts';
+import { type Kit, system, type TenantCaller } from '../../src/service/context.ts';
 import { makeTelemetry } from '../../src/service/telemetry.ts';
 import type { EventPageQuery, Slice, StoredEvent } from '../../src/store/store.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { turns } from '../support/turns.ts';
 
-const caller = { tenantId: 't', venueIds: ['v'] } as unknown as TenantCaller;
+const caller = { actor: system, tenantId: 't', venueIds: ['v'] } as unknown as TenantCaller;
 const query: EventQuery = { order: 'asc', limit: 50, after: 'start', waitSeconds: 30 };
 const event: StoredEvent = { id: 'e', deviceId: 'd', screenId: 's', receivedAt: 0, event: {} };
 const nothingBefore = (next: string): Slice<StoredEvent> => ({ items: [], next });

@@ -1,5 +1,6 @@
+import { pause } from '../../client/pause.ts';
 import { type Answer, said, saidAll, saidAt, textAt } from '../answer.ts';
-import { unknownId } from '../content.ts';
+import { heartbeat, unknownId } from '../content.ts';
 import { misfits } from '../misfits.ts';
 import { about, profile, type Row } from '../row.ts';
 import type { Stage } from '../stage.ts';
@@ -104,7 +105,45 @@ const tokens = about({ id: 'tokens', subject: 'POST /v1/tokens', section: '5.3',
   profile('expiry', '400 for an expiresAt that is over', '400 invalid_request at /expiresAt', async (stage) =>
     saidAt(await madeToken(stage, { expiresAt: new Date(stage.clock.now() - 60_000).toISOString() })),
   ),
+  profile('expiry.maker', 'one that a token which expires has made expires no later', 'no later, no later, as asked', async (stage) => {
+    const inMinutes = (minutes: number) => new Date(stage.clock.now() + minutes * 60_000).toISOString();
+    const end = inMinutes(60);
+    const maker = Promise.resolve(textAt((await madeToken(stage, { role: 'admin', expiresAt: end })).json, 'token'));
+    const seen: string[] = [];
+    for (const expiresAt of [undefined, inMinutes(120), inMinutes(30)]) {
+      const body = { name: `${stage.name} ${stage.next()}`, role: 'viewer', ...(expiresAt !== undefined && { expiresAt }) };
+      const given = textAt((await stage.as(maker, 'POST', '/v1/tokens', body)).json, 'expiresAt');
+      seen.push(given === expiresAt ? 'as asked' : given === end ? 'no later' : `${given} in place of ${expiresAt ?? 'none'}`);
+    }
+    return seen.join(', ');
+  }),
+]);
+
+/** Lets the service begin to hold an answer. One that has not begun by then is refused on arrival, which is no failure. */
+const beginMs = 200;
+
+/** The answer to a request with `waitSeconds` of which the token is deleted while it is held; `settle` makes the service give it. */
+async function heldAfterDeletion(stage: Stage, path: string, settle: () => Promise<unknown>): Promise<string> {
+  const { json } = await madeToken(stage);
+  const held = stage.as(Promise.resolve(textAt(json, 'token')), 'GET', path);
+  await pause(stage.clock, beginMs, stage.signal);
+  await stage.made('DELETE', `/v1/tokens/${textAt(json, 'id')}`);
+  await settle();
+  return said(await held);
+}
+
+const heldAnswers = about({ id: 'held', subject: 'An answer held by waitSeconds', section: '1.3', needs: 'tokens' }, [
+  profile('code', '401 for the status of a code when its token is deleted meanwhile', '401 credential_invalid', async (stage) => {
+    const { code } = await stage.code();
+    const path = `/v1/devices/provisioning-codes/${code}/status?waitSeconds=10`;
+    return heldAfterDeletion(stage, path, () => stage.register(code));
+  }),
+  profile('events', '401 for events when its token is deleted meanwhile', '401 credential_invalid', async (stage) => {
+    const { deviceId, send } = await stage.newTv();
+    const path = `/v1/events?deviceId=${deviceId}&waitSeconds=10`;
+    return heldAfterDeletion(stage, path, () => send('POST', 'events', { body: [heartbeat(stage.moment())] }));
+  }),
 ]);
 
 /** Who may do what (docs/protocol.md §5.1, §5.3). */
-export const credentialRows: readonly Row[] = [...credentials, ...roles, ...tokens];
+export const credentialRows: readonly Row[] = [...credentials, ...roles, ...tokens, ...heldAnswers];

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Awaitable } from '../../domain/awaitable.ts';
 import { type BodyBytes, bodyBytes } from '../../service/body-bytes.ts';
-import type { DeviceCaller } from '../../service/device-auth.ts';
+import type { DeviceCaller } from '../../service/context.ts';
 import type { AppOptions } from '../app-options.ts';
 import { readAnnounced } from '../body.ts';
 import { defaultBodyLimit, type Reply } from '../pipeline.ts';
@@ -77,17 +77,20 @@ export function makeHotWay(options: AppOptions): HotWay | undefined {
     } else answer(outgoing, visit, call, made);
   }
 
+  /** `late` is how a TV is authenticated again whose body was still on its way the first time. */
   async function take(
     incoming: IncomingMessage,
     outgoing: ServerResponse,
     visit: Visit,
     call: HotCall,
-    caller: DeviceCaller,
+    { caller, late }: { caller: DeviceCaller; late: (() => Awaitable<DeviceCaller>) | undefined },
   ): Promise<void> {
     const { headers } = incoming;
     try {
-      const { sums, sent } = readBatch(await readAnnounced(incoming, call.length), headers);
-      answer(outgoing, visit, call, await replies.events(caller, sums, sent, headers['idempotency-key'] as string | undefined));
+      const bytes = await readAnnounced(incoming, call.length);
+      const device = late ? await late() : caller;
+      const { sums, sent } = readBatch(bytes, headers);
+      answer(outgoing, visit, call, await replies.events(device, sums, sent, headers['idempotency-key'] as string | undefined));
     } catch (thrown) {
       refuse(outgoing, visit, call, thrown);
     }
@@ -95,10 +98,12 @@ export function makeHotWay(options: AppOptions): HotWay | undefined {
 
   /** Who is refused has a body that nobody reads: the app knows what to do with it. */
   function post(incoming: IncomingMessage, outgoing: ServerResponse, visit: Visit, call: HotCall, next: () => void): void {
-    const proceed = (caller: DeviceCaller) => void take(incoming, outgoing, visit, call, caller);
+    const authenticate = () => services.deviceAuth(connectionKey(incoming), { id: call.id, onlyReads: false }, visit.origin);
+    const late = incoming.complete ? undefined : authenticate;
+    const proceed = (caller: DeviceCaller) => void take(incoming, outgoing, visit, call, { caller, late });
     let caller: Awaitable<DeviceCaller>;
     try {
-      caller = services.deviceAuth(connectionKey(incoming), { id: call.id, onlyReads: false }, visit.origin);
+      caller = authenticate();
     } catch {
       next();
       return;

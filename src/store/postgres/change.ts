@@ -113,9 +113,9 @@ export class Change implements Tx {
     this.#over = true;
   }
 
-  /** What it read first: most changes begin with the row that they are about. */
+  /** The first row that it read: most changes begin with the row that they are about. The caller's token, read before it, is shared by too many. */
   get beginning(): string {
-    const { place, vals } = this.#checks[0] ?? { place: '', vals: [] };
+    const { place, vals } = this.#checks.find((check) => check.place !== 'tokens') ?? this.#checks[0] ?? { place: '', vals: [] };
     return `${place} ${vals}`;
   }
 

@@ -2,8 +2,9 @@ import type { Clock } from '../../../src/domain/clock.ts';
 import { SignageError } from '../../../src/domain/error.ts';
 import { makeIdSource } from '../../../src/domain/id.ts';
 import type { PairingCode } from '../../../src/domain/records.ts';
+import { makeKit } from '../../../src/service/authority.ts';
 import { makeCodes } from '../../../src/service/codes.ts';
-import { type Kit, system, type TenantCaller } from '../../../src/service/context.ts';
+import { type SystemKit, system, type TenantCaller } from '../../../src/service/context.ts';
 import { makeGuessLimit } from '../../../src/service/guess-limit.ts';
 import { makeRegistration } from '../../../src/service/registration.ts';
 import { makeTrust } from '../../../src/service/trust.ts';
@@ -60,10 +61,10 @@ class Story {
     const own: Clock = { now: () => this.#clock.now() + skewMs, after: () => () => {} };
     const random = (length: number) => this.#chance.bytes(length);
     const store = plant(this.#store, own);
-    const kit: Kit = { store, clock: own, random, newId: makeIdSource(own, random) };
+    const kit: SystemKit = { store, clock: own, random, newId: makeIdSource(own, random) };
     const trust = makeTrust(store, own);
     const limit = makeGuessLimit(kit, trust, { codeTtlMs: lifetime });
-    return { trust, codes: makeCodes(kit, lifetime / minute), register: makeRegistration(kit, limit, trust) };
+    return { trust, codes: makeCodes(makeKit(kit), lifetime / minute), register: makeRegistration(kit, limit, trust) };
   }
 
   async run(steps: number): Promise<void> {

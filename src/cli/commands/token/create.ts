@@ -22,6 +22,12 @@ async function keep(call: Call, path: string, file: ReservedFile, { id, token }:
   }
 }
 
+/** Notes that the token ends earlier than was asked, because the one that made it does. */
+function noteCapped(call: Call, asked: string | undefined, { expiresAt }: CallAnswer<'createToken'>): void {
+  if (expiresAt === null || (asked !== undefined && Date.parse(asked) <= Date.parse(expiresAt))) return;
+  call.note(`It ends at ${expiresAt}, when the token that made it ends.`);
+}
+
 type Body = CallInput<'createToken'>['body'];
 
 /** Times without a date are counted by the clock of this machine. */
@@ -40,6 +46,7 @@ async function createInto(call: Call, path: string, body: Body, venueName: (id: 
     await keep(call, path, file, made.answer);
     const { token: _kept, ...known } = made.answer;
     await call.results.record(known, knownTokenView(venueName, call.clock.now()));
+    noteCapped(call, body.expiresAt ?? undefined, made.answer);
     call.note(`The token is in ${path}.`);
   } catch (error) {
     await file.discard();
@@ -51,7 +58,8 @@ export const command = defineCommand({
   summary: 'Make a management token',
   description:
     'The token itself is in this one result and can never be shown again. With --output-file it goes into a new file that only you ' +
-    'may read, and not into the result: no terminal and no log sees it. --token-file, of every command, reads such a file.',
+    'may read, and not into the result: no terminal and no log sees it. --token-file, of every command, reads such a file. A token ' +
+    'ends no later than the one that makes it.',
   options: {
     name: option.needed('--name <name>', 'what people call it; unique in the tenant'),
     role: roleOption,
@@ -83,6 +91,7 @@ export const command = defineCommand({
     const made = await call.change('createToken', { body });
     if (!made) return;
     await call.results.record(made.answer, createdTokenView(venueName, call.clock.now()));
+    noteCapped(call, expiresAt, made.answer);
     call.note('Keep the token safe: it is not shown again.');
   },
 });
