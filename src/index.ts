@@ -10,7 +10,7 @@ export { type FieldError, hasCode, SignageError } from './domain/error.ts';
 export type { LogSink } from './domain/log.ts';
 export type { OnDemandPlaylists, OnDemandScreen } from './origin/origin.ts';
 export type { ServeOptions } from './serve/serve-options.ts';
-export { type Running, serve } from './serve.ts';
+export { type RequestInfo, type Running, serve } from './serve.ts';
 export type { Batch } from './simulator/batch.ts';
 export { runFleet } from './simulator/fleet.ts';
 export type { Finding } from './simulator/fleet-ledger.ts';

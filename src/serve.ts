@@ -15,7 +15,7 @@ import { makeMetrics } from './http/metrics.ts';
 import { makeRefuse } from './http/refuse.ts';
 import { shedWatch } from './http/shed-watch.ts';
 import { checkOptions } from './serve/check-options.ts';
-import { makeMount } from './serve/mount.ts';
+import { makeMount, type RequestInfo } from './serve/mount.ts';
 import { objectStoreOf, onDemandOf, openPlaylists } from './serve/open-playlists.ts';
 import type { ServeOptions } from './serve/serve-options.ts';
 import { makeStops } from './serve/stops.ts';
@@ -28,12 +28,20 @@ import { openStore } from './store/open.ts';
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
 
+export type { RequestInfo };
+
 export interface Running {
   url: string;
   /** The platform token: the given one, or the one made on empty storage; `undefined` on later starts without one. */
   adminToken: string | undefined;
-  /** Answers a request without the listener, for a server of one's own. */
-  fetch(request: Request): Promise<Response>;
+  /**
+   * Answers a request without the listener, for a server of your own. Limits on guessed pairing codes count by the caller's address: without `info`, all callers
+   * share one limit, no address is trusted, and the audit trail names none.
+   *
+   * @example
+   * createServer(getRequestListener((request, { incoming }) => service.fetch(request, { remoteAddress: incoming.socket.remoteAddress })));
+   */
+  fetch(request: Request, info?: RequestInfo): Promise<Response>;
   replaceTls(tls: Tls): void;
   /** Stops accepting, finishes what is under way (at most 10 s; long polls end at once), and makes everything durable. */
   close(): Promise<void>;
@@ -82,7 +90,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     const answer = faults ? withFaults(app.fetch, { faults, clock, stopping: stopping.signal }) : app.fetch;
     const housekeeping = startHousekeeping(services.kit, retentionDays, log);
     stops.push(housekeeping.stop);
-    const mount = makeMount((request) => answer(request));
+    const mount = makeMount(answer, log);
     stops.push(mount.idle);
     const onError = (error: Error) => log.error({ err: error }, 'The listener met an error; it goes on.');
     const refuse = makeRefuse({ newId: services.kit.newId, corsOrigins: options.corsOrigins ?? [] });

@@ -117,7 +117,7 @@ describe('serve', () => {
     ['no retention', { retentionDays: 0 }],
     ['half a day of retention', { retentionDays: 0.5 }],
     ['a proxy by name', { trustProxy: ['127.0.0.1', 'nginx'] }],
-    ['a net of proxies', { trustProxy: ['10.0.0.0/8'] }],
+    ['a malformed range of proxies', { trustProxy: ['10.0.0.0/8', '10.0.0.0/33'] }],
     ['an origin with a path', { corsOrigins: ['https://tv.example.com/'] }],
     ['an origin in upper case', { corsOrigins: ['https://TV.example.com'] }],
     ['an origin with its default port', { corsOrigins: ['https://tv.example.com:443'] }],

@@ -36,7 +36,7 @@ export const serveSettings = {
     'SIGNAGE_AUTH_GRACE_SECONDS',
     'how long a verified TV gets playlist and config while the database is away',
   ),
-  trustProxy: list('--trust-proxy <address>', 'SIGNAGE_TRUST_PROXY', 'proxy whose X-Forwarded-For is believed'),
+  trustProxy: list('--trust-proxy <address>', 'SIGNAGE_TRUST_PROXY', 'address or CIDR range of proxies whose X-Forwarded-For is believed'),
   corsOrigin: list('--cors-origin <origin>', 'SIGNAGE_CORS_ORIGIN', 'web origin that may call the service'),
   tlsCert: text('--tls-cert <file>', 'SIGNAGE_TLS_CERT', 'certificate for HTTPS (PEM); SIGHUP reads it again'),
   tlsKey: text('--tls-key <file>', 'SIGNAGE_TLS_KEY', 'its private key (PEM)'),

@@ -23,12 +23,17 @@ const exposedHeaders = [
 const allowMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const allowedHeaders = ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-None-Match', 'X-Request-Id', 'X-Tenant-Id'];
 
+/** A connection that was reset has no address any more. Its requests would not count for the address that they came from. */
+const connectionGone = () => new SignageError('malformed_request', 'The connection was closed before its request was read.');
+
 /** Lets each request in, and gives its answer the headers that all have. */
 function arrival(visits: Visits): MiddlewareHandler<App> {
   return async (context, next) => {
-    const visit = visits.begin(context.req.raw.headers.get('x-request-id'), context.env?.incoming);
+    const { incoming, peer } = context.env ?? {};
+    const visit = visits.begin(context.req.raw.headers.get('x-request-id'), incoming ?? peer);
     context.set('origin', visit.origin);
     context.set('operation', 'none');
+    if ((incoming ?? peer) && visit.origin.address === null) throw connectionGone();
     await next();
     const { headers, status } = context.res;
     headers.set('X-Request-Id', visit.origin.requestId);

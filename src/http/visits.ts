@@ -1,8 +1,8 @@
-import type { IncomingMessage } from 'node:http';
 import { secondMs } from '../domain/clock.ts';
 import type { Origin } from '../service/context.ts';
 import type { AppOptions } from './app-options.ts';
-import { makeAddressOf, requestIdOf } from './arrival.ts';
+import { requestIdOf } from './arrival.ts';
+import { makeAddressOf, type Peer } from './client-address.ts';
 import type { MeteredOperation } from './metrics.ts';
 import { asSignageError, type ProblemParts, problemParts } from './problem.ts';
 
@@ -22,9 +22,9 @@ export function makeVisits({ newId, clock, trustedProxies, metrics, log }: Visit
   const addressOf = makeAddressOf(trustedProxies);
   return {
     /** `requestId` is the caller's, if it sent one. */
-    begin(requestId: string | null | undefined, incoming: IncomingMessage | undefined): Visit {
+    begin(requestId: string | null | undefined, peer: Peer | undefined): Visit {
       const startMs = clock.now();
-      return { startMs, origin: { requestId: requestIdOf(requestId, newId, startMs), address: addressOf(incoming) } };
+      return { startMs, origin: { requestId: requestIdOf(requestId, newId, startMs), address: addressOf(peer) } };
     },
 
     /** The answer to a thrown thing; the log is told of what is ours to mend. */

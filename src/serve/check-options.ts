@@ -1,6 +1,6 @@
-import { isIP } from 'node:net';
 import { secondMs } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
+import { parseProxy } from '../http/client-address.ts';
 import type { ServeOptions } from './serve-options.ts';
 
 const invalidOption = (message: string) => new SignageError('invalid_option', message);
@@ -20,8 +20,7 @@ function isOrigin(text: string): boolean {
 
 /** Refuses what would silently never match. */
 function checkLists({ trustProxy = [], corsOrigins = [] }: ServeOptions): void {
-  const proxy = trustProxy.find((address) => !isIP(address));
-  if (proxy !== undefined) throw invalidOption(`A trusted proxy is named by its IP address: ${JSON.stringify(proxy)} is none.`);
+  for (const proxy of trustProxy) parseProxy(proxy);
   const origin = corsOrigins.find((text) => !isOrigin(text));
   if (origin !== undefined) {
     throw invalidOption(

@@ -1,9 +1,44 @@
+import { SignageError } from '../domain/error.ts';
+import type { LogSink } from '../domain/log.ts';
+import type { Bindings } from '../http/arrival.ts';
+import { type Peer, parseAddress } from '../http/client-address.ts';
+
+/** What the server that a service is mounted in knows of a request's connection. */
+export interface RequestInfo {
+  /**
+   * The address at the other end of the connection, `incoming.socket.remoteAddress` in Node.
+   * `X-Forwarded-For` is read where this is a trusted proxy. In Node it is `undefined` once the
+   * connection was reset: the request is then refused.
+   */
+  remoteAddress: string | undefined;
+}
+
+function peerOf(request: Request, { remoteAddress }: RequestInfo): Peer {
+  const address = remoteAddress === undefined ? undefined : parseAddress(remoteAddress);
+  if (remoteAddress !== undefined && address === undefined)
+    throw new SignageError('invalid_option', `The remoteAddress of a request must be an IP address, not ${JSON.stringify(remoteAddress)}.`);
+  const forwarded = request.headers.get('x-forwarded-for');
+  return { socket: { remoteAddress: address }, headers: forwarded === null ? {} : { 'x-forwarded-for': forwarded } };
+}
+
 /** Answers without the listener, and remembers which answers are still to come. */
-export function makeMount(answer: (request: Request) => Response | Promise<Response>) {
+export function makeMount(answer: (request: Request, bindings?: Bindings) => Response | Promise<Response>, log: LogSink) {
   const underWay = new Set<Promise<Response>>();
+  let isWarned = false;
+
+  function warnOnce({ method, url }: Request): void {
+    if (isWarned || method !== 'POST' || new URL(url).pathname !== '/devices/register') return;
+    isWarned = true;
+    log.warn(
+      {},
+      'A registration was mounted without its address: all such callers share one limit on unknown codes. Call fetch(request, { remoteAddress }).',
+    );
+  }
+
   return {
-    async fetch(request: Request): Promise<Response> {
-      const answered = Promise.resolve(answer(request));
+    async fetch(request: Request, info?: RequestInfo): Promise<Response> {
+      if (!info) warnOnce(request);
+      const answered = Promise.resolve(answer(request, info && { peer: peerOf(request, info) }));
       underWay.add(answered);
       return answered.finally(() => underWay.delete(answered));
     },

@@ -23,7 +23,10 @@ export interface ServeOptions {
    * all) unless said. As long, a device that is revoked elsewhere meanwhile may still be served here (docs/deployment.md).
    */
   authGraceSeconds?: number;
-  /** Addresses of proxies whose `X-Forwarded-For` is believed. */
+  /**
+   * Proxies whose `X-Forwarded-For` is believed: addresses, and ranges such as `10.0.0.0/8` or `2001:db8::/32`. Name no address that a TV may have: its
+   * requests would count for the proxy, or for any address that it claims (docs/protocol.md §3.5).
+   */
   trustProxy?: readonly string[];
   /** Origins of web TV apps that may call from a browser. */
   corsOrigins?: readonly string[];

@@ -1,30 +1,26 @@
 import { minuteMs, secondMs } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
+import type { AttemptsOfEach } from '../store/store.ts';
 import { type Origin, recordChange, type SystemKit, system } from './context.ts';
-import { hasRoom, judged, ofAll, ofSource, ofSourceMs, type Verdict } from './guess-verdict.ts';
-import { sourceOf, type Trust } from './trust.ts';
-
-/** What is counted over several sources has names that no source has. */
-const all = '*';
-const tenantsOwn = (tenantId: string) => `tenant/${tenantId}`;
+import { groupsOf, shownGroup, sourceOf } from './guess-source.ts';
+import { countersOf, hasRoom, judged, sourceWindowMs, type Verdict } from './guess-verdict.ts';
+import type { Trust } from './trust.ts';
 
 export interface LockOut {
-  /** Whether one source is refused, or all that no tenant vouches for. */
+  /** Whether one source is refused, or all that no tenant trusts. */
   scope: 'source' | 'service';
-  /** The one whose registration was refused first: an IPv4 address, or the /64 of an IPv6 address. */
+  /** The source that was refused first: an IPv4 address, an IPv6 /64, /56 or /48, or `unknown`. */
   source: string;
 }
 
 export interface GuessLimit {
   /**
-   * Judges a registration whose code was looked up: `owner` is the tenant of the code, `undefined` when it is unknown. Counts unknown codes only, over sliding
-   * windows and all instances, and past ten of a source in 15 minutes or 128 of all in one lifetime of a code throws `too_many_attempts`, right or wrong. A
-   * source that a tenant's credentials vouch for goes on with that tenant's codes, for 60 more that are none (docs/protocol.md §3.5).
+   * Judges a registration whose code was looked up: `owner` is the tenant of the code, `undefined` when it is unknown. Counts unknown codes over sliding
+   * windows and all instances. Past the limits of its source or of all sources it throws `too_many_attempts`, right or wrong. A trusted source then still
+   * binds codes of the tenants that trust it, while it has tries of its own left there (docs/protocol.md §3.5).
    */
   judge(from: Origin, owner: string | undefined): Promise<void>;
 }
-
-const shown = (source: string) => (source.includes(':') ? `${source}::/64` : source);
 
 function tooMany({ scope, waitMs }: Exclude<Verdict, undefined>): SignageError {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / secondMs));
@@ -42,21 +38,21 @@ interface GuessLimitOptions {
 export function makeGuessLimit(kit: SystemKit, trust: Trust, { codeTtlMs, onLockOut = () => {} }: GuessLimitOptions): GuessLimit {
   const { store } = kit;
 
-  /** Most need no trust; only then it is asked for what tenants have left. */
+  /** Most registrations need no trust. The counters of tenants are read only for those that do. */
   async function verdictOn(source: string, owner: string | undefined): Promise<Verdict> {
+    const groups = groupsOf(source);
     let vouching: readonly string[] = [];
-    const verdict = await store.attempts([source, all], (known, nowMs) => {
-      vouching = hasRoom(known, nowMs, codeTtlMs) ? [] : trust.of(source, known[0], nowMs);
-      return vouching.length === 0 ? judged(known, nowMs, { owner, vouching, codeTtlMs }) : { attempts: known, result: undefined };
+    const judge = (known: AttemptsOfEach, nowMs: number) => judged(known, nowMs, { owner, groups, vouching, codeTtlMs });
+    const verdict = await store.attempts(countersOf({ groups, vouching }), (known, nowMs) => {
+      vouching = hasRoom(known, nowMs, { groups, codeTtlMs }) ? [] : trust.of(source, known[0], nowMs);
+      return vouching.length === 0 ? judge(known, nowMs) : { attempts: known, result: undefined };
     });
-    if (vouching.length === 0) return verdict;
-    const keys = [source, all, ...vouching.map(tenantsOwn)];
-    return store.attempts(keys, (known, nowMs) => judged(known, nowMs, { owner, vouching, codeTtlMs }));
+    return vouching.length === 0 ? verdict : store.attempts(countersOf({ groups, vouching }), judge);
   }
 
-  async function note({ scope, source }: LockOut, from: Origin): Promise<void> {
+  async function note({ scope, source }: LockOut, unknownCodes: number, from: Origin): Promise<void> {
     onLockOut({ scope, source });
-    const [unknownCodes, withinMs] = scope === 'source' ? [ofSource, ofSourceMs] : [ofAll, codeTtlMs];
+    const withinMs = scope === 'source' ? sourceWindowMs(codeTtlMs) : codeTtlMs;
     const change = {
       action: 'registration.locked_out',
       subject: { kind: scope, id: scope === 'source' ? source : null },
@@ -70,8 +66,11 @@ export function makeGuessLimit(kit: SystemKit, trust: Trust, { codeTtlMs, onLock
     async judge(from, owner) {
       const source = sourceOf(from.address);
       const verdict = await verdictOn(source, owner);
-      if (verdict?.begins) await note({ scope: verdict.scope, source: shown(source) }, from);
-      if (verdict) throw tooMany(verdict);
+      if (!verdict) return;
+      const { scope, begins, place, unknownCodes } = verdict;
+      const refused = (groupsOf(source)[place] ?? { key: source }).key;
+      if (begins) await note({ scope, source: shownGroup(refused) }, unknownCodes, from);
+      throw tooMany(verdict);
     },
   };
 }

@@ -1,8 +1,7 @@
-import { isIPv4 } from 'node:net';
-import ipaddr from 'ipaddr.js';
 import { type Clock, hourMs } from '../domain/clock.ts';
 import type { Attempts } from '../domain/records.ts';
 import type { Store } from '../store/store.ts';
+import { sourceOf } from './guess-source.ts';
 import { latestTenants, makeTrustTeller, never, standingVouchers, trustMs, type Use } from './trust-teller.ts';
 
 /** Other instances are told of a credential at work this often. */
@@ -12,21 +11,9 @@ const mostSources = 100_000;
 /** How many addresses are kept taken apart: to do it costs more than to check a key. */
 const mostAddresses = 10_000;
 
-/** What counts as one source of requests: an IPv4 address whole, of IPv6 the /64; an address that is not known is one source too. */
-export function sourceOf(address: string | null): string {
-  // The usual one, as it is usually written: there is nothing to take apart.
-  if (address !== null && isIPv4(address)) return address;
-  if (address === null || !ipaddr.isValid(address)) return 'unknown';
-  const parsed = ipaddr.process(address);
-  if (parsed.kind() === 'ipv4') return parsed.toString();
-  return (parsed as ipaddr.IPv6).parts
-    .slice(0, 4)
-    .map((part) => part.toString(16))
-    .join(':');
-}
-
 /** Remembers from where a tenant's tokens and device keys have worked (docs/protocol.md §3.5). */
 export interface Trust {
+  /** Notes that a credential of the tenant worked there. An address that is not known is never trusted. */
   remember(address: string | null, tenantId: string, nowMs?: number): void;
   /**
    * The tenants of which a credential worked there within 24 hours, the latest first, at most eight. `shared` is what the store remembers of the source,
@@ -62,14 +49,15 @@ export function makeTrust(store: Pick<Store, 'attempts'>, clock: Clock): Trust {
     latest = use;
   }
 
-  function useOf(address: string | null, tenantId: string): Use {
+  function useOf(address: string, tenantId: string): Use {
     if (latest?.tenantId === tenantId && address === latestAddress) return latest;
-    const source = knownSource(address ?? '');
+    const source = knownSource(address);
     return sources.get(source)?.get(tenantId) ?? { source, tenantId, workedAt: never, toldAt: never };
   }
 
   return {
     remember(address, tenantId, nowMs = clock.now()) {
+      if (address === null) return;
       const use = useOf(address, tenantId);
       use.workedAt = nowMs;
       if (use !== latest) putLast(use);

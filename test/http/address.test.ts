@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { makeAddressOf } from '../../src/http/arrival.ts';
+import { makeAddressOf } from '../../src/http/client-address.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const incoming = (remoteAddress: string | undefined, forwarded?: string | string[]) =>
@@ -28,10 +30,54 @@ describe('the address of a caller', () => {
     ['an IPv6 address, in its short form', ['10.0.0.1'], '10.0.0.1', '2001:0DB8:0:0::0001', '2001:db8::1'],
     ['an IPv4-mapped address as IPv4', ['10.0.0.1'], '::ffff:10.0.0.1', '::ffff:203.0.113.7', '203.0.113.7'],
     ['a proxy named in another spelling', ['2001:0db8::00:1'], '2001:db8::1', '203.0.113.7', '203.0.113.7'],
+    ['the one that a proxy gave with its port', ['10.0.0.1'], '10.0.0.1', '192.0.2.66, 203.0.113.7:4711', '203.0.113.7'],
+    ['an IPv6 address with its port', ['10.0.0.1'], '10.0.0.1', '192.0.2.66, [2001:DB8::1]:4711', '2001:db8::1'],
+    ['an IPv6 address in brackets', ['10.0.0.1'], '10.0.0.1', '[2001:db8::1]', '2001:db8::1'],
+    ['an address in quotes', ['10.0.0.1'], '10.0.0.1', '"[2001:db8::1]:4711"', '2001:db8::1'],
+    ['an IPv4-mapped address in brackets, as IPv4', ['10.0.0.1'], '10.0.0.1', '"[::ffff:203.0.113.7]:1"', '203.0.113.7'],
+    ['the proxy itself for an IPv4 address in brackets', ['10.0.0.1'], '10.0.0.1', '[203.0.113.7]', '10.0.0.1'],
+    ['the proxy itself for a short form of IPv4', ['10.0.0.1'], '10.0.0.1', '127.1', '10.0.0.1'],
+    ['the proxy itself for half a quote', ['10.0.0.1'], '10.0.0.1', '"203.0.113.7', '10.0.0.1'],
+    ['the last that is in no trusted range', ['10.0.0.0/8'], '10.9.9.9', '192.0.2.66, 203.0.113.7, 10.1.2.3:80', '203.0.113.7'],
+    ['the socket’s just outside of a trusted range', ['10.0.0.0/9'], '10.128.0.0', '203.0.113.7', '10.128.0.0'],
+    ['the last that is in no trusted range of IPv6', ['2001:db8::/32'], '2001:db8:ffff::1', '203.0.113.7, [2001:db8::7]', '203.0.113.7'],
+    ['told by an IPv4-mapped socket in a trusted range', ['10.0.0.0/8'], '::ffff:10.1.2.3', '203.0.113.7', '203.0.113.7'],
+    ['told by a proxy in a range of IPv4-mapped addresses', ['::ffff:10.0.0.0/104'], '10.1.2.3', '203.0.113.7', '203.0.113.7'],
+    ['the IPv4 socket’s, which is in no range of IPv6', ['2000::/3'], '198.51.100.1', '203.0.113.7', '198.51.100.1'],
     ['the header sent several times', ['10.0.0.1'], '10.0.0.1', ['192.0.2.66', '203.0.113.7'], '203.0.113.7'],
     ['not known without a socket', ['10.0.0.1'], undefined, '203.0.113.7', null],
   ])('is %s', (_, proxies, socket, forwarded, address) => {
     expect(makeAddressOf(proxies)(incoming(socket, forwarded))).toBe(address);
+  });
+
+  it('is read from any header, however nonsensical, within the time of its length', () => {
+    const addressOf = makeAddressOf(['10.0.0.0/8']);
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[0-9a-f:.,[\]" ]*$/)), (text) => {
+        const address = addressOf(incoming('10.0.0.1', text));
+        expect(isIP(address as string)).toBeGreaterThan(0);
+      }),
+    );
+    expect(addressOf(incoming('10.0.0.1', '10.0.0.2,'.repeat(100_000)))).toBe('10.0.0.1');
+  });
+
+  it.each([
+    ['nginx', 'neither an IP address nor a range'],
+    ['10.0.0.0/', 'neither'],
+    ['10.0.0.0/08', 'neither'],
+    ['10.0.0.0/8/8', 'neither'],
+    ['10.0.0/8', 'neither'],
+    ['fe80::1%eth0', 'neither'],
+    ['10.0.0.0/33', 'more than 32 bits'],
+    ['2001:db8::/129', 'more than 128 bits'],
+    ['10.0.0.1/8', 'write 10.0.0.0/8'],
+    ['2001:db8::1/32', 'write 2001:db8::/32'],
+    ['0.0.0.0/0', 'every address there is'],
+    ['::ffff:0.0.0.0/96', 'every address there is'],
+  ])('cannot be told by a trusted proxy %s: %s', (range, why) => {
+    expect(() => makeAddressOf([range])).toThrow(
+      expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining(why) }),
+    );
   });
 
   it('is not known to a mounted service', () => expect(makeAddressOf([])(undefined)).toBeNull());

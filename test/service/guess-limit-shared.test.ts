@@ -67,6 +67,35 @@ describe('unknown codes from all sources together', () => {
     expect(await judged(fresh(), 'a')).toBe(60);
   });
 
+  it('cannot be used up by few sources: one may use an eighth of what is left, so it takes 35', async () => {
+    let sources = 0;
+    for (let used = 0; used < 128; sources++) {
+      const source = fresh();
+      expect(await judged(source, 'a')).toBe('judged');
+      while ((await judged(source)) === 'judged') used++;
+    }
+    expect(sources).toBe(35);
+    expect(await judged(fresh(), 'a')).not.toBe('judged');
+  });
+
+  it('cannot be used up by fewer IPv6 /48s than IPv4 addresses, whatever /64s they guess from', async () => {
+    let prefixes = 0;
+    for (let used = 0; used < 128; prefixes++) {
+      for (let n = 0; n < 100; n++) if ((await judged(`2001:db8:${prefixes}:${n}00::1`)) === 'judged') used++;
+    }
+    expect(prefixes).toBe(35);
+  });
+
+  it('of a caller whose address is not known leave half to the others', async () => {
+    const unknown = () => limit.judge({ address: null, requestId: null }, undefined);
+    for (let n = 0; n < 64; n++) await unknown();
+    await expect(unknown()).rejects.toMatchObject({ code: 'too_many_attempts' });
+    trust.remember(null, 'a');
+    await expect(limit.judge({ address: null, requestId: null }, 'a')).rejects.toMatchObject({ code: 'too_many_attempts' });
+    await guessFromFresh(64);
+    expect(await judged(fresh())).not.toBe('judged');
+  });
+
   it('are judged exactly 128 times of many at the same moment', async () => {
     const answers = await Promise.all(Array.from({ length: 300 }, () => judged(fresh())));
     expect(answers.filter((answer) => answer === 'judged')).toHaveLength(128);
@@ -161,37 +190,48 @@ describe('while all sources together are refused', () => {
     expect(await judged('192.0.2.2', 'a')).toBe(60);
   });
 
-  it('unknown codes from there are refused, and 60 of them in one lifetime of a code are tries at codes of the tenant', async () => {
+  it('unknown codes from there are refused, and 20 of them in one lifetime of a code are tries at codes of the tenant', async () => {
     trust.remember('192.0.2.1', 'a');
-    expect(await guessWhileTrusted('192.0.2.1', 'a')).toBe(60);
+    expect(await guessWhileTrusted('192.0.2.1', 'a')).toBe(20);
     clock.advance(15 * minute - 1);
     expect(await judged('192.0.2.1', 'a')).not.toBe('judged');
     clock.advance(1);
     expect(await judged('192.0.2.1', 'a')).toBe('judged');
   });
 
-  it('these 60 are all that the sources of the tenant have together', async () => {
-    const sources = ['192.0.2.1', '192.0.2.2', '2001:db8:1:2::1'];
-    for (const source of sources) trust.remember(source, 'a');
-    for (let n = 0; n < 60; n++) {
-      expect(await judged(sources[n % 3] as string, 'a')).toBe('judged');
-      await judged(sources[n % 3] as string);
+  it('a guest at one trusted address leaves each of the others its share, and one try when the 60 are used up', async () => {
+    const venues = Array.from({ length: 30 }, fresh);
+    for (const venue of venues) trust.remember(venue, 'a');
+    const tries: number[] = [];
+    for (const venue of venues.slice(0, 15)) tries.push(await guessWhileTrusted(venue, 'a'));
+    expect(tries).toEqual([20, 13, 9, 6, 4, 3, 2, 1, 1, 1, 1, 1, 1, 1, 1]);
+    for (const venue of venues.slice(15)) for (let n = 0; n < 5; n++) expect(await judged(venue, 'a')).toBe('judged');
+  });
+
+  it('it takes 20 trusted addresses to refuse the tenant’s codes at the others', async () => {
+    const venues = Array.from({ length: 21 }, fresh);
+    for (const venue of venues) trust.remember(venue, 'a');
+    let tries = 0;
+    for (const venue of venues.slice(0, 20)) {
+      expect(await judged(venues[20] as string, 'a')).toBe('judged');
+      tries += await guessWhileTrusted(venue, 'a');
     }
-    for (const source of sources) expect(await judged(source, 'a')).not.toBe('judged');
+    expect(tries).toBe(70);
+    expect(await judged(venues[20] as string, 'a')).not.toBe('judged');
   });
 
   it('what the sources of one tenant guess takes nothing from those of another', async () => {
     trust.remember('192.0.2.1', 'a');
     trust.remember('192.0.2.2', 'b');
-    expect(await guessWhileTrusted('192.0.2.1', 'a')).toBe(60);
+    expect(await guessWhileTrusted('192.0.2.1', 'a')).toBe(20);
     expect(await judged('192.0.2.2', 'b')).toBe('judged');
   });
 
   it('an unknown code from a source of two tenants is a try at the codes of both', async () => {
     for (const tenant of ['a', 'b']) trust.remember('192.0.2.1', tenant);
     trust.remember('192.0.2.2', 'b');
-    expect(await guessWhileTrusted('192.0.2.1', 'a')).toBe(60);
-    expect(await judged('192.0.2.2', 'b')).not.toBe('judged');
+    expect(await guessWhileTrusted('192.0.2.1', 'a')).toBe(20);
+    expect(await guessWhileTrusted('192.0.2.2', 'b')).toBe(13);
   });
 
   it('of very many tenants that vouch for one source the eight count whose credentials worked there last', async () => {
@@ -206,7 +246,7 @@ describe('while all sources together are refused', () => {
 
   it('another tenant’s code is to them as one that is unknown: it counts alike, and is answered alike', async () => {
     for (const source of ['192.0.2.1', '192.0.2.2']) trust.remember(source, source);
-    for (let n = 0; n < 60; n++) {
+    for (let n = 0; n < 20; n++) {
       clock.advance(1000);
       expect(await judged('192.0.2.1', 'other')).toBe(await judged('192.0.2.2'));
     }
@@ -310,7 +350,7 @@ describe('a lock-out', () => {
         subject: { kind: 'source', id: '2001:db8:1:2::/64' },
         address: '2001:db8:1:2::7',
         requestId: 'request-1',
-        details: { unknownCodes: 10, withinMinutes: 15 },
+        details: { unknownCodes: 6, withinMinutes: 15 },
       },
     ]);
     clock.advance(15 * minute);

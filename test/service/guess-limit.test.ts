@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeTrust, sourceOf, type Trust } from '../../src/service/trust.ts';
+import { sourceOf } from '../../src/service/guess-source.ts';
+import { makeTrust, type Trust } from '../../src/service/trust.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { expectProblem } from '../support/problem.ts';
 import { type Answer, type Sent, startService, type TestService } from '../support/service.ts';
@@ -185,7 +186,6 @@ describe('POST /devices/register from a source that guesses codes', () => {
       ['an IPv4 address', '203.0.113.7', '203.0.113.7'],
       ['an IPv4 address and its mapped form', '203.0.113.7', '::ffff:203.0.113.7'],
       ['the mapped form in hex', '::ffff:cb00:7107', '203.0.113.7'],
-      ['the /64 of an IPv6 address', '2001:db8:1:2::1', '2001:0DB8:0001:0002:ffff:ffff:ffff:ffff'],
     ])('%s', async (_, one, other) => {
       await guessTimes(5, one);
       await guessTimes(5, other);
@@ -195,13 +195,39 @@ describe('POST /devices/register from a source that guesses codes', () => {
 
     it.each([
       ['IPv4 addresses of one network', '203.0.113.7', '203.0.113.8'],
-      ['neighbouring /64s', '2001:db8:1:2::1', '2001:db8:1:3::1'],
       ['an IPv4 address and an IPv6 address that looks alike', '203.0.113.7', '203:0:113:7::'],
     ])('not two %s', async (_, one, other) => {
       await guessTimes(10, one);
       expectLockedOut(await guess(one));
       await guessTimes(1, other);
     });
+
+    it.each([
+      [6, 'the /64', '2001:db8:1:2::1', '2001:0DB8:0001:0002:ffff:ffff:ffff:ffff', '2001:db8:1:3::1'],
+      [8, 'the /56', '2001:db8:1:2::1', '2001:db8:1:ff::1', '2001:db8:1:100::1'],
+      [10, 'the /48', '2001:db8:1:2::1', '2001:db8:1:ff00::1', '2001:db8:2::1'],
+    ])('for %i unknown codes %s of an IPv6 address, and its neighbour goes on', async (most, _, one, other, neighbour) => {
+      const { code } = await service.code();
+      let told = 0;
+      for (let n = 0; n < 2 * most; n++) if ((await guess(n % 2 ? one : other)).status === 404) told++;
+      expect(told).toBe(most);
+      expectLockedOut(await service.register(code, from(one)));
+      await guessTimes(1, neighbour);
+      expect((await service.register(code, from(neighbour))).status).toBe(201);
+    });
+  });
+
+  it('thirteen /64s of one /60 lock out nobody else, known or not', async () => {
+    const { code } = await service.code();
+    let told = 0;
+    for (let n = 0; n < 13; n++) for (let m = 0; m < 12; m++) if ((await guess(`2001:db8:1:12${n.toString(16)}::1`)).status === 404) told++;
+    expect(told).toBe(8);
+    expect((await service.register(code, from('198.51.100.1'))).status).toBe(201);
+    expect((await service.register((await service.code()).code, from('2001:db8:2:1::1'))).status).toBe(201);
+    const ids = (await service.manage('GET', '/v1/audit?action=registration.locked_out')).body.items.map(
+      ({ subject }: { subject: { id: string } }) => subject.id,
+    );
+    expect(ids).toEqual(['2001:db8:1:100::/56', '2001:db8:1:120::/64']);
   });
 
   describe('with a trusted source', () => {
@@ -239,17 +265,17 @@ describe('POST /devices/register from a source that guesses codes', () => {
       expectLockedOut(await service.register((await service.code()).code, from(there)));
     });
 
-    it('429 for unknown codes, and after 60 of them for the tenant’s codes too', async () => {
+    it('429 for unknown codes, and after 20 of them for the tenant’s codes too', async () => {
       const { code } = await service.code();
       await (await service.tv()).send('GET', 'config', from(there));
       await guessTimes(10);
-      for (let n = 0; n < 59; n++) expectLockedOut(await guess());
+      for (let n = 0; n < 19; n++) expectLockedOut(await guess());
       expect((await service.register(code, from(there))).status).toBe(201);
       expectLockedOut(await guess());
       const second = await service.code();
       expectLockedOut(await service.register(second.code, from(there)));
       expect((await service.manage('GET', `/v1/devices/provisioning-codes/${second.code}/status`)).body.status).toBe('pending');
-      // The guesses of the trusted source count like others: 15 minutes.
+      // The guesses of a trusted source count as long as others.
       service.clock.advance(15 * minute);
       expect((await service.register((await service.code()).code, from(there))).status).toBe(201);
     });
@@ -259,11 +285,20 @@ describe('POST /devices/register from a source that guesses codes', () => {
       const own = await service.code();
       await (await service.tv()).send('GET', 'config', from(there));
       await guessTimes(10);
-      for (let n = 0; n < 59; n++) expectLockedOut(await service.register(foreign, from(there)));
+      for (let n = 0; n < 19; n++) expectLockedOut(await service.register(foreign, from(there)));
       expect((await service.register(own.code, from(there))).status).toBe(201);
       expectLockedOut(await service.register(foreign, from(there)));
       expectLockedOut(await service.register((await service.code()).code, from(there)));
       expect((await service.register(foreign, from('203.0.113.8'))).status).toBe(201);
+    });
+
+    it('201 for 200 TVs behind one address, with a wrong code at each tenth', async () => {
+      const statuses: number[] = [];
+      for (let n = 0; n < 200; n++) {
+        if (n % 10 === 9) await guess();
+        statuses.push((await service.register((await service.code()).code, from(there))).status);
+      }
+      expect(statuses).toEqual(Array(200).fill(201));
     });
 
     it('is trusted for 24 hours', async () => {
@@ -286,7 +321,8 @@ describe('POST /devices/register from a source that guesses codes', () => {
 
     it('trusts the whole /64', async () => {
       await (await service.tv()).send('GET', 'config', from('2001:db8:1:2::1'));
-      await guessTimes(10, '2001:db8:1:2::2');
+      await guessTimes(6, '2001:db8:1:2::2');
+      expectLockedOut(await guess('2001:db8:1:2::2'));
       expect((await service.register((await service.code()).code, from('2001:db8:1:2::3'))).status).toBe(201);
     });
   });

@@ -3,6 +3,7 @@ import type { Clock } from '../../src/domain/clock.ts';
 import type { LogSink } from '../../src/domain/log.ts';
 import { silentLog } from '../../src/domain/log.ts';
 import { makeApp } from '../../src/http/app.ts';
+import type { Bindings } from '../../src/http/arrival.ts';
 import { makeMetrics } from '../../src/http/metrics.ts';
 import { makeChain } from '../../src/origin/chain.ts';
 import type { PlaylistOrigin } from '../../src/origin/origin.ts';
@@ -12,6 +13,9 @@ import { makeServices, type ServiceOptions } from '../../src/service/services.ts
 import type { Store } from '../../src/store/store.ts';
 import { ManualClock } from './manual-clock.ts';
 import { type Answer, adminToken, type Sent } from './service.ts';
+
+/** The connection of whoever names none. */
+const local: Bindings = { peer: { socket: { remoteAddress: '127.0.0.1' }, headers: {} } };
 
 export interface Parts<C extends Clock> {
   store: Store;
@@ -52,11 +56,13 @@ export async function mounted<C extends Clock = ManualClock>({
     stopping: new AbortController().signal,
   });
 
+  const fetch = (request: Request, bindings = local) => app.fetch(request, bindings);
+
   async function send(method: string, path: string, { key, headers = {}, body }: Sent = {}): Promise<Answer> {
     const all = new Headers(headers);
     if (key !== undefined) all.set('authorization', `Bearer ${key}`);
     const sent = body === undefined ? null : JSON.stringify(body);
-    const response = await app.fetch(
+    const response = await fetch(
       new Request(`http://mounted${path}`, {
         method,
         headers: sent ? { 'content-type': 'application/json', ...Object.fromEntries(all) } : all,
@@ -81,5 +87,5 @@ export async function mounted<C extends Clock = ManualClock>({
     return (await send('POST', '/devices/register', { body: { pairingCode: (await code()).code, deviceInfo: {} } })).body;
   }
 
-  return { services, clock, fetch: app.fetch, send, manage, code, tv };
+  return { services, clock, fetch, send, manage, code, tv };
 }

@@ -99,7 +99,7 @@ export function listenPlainly({ fetch }: Pick<Running, 'fetch'>) {
   const onError = (error: Error) => {
     throw error;
   };
-  return listen({ host: '127.0.0.1', port: 0, fetch: (request) => fetch(request), onError });
+  return listen({ host: '127.0.0.1', port: 0, fetch: (request, { incoming }) => fetch(request, incoming.socket), onError });
 }
 
 /** `serve`, but what is asked of it goes the plain way: past what answers the hot requests before the app. */

@@ -13,6 +13,7 @@ it('in 1,000,000 attacks no code is tried more often than it may be, nothing tel
   console.log(`the same where somebody guesses at a trusted source of their tenant: ${percent(besiegedPaired, besieged)}`);
   expect(findings).toEqual([]);
   expect(paired / honest).toBeGreaterThanOrEqual(0.999);
+  expect(besiegedPaired / besieged).toBeGreaterThanOrEqual(0.999);
 });
 
 it('in 1,000 stories of registrations each is answered as its code is, whatever the clocks of the instances say', async () => {

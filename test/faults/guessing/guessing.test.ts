@@ -5,18 +5,19 @@ import { runAttacks, runSchedule } from './run-attacks.ts';
 import { runRegistrations } from './run-registrations.ts';
 import type { Place, Step } from './schedule.ts';
 
-it('in 1,500 attacks no code is tried more often than it may be, nothing tells right from wrong, and trusted TVs pair', async () => {
-  const tally = await runAttacks({ schedules: 1_500, seed: 'quick' });
+it('in 1,000 attacks no code is tried more often than it may be, nothing tells right from wrong, and trusted TVs pair', async () => {
+  const tally = await runAttacks({ schedules: 1_000, seed: 'quick' });
   expect(tally.findings).toEqual([]);
-  expect(tally.honest).toBeGreaterThan(500);
+  expect(tally.honest).toBeGreaterThan(300);
   expect(tally.paired).toBe(tally.honest);
   // As far as it may go, and no attack further.
-  expect(tally.peak).toBe(188);
+  expect(tally.peak).toBe(198);
+  expect(tally.besiegedPaired).toBe(tally.besieged);
 }, 60_000);
 
 it('the same of attacks that nobody thought of', async () => {
   const by = fc.nat(2);
-  const from = fc.constantFrom<Place>(0, 1, 'fresh', 'fresh', 'fresh prefix', 'rotating', 'foothold', 'home');
+  const from = fc.constantFrom<Place>(0, 1, 'fresh', 'fresh', 'fresh prefix', 'rotating', 'one /60', 'one /48', 'foothold', 'home');
   const of = fc.constantFrom('victim' as const, 'own' as const);
   const step: fc.Arbitrary<Step> = fc.oneof(
     fc.record({ do: fc.constant('wait' as const), ms: fc.oneof(fc.nat(1_000_000), fc.constantFrom(899_999, 900_000)) }),
@@ -34,7 +35,7 @@ it('the same of attacks that nobody thought of', async () => {
     fc.asyncProperty(skewsMs, fc.array(step, { maxLength: 25 }), async (skews, steps) => {
       const tally = await runSchedule({ kind: 'any', skewsMs: skews, steps: [...settled, ...steps] });
       expect(tally.findings).toEqual([]);
-      expect(tally.paired).toBe(tally.honest);
+      expect([tally.paired, tally.besiegedPaired]).toEqual([tally.honest, tally.besieged]);
     }),
     { numRuns: 150 },
   );

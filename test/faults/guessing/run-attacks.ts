@@ -16,6 +16,13 @@ const fixed: Partial<Record<Place, Address>> = {
   home: { address: '198.51.100.77', source: '198.51.100.77' },
 };
 
+/** A /64 of one and the same prefix each time. */
+const insideOf: Partial<Record<Place, (n: number) => string>> = {
+  'one /60': (n) => `2001:db8:fffc:12${(n % 13).toString(16)}`,
+  'one /56': (n) => `2001:db8:fffd:12${(n % 256).toString(16).padStart(2, '0')}`,
+  'one /48': (n) => `2001:db8:fffe:${(n * 0x101).toString(16)}`,
+};
+
 interface Address {
   address: string;
   /** What counts as one: of IPv6 the /64. */
@@ -69,7 +76,8 @@ class Attack {
 
   constructor({ skewsMs, steps }: Schedule, plant: Plant | undefined) {
     this.#town = new Town(skewsMs, plant);
-    this.#isBesieged = steps.some((step) => step.do === 'guess' && step.from === 'foothold');
+    const isInside = (place: Place) => place === 'foothold' || (typeof place === 'number' && place >= 50);
+    this.#isBesieged = steps.some((step) => step.do === 'guess' && isInside(step.from));
   }
 
   async run(steps: readonly Step[]): Promise<Tally> {
@@ -169,6 +177,8 @@ class Attack {
     if (known) return known;
     if (typeof place === 'number') return { address: `203.0.113.${place}`, source: `203.0.113.${place}` };
     const n = ++this.#addresses;
+    const within = insideOf[place];
+    if (within) return { address: `${within(n)}::1`, source: within(n) };
     if (place === 'rotating') return { address: `2001:db8:ffff:1::${n.toString(16)}`, source: '2001:db8:ffff:1' };
     const ipv4 = `10.0.${n >> 8}.${n & 255}`;
     if (place === 'fresh') return { address: ipv4, source: ipv4 };
@@ -210,6 +220,8 @@ export async function runAttacks({ schedules, seed, plant, enough = 10 }: Size):
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
   }
+  if (sum.besiegedPaired < honestShare * sum.besieged)
+    sum.findings.push(`of ${sum.besieged} TVs at trusted sources of a tenant with a guest who guesses only ${sum.besiegedPaired} paired`);
   if (sum.paired < honestShare * sum.honest) sum.findings.push(`of ${sum.honest} TVs at trusted sources only ${sum.paired} paired`);
   return sum;
 }

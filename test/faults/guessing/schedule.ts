@@ -9,8 +9,11 @@ export type Place =
   /** An address that nobody has used before, or a /64. */
   | 'fresh'
   | 'fresh prefix'
-  /** Another address of one and the same /64 each time. */
+  /** Another address of one and the same /64 each time, or another /64 of the same /60, /56 or /48. */
   | 'rotating'
+  | 'one /60'
+  | 'one /56'
+  | 'one /48'
   /** Of the tenant under attack: places where its credentials work, and one of them at which an attacker sits, too. */
   | 'venue 0'
   | 'venue 1'
@@ -93,6 +96,41 @@ const kinds: Record<string, Compose> = {
     guess(pick, 'rotating', pick.whole(1, 12)),
     pair(pick),
   ],
+  'thirteen /64s': (pick) => [guess(pick, 'one /60', 13 * 10), hit(pick, 'victim', 'fresh'), guess(pick, 'fresh', 3), pair(pick)],
+  'rotation in a /48': (pick) => [
+    guess(pick, pick.one('one /60', 'one /56', 'one /48'), pick.whole(5, 40)),
+    gap(pick),
+    guess(pick, pick.one('one /60', 'one /56', 'one /48'), pick.whole(5, 40)),
+    guess(pick, 'fresh', 2),
+    pair(pick),
+  ],
+  'few customers': (pick) => [
+    ...Array.from({ length: pick.whole(13, 16) }, (_, source) => guess(pick, source, 11)),
+    guess(pick, many(pick), pick.whole(3, 100)),
+    pair(pick),
+  ],
+  guests: (pick) => [
+    ...(pick.one(true, true, false) ? flood(pick) : []),
+    ...Array.from({ length: pick.whole(1, 12) }, (_, n) => 50 + n).flatMap((source): Step[] => [
+      { do: 'work', of: 'victim', from: source, by: pick.by() },
+      guess(pick, source, pick.whole(1, 40)),
+      hit(pick, 'victim', source),
+      pair(pick),
+    ]),
+    pick.one<Step>(pair(pick), { do: 'restart', by: pick.by() }),
+    ...([0, 1, 2] as const).map((at): Step => ({ do: 'pair', at, by: pick.by() })),
+  ],
+  /** As many as it takes to use up what a tenant has: here nobody is promised to pair. */
+  'too many guests': (pick) => [
+    guess(pick, many(pick), 140),
+    ...Array.from({ length: pick.whole(20, 26) }, (_, n) => 50 + n).flatMap((source): Step[] => [
+      { do: 'work', of: 'victim', from: source, by: pick.by() },
+      guess(pick, source, 24),
+      hit(pick, 'victim', source),
+    ]),
+    gap(pick),
+    guess(pick, many(pick), pick.whole(1, 40)),
+  ],
   'few sources': (pick) => [0, 1].flatMap((source) => [guess(pick, source, pick.whole(6, 12), 100), hit(pick, 'victim', source)]),
   'known codes between': (pick) =>
     [0, 1, 2, 3].flatMap(() => [guess(pick, 0, pick.whole(1, 5)), hit(pick, pick.one('victim', 'own'), 0), pair(pick)]),
@@ -128,7 +166,7 @@ const kinds: Record<string, Compose> = {
 };
 
 /** Those in which all sources together come to their limit take long: one of these for each fifteen others. */
-const long = ['burst', 'window edges', 'drip', 'typing errors', 'from home', 'foothold'];
+const long = ['burst', 'window edges', 'drip', 'typing errors', 'from home', 'foothold', 'guests', 'too many guests', 'few customers'];
 const short = Object.keys(kinds).filter((kind) => !long.includes(kind));
 const kindOf = (number: number) => (number % 16 === 0 ? long[(number / 16) % long.length] : short[number % short.length]) as string;
 

@@ -26,6 +26,20 @@ const forgetting = async (attempts: Attempting, sources: readonly string[]): Pro
   await attempts(sources, change);
 };
 
+/** Shows the count of all sources as empty until it is full: then nobody's share gets smaller. */
+const withoutShares =
+  (attempts: Attempting): Attempting =>
+  (sources, change) =>
+    attempts(sources, (known, nowMs) => {
+      const place = sources.indexOf('*');
+      const all = known[place];
+      const times = all?.times.filter((time) => time > nowMs - lifetimeMs) ?? [];
+      if (!all || times.length >= 128) return change(known, nowMs);
+      const { attempts: changed, result } = change(known.with(place, { ...all, times: [] }), nowMs);
+      const next = changed[place] as Attempts;
+      return { attempts: changed.with(place, { ...next, times: [...times, ...next.times] }), result };
+    });
+
 const isTooMany = (error: unknown) => error instanceof SignageError && error.code === 'too_many_attempts';
 
 const bugs: Record<string, Plant> = {
@@ -72,13 +86,24 @@ const bugs: Record<string, Plant> = {
   'no limit for all sources together': {
     attempts: (attempts) => showing(attempts, (known, source) => (source === '*' ? undefined : known)),
   },
-  '60 more for each trusted source, and not for their tenant': {
-    attempts: (attempts) => showing(attempts, (known, source) => (source.startsWith('tenant/') ? undefined : known)),
+  'no limit for the trusted sources of a tenant together': {
+    attempts: (attempts) => showing(attempts, (known, source) => (/^tenant\/[^/]+$/.test(source) ? undefined : known)),
+  },
+  'one trusted source may use all that its tenant has': {
+    attempts: (attempts) => showing(attempts, (known, source) => (/^tenant\/[^/]+\//.test(source) ? undefined : known)),
+  },
+  'few sources may use up what all have': { attempts: withoutShares },
+  'no limit for an IPv6 /56': {
+    attempts: (attempts) => showing(attempts, (known, source) => (source.endsWith('/56') ? undefined : known)),
+  },
+  'no limit for an IPv6 /48': {
+    attempts: (attempts) => showing(attempts, (known, source) => (source.endsWith('/48') ? undefined : known)),
   },
   'another tenant’s code counts for nothing': {
     limit: (limit, { shared }) => ({
       async judge(from, owner) {
-        const keys = [from.address as string, '*', 'tenant/own', 'tenant/victim'];
+        const tenants = ['tenant/own', 'tenant/victim'];
+        const keys = [from.address as string, '*', ...tenants, ...tenants.map((tenant) => `${tenant}/${from.address}`)];
         const before = await shared(keys, (known) => ({ attempts: known, result: known }));
         try {
           await limit.judge(from, owner);

@@ -106,7 +106,7 @@ async function serveTelling(options: ServeOptions = {}) {
   const service = await serve(options);
   const fetch: Pass = (request) => {
     options.log?.debug({ authorization: request.headers.get('authorization') }, 'request');
-    return service.fetch(request);
+    return service.fetch(request, { remoteAddress: '127.0.0.1' });
   };
   const listener = await listen({ host: '127.0.0.1', port: 0, fetch, onError: () => {} });
   const close = () => listener.close().then(service.close);
