@@ -1,5 +1,5 @@
 import { exec } from 'node:child_process';
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -131,7 +131,20 @@ describe('signage serve refuses', () => {
     expect(code).toBe(5);
     expect(err).toContain(`127.0.0.1:${port}`);
     expect(err).toContain('--port 0');
+    expect(existsSync(join(data, 'admin-token'))).toBe(false);
     await stop();
+    const next = await start(['--data', data]);
+    expect(await me(next.url, readFileSync(join(data, 'admin-token'), 'utf8').trim())).toBe(200);
+  });
+
+  it('a data folder where it cannot write its token, and makes another token once it can', async () => {
+    const data = newFolder();
+    expect((await refused(['--data', data, '--host', '192.0.2.1'])).code).toBe(2);
+    mkdirSync(join(data, 'admin-token'));
+    const { code, err } = await refused(['--data', data]);
+    expect(code).toBe(1);
+    expect(err).toContain('SIGNAGE_ADMIN_TOKEN');
+    rmdirSync(join(data, 'admin-token'));
     const next = await start(['--data', data]);
     expect(await me(next.url, readFileSync(join(data, 'admin-token'), 'utf8').trim())).toBe(200);
   });
