@@ -113,18 +113,20 @@ async function runUntilInterrupted(running: Running, settings: ServeValues, log:
   await Promise.all([demo, residents]);
 }
 
+/** Other users of a machine can read the command lines of all processes. */
+function warnOfVisibleSecrets(flags: Flags, log: LogSink): void {
+  const where = 'stands in the command line, for everybody on this machine to read: use';
+  if (showsPassword(flags)) log.warn({}, `The database password ${where} SIGNAGE_STORE or --store-file.`);
+  if (flags.metricsToken !== undefined) log.warn({}, `The metrics token ${where} SIGNAGE_METRICS_TOKEN or --metrics-token-file.`);
+}
+
 /** `signage serve`: runs the service until SIGINT or SIGTERM, then ends it in good order. */
 export async function runService(context: Context, flags: Flags): Promise<number> {
   const given = readSettings(serveSettings, flags, context.io.env);
   const settings = { ...given, store: await givenStore(given) };
   requireTokenPlace(settings, context.io);
   const log = makeLog({ io: context.io, clock: context.clock, level: settings.logLevel, format: settings.logFormat });
-  if (showsPassword(flags)) {
-    log.warn(
-      {},
-      'The database password stands in the command line, for everybody on this machine to read: use SIGNAGE_STORE or --store-file.',
-    );
-  }
+  warnOfVisibleSecrets(flags, log);
   const running = await start(settings, log, context);
   try {
     await runUntilInterrupted(running, settings, log, context);

@@ -205,6 +205,22 @@ describe('TLS', () => {
   });
 });
 
+describe('--metrics-token', () => {
+  it('warns that other users can read the command line, names the alternatives, and does not repeat the token', async () => {
+    const env = { SIGNAGE_ADMIN_TOKEN: given };
+    const { io, url } = await start(['--store', 'memory', '--metrics-token', 'let-prometheus-in'], { env });
+    expect(io.err()).toMatch(/metrics token stands in the command line.*SIGNAGE_METRICS_TOKEN or --metrics-token-file/);
+    expect(io.out() + io.err()).not.toContain('let-prometheus-in');
+    expect((await fetch(`${url}/metrics`, { headers: { authorization: 'Bearer let-prometheus-in' } })).status).toBe(200);
+  });
+
+  it('does not warn of SIGNAGE_METRICS_TOKEN', async () => {
+    const env = { SIGNAGE_ADMIN_TOKEN: given, SIGNAGE_METRICS_TOKEN: 'let-prometheus-in' };
+    const { io } = await start(['--store', 'memory'], { env });
+    expect(io.err()).not.toContain('metrics token');
+  });
+});
+
 describe('--metrics-token-file', () => {
   it('opens nothing to other tokens, and is not shown', async () => {
     const file = join(folder, 'metrics-token');
