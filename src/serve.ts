@@ -30,6 +30,9 @@ const { version } = createRequire(import.meta.url)('../package.json') as { versi
 
 export type { RequestInfo };
 
+const takeBackFailed =
+  'The start failed, and the platform token that it made could not be deleted: give the next start one in SIGNAGE_ADMIN_TOKEN.';
+
 export interface Running {
   url: string;
   /** The platform token: the given one, or the one made on empty storage; `undefined` on later starts without one. */
@@ -62,6 +65,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
   const stops = makeStops();
   stops.push(() => opened.close());
   const metrics = makeMetrics(version);
+  let takeBack: (() => Promise<void>) | undefined;
   try {
     const playlists = await openPlaylists(opened, { onDemand, objectStore }, { clock, random, log, metrics, stops });
     const onLockOut = ({ scope, source }: LockOut) => {
@@ -95,6 +99,11 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     const onError = (error: Error) => log.error({ err: error }, 'The listener met an error; it goes on.');
     const refuse = makeRefuse({ newId: services.kit.newId, corsOrigins: options.corsOrigins ?? [] });
     const loadShed = makeLoadShed({ clock, random, refuse: refuse.request, ...shedWatch(metrics, log) });
+    // Before the port is open: whoever reaches the service finds its tenant and its platform token.
+    const bootstrapped = await bootstrap(services.kit, options.adminToken, options.makesToken);
+    const adminToken = bootstrapped.token;
+    takeBack = bootstrapped.takeBack;
+    if (adminToken !== undefined && takeBack) await options.keepToken?.(adminToken);
     const listener = await listen({
       host,
       port,
@@ -107,8 +116,6 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       refuse,
     });
     stops.push(listener.close);
-    // Not before the port is ours: the token of a first start that fails would be lost.
-    const adminToken = await bootstrap(services.kit, options.adminToken, options.makesToken);
     if (options.demo) await fillWithDemo(services, listener.url);
     let closed: Promise<void> | undefined;
     const close = () => {
@@ -117,6 +124,8 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     };
     return { url: listener.url, adminToken, fetch: mount.fetch, replaceTls: listener.replaceTls, close: () => (closed ??= close()) };
   } catch (error) {
+    // Nobody has seen a token that a failed start made: the next start makes another.
+    await takeBack?.().catch((err: unknown) => log.warn({ err }, takeBackFailed));
     await stops.all();
     throw error;
   }

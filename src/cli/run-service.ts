@@ -1,7 +1,8 @@
+import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { LogSink } from '../domain/log.ts';
 import { type Running, serve } from '../serve.ts';
-import { requireTokenPlace, settleToken } from './admin-token.ts';
+import { keepToken, knownToken, requireTokenPlace } from './admin-token.ts';
 import { readAwsSettings } from './aws-settings.ts';
 import type { Context, Flags } from './context.ts';
 import { runDemo } from './demo.ts';
@@ -28,7 +29,8 @@ async function start(settings: ServeValues, log: LogSink, { io, clock, random }:
       'Without TLS, keys and tokens cross the network in clear: use --tls-cert and --tls-key, or a proxy that speaks HTTPS.',
     );
   }
-  return serve({
+  let kept: string | undefined;
+  const running = serve({
     ...{ host, port, codeTtlMinutes, retentionDays, authGraceSeconds, trustProxy, demo, clock, random, log },
     store: storePlace(settings),
     database: {
@@ -38,6 +40,9 @@ async function start(settings: ServeValues, log: LogSink, { io, clock, random }:
     },
     // The token of a first start is shown, or goes into the data folder: with a database and no terminal there is no place for it.
     makesToken: settings.store === 'json' || io.stdout.isTTY,
+    keepToken: async (token) => {
+      kept = await keepToken(token, settings, io);
+    },
     corsOrigins: settings.corsOrigin,
     faults: settings.fault,
     aws: readAwsSettings(io),
@@ -46,6 +51,11 @@ async function start(settings: ServeValues, log: LogSink, { io, clock, random }:
     ...(tls && { tls }),
     ...(metricsToken && { metricsToken }),
     ...(io.env.SIGNAGE_ADMIN_TOKEN && { adminToken: io.env.SIGNAGE_ADMIN_TOKEN }),
+  });
+  return running.catch(async (error: unknown) => {
+    // A start that fails takes its token back.
+    if (kept !== undefined) await rm(kept, { force: true });
+    throw error;
   });
 }
 
@@ -83,7 +93,7 @@ async function tryToSaveContext(running: Running, token: string | undefined, set
 /** Tells people that the service runs, and where; then lets it run until it is interrupted. */
 async function runUntilInterrupted(running: Running, settings: ServeValues, log: LogSink, context: Context): Promise<void> {
   const { io, interrupted } = context;
-  const known = await settleToken(running.adminToken, settings, io);
+  const known = await knownToken(running.adminToken, settings, io);
   if (known.file && running.adminToken) log.info({ file: resolve(known.file) }, 'The platform token is in this file.');
   log.info({ url: running.url }, 'The service is ready.');
   io.stdout.write(
@@ -103,18 +113,20 @@ async function runUntilInterrupted(running: Running, settings: ServeValues, log:
   await Promise.all([demo, residents]);
 }
 
+/** Other users of a machine can read the command lines of all processes. */
+function warnOfVisibleSecrets(flags: Flags, log: LogSink): void {
+  const where = 'stands in the command line, for everybody on this machine to read: use';
+  if (showsPassword(flags)) log.warn({}, `The database password ${where} SIGNAGE_STORE or --store-file.`);
+  if (flags.metricsToken !== undefined) log.warn({}, `The metrics token ${where} SIGNAGE_METRICS_TOKEN or --metrics-token-file.`);
+}
+
 /** `signage serve`: runs the service until SIGINT or SIGTERM, then ends it in good order. */
 export async function runService(context: Context, flags: Flags): Promise<number> {
   const given = readSettings(serveSettings, flags, context.io.env);
   const settings = { ...given, store: await givenStore(given) };
   requireTokenPlace(settings, context.io);
   const log = makeLog({ io: context.io, clock: context.clock, level: settings.logLevel, format: settings.logFormat });
-  if (showsPassword(flags)) {
-    log.warn(
-      {},
-      'The database password stands in the command line, for everybody on this machine to read: use SIGNAGE_STORE or --store-file.',
-    );
-  }
+  warnOfVisibleSecrets(flags, log);
   const running = await start(settings, log, context);
   try {
     await runUntilInterrupted(running, settings, log, context);

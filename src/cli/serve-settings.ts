@@ -43,7 +43,7 @@ export const serveSettings = {
   metricsToken: text(
     '--metrics-token <token>',
     'SIGNAGE_METRICS_TOKEN',
-    'lets others than this machine read /metrics; better put into a file',
+    'lets others than this machine read /metrics; other users of the machine can read it here, so use the variable or the file',
   ),
   metricsTokenFile: text('--metrics-token-file <file>', 'SIGNAGE_METRICS_TOKEN_FILE', 'file that holds the metrics token'),
   fault: repeated('--fault <rule>', 'misbehave on purpose, such as "GET /devices/*/playlist=500:10%": see docs/simulator.md'),

@@ -11,11 +11,9 @@ export const tokenCreation = z
   .strictObject({
     name: recordName,
     role,
-    expiresAt: isoInput
-      .nullish()
-      .meta({
-        description: 'When it ends, in the future, and no later than the token that makes it. Default: when that one ends, or never.',
-      }),
+    expiresAt: isoInput.nullish().meta({
+      description: 'When it ends, in the future, and no later than the token that makes it. Default: when that one ends, or never.',
+    }),
     venueIds: z
       .array(recordId, venueCount)
       .min(1, venueCount)

@@ -38,6 +38,8 @@ export interface ServeOptions {
   adminToken?: string;
   /** Whether a first start without that makes one; it does unless said. Else it is refused: where nobody would see the new one. */
   makesToken?: boolean;
+  /** Receives the token that a first start made, before the service listens. The start fails when this rejects, and the token is deleted. */
+  keepToken?: (token: string) => void | Promise<void>;
   /** Fills an empty store with a venue, screens and playlists, and serves their media. */
   demo?: boolean;
   /** Says what screens are to play now, before what was published: as a function … */

@@ -15,23 +15,31 @@ export function checkAdminToken(adminToken: string | undefined): void {
   throw new SignageError('invalid_option', 'The admin token must be mak_ and at least 24 characters of A-Z, a-z and 0-9.');
 }
 
+/** The platform token of a start. */
+export interface Bootstrapped {
+  /** The given token, or the one that this start made. */
+  token: string | undefined;
+  /** Set when this start made the token: deletes it again, so that the next start makes another. */
+  takeBack?: () => Promise<void>;
+}
+
 /**
- * Makes the service usable at start (docs/protocol.md §5.2): on empty storage a tenant `default` and one platform token, which is returned
- * and nowhere else to be had; where `makesToken` is false it must be given then. A given token is the bootstrap token, at every start: a changed value
- * replaces the former.
+ * Makes the service usable at start (docs/protocol.md §5.2): a tenant `default` on empty storage, and a platform token where there is none.
+ * That token is returned, and nobody can read it later. Where `makesToken` is false, a first start must be given one. A given token is the
+ * bootstrap token at every start: a changed value replaces the former. All of it is durable when the promise resolves.
  */
-export async function bootstrap(kit: SystemKit, adminToken: string | undefined, makesToken = true): Promise<string | undefined> {
+export async function bootstrap(kit: SystemKit, adminToken: string | undefined, makesToken = true): Promise<Bootstrapped> {
   for (let tries = 1; ; tries++) {
     try {
       return await begin(kit, adminToken, makesToken);
     } catch (error) {
-      // Another instance began the same store at the same moment: what it has made is found the next time.
+      // Another instance began the same store at the same moment. The next try finds its records.
       if (!hasCode(error, 'conflict') || tries === mostTries) throw error;
     }
   }
 }
 
-async function begin(kit: SystemKit, adminToken: string | undefined, makesToken: boolean): Promise<string | undefined> {
+async function begin(kit: SystemKit, adminToken: string | undefined, makesToken: boolean): Promise<Bootstrapped> {
   const { items } = await kit.store.list('tenants', { limit: 1 });
   const empty = items.length === 0;
   if (empty && adminToken === undefined && !makesToken) {
@@ -40,12 +48,14 @@ async function begin(kit: SystemKit, adminToken: string | undefined, makesToken:
       'The store is empty, and nobody would see the platform token that a first start makes: set SIGNAGE_ADMIN_TOKEN to mak_ and at least 24 letters and digits.',
     );
   }
-  const token = adminToken ?? (empty ? makeKey('mak_', kit.random) : undefined);
-  await kit.store.write(async (tx) => {
+  const made = adminToken === undefined && makesToken ? makeKey('mak_', kit.random) : undefined;
+  const madeId = await kit.store.write(async (tx) => {
     if (empty) await makeDefaultTenant(kit, tx);
-    if (token !== undefined) await putPlatformToken(kit, tx, token, adminToken !== undefined);
+    if (adminToken !== undefined) await putGivenToken(kit, tx, adminToken);
+    return made === undefined ? undefined : putFirstToken(kit, tx, made);
   });
-  return token;
+  if (madeId === undefined) return { token: adminToken };
+  return { token: made, takeBack: () => takeBack(kit, madeId) };
 }
 
 async function makeDefaultTenant(kit: SystemKit, tx: Tx): Promise<void> {
@@ -63,26 +73,54 @@ function freeName(wanted: string, others: Token[]): string {
   return name;
 }
 
-async function putPlatformToken(kit: SystemKit, tx: Tx, token: string, given: boolean): Promise<void> {
+const platformTokens = (tx: Tx) => tx.select('tokens', 'role', ['platform']);
+
+async function recordToken(kit: SystemKit, tx: Tx, verb: string, { id, name, role }: Token): Promise<void> {
+  await recordChange(kit, tx, by, { action: `token.${verb}`, subject: { kind: 'token', id }, tenantId: null, details: { name, role } });
+}
+
+async function putToken(kit: SystemKit, tx: Tx, row: Omit<Token, 'id' | 'tenantId' | 'role' | 'createdAt'>): Promise<string> {
+  const token: Token = { ...row, id: kit.newId(), tenantId: null, role: 'platform', createdAt: tx.now };
+  await tx.put('tokens', token);
+  await recordToken(kit, tx, 'create', token);
+  return token.id;
+}
+
+/** Returns the id of the new token; nothing where there is a platform token already. */
+async function putFirstToken(kit: SystemKit, tx: Tx, token: string): Promise<string | undefined> {
+  const there = await platformTokens(tx);
+  return there.length > 0 ? undefined : putToken(kit, tx, { name: 'first start', hash: hashKey(token), bootstrap: false });
+}
+
+async function takeBack(kit: SystemKit, id: string): Promise<void> {
+  await kit.store.write(async (tx) => {
+    const row = await tx.get('tokens', id);
+    if (row === undefined) return;
+    await tx.delete('tokens', id);
+    await recordToken(kit, tx, 'delete', row);
+  });
+}
+
+async function putGivenToken(kit: SystemKit, tx: Tx, token: string): Promise<void> {
   const hash = hashKey(token);
-  const change = (verb: string, { id, name, role }: Token) => {
-    return { action: `token.${verb}`, subject: { kind: 'token', id }, tenantId: null, details: { name, role } };
-  };
-  const there = await tx.select('tokens', 'role', ['platform']);
-  const former = there.filter((row) => given && row.bootstrap && row.hash !== hash);
-  for (const row of former) {
-    await tx.delete('tokens', row.id);
-    await recordChange(kit, tx, by, change('delete', row));
-  }
-  const same = there.find((row) => row.hash === hash);
-  if (same?.bootstrap === given) return;
-  // What the operator names as the bootstrap token does not end.
-  if (same) return tx.put('tokens', { ...same, bootstrap: given, expiresAt: null });
-  if (await tx.find('tokens', 'hash', hash))
+  const same = await tx.find('tokens', 'hash', hash);
+  if (same && same.role !== 'platform') {
     throw new SignageError('invalid_option', 'The admin token is a token of a tenant: choose another.');
-  const others = there.filter((row) => !former.includes(row));
-  const name = freeName(given ? 'bootstrap' : 'first start', others);
-  const row: Token = { id: kit.newId(), tenantId: null, name, role: 'platform', hash, createdAt: tx.now, bootstrap: given };
-  await tx.put('tokens', row);
-  await recordChange(kit, tx, by, change('create', row));
+  }
+  const others = (await platformTokens(tx)).filter((row) => row.hash !== hash);
+  for (const row of others.filter(({ bootstrap }) => bootstrap)) {
+    await tx.delete('tokens', row.id);
+    await recordToken(kit, tx, 'delete', row);
+  }
+  if (same?.bootstrap) return;
+  if (same) {
+    // The operator's bootstrap token does not expire.
+    await tx.put('tokens', { ...same, bootstrap: true, expiresAt: null });
+    return;
+  }
+  const name = freeName(
+    'bootstrap',
+    others.filter(({ bootstrap }) => !bootstrap),
+  );
+  await putToken(kit, tx, { name, hash, bootstrap: true });
 }

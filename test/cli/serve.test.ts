@@ -1,5 +1,5 @@
 import { exec } from 'node:child_process';
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -131,7 +131,20 @@ describe('signage serve refuses', () => {
     expect(code).toBe(5);
     expect(err).toContain(`127.0.0.1:${port}`);
     expect(err).toContain('--port 0');
+    expect(existsSync(join(data, 'admin-token'))).toBe(false);
     await stop();
+    const next = await start(['--data', data]);
+    expect(await me(next.url, readFileSync(join(data, 'admin-token'), 'utf8').trim())).toBe(200);
+  });
+
+  it('a data folder where it cannot write its token, and makes another token once it can', async () => {
+    const data = newFolder();
+    expect((await refused(['--data', data, '--host', '192.0.2.1'])).code).toBe(2);
+    mkdirSync(join(data, 'admin-token'));
+    const { code, err } = await refused(['--data', data]);
+    expect(code).toBe(1);
+    expect(err).toContain('SIGNAGE_ADMIN_TOKEN');
+    rmdirSync(join(data, 'admin-token'));
     const next = await start(['--data', data]);
     expect(await me(next.url, readFileSync(join(data, 'admin-token'), 'utf8').trim())).toBe(200);
   });
@@ -189,6 +202,22 @@ describe('TLS', () => {
     const refused = fakeIo({ env: { SIGNAGE_ADMIN_TOKEN: given } });
     expect(await main(['serve', '--store', 'memory', '--host', '192.0.2.1', '--port', '0'], refused)).toBe(2);
     expect(refused.err()).toContain('Without TLS');
+  });
+});
+
+describe('--metrics-token', () => {
+  it('warns that other users can read the command line, names the alternatives, and does not repeat the token', async () => {
+    const env = { SIGNAGE_ADMIN_TOKEN: given };
+    const { io, url } = await start(['--store', 'memory', '--metrics-token', 'let-prometheus-in'], { env });
+    expect(io.err()).toMatch(/metrics token stands in the command line.*SIGNAGE_METRICS_TOKEN or --metrics-token-file/);
+    expect(io.out() + io.err()).not.toContain('let-prometheus-in');
+    expect((await fetch(`${url}/metrics`, { headers: { authorization: 'Bearer let-prometheus-in' } })).status).toBe(200);
+  });
+
+  it('does not warn of SIGNAGE_METRICS_TOKEN', async () => {
+    const env = { SIGNAGE_ADMIN_TOKEN: given, SIGNAGE_METRICS_TOKEN: 'let-prometheus-in' };
+    const { io } = await start(['--store', 'memory'], { env });
+    expect(io.err()).not.toContain('metrics token');
   });
 });
 

@@ -105,6 +105,14 @@ describe('signage store migrate', () => {
     expect([again.code, again.stdout, again.stderr]).toEqual([0, '', 'The schema is up to date.\n']);
   });
 
+  it('warns of a password in the command line, and does not repeat it', async () => {
+    const url = new URL(await freshDatabase());
+    url.password = 's3cret';
+    const run = await runCli(['store', 'migrate', '--store', url.href]);
+    expect([run.code, run.stderr]).toEqual([0, expect.stringContaining('The database password stands in the command line')]);
+    expect(run.stdout + run.stderr).not.toContain('s3cret');
+  });
+
   it('2 where there is no database to bring up to date', async () => {
     for (const store of ['json', 'memory']) expect((await migrate(store)).code).toBe(2);
   });

@@ -2,7 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ServeOptions } from '../../src/serve/serve-options.ts';
-import { type Running, serve } from '../../src/serve.ts';
+import { type Running, serve, serveOn } from '../../src/serve.ts';
+import { openStore } from '../../src/store/open.ts';
+import { overriding, withTx } from '../support/planted-store.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 let running: Running | undefined;
@@ -148,6 +150,21 @@ describe('SIGNAGE_ADMIN_TOKEN', () => {
     await expect(start(folder, { adminToken: token })).rejects.toMatchObject({ code: 'invalid_option' });
     await start(folder);
     expect((await ask(token, '/v1/me')).body.role).toBe('viewer');
+  });
+
+  it('is not taken for a tenant’s token when another instance puts it between two reads', async () => {
+    const folder = await temporaryFolder();
+    await start(folder, { adminToken: first });
+    await running?.close();
+    const open: typeof openStore = async (...given) => {
+      const store = await openStore(...given);
+      return overriding(
+        store,
+        withTx(store, () => ({ select: async () => [] })),
+      );
+    };
+    running = await serveOn(open, { port: 0, store: folder, adminToken: first });
+    expect((await ask(first, '/v1/me')).status).toBe(200);
   });
 
   it.each([

@@ -3,13 +3,13 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { on, once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { chmod, chown, cp, mkdtemp, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
+import { freePort } from './free-port.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 
 /** A role that must show its password; all others are let in. */
@@ -43,15 +43,6 @@ function account(): Account | undefined {
   const [, , uid, gid] = line?.split(':') ?? [];
   if (uid === undefined) throw new Error('PostgreSQL does not run as root, and there is no user postgres or nobody to run it as.');
   return { uid: Number(uid), gid: Number(gid) };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** The binaries where their user can run them: a checkout in root's own folder is closed to others, and they are copied. */

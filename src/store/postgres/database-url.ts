@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isIPv4 } from 'node:net';
 import { SignageError } from '../../domain/error.ts';
 
 /** Where a database is, and as whom it is asked. */
@@ -28,8 +29,21 @@ function decoded(text: string): string {
   }
 }
 
-function tlsOf(query: URLSearchParams, isLocal: boolean): DatabaseAddress['ssl'] {
-  const mode = query.get('sslmode') ?? (isLocal ? 'disable' : 'prefer');
+/**
+ * Whether connections to the host cannot leave this machine: a Unix socket, or a loopback address. Of names, `localhost` alone counts, for others may be
+ * looked up in the network.
+ */
+function isLocal(host: string): boolean {
+  return host.startsWith('/') || host.toLowerCase() === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
+}
+
+/** A certificate authority that the URL names is one to verify with, on this machine too. */
+function defaultMode(host: string, query: URLSearchParams): (typeof modes)[number] {
+  return isLocal(host) && !query.has('sslrootcert') ? 'disable' : 'verify-full';
+}
+
+function tlsOf(host: string, query: URLSearchParams): DatabaseAddress['ssl'] {
+  const mode = query.get('sslmode') ?? defaultMode(host, query);
   if (!modes.some((one) => one === mode)) throw wrong(`sslmode must be one of ${modes.join(', ')}.`);
   if (mode === 'disable') return false;
   if (mode === 'prefer') return 'prefer';
@@ -54,9 +68,9 @@ function certificates(file: string): string {
 }
 
 /**
- * Reads `postgres://user:password@host:port/database?sslmode=verify-full&sslrootcert=ca.pem`. `host=/folder` names a Unix socket's folder. Without
- * `sslmode`, TLS is used if the server has it, and its certificate is not checked; never on this machine. `prepare=false` is for poolers that share
- * sessions, such as PgBouncer in `transaction` mode. Throws `invalid_option`; no message shows the password.
+ * Reads `postgres://user:password@host:port/database?sslmode=verify-full&sslrootcert=ca.pem`. `host=/folder` names a Unix socket's folder. Default of
+ * `sslmode`: `verify-full`, and `disable` on this machine. `prepare=false` is for poolers that share sessions, such as PgBouncer in `transaction` mode. Throws
+ * `invalid_option`; no message shows the password.
  */
 export function parseDatabaseUrl(url: string): DatabaseAddress {
   if (!URL.canParse(url)) throw wrong('it must look like postgres://user:password@host:5432/database.');
@@ -68,10 +82,10 @@ export function parseDatabaseUrl(url: string): DatabaseAddress {
   if (host === '') throw wrong('it names no host.');
   if (database === '' || database.includes('/')) throw wrong('it must name one database: postgres://user@host/database.');
   if (username === '') throw wrong('it must name a user: postgres://user@host/database.');
-  const isLocal = host.startsWith('/') || ['localhost', '127.0.0.1', '::1'].includes(host);
+  if (port === '0') throw wrong('its port must be from 1 to 65535.');
   return {
     ...{ host, port: port === '' ? 5432 : Number(port), database },
-    ...{ user: decoded(username), password: decoded(password), ssl: tlsOf(query, isLocal) },
+    ...{ user: decoded(username), password: decoded(password), ssl: tlsOf(host, query) },
     applicationName: query.get('application_name') ?? 'signage',
     isPooled: isPooled(query.get('prepare') ?? 'true'),
   };

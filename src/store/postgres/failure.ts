@@ -10,7 +10,7 @@ const systemCodes =
   /^(ECONN|EHOST|ENET|EPIPE|ENOTFOUND|ENOENT|EACCES|EAI_|ETIMEDOUT|ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_)/;
 /** What the library says without a code. */
 const lostMessages =
-  /^(Connection terminated|timeout expired|Client (has encountered a connection error|was closed)|The server does not support SSL)/;
+  /^(Connection terminated|timeout expired|Client (has encountered a connection error|was closed)|The server does not support SSL|There was an error establishing an SSL)/;
 
 /** The database did not answer in time. */
 export class Silence extends Error {}
@@ -25,6 +25,20 @@ export function isLost(error: unknown): boolean {
   // 08: connection exceptions; 57P: the server is stopping or starting; 25006: it has become a standby, and another is the server now; 28: it does not let us
   // in; 3D: no such database.
   return systemCodes.test(code) || /^(08|57P|25006|28|3D)/.test(code);
+}
+
+/** What the library says without a code when the server answers the request for TLS with a no, or with nonsense. */
+const noTls = /^(The server does not support SSL|There was an error establishing an SSL)/;
+const untrusted = /^(ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_|HOSTNAME_MISMATCH)/;
+
+/** What is wrong with the TLS of a host, and which parameters of the URL decide about it; `undefined` for any other failure. */
+export function tlsFailure(error: unknown, host: string): string | undefined {
+  const how =
+    'sslmode=verify-full asks for a certificate that sslrootcert=<file of the authority> or a public authority vouches for, sslmode=require encrypts without verifying it, and sslmode=disable sends everything in clear';
+  if (error instanceof Error && noTls.test(error.message))
+    return `${host} refuses TLS, and nothing was sent. Set sslmode in the URL: ${how}`;
+  if (!untrusted.test(codeOf(error))) return undefined;
+  return `the certificate of ${host} cannot be verified (${(error as Error).message}), and nothing was sent. Set sslmode and sslrootcert in the URL: ${how}`;
 }
 
 /** What the change has read is not so any more; `beginning` is what it read first. */

@@ -7,7 +7,7 @@ import { type Connect, connector, type DatabaseLimits } from './connect.ts';
 import { Database } from './database.ts';
 import { parseDatabaseUrl } from './database-url.ts';
 import { EventLog } from './event-log.ts';
-import { isLost } from './failure.ts';
+import { isLost, tlsFailure } from './failure.ts';
 import { Listener } from './listener.ts';
 import { Marks } from './marks.ts';
 import { migrate } from './migrate.ts';
@@ -28,8 +28,9 @@ export interface PostgresOptions extends DatabaseLimits {
 
 /** Opens the store in a database, whose schema it makes or brings up to date. */
 export async function openPostgresStore(url: string, options: PostgresOptions): Promise<PostgresStore> {
-  const connect = await connector(parseDatabaseUrl(url));
-  return explained(url, async () => {
+  const address = parseDatabaseUrl(url);
+  const connect = await connector(address);
+  return explained({ url, host: address.host }, async () => {
     await migrate(connect);
     const database = new Database(connect, options);
     try {
@@ -43,8 +44,9 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
 
 /** Brings the schema up to date; answers the names of the steps that were made, or with `dryRun` are to be made. */
 export async function migrateDatabase(url: string, how: { dryRun: boolean }): Promise<string[]> {
-  const connect = await connector(parseDatabaseUrl(url));
-  return explained(url, () => migrate(connect, how));
+  const address = parseDatabaseUrl(url);
+  const connect = await connector(address);
+  return explained({ url, host: address.host }, () => migrate(connect, how));
 }
 
 async function assemble(database: Database, connect: Connect, options: PostgresOptions): Promise<PostgresStore> {
@@ -88,14 +90,15 @@ async function sharedSecret(database: Database, random: Random): Promise<Uint8Ar
 }
 
 /** Says of a database that cannot be opened which one it is, and why. */
-export async function explained<T>(url: string, work: () => Promise<T>): Promise<T> {
+export async function explained<T>({ url, host }: { url: string; host: string }, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof SignageError && error.code !== 'unavailable') throw error;
     const reason = error instanceof SignageError ? (error.cause ?? error) : error;
     const [code, what] = isLost(reason) ? ['store_unreachable', 'cannot be reached'] : ['store_unusable', 'cannot be used'];
-    throw new SignageError(code, `The database ${publicUrl(url)} ${what}: ${messageOf(reason)}.`, { cause: error });
+    const why = tlsFailure(reason, host) ?? messageOf(reason);
+    throw new SignageError(code, `The database ${publicUrl(url)} ${what}: ${why}.`, { cause: error });
   }
 }
 

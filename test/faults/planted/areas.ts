@@ -8,6 +8,7 @@ import { planted as intruders } from './intruders.ts';
 import { origins } from './origins.ts';
 import type { Planted } from './planted.ts';
 import { rotations } from './rotations.ts';
+import { starts } from './starts.ts';
 
 /** All planted bugs, by the area that they are in. */
 export const areas: Record<string, readonly Planted[]> = {
@@ -20,4 +21,5 @@ export const areas: Record<string, readonly Planted[]> = {
   instances,
   intruders,
   rotations,
+  starts,
 };

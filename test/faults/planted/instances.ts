@@ -19,9 +19,10 @@ async function plantBlindness(database: string): Promise<void> {
 /** Races of two instances for one code: what is wrong with the outcome. */
 async function race(plant: (database: string) => Promise<void>): Promise<string[]> {
   const store = await freshDatabase();
-  await plant(store);
   const services = await Promise.all([1, 2].map(() => startService<Clock>({ store, clock: systemClock })));
   try {
+    // The races are for codes: the instances begin their store without the defect.
+    await plant(store);
     const { winners, doubles, wrong } = await raceForCodes(services, store, { screens: 1, racers: 8 });
     const several = winners.filter((count) => count !== 1).map((count) => `${count} of 8 that raced for a code have it`);
     return [...several, ...doubles.map((screen) => `the screen ${screen} had two devices`), ...wrong];

@@ -37,8 +37,7 @@ describe('the URL of a database', () => {
   });
 
   it('takes the modes of TLS as PostgreSQL has them', () => {
-    expect(ssl('')).toBe('prefer');
-    for (const host of ['localhost', '127.0.0.1', '[::1]']) expect(ssl('', host)).toBe(false);
+    expect(ssl('?sslmode=prefer')).toBe('prefer');
     expect(ssl('?sslmode=disable')).toBe(false);
     expect(ssl('?sslmode=prefer', 'localhost')).toBe('prefer');
     expect(ssl('?sslmode=require')).toEqual({ rejectUnauthorized: false });
@@ -53,8 +52,39 @@ describe('the URL of a database', () => {
     expect(ssl('?sslmode=verify-ca')).toMatchObject({ checkServerIdentity: expect.any(Function) });
   });
 
+  it.each(['localhost', 'LOCALHOST', '127.0.0.1', '127.9.9.9', '[::1]'])('needs no TLS to reach %s, which is this machine', (host) => {
+    expect(ssl('', host)).toBe(false);
+    expect(ssl('?sslmode=verify-full', host)).toEqual({ rejectUnauthorized: true });
+    expect(ssl(`?sslrootcert=${ca}`, host)).toMatchObject({ rejectUnauthorized: true });
+  });
+
+  it.each([
+    'db.example',
+    'localhost.example',
+    'db.localhost',
+    'localhost.',
+    '127.1',
+    '127.0.0.1.example',
+    '2130706433',
+    '0.0.0.0',
+    '[::]',
+    '[::ffff:10.0.0.1]',
+    '10.0.0.1',
+  ])('verifies the certificate of %s unless the URL has an sslmode', (host) => {
+    expect(ssl('', host)).toEqual({ rejectUnauthorized: true });
+    expect(ssl(`?sslrootcert=${ca}`, host)).toEqual({ rejectUnauthorized: true, ca: readFileSync(ca, 'utf8') });
+    expect(ssl('?sslmode=disable', host)).toBe(false);
+  });
+
+  it('goes by the host that it connects to', () => {
+    expect(ssl('?host=/var/run/postgresql', 'db.example')).toBe(false);
+    expect(ssl('?host=db.example', 'localhost')).toEqual({ rejectUnauthorized: true });
+  });
+
   it.each([
     ['postgres://', 'host'],
+    ['postgres://me@db.example:0/signage', 'port'],
+    ['postgres://me@localhost/signage?host=', 'host'],
     ['postgres://me:s3cret@db.example:port/signage', 'postgres://user:password@host'],
     ['postgres://me:s3cret@db.example', 'database'],
     ['postgres://me:s3cret@db.example/', 'database'],

@@ -22,7 +22,7 @@ Exit codes: 0 both have the same, 9 they differ, 5 a store is in use or not empt
   examples: [
     ['signage store copy --from ./signage-data --to-file database.url', 'from a data folder to a database, whose URL a file holds'],
     ['signage store copy --from ./signage-data --to-file database.url --dry-run', 'how much there is'],
-    ['SIGNAGE_STORE_FROM=postgres://signage:…@db/signage signage store copy --to ./signage-data', 'and back'],
+    ['SIGNAGE_STORE_FROM=postgres://signage:…@db/signage?sslmode=verify-full signage store copy --to ./signage-data', 'and back'],
   ],
   effect: 'changes',
   local: true,

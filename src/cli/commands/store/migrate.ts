@@ -1,7 +1,7 @@
 import { isDatabaseUrl } from '../../../domain/store-url.ts';
 import { defineCommand } from '../../command-spec.ts';
 import { usage } from '../../settings.ts';
-import { givenStore, storeFileSetting, storeSetting } from '../../store-location.ts';
+import { givenStore, showsPassword, storeFileSetting, storeSetting } from '../../store-location.ts';
 
 interface Step {
   step: string;
@@ -13,13 +13,21 @@ export const command = defineCommand({
 (--dry-run). There is no way back. Instances of the former version that still run go on as before, unless the release notes say otherwise.`,
   options: { store: storeSetting, storeFile: storeFileSetting },
   examples: [
-    ['SIGNAGE_STORE=postgres://owner:…@db/signage signage store migrate', 'the URL from the environment, where only you can read it'],
+    [
+      'SIGNAGE_STORE=postgres://owner:…@db/signage?sslmode=verify-full signage store migrate',
+      'the URL from the environment, where only you can read it',
+    ],
     ['signage store migrate --store-file database.url --dry-run', 'what there is to do'],
   ],
   effect: 'changes',
   local: true,
   async run(call) {
     const store = await givenStore(call.options);
+    if (showsPassword(call.flags)) {
+      call.note(
+        'The database password stands in the command line, for everybody on this machine to read: use SIGNAGE_STORE or --store-file.',
+      );
+    }
     if (!isDatabaseUrl(store)) throw usage('There is no database to bring up to date: SIGNAGE_STORE, --store or --store-file names it.');
     const { migrateDatabase } = await import('../../../store/postgres/open-postgres-store.ts');
     const { dryRun } = call.common;

@@ -24,9 +24,10 @@ export class CopySession {
 
   /** Throws `store_locked` when a service, or another copy, is connected; `store_unreachable`, `store_unusable`. */
   static async open(url: string): Promise<CopySession> {
-    const connect = await connector(parseDatabaseUrl(url));
+    const address = parseDatabaseUrl(url);
+    const connect = await connector(address);
     if (connect.isPooled) throw new SignageError('invalid_option', 'A copy needs the database itself: name it, not its pooler.');
-    return explained(url, async () => {
+    return explained({ url, host: address.host }, async () => {
       const client = connect.client(patient);
       // What uses it is told.
       client.on('error', () => {});

@@ -1,0 +1,32 @@
+import { afterEach, expect, it } from 'vitest';
+import { freshDatabase } from '../../support/postgres.ts';
+import { endProcesses } from '../../support/signage-process.ts';
+import { packProgram } from '../packed-program.ts';
+import { startOnDatabase, startOnFolder } from './first-starts.ts';
+
+const [folders, databases] = [1000, 200];
+
+afterEach(endProcesses);
+
+async function failures(starts: number, start: () => Promise<string[]>): Promise<string[][]> {
+  const failed: string[][] = [];
+  for (let count = 0; count < starts; count++) {
+    const wrong = await start();
+    if (wrong.length > 0) failed.push(wrong);
+  }
+  return failed;
+}
+
+it('takes the admin token as soon as it accepts connections, at 1,000 first starts', async () => {
+  const run = await packProgram();
+  const failed = await failures(folders, () => startOnFolder(run));
+  console.log(`first starts: ${folders}, with a wrong answer: ${failed.length}`);
+  expect(failed).toEqual([]);
+});
+
+it('also when two instances start on one empty database, 200 times', async () => {
+  const run = await packProgram();
+  const failed = await failures(databases, async () => startOnDatabase(await freshDatabase(), run));
+  console.log(`first starts of two instances: ${databases}, with a wrong answer: ${failed.length}`);
+  expect(failed).toEqual([]);
+});

@@ -1,0 +1,138 @@
+// What a database's URL without sslmode does, on this machine and on hosts that are not known to be this machine.
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { copyStore } from '../../../src/store/copy/copy-store.ts';
+import { openStore } from '../../../src/store/open.ts';
+import { migrateDatabase } from '../../../src/store/postgres/open-postgres-store.ts';
+import { inDatabase } from '../../support/in-database.ts';
+import { freshDatabase } from '../../support/postgres.ts';
+import { type PostgresServer, secured, startPostgres } from '../../support/postgres-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const path = (name: string) => fileURLToPath(new URL(`../../fixtures/tls/${name}`, import.meta.url));
+const text = (name: string) => readFileSync(path(name), 'utf8');
+/** A way to write 127.0.0.1 that is not taken for this machine: the system resolves it like a name. */
+const elsewhere = '127.1';
+/** https://www.postgresql.org/docs/current/protocol-message-formats.html: length 8, then 1234 and 5679. */
+const sslRequest = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
+const askForPassword = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]);
+
+const at = (url: string, host: string, query = '') => {
+  const { port, pathname } = new URL(url);
+  return `postgres://${secured.user}:${encodeURIComponent(secured.password)}@${host}:${port}${pathname}${query}`;
+};
+/** The failure of `openStore`, with its causes. */
+async function refusal(url: string) {
+  const error = await openStore(url).then(
+    () => Promise.reject(new Error('The store opened.')),
+    (one: Error & { code: string }) => one,
+  );
+  return { code: error.code, message: error.message, all: inspect(error, { depth: null, showHidden: true }) };
+}
+
+describe('a database that is not known to be on this machine', () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    const files = { 'server.crt': text('first.cert.pem'), 'server.key': text('first.key.pem') };
+    server = await startPostgres({ files, settings: ['ssl=on', 'ssl_cert_file=../server.crt', 'ssl_key_file=../server.key'] });
+  });
+  afterAll(() => server.end());
+
+  it.each([
+    ['without TLS', () => freshDatabase()],
+    ['with a certificate that nobody vouches for', async () => server.url('postgres')],
+  ])('is refused %s, and the error names host and options but no password', async (_, url) => {
+    const { code, message, all } = await refusal(at(await url(), elsewhere));
+    expect(code).toBe('store_unreachable');
+    for (const part of [elsewhere, 'sslmode=verify-full', 'sslmode=require', 'sslmode=disable', 'sslrootcert'])
+      expect(message).toContain(part);
+    expect(all).not.toContain(secured.password);
+  });
+
+  it('is refused with a certificate of another name', async () => {
+    const { code, message } = await refusal(at(server.url('postgres'), elsewhere, `?sslrootcert=${path('first.cert.pem')}`));
+    expect([code, message]).toEqual(['store_unreachable', expect.stringMatching(/certificate of 127\.1 cannot be verified .*altnames/)]);
+  });
+
+  it.each([
+    ['sslmode=require', true],
+    ['sslmode=disable', false],
+  ])('is reached with %s', async (query, encrypted) => {
+    const store = await openStore(`${server.url('postgres').replace('127.0.0.1', elsewhere)}?${query}`);
+    const rows = await inDatabase(server.url('postgres'), (sql) =>
+      sql(`SELECT DISTINCT s.ssl FROM pg_stat_ssl s JOIN pg_stat_activity a USING (pid) WHERE a.application_name = 'signage'`),
+    );
+    await store.close();
+    expect(rows).toEqual([{ ssl: encrypted }]);
+  });
+
+  it('explains the same of a migration and of a copy', async () => {
+    const url = at(await freshDatabase(), elsewhere);
+    const explained = { code: 'store_unreachable', message: expect.stringMatching(/127\.1 refuses TLS.*sslmode=disable/) };
+    await expect(migrateDatabase(url, { dryRun: true })).rejects.toMatchObject(explained);
+    await expect(copyStore(url, await temporaryFolder())).rejects.toMatchObject(explained);
+  });
+});
+
+describe('a database on this machine', () => {
+  it('is reached without TLS', async () => {
+    const url = await freshDatabase();
+    const store = await openStore(at(url, '127.0.0.1'));
+    await store.ready();
+    await store.close();
+  });
+
+  it('is refused without TLS where the URL asks for it', async () => {
+    const { message } = await refusal(at(await freshDatabase(), '127.0.0.1', '?sslmode=verify-full'));
+    expect(message).toMatch(/127\.0\.0\.1 refuses TLS.*sslmode=disable/);
+  });
+});
+
+describe('a listener that answers the request for TLS', () => {
+  let server: Server | undefined;
+  afterEach(() => {
+    server?.close();
+    vi.unstubAllEnvs();
+  });
+
+  /** Listens in place of a database. Returns its URL and all that it hears. */
+  async function listener(answer: Buffer) {
+    const heard: Buffer[] = [];
+    server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.on('data', (data) => {
+        heard.push(data);
+        // In clear, it asks for the password.
+        socket.write(data.equals(sslRequest) ? answer : askForPassword);
+      });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return { url: `postgres://x:1@127.0.0.1:${(server.address() as { port: number }).port}/x`, heard };
+  }
+
+  it.each([
+    ['no', Buffer.from('N')],
+    ['an error', Buffer.from('E')],
+    ['yes, and more in clear', Buffer.concat([Buffer.from('S'), askForPassword])],
+  ])('%s hears nothing else', async (_, answer) => {
+    const { url, heard } = await listener(answer);
+    const { message } = await refusal(at(url, elsewhere));
+    expect(message).toContain(`${elsewhere} refuses TLS`);
+    expect(heard).toEqual([sslRequest]);
+  });
+
+  it('no hears nothing else, whatever the environment says', async () => {
+    const { url, heard } = await listener(Buffer.from('N'));
+    const leaks = {
+      ...{ PGSSLMODE: 'disable', PGSSLNEGOTIATION: 'direct', PGHOST: '127.0.0.1', PGHOSTADDR: '127.0.0.1', PGPORT: '1' },
+      ...{ PGUSER: 'other', PGPASSWORD: 'other', PGDATABASE: 'other', PGSERVICE: 'other', NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+    };
+    for (const [name, value] of Object.entries(leaks)) vi.stubEnv(name, value);
+    expect((await refusal(at(url, elsewhere))).message).toContain(`${elsewhere} refuses TLS`);
+    expect(heard).toEqual([sslRequest]);
+  });
+});
