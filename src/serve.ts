@@ -38,8 +38,9 @@ export interface Running {
   /** The platform token: the given one, or the one made on empty storage; `undefined` on later starts without one. */
   adminToken: string | undefined;
   /**
-   * Answers a request without the listener, for a server of your own. Limits on guessed pairing codes count by the caller's address: without `info`, all callers
-   * share one limit, no address is trusted, and the audit trail names none.
+   * Answers a request without the listener, for a server of your own. Limits on guessed pairing
+   * codes count by the caller's address: without `info`, all callers share one limit, no address is
+   * trusted, and the audit trail names none.
    *
    * @example
    * createServer(getRequestListener((request, { incoming }) => service.fetch(request, { remoteAddress: incoming.socket.remoteAddress })));
@@ -72,7 +73,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       metrics.registerLockout(scope);
       log.warn(
         { scope, source },
-        'Too many unknown pairing codes: registrations from there, or from all that are not trusted, are refused for a while.',
+        'Too many unknown pairing codes: registrations from this source, or from untrusted sources beyond their share, are refused for a while.',
       );
     };
     const services = makeServices({ ...playlists, clock, random, codeTtlMinutes, authGraceMs, onLockOut });

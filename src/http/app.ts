@@ -23,7 +23,10 @@ const exposedHeaders = [
 const allowMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const allowedHeaders = ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-None-Match', 'X-Request-Id', 'X-Tenant-Id'];
 
-/** A connection that was reset has no address any more. Its requests would not count for the address that they came from. */
+/**
+ * A connection that was reset has no address any more. Its requests would not count for the address
+ * that they came from.
+ */
 const connectionGone = () => new SignageError('malformed_request', 'The connection was closed before its request was read.');
 
 /** Lets each request in, and gives its answer the headers that all have. */

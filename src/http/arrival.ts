@@ -6,7 +6,10 @@ import type { Peer } from './client-address.ts';
 import type { Refusal } from './faults/fault-effect.ts';
 import type { MeteredOperation } from './metrics.ts';
 
-/** What the app is given beside the request: by the listener its connection, by a mounted `fetch` what its caller knows of one. */
+/**
+ * What the app is given beside the request: by the listener its connection, by a mounted `fetch`
+ * what its caller knows of one.
+ */
 export interface Bindings {
   incoming?: IncomingMessage;
   outgoing?: ServerResponse;

@@ -15,7 +15,10 @@ type Network = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
 const bracketed = /^\[([^\]]+)\](?::\d{1,5})?$/;
 const ipv4WithPort = /^([\d.]+):\d{1,5}$/;
 
-/** Returns an address in its standard form, an IPv4-mapped one as IPv4; `undefined` when the text is no address. */
+/**
+ * Returns an address in its standard form, an IPv4-mapped one as IPv4; `undefined` when the text is
+ * no address.
+ */
 function normalAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
   return isIPv6(text) ? ipaddr.process(text).toString() : undefined;
@@ -38,7 +41,10 @@ function unmapped([address, bits]: Network): Network {
   return isMapped ? [(address as ipaddr.IPv6).toIPv4Address(), bits - ipv4MappedBits] : [address, bits];
 }
 
-/** Reads one `trustProxy` entry: an address, or a range such as `10.0.0.0/8`. Throws `invalid_option`. */
+/**
+ * Reads one `trustProxy` entry: an address, or a range such as `10.0.0.0/8`. Throws
+ * `invalid_option`.
+ */
 export function parseProxy(text: string): Network {
   const named = `The trusted proxy ${JSON.stringify(text)}`;
   const [address = '', bits, ...rest] = text.split('/');
@@ -70,15 +76,16 @@ function makeIsProxy(trustedProxies: readonly string[]): (address: string) => bo
 }
 
 /**
- * A connection keeps its address, and reading it costs as much as half of a request. It is stored on the socket: a `WeakMap` beside it would keep all of
- * them until the next full collection.
+ * A connection keeps its address, and reading it costs as much as half of a request. It is stored
+ * on the socket: a `WeakMap` beside it would keep all of them until the next full collection.
  */
 const known = Symbol('address');
 type KnownSocket = Peer['socket'] & { [known]?: { address: string | null; isProxy: boolean } };
 
 /**
- * Tells the caller's address: the socket's; behind trusted proxies, the last address in `X-Forwarded-For` that is none of them (docs/protocol.md §3.5).
- * `null` where nothing is known of the connection. Throws `invalid_option` for a malformed range.
+ * Tells the caller's address: the socket's; behind trusted proxies, the last address in
+ * `X-Forwarded-For` that is none of them (docs/protocol.md §3.5). `null` where nothing is known of
+ * the connection. Throws `invalid_option` for a malformed range.
  */
 export function makeAddressOf(trustedProxies: readonly string[]): (peer: Peer | undefined) => string | null {
   const isProxy = makeIsProxy(trustedProxies);

@@ -24,8 +24,9 @@ export interface ServeOptions {
    */
   authGraceSeconds?: number;
   /**
-   * Proxies whose `X-Forwarded-For` is believed: addresses, and ranges such as `10.0.0.0/8` or `2001:db8::/32`. Name no address that a TV may have: its
-   * requests would count for the proxy, or for any address that it claims (docs/protocol.md §3.5).
+   * Proxies whose `X-Forwarded-For` is believed: addresses, and ranges such as `10.0.0.0/8` or
+   * `2001:db8::/32`. Name no address that a TV may have: its requests would count for the proxy, or
+   * for any address that it claims (docs/protocol.md §3.5).
    */
   trustProxy?: readonly string[];
   /** Origins of web TV apps that may call from a browser. */

@@ -15,9 +15,11 @@ export interface LockOut {
 
 export interface GuessLimit {
   /**
-   * Judges a registration whose code was looked up: `owner` is the tenant of the code, `undefined` when it is unknown. Counts unknown codes over sliding
-   * windows and all instances. Past the limits of its source or of all sources it throws `too_many_attempts`, right or wrong. A trusted source then still
-   * binds codes of the tenants that trust it, while it has tries of its own left there (docs/protocol.md §3.5).
+   * Judges a registration whose code was looked up: `owner` is the tenant of the code, `undefined`
+   * when it is unknown. Counts unknown codes over sliding windows and all instances. Past the
+   * limits of its source or of all sources it throws `too_many_attempts`, right or wrong. A trusted
+   * source then still binds codes of the tenants that trust it, while it has tries of its own left
+   * there (docs/protocol.md §3.5).
    */
   judge(from: Origin, owner: string | undefined): Promise<void>;
 }

@@ -14,7 +14,10 @@ export interface SourceGroup {
   parts: number;
 }
 
-/** An IPv6 /48 is what one customer can get for nothing, so it has no more guesses than an IPv4 address. */
+/**
+ * An IPv6 /48 is what one customer can get for nothing, so it has no more guesses than an IPv4
+ * address.
+ */
 const mostOfCustomer = 10;
 /** One /56 cannot use up the /48, nor one /64 the /56. */
 const ipv6Prefixes = [
@@ -26,7 +29,9 @@ const partsOfAll = 8;
 /** Half of what all sources have together. */
 const mostUnknown = 64;
 
-/** Returns the source of a request: an IPv4 address, or the first four groups of an IPv6 address. */
+/**
+ * Returns the source of a request: an IPv4 address, or the first four groups of an IPv6 address.
+ */
 export function sourceOf(address: string | null): string {
   // The most frequent form needs no parsing.
   if (address !== null && isIPv4(address)) return address;
@@ -45,8 +50,9 @@ function prefixOf(source: string, bits: number): string {
 }
 
 /**
- * Returns the groups that a source belongs to, the smallest first; the first has the name of the source. Callers whose address is not known have half of
- * what the others leave: nobody can tell one from another, and none of them must lock out the others.
+ * Returns the groups that a source belongs to, the smallest first; the first has the name of the
+ * source. Callers whose address is not known have half of what the others leave: nobody can tell
+ * one from another, and none of them must lock out the others.
  */
 export function groupsOf(source: string): readonly SourceGroup[] {
   if (source === unknownSource) return [{ key: source, most: mostUnknown, parts: 1 }];

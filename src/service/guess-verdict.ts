@@ -5,12 +5,14 @@ import type { SourceGroup } from './guess-source.ts';
 import { counted, refused, standing } from './guess-window.ts';
 
 /*
- * There are 31^8 codes, and 198 / 31^8 < 2^-32. A guess is a try at every code that would bind in its place. That is every tenant's code while the source has
- * room in the count of all sources, and else the codes of the tenants that trust the source and have room. So the tries at one tenant's codes within one
- * lifetime of a code are at most 128 + 60 + 10 = 198. A guess that happens to hit another known code is not counted; with fewer than a billion known codes that
- * adds less than half a try.
+ * There are 31^8 codes, and 198 / 31^8 < 2^-32. A guess is a try at every code that would bind in
+ * its place. That is every tenant's code while the source has room in the count of all sources, and
+ * else the codes of the tenants that trust the source and have room. So the tries at one tenant's
+ * codes within one lifetime of a code are at most 128 + 60 + 10 = 198. A guess that happens to hit
+ * another known code is not counted; with fewer than a billion known codes that adds less than half
+ * a try.
  */
-export const ofAll = 128;
+const ofAll = 128;
 /** Shared by the trusted sources of a tenant. */
 const ofTenantShared = 60;
 /** Kept for trusted sources of the tenant that have used none: one for each. */
@@ -19,10 +21,16 @@ const ofTenantReserve = 10;
 const partsOfTenant = 2;
 const shortestSourceWindowMs = 15 * minuteMs;
 
-/** How long a guess counts for its source. No shorter than for all sources, or few sources could use up what all have together. */
+/**
+ * How long a guess counts for its source. No shorter than for all sources, or few sources could use
+ * up what all have together.
+ */
 export const sourceWindowMs = (codeTtlMs: number) => Math.max(shortestSourceWindowMs, codeTtlMs);
 
-/** The fate of a registration: it passes, or it is refused for `waitMs`; `begins` says that it is the first refusal of a lock-out. */
+/**
+ * The fate of a registration: it passes, or it is refused for `waitMs`; `begins` says that it is
+ * the first refusal of a lock-out.
+ */
 export type Verdict = { scope: 'source' | 'service'; waitMs: number; begins: boolean; place: number; unknownCodes: number } | undefined;
 
 /** A registration to be judged. */
@@ -38,7 +46,10 @@ export interface Claim {
 
 const allSources = '*';
 
-/** Returns the names of the counters that `judged` takes: of each group, of all sources, and of each tenant in all and at this source. */
+/**
+ * Returns the names of the counters that `judged` takes: of each group, of all sources, and of each
+ * tenant in all and at this source.
+ */
 export function countersOf({ groups, vouching }: Pick<Claim, 'groups' | 'vouching'>): string[] {
   const source = groups[0]?.key;
   return [...groups.map(({ key }) => key), allSources, ...vouching.flatMap((id) => [`tenant/${id}`, `tenant/${id}/${source}`])];
@@ -56,7 +67,10 @@ function fullCounter(now: readonly Attempts[], groups: readonly SourceGroup[]): 
   return hasShare ? undefined : { scope: 'service', place: groups.length };
 }
 
-/** Whether a trusted source may use one more try of its tenant: its share of the shared ones, or the first of its own. */
+/**
+ * Whether a trusted source may use one more try of its tenant: its share of the shared ones, or the
+ * first of its own.
+ */
 function hasReserve(ofTenant: Attempts, ofSource: Attempts): boolean {
   const used = ofTenant.times.length;
   if (ofSource.times.length === 0) return used < ofTenantShared + ofTenantReserve;
@@ -67,7 +81,9 @@ function standingOf(known: AttemptsOfEach, nowMs: number, { groups, codeTtlMs }:
   return known.map((one, place) => standing(one, nowMs, place < groups.length ? sourceWindowMs(codeTtlMs) : codeTtlMs));
 }
 
-/** Whether codes of every tenant bind. `known` holds the counters of the groups and of all sources. */
+/**
+ * Whether codes of every tenant bind. `known` holds the counters of the groups and of all sources.
+ */
 export function hasRoom(known: AttemptsOfEach, nowMs: number, claim: Pick<Claim, 'groups' | 'codeTtlMs'>): boolean {
   return fullCounter(standingOf(known, nowMs, claim), claim.groups) === undefined;
 }

@@ -13,7 +13,10 @@ const mostAddresses = 10_000;
 
 /** Remembers from where a tenant's tokens and device keys have worked (docs/protocol.md §3.5). */
 export interface Trust {
-  /** Notes that a credential of the tenant worked there. An address that is not known is never trusted. */
+  /**
+   * Notes that a credential of the tenant worked there. An address that is not known is never
+   * trusted.
+   */
   remember(address: string | null, tenantId: string, nowMs?: number): void;
   /**
    * The tenants of which a credential worked there within 24 hours, the latest first, at most eight. `shared` is what the store remembers of the source,

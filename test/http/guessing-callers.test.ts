@@ -1,4 +1,5 @@
-// Whose guesses count for whom: in a server of one's own, behind proxies, and over connections that are reset.
+// Whose guesses count for whom: in a server of one's own, behind proxies, and over connections that
+// are reset.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
@@ -58,7 +59,10 @@ function callersOf(url: string, running: Running) {
       for (let n = 0; n < count; n++) statuses.push(await register(wrong(), address));
       return { told: statuses.filter((status) => status === 404).length, refused: statuses.filter((status) => status === 429).length };
     },
-    /** Made over the service's own listener, so that the caller of the mounted one has not been seen. */
+    /**
+     * Made over the service's own listener, so that the caller of the mounted one has not been
+     * seen.
+     */
     async code(): Promise<string> {
       const send = (path: string, body: unknown) => sendTo(running.url, 'POST', path, { key: adminToken, body });
       const venue = (await send('/v1/venues', { name: `Venue ${guesses++}` })).body;

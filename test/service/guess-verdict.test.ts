@@ -1,4 +1,5 @@
-// The arithmetic of guessing, for any mix of sources: never more than 198 tries at a tenant's codes in one lifetime of a code.
+// The arithmetic of guessing, for any mix of sources: never more than 198 tries at a tenant's codes
+// in one lifetime of a code.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { groupsOf, shownGroup, sourceOf, unknownSource } from '../../src/service/guess-source.ts';
@@ -117,6 +118,15 @@ describe('the tries at the codes of one tenant', () => {
 });
 
 describe('the tries of few sources', () => {
+  it.each([1, 15, 60])('leave room for all others where codes live %i minutes, however patient they are', (minutes) => {
+    const judge = new Judge(minutes * minute, () => []);
+    for (let n = 0; n < 150; n++) {
+      for (let m = 0; m < 34; m++) judge.guess(m % 2 ? `10.0.0.${m}` : slash64(m << 4));
+      expect(judge.judge(`10.1.0.${n}`, 'a')).toBeUndefined();
+      judge.nowMs += minute;
+    }
+  });
+
   it('from one IPv4 address or one IPv6 /48 are at most 10 in 15 minutes, or in one lifetime of a code where that is longer', () => {
     const oneCustomer = fc.oneof(fc.constant('203.0.113.7'), fc.constant('2001:db8:7'));
     const wait = fc.oneof(fc.constant(0), fc.nat(10 * minute));

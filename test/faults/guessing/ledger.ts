@@ -38,7 +38,10 @@ export interface Guess {
 const most = { told: 128, tries: 198, triesWhereTrusted: 20 };
 /** Fewer IPv4 addresses or IPv6 /48s than these do not use up what all have together. */
 const fewestToLockOutAll = 35;
-/** So many guesses at least come before the first refusal because of others: else an eighth of what is left is ten. */
+/**
+ * So many guesses at least come before the first refusal because of others: else an eighth of what
+ * is left is ten.
+ */
 const fewestBeforeLockOutOfAll = 49;
 
 /** Writes the first groups of an IPv6 address as a prefix. */
@@ -48,7 +51,10 @@ function prefix(groups: readonly string[], bits: number): string {
   return `${kept.join(':')}::/${bits}`;
 }
 
-/** The groups that a source counts for, the smallest first, with the most that each may send in 15 minutes. */
+/**
+ * The groups that a source counts for, the smallest first, with the most that each may send in 15
+ * minutes.
+ */
 function groupsOf(source: string): [name: string, most: number][] {
   if (!source.includes(':')) return [[source, 10]];
   const groups = source.split(':');
@@ -111,7 +117,10 @@ export class Ledger {
     return known;
   }
 
-  /** A lock-out was written down: once for all that a group of sources may send, or for the guesses before the first refusal of all. */
+  /**
+   * A lock-out was written down: once for all that a group of sources may send, or for the guesses
+   * before the first refusal of all.
+   */
   lockedOut({ kind, id }: { kind: string; id: string | null }): void {
     if (kind === 'service' && ++this.#lockOutsOfAll * fewestBeforeLockOutOfAll > this.told)
       this.find('a lock-out of all was written down more than once');

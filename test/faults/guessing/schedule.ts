@@ -9,7 +9,9 @@ export type Place =
   /** An address that nobody has used before, or a /64. */
   | 'fresh'
   | 'fresh prefix'
-  /** Another address of one and the same /64 each time, or another /64 of the same /60, /56 or /48. */
+  /**
+   * Another address of one and the same /64 each time, or another /64 of the same /60, /56 or /48.
+   */
   | 'rotating'
   | 'one /60'
   | 'one /56'
