@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { deviceProfileNames } from '../../src/cli/device-profiles.ts';
-import { type Clock, systemClock } from '../../src/domain/clock.ts';
+import { type Clock, minuteMs, secondMs, systemClock } from '../../src/domain/clock.ts';
 import { item } from '../support/content.ts';
 import type { FakeIo } from '../support/fake-io.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -26,6 +26,29 @@ afterEach(async () => {
 const tv = (argv: readonly string[], options: Parameters<typeof runCli>[1] = {}, url = service.url) =>
   runCli(['tv', ...argv], { ...options, env: { SIGNAGE_URL: url, ...options.env } });
 const place = () => tvPlace(service);
+/** Interrupts the TV once it has written this: how long that takes depends on the machine. */
+const stopAfter = (pattern: RegExp) => async (io: FakeIo) => {
+  await io.until(pattern);
+  io.signal('SIGINT');
+};
+
+/** How long the command lets a TV end in good order. */
+const farewellMs = 2 * secondMs;
+
+/** The time of the machine, except that timers of these lengths go off when the test rings them. */
+function clockWithAlarms(alarmsMs: readonly number[]) {
+  const alarms = new Map<number, () => void>();
+  const clock: Clock = {
+    ...systemClock,
+    after(delayMs, action) {
+      if (!alarmsMs.includes(delayMs)) return systemClock.after(delayMs, action);
+      alarms.set(delayMs, action);
+      return () => void alarms.delete(delayMs);
+    },
+  };
+  return { clock, ring: (alarmMs: number) => alarms.get(alarmMs)?.() };
+}
+
 const whats = (lines: { what: string }[]) => lines.map(({ what }) => what);
 
 describe('signage tv', () => {
@@ -103,9 +126,10 @@ describe('signage tv', () => {
   it('--rotate-every changes the key, says so without showing one, and keeps it in the state file', async () => {
     const { code, screenId } = await place();
     const state = join(await temporaryFolder(), 'tv.json');
-    const run = await tv(['--code', code, '--state', state, '--rotate-every', '10m', '--speed', '600', '--duration', '2s']);
-    expect(run.code).toBe(0);
-    expect(run.stdout).toMatch(/rotate {4}201 in \d+ ms\n.* key {7}a new one, used from now on; the former is kept\n/);
+    const rotated = /rotate {4}201 in \d+ ms\n.* key {7}a new one, used from now on; the former is kept\n/;
+    const run = await tv(['--code', code, '--state', state, '--rotate-every', '10m', '--speed', '600'], { during: stopAfter(rotated) });
+    expect(run.code).toBe(130);
+    expect(run.stdout).toMatch(rotated);
     expect(run.stdout + run.stderr).not.toMatch(/dak_/);
     const { binding, formerKey } = JSON.parse(await readFile(state, 'utf8')).tv;
     expect(formerKey.apiKey).not.toBe(binding.apiKey);
@@ -125,14 +149,20 @@ describe('signage tv', () => {
     const once = await tv(['--state', state, '--once', '-o', 'ndjson']);
     expect([once.code, once.ndjson.filter(({ status }) => status === 401)]).toEqual([0, [expect.anything()]]);
     await writeFile(state, JSON.stringify(kept));
-    const run = await tv(['--state', state, '--duration', '1s', '--speed', '60', '-o', 'ndjson']);
+    const run = await tv(['--state', state, '--speed', '60', '-o', 'ndjson'], { during: stopAfter(/"fallBack"/) });
     expect(run.ndjson.find(({ what }) => what === 'fallBack')).toMatchObject({ code: 'device_key_invalid' });
     expect(JSON.parse(await readFile(state, 'utf8')).tv.binding).toEqual(binding);
   });
 
   it('plays for --duration, faster with --speed, and says in the end what became of its events', async () => {
     const { code, events } = await place();
-    const run = await tv(['--code', code, '--duration', '1s', '--speed', '600', '-o', 'ndjson']);
+    const durationMs = 61 * minuteMs;
+    const { clock, ring } = clockWithAlarms([durationMs, farewellMs]);
+    const during = async (io: FakeIo) => {
+      await io.until(/(?:"what":"show".*?){11}/s);
+      ring(durationMs);
+    };
+    const run = await tv(['--code', code, '--duration', '61m', '--speed', '600', '-o', 'ndjson'], { clock, during });
     expect(run.code).toBe(0);
     expect(run.ndjson.at(-1)).toMatchObject({ what: 'end', reason: 'stopped' });
     const shown = run.ndjson.filter(({ what }) => what === 'show');
@@ -178,8 +208,7 @@ describe('A service that signage tv talks to', () => {
       await io.until(/stored {4}/);
       await own.close();
       await io.until(/phase {5}offline/);
-      const shown = io.out().match(/ shows /g)?.length ?? 0;
-      while ((io.out().match(/ shows /g)?.length ?? 0) < shown + 3) await new Promise(setImmediate);
+      await io.until(/phase {5}offline.*(?: shows .*?){3}/s);
       back = await startService<Clock>({ clock: systemClock, port: Number(port) });
       io.signal('SIGINT');
     };
@@ -202,7 +231,7 @@ describe('A service that signage tv talks to', () => {
       return problem(503, 'unavailable', nasty)(response, request);
     });
     for (const more of [[], ['-o', 'ndjson']]) {
-      const run = await tv(['--code', 'ABCD2345', '--duration', '300ms', ...more], {}, stub.url);
+      const run = await tv(['--code', 'ABCD2345', ...more], { during: stopAfter(/\\u001b\[2J/) }, stub.url);
       expect(run.stdout).toContain('\\u001b[2J');
       // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there
       expect(run.stdout + run.stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);

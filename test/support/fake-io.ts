@@ -57,7 +57,7 @@ export function fakeIo({ env = {}, isTTY = false, columns, stdin = '' }: FakeWor
       for (const handle of handlers) handle();
       return handlers.length > 0;
     },
-    until: (pattern, timeoutMs = 10_000) =>
+    until: (pattern, timeoutMs = 30_000) =>
       new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           waiting.delete(look);
