@@ -16,6 +16,7 @@ const ownCodes: Readonly<Record<string, number>> = {
   folder_not_empty: 5,
   store_not_empty: 5,
   copy_unfinished: 5,
+  restore_unfinished: 5,
   state_in_use: 5,
   invalid_file: 6,
   backup_unusable: 6,

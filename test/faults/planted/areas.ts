@@ -1,3 +1,4 @@
+import { archives } from './archives.ts';
 import { binding } from './binding.ts';
 import { planted as crashes } from './crashes.ts';
 import { guessing } from './guessing.ts';
@@ -10,6 +11,7 @@ import { rotations } from './rotations.ts';
 
 /** All planted bugs, by the area that they are in. */
 export const areas: Record<string, readonly Planted[]> = {
+  archives,
   binding,
   origins,
   crashes,
