@@ -10,6 +10,7 @@ const ownCodes: Readonly<Record<string, number>> = {
   token_of_elsewhere: 4,
   state_of_elsewhere: 4,
   contexts_unusable: 4,
+  open_to_others: 4,
   declined: 5,
   port_taken: 5,
   store_locked: 5,
