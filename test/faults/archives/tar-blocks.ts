@@ -26,7 +26,7 @@ export function putTogether(entries: readonly TarBlocks[]): Buffer {
 }
 
 export const nameOf = ({ header }: TarBlocks) => header.toString('utf8', 0, header.indexOf(0));
-export const sizeOf = (header: Buffer) => Number.parseInt(header.toString('latin1', 124, 135), 8);
+const sizeOf = (header: Buffer) => Number.parseInt(header.toString('latin1', 124, 135), 8);
 export const contentOf = ({ header, body }: TarBlocks) => body.subarray(0, sizeOf(header));
 
 interface Fields {
