@@ -14,6 +14,7 @@ import { mediaRoutes } from './http/media.ts';
 import { makeMetrics } from './http/metrics.ts';
 import { makeRefuse } from './http/refuse.ts';
 import { shedWatch } from './http/shed-watch.ts';
+import { checkDataAccess } from './serve/check-data-access.ts';
 import { checkOptions } from './serve/check-options.ts';
 import { makeMount, type RequestInfo } from './serve/mount.ts';
 import { objectStoreOf, onDemandOf, openPlaylists } from './serve/open-playlists.ts';
@@ -59,6 +60,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
   const faults = options.faults?.length ? makeFaults(options.faults, random) : undefined;
   for (const rule of faults?.rules ?? []) log.warn({ rule }, 'This service misbehaves on purpose, by a fault rule.');
   const onDemand = await onDemandOf(options, clock);
+  await checkDataAccess(location, { allowOpenData: options.allowOpenData, log });
   const objectStore = await objectStoreOf(options, location, clock);
   const onWarning = (message: string, cause?: unknown) => log.warn({ err: cause }, message);
   const opened = await open(location, { clock, random, database: options.database, onWarning });

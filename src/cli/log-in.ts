@@ -5,7 +5,7 @@ import type { Context } from './context.ts';
 import { type Contexts, changeContexts, readContexts, type SavedContext } from './context-file.ts';
 import type { ViewSource } from './output/view.ts';
 import { requireSafeAddress, usualUrl } from './profile.ts';
-import { readSecretFile } from './secret-file.ts';
+import { readTokenFile } from './secret-file.ts';
 import { readSettings, usage } from './settings.ts';
 import { type Identity, identityView } from './views/identity-view.ts';
 
@@ -25,7 +25,7 @@ async function readToken(call: Call, { tokenFile }: ConnectionValues, fromStdin:
     if (token === '') throw usage('There is no token on stdin.');
     return token;
   }
-  if (tokenFile !== undefined) return readSecretFile(tokenFile, 'The token file');
+  if (tokenFile !== undefined) return readTokenFile(tokenFile);
   return (await call.prompter.password({ message: 'Management token', flag: '--token-stdin or --token-file' })).trim();
 }
 

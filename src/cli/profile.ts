@@ -3,7 +3,7 @@ import type { ConnectionValues } from './common-options.ts';
 import { type Contexts, readContexts, type SavedContext } from './context-file.ts';
 import type { Io } from './io.ts';
 import { isLoopback } from './loopback.ts';
-import { readSecretFile } from './secret-file.ts';
+import { readTokenFile } from './secret-file.ts';
 import { usage } from './settings.ts';
 
 /** A value and where it is from: `--url`, `SIGNAGE_URL`, `context local`. */
@@ -63,11 +63,11 @@ function chooseContext({ contexts, current }: Contexts, flag: string | undefined
 
 /** The token, if there is one. The saved one is for the origin that it was saved for, and no other. */
 async function findToken({ tokenFile }: ConnectionValues, url: Sourced, { name, saved, env }: Named): Promise<Sourced | undefined> {
-  if (tokenFile !== undefined) return { value: await readSecretFile(tokenFile, 'The token file'), source: '--token-file' };
+  if (tokenFile !== undefined) return { value: await readTokenFile(tokenFile), source: '--token-file' };
   const fromEnvironment = env.SIGNAGE_TOKEN?.trim();
   if (fromEnvironment) return { value: fromEnvironment, source: 'SIGNAGE_TOKEN' };
   if (env.SIGNAGE_TOKEN_FILE) {
-    return { value: await readSecretFile(env.SIGNAGE_TOKEN_FILE, 'The token file'), source: 'SIGNAGE_TOKEN_FILE' };
+    return { value: await readTokenFile(env.SIGNAGE_TOKEN_FILE), source: 'SIGNAGE_TOKEN_FILE' };
   }
   if (!saved) return undefined;
   if (origin(saved.url) === origin(url.value)) return { value: saved.token, source: `context ${name}` };

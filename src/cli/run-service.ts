@@ -6,6 +6,7 @@ import { keepToken, knownToken, requireTokenPlace } from './admin-token.ts';
 import { readAwsSettings } from './aws-settings.ts';
 import type { Context, Flags } from './context.ts';
 import { runDemo } from './demo.ts';
+import { checkSecretFiles } from './file-access.ts';
 import type { Io } from './io.ts';
 import { makeLog } from './log.ts';
 import { isLoopback } from './loopback.ts';
@@ -21,6 +22,8 @@ import { welcome } from './welcome.ts';
 
 async function start(settings: ServeValues, log: LogSink, { io, clock, random }: Context): Promise<Running> {
   const { host, port, codeTtlMinutes, retentionDays, authGraceSeconds, trustProxy, demo, metricsTokenFile } = settings;
+  const secretFiles = [settings.storeFile, settings.tlsKey, metricsTokenFile, settings.onDemandTokenFile];
+  await checkSecretFiles(secretFiles, settings.allowOpenData, log);
   const tls = await readTls(settings.tlsCert, settings.tlsKey);
   const metricsToken = metricsTokenFile ? await readSecretFile(metricsTokenFile, 'The file of the metrics token') : settings.metricsToken;
   if (!tls && !isLoopback(host)) {
@@ -33,6 +36,7 @@ async function start(settings: ServeValues, log: LogSink, { io, clock, random }:
   const running = serve({
     ...{ host, port, codeTtlMinutes, retentionDays, authGraceSeconds, trustProxy, demo, clock, random, log },
     store: storePlace(settings),
+    allowOpenData: settings.allowOpenData,
     database: {
       poolSize: settings.databasePoolSize,
       statementTimeoutSeconds: settings.databaseStatementTimeout,

@@ -1,4 +1,5 @@
 import { open, readFile } from 'node:fs/promises';
+import { checkSecretAccess } from './file-access.ts';
 import { usage } from './settings.ts';
 
 /** The secret that a file holds, without the line break at its end. Throws `usage` when it cannot be had; the message never shows it. */
@@ -11,6 +12,12 @@ export async function readSecretFile(path: string, what: string): Promise<string
   }
   if (text.trim() === '') throw usage(`${what} is empty: ${path}.`);
   return text.trim();
+}
+
+/** The token that a file holds. Throws `usage` as `readSecretFile` does, and `open_to_others` for a file that others on the machine can change. */
+export async function readTokenFile(path: string): Promise<string> {
+  await checkSecretAccess(path);
+  return readSecretFile(path, 'The token file');
 }
 
 /** Writes a secret to a new file that only its owner may read, durably. Nothing that is there already is followed or overwritten. */

@@ -10,6 +10,7 @@ export const serveSettings = {
   host: textOr('127.0.0.1', '--host <address>', 'SIGNAGE_HOST', 'address to listen on'),
   port: wholeNumber([0, 65_535], 4100, '--port <number>', 'SIGNAGE_PORT', 'port to listen on; 0 takes any that is free'),
   data: textOr('./signage-data', '--data <folder>', 'SIGNAGE_DATA', 'folder of the data'),
+  allowOpenData: yesNo('--allow-open-data', 'SIGNAGE_ALLOW_OPEN_DATA', 'use data and secrets that others on this machine can change'),
   store: storeSetting,
   storeFile: storeFileSetting,
   databasePoolSize: wholeNumber([2, 200], 10, '--database-pool-size <number>', 'SIGNAGE_DATABASE_POOL_SIZE', 'connections to the database'),

@@ -12,6 +12,8 @@ export interface ServeOptions {
   port?: number;
   /** `memory:`, a folder, or `postgres://user:password@host:5432/database`; `./signage-data` unless said. */
   store?: string;
+  /** Uses a data folder that others on the machine can change, which is refused by default. */
+  allowOpenData?: boolean;
   /** How the database is used, where that is the store. */
   database?: DatabaseOptions;
   /** How long a pairing code lives: 1 to 60, 15 unless said. */

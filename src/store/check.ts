@@ -8,11 +8,12 @@ import { copyMarker } from './json/copy/copy-marker.ts';
 import { nodeFileSystem } from './json/file-system.ts';
 import { lockFolder } from './json/folder-lock.ts';
 import { manifestCopy, manifestName } from './json/manifest.ts';
+import { refuseUnfinishedRestore, restoreMarker } from './json/restore-marker.ts';
 
 /**
  * Reads everything in the data folder of a service that is stopped, and answers what is wrong there; nothing is changed.
  *
- * Throws `store_locked` while the folder is in use, `store_too_new`, `copy_unfinished` for half a copy, `invalid_option` for what is no data folder.
+ * Throws `store_locked` while the folder is in use, `store_too_new`, `copy_unfinished` for half a copy, `restore_unfinished` for half a backup, `invalid_option` for what is no data folder.
  *
  * @example
  * const findings = await checkStore('./signage-data');
@@ -24,6 +25,7 @@ export async function checkStore(folder: string): Promise<Finding[]> {
   const context = { disk: nodeFileSystem, directory, clock: systemClock, lowWaterBytes: 0, warn: () => {} };
   const release = await lockStopped(directory);
   try {
+    await refuseUnfinishedRestore(nodeFileSystem, directory);
     return await checkFolder(context);
   } finally {
     await release();
@@ -33,7 +35,7 @@ export async function checkStore(folder: string): Promise<Finding[]> {
 /** Throws `invalid_option` unless something of a store lies there. */
 export async function requireDataFolder(directory: string): Promise<void> {
   const names = await nodeFileSystem.list(directory);
-  const ours = [manifestName, manifestCopy, copyMarker, 'secret', 'journal', 'documents'];
+  const ours = [manifestName, manifestCopy, copyMarker, restoreMarker, 'secret', 'journal', 'documents'];
   if (names.some((name) => ours.includes(name))) return;
   throw new SignageError('invalid_option', `${directory} is no data folder: there is no ${manifestName} in it.`);
 }

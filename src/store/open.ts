@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { type Clock, type Random, secondMs, systemClock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
-import { refuseUnfinishedCopy } from './json/copy/copy-marker.ts';
+import { refuseUnfinished } from './json/copy/copy-marker.ts';
 import { type FileSystem, nodeFileSystem } from './json/file-system.ts';
 import { lockFolder } from './json/folder-lock.ts';
 import { makeMemoryFileSystem } from './json/memory-file-system.ts';
@@ -39,7 +39,7 @@ const lowWaterBytes = 16 * 1024 * 1024;
  * `postgres://user:password@host:5432/database?sslmode=verify-full`.
  *
  * Throws `SignageError`s that say what to do: `store_locked`, `store_damaged`, `store_too_new`, `store_unusable`, `copy_unfinished`,
- * `invalid_option`.
+ * `restore_unfinished`, `invalid_option`.
  *
  * @example
  * const store = await openStore('./data');
@@ -80,7 +80,7 @@ async function openFolder(context: PartContext, random: Random): Promise<Store> 
   try {
     await disk.makeDirectory(directory);
     release = await lockFolder(directory, { clock, random, platform: process.platform });
-    await refuseUnfinishedCopy(disk, directory);
+    await refuseUnfinished(disk, directory);
     return await openJsonStore(context, random, release);
   } catch (error) {
     await release();

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { type Clock, systemClock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import { lockStopped, requireDataFolder } from './check.ts';
-import { refuseUnfinishedCopy } from './json/copy/copy-marker.ts';
+import { refuseUnfinished } from './json/copy/copy-marker.ts';
 import { nodeFileSystem } from './json/file-system.ts';
 import { lockFolder } from './json/folder-lock.ts';
 import { openJsonStore } from './json/open-json-store.ts';
@@ -16,7 +16,7 @@ import { refuseContents } from './restore.ts';
  * Writes all that can be read of a damaged data folder into another one, which is empty or made, and opens that once to prove that it starts. The damaged folder
  * stays as it is. Answers what was left out or made up for; the same stands in `repair-<time>.json` in the new folder.
  *
- * Throws `store_locked` while either is in use, `folder_not_empty`, `invalid_option` for what is no data folder, `copy_unfinished` for half a copy, `store_damaged` when there is nothing to go by.
+ * Throws `store_locked` while either is in use, `folder_not_empty`, `invalid_option` for what is no data folder, `copy_unfinished` for half a copy, `restore_unfinished` for half a backup, `store_damaged` when there is nothing to go by.
  *
  * @example
  * const mended = await repairStore('./signage-data', './repaired');
@@ -31,7 +31,7 @@ export async function repairStore(folder: string, into: string, clock: Clock = s
   const releaseFrom = await lockStopped(from.directory);
   let releaseTo = async () => {};
   try {
-    await refuseUnfinishedCopy(disk, from.directory);
+    await refuseUnfinished(disk, from.directory);
     await disk.makeDirectory(to.directory);
     releaseTo = await lockFolder(to.directory, { clock: systemClock, random: randomBytes, platform: process.platform });
     await refuseContents(to.directory);

@@ -1,5 +1,7 @@
-import { cp, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { cp, open, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/domain/clock.ts';
 import { adminToken, startService, type TestService } from '../support/service.ts';
@@ -144,14 +146,43 @@ describe('signage data restore', () => {
     await copy.close();
   });
 
-  it('6 for a backup that was cut short, and the folder is empty', async () => {
+  it('6 for a backup that was cut short, in one line, and no folder is left', async () => {
     const file = join(folder, 'short.tar');
     await cli(['data', 'backup', '-o', file]);
     await truncate(file, (await stat(file)).size / 2);
     const into = join(folder, 'short');
-    const { code, stderr } = await restoreTo(file, into);
-    expect([code, stderr]).toEqual([6, expect.stringContaining('The backup cannot be used')]);
-    expect((await readdir(into, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile())).toEqual([]);
+    const { code, stdout, stderr } = await runCli(['data', 'restore', file, '--data', into]);
+    expect([code, stdout]).toEqual([6, '']);
+    expect(stderr).toMatch(
+      /^signage: .*short\.tar cannot be used as a backup: it is cut short: it ends at byte \d+, in ".+"\. Nothing was restored\. .+\n$/,
+    );
+    expect(await readdir(folder)).not.toContain('short');
+  });
+
+  it('6 for a folder in place of a file', async () => {
+    const { code, stderr } = await runCli(['data', 'restore', folder, '--data', join(folder, 'from-folder')]);
+    expect([code, stderr]).toEqual([6, expect.stringContaining('cannot be used as a backup: it cannot be read: EISDIR')]);
+  });
+
+  it('130 when it is interrupted, however the backup comes, and nothing is left', async () => {
+    const file = join(folder, 'interrupted.tar');
+    await cli(['data', 'backup', '-o', file]);
+    const bytes = await readFile(file);
+    const pipe = join(folder, 'pipe');
+    await promisify(execFile)('mkfifo', [pipe]);
+    // Open for both: neither end waits for the other.
+    const writer = await open(pipe, 'r+');
+    await writer.write(bytes.subarray(0, bytes.length - 2048));
+    const into = join(folder, 'interrupted', 'data');
+    const { code, stderr } = await runCli(['data', 'restore', pipe, '--data', into], {
+      during: async (io) => {
+        await expect.poll(() => readdir(into).catch(() => [])).toContain('restore.unfinished');
+        io.signal('SIGINT');
+      },
+    });
+    await writer.close();
+    expect([code, stderr]).toEqual([130, '']);
+    expect(await readdir(folder)).not.toContain('interrupted');
   });
 
   it('5 for a folder that holds something', async () => {

@@ -12,6 +12,7 @@ function read(argv: string[], env: Record<string, string> = {}) {
 describe('settings of signage serve', () => {
   it('have the defaults of the help', () => {
     expect(read([])).toEqual({
+      allowOpenData: false,
       host: '127.0.0.1',
       port: 4100,
       data: './signage-data',

@@ -196,7 +196,8 @@ const files = `## Files
 | File | |
 | --- | --- |
 | \`$XDG_CONFIG_HOME/signage/contexts.json\` | the contexts, with their tokens: mode 0600, and refused when others may read it. \`~/.config/signage\` where the variable is not set, on macOS \`~/Library/Preferences/signage\` |
-| \`./signage-data\` | the data of \`signage serve\`, unless \`--data\` says otherwise |
+| \`./signage-data\` | the data of \`signage serve\`, unless \`--data\` says otherwise: mode 0700, and refused when others may change it, unless \`--allow-open-data\` is given |
+| the file of \`--token-file\` | a token: refused when others may change it |
 | \`./signage-data/admin-token\` | the platform token of a service that was first started off a terminal |
 `;
 

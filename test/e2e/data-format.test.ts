@@ -1,6 +1,6 @@
 // Data that an earlier version wrote, and the way from one format to the next.
 import { readFileSync } from 'node:fs';
-import { chmod, cp, readFile, rm } from 'node:fs/promises';
+import { chmod, cp, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -23,7 +23,10 @@ const { facts, answers } = JSON.parse(readFileSync(join(fixture, 'expected.json'
 async function copyOfData(): Promise<string> {
   const copy = join(await temporaryFolder(), 'data');
   await cp(join(fixture, 'data'), copy, { recursive: true });
+  // Git keeps no modes: with some umasks others can change the checkout, which the service refuses.
   await chmod(copy, 0o700);
+  for (const entry of await readdir(copy, { withFileTypes: true }))
+    await chmod(join(copy, entry.name), entry.isDirectory() ? 0o700 : 0o600);
   return copy;
 }
 

@@ -1,4 +1,5 @@
 import { authority } from './authority.ts';
+import { archives } from './archives.ts';
 import { binding } from './binding.ts';
 import { planted as crashes } from './crashes.ts';
 import { guessing } from './guessing.ts';
@@ -13,6 +14,7 @@ import { starts } from './starts.ts';
 /** All planted bugs, by the area that they are in. */
 export const areas: Record<string, readonly Planted[]> = {
   authority,
+  archives,
   binding,
   origins,
   crashes,

@@ -1,11 +1,15 @@
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { packTar, unpackTar } from 'modern-tar';
 import { describe, expect, it } from 'vitest';
 import { dayMs, minuteMs } from '../../../src/domain/clock.ts';
 import { type FileSystem, nodeFileSystem, type OpenFile } from '../../../src/store/json/file-system.ts';
+import { makeMemoryFileSystem } from '../../../src/store/json/memory-file-system.ts';
+import { restoreBackup } from '../../../src/store/json/restore-backup.ts';
 import { openStore } from '../../../src/store/open.ts';
 import { restoreStore } from '../../../src/store/restore.ts';
+import { FailingDisk } from '../../faults/disk/failing-disk.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { overriding } from '../../support/planted-store.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -21,6 +25,8 @@ async function filled(count: number) {
   for (let number = 1; number <= count; number++) await add(store, clock, number);
   return { folder, clock, store };
 }
+
+const thisFile = fileURLToPath(import.meta.url);
 
 /** A disk that says how much was read of files that were opened. */
 function counting(disk: FileSystem) {
@@ -206,10 +212,11 @@ describe('restoreStore', () => {
 
   it('refuses what was cut short anywhere, and leaves nothing behind', async () => {
     const backup = await backupOf();
-    const folder = join(await temporaryFolder(), 'data');
+    const parent = await temporaryFolder();
+    const folder = join(parent, 'data');
     for (let end = 0; end < backup.length - 2 * 512; end += Math.ceil(backup.length / 60)) {
       await expect(restoreStore(streamOf(backup.subarray(0, end)), folder)).rejects.toMatchObject({ code: 'backup_unusable' });
-      expect(await contentsOf(folder)).toEqual({});
+      expect(await readdir(parent)).toEqual([]);
     }
     await restoreStore(streamOf(backup), folder);
   });
@@ -220,9 +227,10 @@ describe('restoreStore', () => {
       if (!data || header.name === 'checksums.json') continue;
       const at = Math.floor(data.length / 2);
       const changed = entries.map((entry) => (entry.header === header ? { header, data: data.with(at, (data[at] ?? 0) ^ 1) } : entry));
-      const folder = join(await temporaryFolder(), 'data');
-      await expect(restoreStore(streamOf(await packTar(changed)), folder), header.name).rejects.toMatchObject({ code: 'backup_unusable' });
-      expect(await contentsOf(folder)).toEqual({});
+      const parent = await temporaryFolder();
+      const restoring = restoreStore(streamOf(await packTar(changed)), join(parent, 'data'));
+      await expect(restoring, header.name).rejects.toMatchObject({ code: 'backup_unusable' });
+      expect(await readdir(parent)).toEqual([]);
     }
   });
 
@@ -236,15 +244,59 @@ describe('restoreStore', () => {
     const parent = await temporaryFolder();
     const folder = join(parent, 'data');
     await expect(restoreStore(streamOf(await make()), folder)).rejects.toMatchObject({ code: 'backup_unusable' });
-    expect(await contentsOf(parent)).toEqual({});
+    expect(await readdir(parent)).toEqual([]);
   });
 
-  it('goes on where an earlier attempt left empty folders', async () => {
-    const folder = join(await temporaryFolder(), 'data');
+  it('leaves a folder that was there, and the empty ones in it, as they were', async () => {
+    const folder = await temporaryFolder();
+    await mkdir(join(folder, 'documents'));
     const backup = await backupOf();
     await expect(restoreStore(streamOf(backup.subarray(0, backup.length / 2)), folder)).rejects.toThrow();
+    expect(await readdir(folder)).toEqual(['documents']);
     expect((await restoreStore(streamOf(backup), folder)).files).toBeGreaterThan(3);
-    await rm(folder, { recursive: true });
+  });
+
+  it.each([
+    ['a folder that cannot be made', '/proc/no-such-folder/data'],
+    ['a folder below a file', join(thisFile, 'data')],
+    ['a file', thisFile],
+  ])('store_unusable for %s', async (_what, folder) => {
+    await expect(restoreStore(streamOf(await backupOf()), folder)).rejects.toMatchObject({ code: 'store_unusable' });
+  });
+
+  it('store_unusable, before anything is written, for a backup that is larger than the disk', async () => {
+    const head = { kind: 'signage-backup', format: 1, at: '2026-11-21T00:00:00.000Z', files: [{ name: 'manifest.json', size: 2 ** 52 }] };
+    const body = JSON.stringify(head);
+    const parent = await temporaryFolder();
+    const tar = await packTar([{ header: { name: 'backup.json', size: body.length, type: 'file' }, body }]);
+    await expect(restoreStore(streamOf(tar), join(parent, 'data'))).rejects.toMatchObject({
+      code: 'store_unusable',
+      message: expect.stringMatching(/too little space: the backup takes 4503599627370496 bytes, and \d+ are free/),
+    });
+    expect(await readdir(parent)).toEqual([]);
+  });
+
+  it('leaves no file when any operation of the disk fails', async () => {
+    const backup = await backupOf();
+    const run = async (number: number) => {
+      const failing = new FailingDisk();
+      const memory = makeMemoryFileSystem();
+      failing.failAt(number, 'ENOSPC');
+      const error = await restoreBackup(streamOf(backup), { disk: failing.over(memory), directory: 'data' }).then(
+        () => undefined,
+        (failed: Error) => failed,
+      );
+      const names = ['', '/documents', '/audit', '/events', '/journal'];
+      const left = (await Promise.all(names.map((name) => memory.list(`data${name}`))))
+        .flat()
+        .filter((name) => !names.includes(`/${name}`));
+      return { operation: failing.operations[number - 1], error, left };
+    };
+    for (let number = 1; ; number++) {
+      const { operation, error, left } = await run(number);
+      if (operation === undefined) break;
+      if (error) expect(left, operation).toEqual([]);
+    }
   });
 });
 

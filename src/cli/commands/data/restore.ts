@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { Readable } from 'node:stream';
+import { SignageError } from '../../../domain/error.ts';
 import type { Call } from '../../call.ts';
 import { defineCommand, one } from '../../command-spec.ts';
 import * as option from '../../option.ts';
@@ -13,13 +14,35 @@ async function requireReadable(path: string, what: string): Promise<void> {
   });
 }
 
+/** The file, in pieces; an error as soon as the signal aborts, even while a pipe has nothing to read. */
+async function* readUntil(signal: AbortSignal, path: string): AsyncGenerator<Uint8Array> {
+  const stream = createReadStream(path, { highWaterMark: 1 << 18 });
+  const pieces = stream.iterator({ destroyOnReturn: false });
+  const aborted = once(signal, 'abort').then(() => Promise.reject(new Error('it was interrupted')));
+  aborted.catch(() => undefined);
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const { done, value } = await Promise.race([pieces.next(), aborted]);
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    stream.destroy();
+  }
+}
+
 async function restore(call: Call, path: string, folder: string) {
   const { restoreStore } = await import('../../../store/restore.ts');
   const { megabytes } = await import('../../data/megabytes.ts');
   const progress = makeProgress(call);
   try {
-    const source = Readable.toWeb(createReadStream(path, { highWaterMark: 1 << 18 })) as ReadableStream<Uint8Array>;
-    return await restoreStore(source, folder, (done, all) => progress.show(`${megabytes(done)} of ${megabytes(all)}`));
+    return await restoreStore(readUntil(call.interrupted, path), folder, {
+      name: path,
+      onProgress: (done, all) => progress.show(`${megabytes(done)} of ${megabytes(all)}`),
+    });
+  } catch (error) {
+    throw call.interrupted.aborted ? new SignageError('interrupted', 'The restore was interrupted.') : error;
   } finally {
     progress.end();
   }
@@ -35,7 +58,7 @@ export const command = defineCommand({
   summary: 'Put a backup into an empty data folder',
   description: `The backup is checked while it is read: one that was cut short or damaged is refused, and nothing stays behind. What was changed after the
 backup is undone: device keys and tokens that were revoked since then work again. --audit names the former data folder, or a copy of its folder
-audit: those that it tells of are listed, with what to type.`,
+audit: those that it tells of are listed, with what to type. Exit codes: 6 the backup cannot be used, 5 the folder is in use or not empty.`,
   arguments: { file: one('the tar file that data backup made') },
   options: {
     data: option.needed('--data <folder>', 'the data folder: empty, or to be made'),
@@ -48,6 +71,7 @@ audit: those that it tells of are listed, with what to type.`,
   effect: 'reads',
   local: true,
   async run(call) {
+    call.heedHangup();
     const { file } = call.args;
     const { data, audit } = call.options;
     await requireReadable(file, 'The backup');

@@ -5,6 +5,7 @@ import type { DocumentEntry } from '../document-file.ts';
 import { type FileSystem, nodeFileSystem, writeFully } from '../file-system.ts';
 import { frame, isWhole } from '../frame.ts';
 import { replaceFile } from '../replace-file.ts';
+import { refuseUnfinishedRestore } from '../restore-marker.ts';
 
 /** How far the files of a log are written: what lies beyond is written anew. */
 export interface BulkEnd {
@@ -43,8 +44,9 @@ export async function removeMarker(disk: FileSystem, directory: string): Promise
   await disk.syncDirectory(directory);
 }
 
-/** Throws `copy_unfinished` for a folder that has only a part of a store, however far that is. */
-export async function refuseUnfinishedCopy(disk: FileSystem, directory: string): Promise<void> {
+/** Throws `copy_unfinished` or `restore_unfinished` for a folder that has only a part of a store, however far that is. */
+export async function refuseUnfinished(disk: FileSystem, directory: string): Promise<void> {
+  await refuseUnfinishedRestore(disk, directory);
   if ((await disk.sizeOf(`${directory}/${copyMarker}`)) !== undefined) throw unfinished(directory);
 }
 

@@ -18,7 +18,7 @@ import {
 import { nodeFileSystem } from '../file-system.ts';
 import { lockFolder } from '../folder-lock.ts';
 import type { PartContext } from '../parts.ts';
-import { refuseUnfinishedCopy } from './copy-marker.ts';
+import { refuseUnfinished } from './copy-marker.ts';
 import { auditOf, batchesOf, countBatches } from './folder-logs.ts';
 import { FolderState } from './folder-state.ts';
 
@@ -29,7 +29,7 @@ export async function openFolderSource(directory: string): Promise<StoreSource> 
     throw new SignageError('store_unusable', `${directory} holds no data: name a data folder.`);
   const release = await lockFolder(directory, { clock: systemClock, random: randomBytes, platform: process.platform });
   try {
-    await refuseUnfinishedCopy(disk, directory);
+    await refuseUnfinished(disk, directory);
     return await folderSource({ disk, directory, clock: systemClock, lowWaterBytes: 0, warn: () => {} }, release);
   } catch (error) {
     await release();

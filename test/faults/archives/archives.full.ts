@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { restoreStore } from '../../../src/store/restore.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { fuzzRestore, soundBackup, treeOf } from './fuzz-restore.ts';
+
+it('restores a backup as it was, or refuses it in one line and leaves nothing behind, 10,000 times', async () => {
+  const { outcomes, messages, wrong } = await fuzzRestore({ seed: 'full', count: 10_000 });
+  console.log(JSON.stringify({ archives: 10_000, reasons: messages.size, outcomes }));
+  expect(wrong).toEqual([]);
+});
+
+it('refuses a backup that was cut short at any length', async () => {
+  const sound = await soundBackup();
+  const folder = await temporaryFolder();
+  for (let end = 0; end < sound.length; end++) {
+    const restoring = restoreStore(new Blob([sound.subarray(0, end)]).stream(), `${folder}/data`);
+    await expect(restoring, `${end} bytes`).rejects.toMatchObject({ code: 'backup_unusable' });
+    expect(await treeOf(folder), `${end} bytes`).toEqual(new Map());
+  }
+  console.log(JSON.stringify({ cut: sound.length }));
+});

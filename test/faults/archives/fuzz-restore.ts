@@ -1,0 +1,121 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SignageError } from '../../../src/domain/error.ts';
+import { openStore } from '../../../src/store/open.ts';
+import { restoreStore } from '../../../src/store/restore.ts';
+import { add } from '../../store/json/backup-load.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { Dice } from '../fuzz/dice.ts';
+import { mutations } from './mutations.ts';
+import { contentOf, nameOf, takeApart } from './tar-blocks.ts';
+
+/** How a restore may be refused. */
+const refusals = new Set(['backup_unusable', 'store_unusable']);
+const longestMessage = 1000;
+
+/** A backup of a small store. */
+export async function soundBackup(): Promise<Buffer> {
+  const clock = new ManualClock();
+  const store = await openStore('memory:', { clock });
+  for (let number = 1; number <= 3; number++) await add(store, clock, number);
+  const backup = Buffer.from(await new Response(await store.backup()).arrayBuffer());
+  await store.close();
+  return backup;
+}
+
+/** What lies in a folder, if it is there: folders as `undefined`, files with their contents. */
+export async function treeOf(folder: string): Promise<Map<string, string | undefined>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const tree = new Map<string, string | undefined>();
+  for (const entry of entries) {
+    const path = join(entry.parentPath, entry.name);
+    tree.set(path.slice(folder.length + 1), entry.isFile() ? (await readFile(path)).toString('latin1') : undefined);
+  }
+  return tree;
+}
+
+const shown = (tree: Map<string, string | undefined>) => JSON.stringify([...tree].sort(([one], [other]) => (one < other ? -1 : 1)));
+
+/** Targets as they may be before: each a function that makes one in a folder, and answers the target. */
+const targets: ((folder: string) => Promise<string>)[] = [
+  async (folder) => join(folder, 'data'),
+  async (folder) => join(folder, 'new', 'and', 'deep'),
+  async (folder) => folder,
+  async (folder) => {
+    await mkdir(join(folder, 'data', 'documents'), { recursive: true });
+    await writeFile(join(folder, 'data', '.keep'), 'mine');
+    return join(folder, 'data');
+  },
+];
+
+/** The bytes in pieces of any size, and how many were taken. */
+function streamOf(bytes: Uint8Array, dice: Dice): ReadableStream<Uint8Array> {
+  const most = dice.one([1000, 700, 65_536, 262_144]);
+  let at = 0;
+  return new ReadableStream({
+    pull(controller) {
+      if (at >= bytes.length) return controller.close();
+      const piece = bytes.subarray(at, at + dice.whole(1, most));
+      at += piece.length;
+      controller.enqueue(piece);
+    },
+  });
+}
+
+export interface FuzzRestore {
+  seed: string;
+  count: number;
+  /** Names of mutations; all unless said. */
+  only?: readonly string[];
+  restore?: typeof restoreStore;
+}
+
+/** Restores archives with something wrong in them, and answers what came out, and each outcome that must not be. */
+export async function fuzzRestore({ seed, count, only = Object.keys(mutations), restore = restoreStore }: FuzzRestore) {
+  const sound = await soundBackup();
+  const files = takeApart(sound).slice(1, -1);
+  const expected = new Map(files.map((entry) => [nameOf(entry), contentOf(entry).toString('latin1')]));
+  const outcomes: Record<string, { restored: number; refused: number }> = {};
+  const messages = new Set<string>();
+  const wrong: string[] = [];
+  for (let number = 0; number < count; number++) {
+    const dice = new Dice(`${seed} ${number}`);
+    const kind = only[number % only.length] as string;
+    const bytes = mutations[kind]?.(sound, dice) ?? sound;
+    const judged = await judge(bytes, expected, dice, restore);
+    const outcome = outcomes[kind] ?? { restored: 0, refused: 0 };
+    outcomes[kind] = outcome;
+    if (judged.message === undefined) outcome.restored++;
+    else outcome.refused++;
+    if (judged.message !== undefined) messages.add(judged.message.replace(/^.*cannot be used as a backup: /, '').replaceAll(/\d+/g, '0'));
+    if (judged.wrong !== undefined) wrong.push(`${seed} ${number}, ${kind}: ${judged.wrong}`);
+  }
+  return { outcomes, messages, wrong };
+}
+
+interface Judged {
+  /** Of the refusal. */
+  message?: string;
+  /** What must not be. */
+  wrong?: string;
+}
+
+async function judge(bytes: Uint8Array, expected: Map<string, string>, dice: Dice, restore: typeof restoreStore): Promise<Judged> {
+  const folder = await temporaryFolder();
+  const target = await dice.one(targets)(folder);
+  const before = shown(await treeOf(folder));
+  try {
+    await restore(streamOf(bytes, dice), target);
+  } catch (error) {
+    const { message } = error as Error;
+    if (!(error instanceof SignageError) || !refusals.has(error.code)) return { message, wrong: `${(error as Error).stack}` };
+    if (/[\n\r]/.test(message) || message.length > longestMessage) return { message, wrong: `no line of a message: ${message}` };
+    const after = shown(await treeOf(folder));
+    return { message, ...(after !== before && { wrong: `left behind after "${message}": ${after}` }) };
+  }
+  const tree = await treeOf(target);
+  const isSame = [...expected].every(([name, content]) => tree.get(name) === content);
+  const more = [...tree.keys()].filter((name) => tree.get(name) !== undefined && name !== '.keep' && !expected.has(name));
+  return isSame && more.length === 0 ? {} : { wrong: `restored, and not the same: ${[...tree.keys()].join(' ')}` };
+}
