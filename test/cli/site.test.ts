@@ -75,6 +75,42 @@ describe('signage apply', () => {
     expect(await changes()).toBe(before);
   });
 
+  it('takes media URLs of one canonical form for the same: no difference, and no new version', async () => {
+    const text = (creativeUrl: string) =>
+      site([{ name: 'Lobby', screens: [{ name: 'Main', playlist: { items: [item(1, { creativeUrl })] } }] }]);
+    const written = text('HTTPS://Media.example.com\\a b.jpg');
+    expect((await apply(written)).code).toBe(0);
+    for (const same of [written, text('https://media.example.com/a%20b.jpg')]) {
+      expect(await diff(same)).toMatchObject({ code: 0, json: [] });
+      expect((await apply(same)).stderr).toContain('Nothing to change');
+    }
+    expect((await apply(text('https://tom:secret@media.example.com/'))).stderr).toContain('must not contain a user name or password');
+  });
+
+  it('sees no difference from a service that stored the URL as it was sent', async () => {
+    const times = { createdAt: '2026-11-20T12:00:00.000Z', updatedAt: '2026-11-20T12:00:00.000Z' };
+    const venue = { id: 'v', tenantId: 't', name: 'Lobby', address: null, timezone: null, labels: {}, ...times };
+    const screen = {
+      id: 's',
+      tenantId: 't',
+      venueId: 'v',
+      name: 'Main',
+      labels: {},
+      state: 'active',
+      deviceId: null,
+      provisioningCode: null,
+    };
+    const written = item(1, { creativeUrl: 'https://media.example.com/a b.jpg' });
+    const playlist = { id: 'p', tenantId: 't', screenId: 's', status: 'active', version: 1, validUntil: null, items: [written] };
+    const pages = [venue, { ...screen, ...times }].map((one) => json(200, { items: [one], nextCursor: null }));
+    const stub = await stubService(...pages, json(200, playlist));
+    const env = { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' };
+    const stdin = site([{ name: 'Lobby', screens: [{ name: 'Main', playlist: { items: [written] } }] }]);
+    const run = await runCli(['diff', '-f', '-', '-o', 'json'], { stdin, env });
+    await stub.close();
+    expect(run).toMatchObject({ code: 0, json: [] });
+  });
+
   it('sends no request that changes anything the second time, with 40 screens', async () => {
     const screens = Array.from({ length: 40 }, (_, n) => ({
       name: `Screen ${n}`,
