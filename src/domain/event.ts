@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { countedList } from './counted.ts';
 import { pageQuery, timeQuery, waitSeconds } from './list.ts';
 import { epochTime, isoTime, recordId } from './scalars.ts';
 
@@ -45,11 +46,20 @@ export type TelemetryEvent = z.infer<typeof telemetryEvent>;
 /** What is looked at in an event that was taken: all of it is kept as it was sent. */
 export type CountedEvent = Pick<TelemetryEvent, 'type' | 'timestamp' | 'campaignId' | 'creativeId' | 'duration'>;
 
-export const eventBatch = z
-  .array(telemetryEvent, 'must be an array of 1 to 100 events')
-  .min(1, 'must have 1 to 100 events')
-  .max(maxBatch, 'must have 1 to 100 events')
-  .meta({ id: 'EventBatch' });
+const batchSize = { min: 1, max: maxBatch, message: `must be an array of 1 to ${maxBatch} events` };
+
+export const eventBatch = countedList(telemetryEvent, batchSize).meta({ id: 'EventBatch' });
+
+const judged = ['type', 'timestamp', 'playlistId', 'creativeId', 'campaignId', 'duration'];
+
+/** A batch with those members of its events that have rules: to explain a refusal, the others need not be looked at. */
+export function withoutFurtherMembers(json: unknown): unknown {
+  if (!Array.isArray(json) || json.length > maxBatch) return json;
+  return json.map((event: unknown) => {
+    if (typeof event !== 'object' || event === null || Array.isArray(event)) return event;
+    return Object.fromEntries(judged.map((name) => [name, (event as Record<string, unknown>)[name]]));
+  });
+}
 
 function isId(id: unknown, needed: boolean): boolean {
   return id === undefined || id === null ? !needed : typeof id === 'string' && guidForm.test(id);

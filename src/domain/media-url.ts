@@ -1,16 +1,14 @@
 /** The longest media URL, in characters, as it is sent and as it is stored. */
 export const maxMediaUrl = 2048;
 
-/** Not `URL.canParse`: once Node 20 has compiled a call of it, it says no to a host such as `bücher.example`. */
+/** An http or https URL. Not `URL.canParse`: once Node 20 has compiled a call of it, it says no to a host such as `bücher.example`. */
 function parsed(text: string): URL | undefined {
   try {
-    return new URL(text);
+    return /^https?:/i.test(text) ? new URL(text) : undefined;
   } catch {
     return undefined;
   }
 }
-
-const isWeb = ({ protocol }: URL) => protocol === 'http:' || protocol === 'https:';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const controls = /[\u0000-\u001f\u007f-\u009f]/;
@@ -20,7 +18,7 @@ export function mediaUrlFault(text: string): string | undefined {
   if (controls.test(text)) return 'must not contain control characters';
   if (text.trim() !== text) return 'must not begin or end with white space';
   const url = parsed(text);
-  if (!url || !isWeb(url)) return 'must be an http or https URL';
+  if (!url) return 'must be an http or https URL';
   return url.username || url.password ? 'must not contain a user name or password' : undefined;
 }
 
@@ -30,6 +28,5 @@ export function mediaUrlFault(text: string): string | undefined {
  * @example canonicalMediaUrl('https:\\Example.com/a b') // 'https://example.com/a%20b'
  */
 export function canonicalMediaUrl(text: string): string {
-  const url = parsed(text);
-  return url && isWeb(url) ? url.href : text;
+  return parsed(text)?.href ?? text;
 }

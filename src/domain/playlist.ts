@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { dayMs } from './clock.ts';
+import { countedList } from './counted.ts';
 import { canonicalMediaUrl, maxMediaUrl, mediaUrlFault } from './media-url.ts';
 import type { Playlist } from './records.ts';
 import { epochTime, recordId } from './scalars.ts';
@@ -15,7 +16,10 @@ const tooLong = `must have at most ${maxMediaUrl} characters`;
 const mediaUrl = z
   .string('must be an http or https URL')
   .max(maxMediaUrl, { error: tooLong, abort: true })
-  .refine((text) => mediaUrlFault(text) === undefined, { error: ({ input }) => mediaUrlFault(String(input)), abort: true })
+  .superRefine((input, context) => {
+    const message = mediaUrlFault(input);
+    if (message !== undefined) context.addIssue({ code: 'custom', message, input, continue: false });
+  })
   .overwrite(canonicalMediaUrl)
   .max(maxMediaUrl, tooLong)
   .meta({ format: 'uri', example: 'https://media.example.com/spring.mp4' });
@@ -34,15 +38,12 @@ const itemMembers = {
 /** One entry of a playlist; further members reach the TV as they are (docs/protocol.md §2.3). */
 const playlistItem = z.looseObject(itemMembers, 'must be an object').meta({ id: 'PlaylistItem' });
 
-const itemCount = 'must have 1 to 500 items';
+const itemCount = { min: 1, max: 500, message: 'must be an array of 1 to 500 items' };
 
-const listOfItems = <T extends z.ZodType>(item: T) =>
-  z.array(item, 'must be an array of 1 to 500 items').min(1, itemCount).max(500, itemCount);
-
-const items = listOfItems(playlistItem);
+const items = countedList(playlistItem, itemCount);
 
 /** Items as they were stored, perhaps by a version that kept media URLs as they were sent. */
-export const storedItems = listOfItems(z.looseObject({ ...itemMembers, creativeUrl: z.string() }));
+export const storedItems = countedList(z.looseObject({ ...itemMembers, creativeUrl: z.string() }), itemCount);
 
 export const publication = z.strictObject({ items, validUntil: epochTime.nullish() }).meta({ id: 'Publication' });
 export type Publication = z.infer<typeof publication>;

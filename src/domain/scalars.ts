@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { countedMap } from './counted.ts';
 
 /** An id that we are given, or give: any 8-4-4-4-12 hex UUID, compared without regard to case, kept in lower case (docs/protocol.md §1.2). */
 export const recordId = z.guid('must be a UUID').toLowerCase().meta({ example: '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e' });
@@ -85,10 +86,16 @@ const labelValue = freeText(200).regex(noControls, 'must not contain control cha
 export const maxLabels = 64;
 
 /** Labels: a map of strings by which people select records (`label=floor:2`). */
-export const labels = z
-  .record(labelKey, labelValue)
-  .refine((map) => Object.keys(map).length <= maxLabels, `must have at most ${maxLabels} labels`)
-  .meta({ example: { floor: '2' } });
+export const labels = countedMap(z.record(labelKey, labelValue), {
+  max: maxLabels,
+  message: `must have at most ${maxLabels} labels`,
+}).meta({ example: { floor: '2' } });
+
+/** A merge patch can take all labels away, and set as many others. */
+const mostPatched = 2 * maxLabels;
 
 /** In a merge patch, a label set to `null` goes, and `null` for the map empties it (RFC 7396). */
-export const labelsPatch = z.record(labelKey, labelValue.nullable()).nullable();
+export const labelsPatch = countedMap(z.record(labelKey, labelValue.nullable()), {
+  max: mostPatched,
+  message: `must name at most ${mostPatched} labels`,
+}).nullable();

@@ -9,6 +9,9 @@ export interface ReadBody extends ParsedJson {
   bytes: Uint8Array;
 }
 
+/** The most objects, arrays and members of a body, where its operation does not say (docs/protocol.md §1.7). */
+const defaultPartLimit = 1000;
+
 /** What an operation without a body has read. */
 export const noBody: ReadBody = { bytes: new Uint8Array(), json: undefined, scan: { depth: 0, elements: [], members: 0 } };
 
@@ -71,16 +74,26 @@ function isJsonType(contentType: string): boolean {
  * Reads a request's body, in the order of docs/protocol.md §1.3: size (`body_too_large`), content type and encoding
  * (`unsupported_media_type`; not asked of an empty body), JSON (`invalid_json`). `incoming` is the same request where it came through the listener.
  */
-export async function readBody(request: Request, limit: number, incoming?: IncomingMessage): Promise<ReadBody> {
+export async function readBody(
+  request: Request,
+  limit: number,
+  incoming?: IncomingMessage,
+  mostParts = defaultPartLimit,
+): Promise<ReadBody> {
   const bytes = await readBytes(request, limit, incoming);
-  return parseBody(bytes, request.headers.get('content-type'), request.headers.get('content-encoding'));
+  return parseBody(bytes, request.headers.get('content-type'), request.headers.get('content-encoding'), mostParts);
 }
 
 /** The second part of it, for a body that was read. */
-export function parseBody(bytes: Uint8Array, contentType: string | null | undefined, encoding: string | null | undefined): ReadBody {
+export function parseBody(
+  bytes: Uint8Array,
+  contentType: string | null | undefined,
+  encoding: string | null | undefined,
+  mostParts = defaultPartLimit,
+): ReadBody {
   if (bytes.length === 0) return noBody;
   checkType(contentType, encoding);
-  return { bytes, ...parseJson(bytes) };
+  return { bytes, ...parseJson(bytes, mostParts) };
 }
 
 /** Throws `unsupported_media_type`. */

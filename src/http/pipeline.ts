@@ -65,7 +65,8 @@ export function makeRoute<K extends OperationId>(services: Services, id: K, hand
   return async (context: Ctx): Promise<Response> => {
     context.set('operation', id);
     const caller = await authenticate(services, operation, id, context);
-    const sent = bodySchema ? await readBody(context.req.raw, operation.bodyLimit ?? defaultBodyLimit, context.env?.incoming) : noBody;
+    const { bodyLimit = defaultBodyLimit, partLimit } = operation;
+    const sent = bodySchema ? await readBody(context.req.raw, bodyLimit, context.env?.incoming, partLimit) : noBody;
     if (bodySchema && sent.json === undefined && !operation.bodyOptional)
       throw new SignageError('invalid_json', 'A JSON body is needed here.');
     const named = context.req.param('id') ?? context.req.param('code') ?? '';

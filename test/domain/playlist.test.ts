@@ -99,9 +99,8 @@ describe('a publication', () => {
   ])('may not have %s', (_, value, paths) => expect(pathsOf(value)).toEqual(paths));
 
   it('takes a URL with a non-ASCII host every time, also when Node has compiled what judges it', () => {
-    const { shape } = publication.shape.items.element;
-    const { creativeUrl } = shape;
-    for (let times = 0; times < 20_000; times++) expect(creativeUrl.safeParse('https://b\u00fccher.example/').success).toBe(true);
+    const content = { items: Array.from({ length: 100 }, () => item({ creativeUrl: 'https://b\u00fccher.example/' })) };
+    for (let times = 0; times < 200; times++) expect(publication.safeParse(content).success).toBe(true);
   });
 
   it('has each media URL in a form that comes out of itself unchanged', () => {
