@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { countedList } from './counted.ts';
 import { pageQuery, timeQuery, waitSeconds } from './list.ts';
 import { epochTime, isoTime, recordId } from './scalars.ts';
 
@@ -46,9 +45,11 @@ export type TelemetryEvent = z.infer<typeof telemetryEvent>;
 /** What is looked at in an event that was taken: all of it is kept as it was sent. */
 export type CountedEvent = Pick<TelemetryEvent, 'type' | 'timestamp' | 'campaignId' | 'creativeId' | 'duration'>;
 
-const batchSize = { min: 1, max: maxBatch, message: `must be an array of 1 to ${maxBatch} events` };
-
-export const eventBatch = countedList(telemetryEvent, batchSize).meta({ id: 'EventBatch' });
+export const eventBatch = z
+  .array(telemetryEvent, 'must be an array of 1 to 100 events')
+  .min(1, 'must have 1 to 100 events')
+  .max(maxBatch, 'must have 1 to 100 events')
+  .meta({ id: 'EventBatch' });
 
 const judged = ['type', 'timestamp', 'playlistId', 'creativeId', 'campaignId', 'duration'];
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { dayMs } from './clock.ts';
-import { countedList } from './counted.ts';
 import { canonicalMediaUrl, maxMediaUrl, mediaUrlFault } from './media-url.ts';
 import type { Playlist } from './records.ts';
 import { epochTime, recordId } from './scalars.ts';
@@ -38,12 +37,15 @@ const itemMembers = {
 /** One entry of a playlist; further members reach the TV as they are (docs/protocol.md §2.3). */
 const playlistItem = z.looseObject(itemMembers, 'must be an object').meta({ id: 'PlaylistItem' });
 
-const itemCount = { min: 1, max: 500, message: 'must be an array of 1 to 500 items' };
+const itemCount = 'must have 1 to 500 items';
 
-const items = countedList(playlistItem, itemCount);
+const listOfItems = <T extends z.ZodType>(item: T) =>
+  z.array(item, 'must be an array of 1 to 500 items').min(1, itemCount).max(500, itemCount);
+
+const items = listOfItems(playlistItem);
 
 /** Items as they were stored, perhaps by a version that kept media URLs as they were sent. */
-export const storedItems = countedList(z.looseObject({ ...itemMembers, creativeUrl: z.string() }), itemCount);
+export const storedItems = listOfItems(z.looseObject({ ...itemMembers, creativeUrl: z.string() }));
 
 export const publication = z.strictObject({ items, validUntil: epochTime.nullish() }).meta({ id: 'Publication' });
 export type Publication = z.infer<typeof publication>;

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { countedList } from './counted.ts';
 import { nameQuery, pageQuery } from './list.ts';
 import { roles } from './role.ts';
 import { isoInput, isoTime, recordId, recordName } from './scalars.ts';
@@ -13,7 +12,10 @@ export const tokenCreation = z
     name: recordName,
     role,
     expiresAt: isoInput.nullish().meta({ description: 'When it ends, in the future; never unless given.' }),
-    venueIds: countedList(recordId, { min: 1, max: mostVenues, message: venueCount })
+    venueIds: z
+      .array(recordId, venueCount)
+      .min(1, venueCount)
+      .max(mostVenues, venueCount)
       .nullish()
       .meta({ description: 'The only venues that it is for; the whole tenant unless given.' }),
   })

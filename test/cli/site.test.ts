@@ -111,6 +111,22 @@ describe('signage apply', () => {
     expect(run).toMatchObject({ code: 0, json: [] });
   });
 
+  it('finds a record by a name that a service would not take any more', async () => {
+    const times = { createdAt: '2026-11-20T12:00:00.000Z', updatedAt: '2026-11-20T12:00:00.000Z' };
+    const venue = { id: 'v', tenantId: 't', name: 'Lob\u200bby', address: 'There', timezone: null, labels: {}, ...times };
+    const stub = await stubService(
+      json(200, { items: [venue], nextCursor: null }),
+      json(200, { items: [], nextCursor: null }),
+      json(200, venue),
+    );
+    const env = { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' };
+    const stdin = site([{ name: 'Lob\u200bby', address: 'Here' }]);
+    const run = await runCli(['apply', '-f', '-', '-o', 'json'], { stdin, env });
+    await stub.close();
+    expect(run.json).toMatchObject([{ id: 'v', result: 'updated', changed: ['address'] }]);
+    expect((await apply(stdin)).json).toMatchObject([{ result: 'failed', error: expect.stringContaining('invisible') }]);
+  });
+
   it('sends no request that changes anything the second time, with 40 screens', async () => {
     const screens = Array.from({ length: 40 }, (_, n) => ({
       name: `Screen ${n}`,
@@ -505,11 +521,11 @@ describe('signage diff', () => {
 
   it('shows what would be made and deleted', async () => {
     const { id: venueId } = await service.venue({ name: 'Aurora Riverside' });
-    await service.screen({ venueId, name: 'Old\u202e' });
+    await service.screen({ venueId, name: 'Old' });
     const run = await cli(['diff', '-f', fixture, '--prune']);
     expect(run.code).toBe(9);
     expect(run.stdout).toMatch(/^create +screen +Aurora Café\/Entrance +playlist +- +2 items$/m);
-    expect(run.stdout).toMatch(/^delete +screen +Aurora Riverside\/Old\\u202e +name/m);
+    expect(run.stdout).toMatch(/^delete +screen +Aurora Riverside\/Old +name/m);
     expect((await cli(['diff', '-f', fixture])).stdout).not.toContain('delete');
     expect(
       (await cli(['diff', '-f', fixture, '-o', 'name'])).stdout.split('\n').filter((name) => name === 'Aurora Café/Entrance'),

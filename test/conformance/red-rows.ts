@@ -97,6 +97,7 @@ export const redRows: Readonly<Record<BugName, readonly string[]>> = {
     'error.truncated',
     'tokens.expiry',
     'venue.400.name',
+    'venue.400.name.invisible',
     'venue.400.timezone',
     'list.limit',
     'list.400',
