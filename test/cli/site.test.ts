@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/domain/clock.ts';
@@ -472,6 +472,63 @@ describe('site files', () => {
     ]);
     expect(code).toBe(6);
     expect(stderr).toContain('playlists/p.json, line 3: /items/0/creativeId: is missing');
+  });
+
+  describe('that name playlist files', () => {
+    const siteOf = (named: string) =>
+      JSON.stringify({ version: 1, venues: [{ name: 'A', screens: [{ name: 'S', playlist: { file: named } }] }] });
+    const playlist = JSON.stringify({ items: [item(1)] });
+    let inside: string;
+    let outside: string;
+    beforeEach(async () => {
+      [inside, outside] = [await temporaryFolder(), await temporaryFolder()];
+      await mkdir(join(inside, 'lists'));
+      await file('p.json', playlist, inside);
+      await file('lists/p.json', playlist, inside);
+      await file('p.json', playlist, outside);
+      await file('..p.json', playlist, inside);
+      await symlink(join(outside, 'p.json'), join(inside, 'link.json'));
+      await symlink(outside, join(inside, 'linked'));
+      await symlink(join(inside, 'p.json'), join(inside, 'lists', 'own.json'));
+    });
+
+    it.each(['p.json', './lists/../p.json', 'lists/p.json', 'lists/own.json', '..p.json'])('read %s in their folder', async (named) => {
+      const run = await cli(['apply', '-f', await file('site.json', siteOf(named), inside)]);
+      expect(run).toMatchObject({ code: 0, stderr: 'Applied 2 records: 2 created.\n' });
+    });
+
+    it('read a file in their folder by its absolute path, also where the folder itself is a link', async () => {
+      await file('site.json', siteOf(join(inside, 'p.json')), inside);
+      const link = join(await temporaryFolder(), 'site');
+      await symlink(inside, link);
+      expect((await cli(['apply', '-f', join(link, 'site.json')])).code).toBe(0);
+    });
+
+    it.each<[how: string, named: () => string]>([
+      ['..', () => `../${basename(outside)}/p.json`],
+      ['an absolute path', () => join(outside, 'p.json')],
+      ['a symbolic link', () => 'link.json'],
+      ['a folder that is a symbolic link', () => 'linked/p.json'],
+    ])('read none outside, by %s: 6, and the flag that permits it', async (_, named) => {
+      const text = await file('site.json', siteOf(named()), inside);
+      const before = await changes();
+      for (const command of ['apply', 'diff']) {
+        const run = await cli([command, '-f', text]);
+        expect([run.code, run.stdout]).toEqual([6, '']);
+        expect(run.stderr).toContain('/venues/0/screens/0/playlist/file: ');
+        expect(run.stderr).toContain(`${basename(named())} is outside the folder of the site file: give --allow-outside`);
+      }
+      expect(await changes()).toBe(before);
+      expect((await cli(['diff', '-f', text, '--allow-outside'])).code).toBe(9);
+      expect((await cli(['apply', '-f', text, '--allow-outside'])).code).toBe(0);
+    });
+
+    it('read none outside the folder of the file that names it, also when another file does', async () => {
+      const own = await file('own.json', JSON.stringify({ version: 1, playlists: { p: { file: 'p.json' } } }), outside);
+      const other = await file('site.json', siteOf(join(outside, 'p.json')), inside);
+      const run = await cli(['apply', '-f', own, '-f', other]);
+      expect(run).toMatchObject({ code: 6, stderr: expect.stringContaining('is outside the folder') });
+    });
   });
 
   it('share what is written once, by anchors, and playlists across files', async () => {
