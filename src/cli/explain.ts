@@ -37,6 +37,7 @@ function explain(error: SignageError, io: Io): void {
   for (const { path, message } of complaints.length > 1 ? complaints : []) {
     io.stderr.write(`  ${printable(path || 'body')}: ${printable(message)}\n`);
   }
+  if (error.truncated) io.stderr.write('  and more, which the service does not list.\n');
   if (error.retryAfterSeconds !== undefined) io.stderr.write(`  Worth trying again in ${error.retryAfterSeconds} s.\n`);
   const hint = hintOf(error);
   if (hint !== undefined) io.stderr.write(`  ${printable(hint)}\n`);
@@ -44,9 +45,9 @@ function explain(error: SignageError, io: Io): void {
 
 /** The error as the service tells errors, with the exit code; those that are not from a service have no status. */
 function problemDocument(error: SignageError): object {
-  const { code, message, status, requestId, errors, existingId, retryAfterSeconds } = error;
+  const { code, message, status, requestId, errors, truncated, existingId, retryAfterSeconds } = error;
   const title = Object.hasOwn(errorKinds, code) ? errorKinds[code as keyof typeof errorKinds].title : code.replaceAll('_', ' ');
-  const more = { status, detail: message, code, requestId, errors, existingId, retryAfterSeconds };
+  const more = { status, detail: message, code, requestId, errors, truncated, existingId, retryAfterSeconds };
   return { type: 'about:blank', title, ...more, exitCode: exitCodeOf(error), hint: hintOf(error) };
 }
 

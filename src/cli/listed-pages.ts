@@ -1,4 +1,4 @@
-import { SignageError } from '../domain/error.ts';
+import { makePageGuard } from '../client/page-guard.ts';
 import { largestPage } from './service.ts';
 import { usage } from './settings.ts';
 
@@ -24,13 +24,13 @@ function withQuery(path: string, changes: Readonly<Record<string, string>>): str
 /** The pages of any list by its path, from the first or from a `cursor` in the path on. `ask` reads one answer as JSON. */
 export async function* listedPages(path: string, ask: (path: string) => Promise<unknown>): AsyncGenerator<RawPage> {
   const first = /[?&]limit=/.test(path) ? path : withQuery(path, { limit: String(largestPage) });
+  const checkPage = makePageGuard('this list', new URLSearchParams(path.split('?')[1]).get('cursor') ?? undefined);
   let cursor: string | null = null;
   do {
     const page = asPage(await ask(cursor === null ? first : withQuery(first, { cursor })));
     if (!page) throw usage('--paginate follows lists, and this is none.');
     yield page;
-    if (page.nextCursor !== null && page.nextCursor === cursor)
-      throw new SignageError('unexpected_answer', 'The pages of this list do not end.');
+    checkPage(page);
     cursor = page.nextCursor;
   } while (cursor !== null);
 }

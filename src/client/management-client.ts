@@ -1,7 +1,7 @@
-import { SignageError } from '../domain/error.ts';
 import type { OperationId } from '../wire/operations.ts';
 import type { CallAnswer, CallArguments, CallInput, ListId, ListItem, PlainInput } from './call.ts';
 import { authorization, Caller, type ClientOptions, type RawRequest } from './caller.ts';
+import { makePageGuard } from './page-guard.ts';
 import type { Reply } from './problem.ts';
 import type { Exchange } from './transport.ts';
 
@@ -49,16 +49,16 @@ export class ManagementClient {
   /** The pages of a list, one request each, from `query.cursor` on if that is given. */
   async *pages<I extends ListId>(id: I, ...[input]: CallArguments<I>): AsyncGenerator<ListItem<I>[]> {
     const plain: PlainInput = input ?? {};
-    const followed = new Set<string>();
     let cursor: string | undefined;
+    const given = plain.query?.cursor;
+    const checkPage = makePageGuard(id, typeof given === 'string' ? given : undefined);
     for (;;) {
       const query = cursor === undefined ? plain.query : { ...plain.query, cursor };
       const page = (await this.call(id, ...([{ ...plain, query }] as unknown as CallArguments<I>))) as CallAnswer<ListId>;
       yield page.items as ListItem<I>[];
       cursor = page.nextCursor ?? undefined;
       if (cursor === undefined) return;
-      if (followed.has(cursor)) throw new SignageError('unexpected_answer', `The pages of ${id} do not end.`);
-      followed.add(cursor);
+      checkPage(page);
     }
   }
 

@@ -67,6 +67,7 @@ export function answeredError(reply: Reply, service: string, nowMs: number): Sig
   const extras: ErrorExtras = { status: reply.status };
   const [errors, retryAfter] = [complaints(problem.errors), retryAfterSeconds(reply, nowMs)];
   if (errors) extras.errors = errors;
+  if (problem.truncated === true) extras.truncated = true;
   if (retryAfter !== undefined) extras.retryAfterSeconds = retryAfter;
   if (typeof problem.requestId === 'string') extras.requestId = withoutSecrets(problem.requestId);
   if (typeof problem.existingId === 'string') extras.existingId = problem.existingId;

@@ -6,8 +6,10 @@ export interface FieldError {
 
 /** What an error may carry beside its code and message. */
 export interface ErrorExtras {
-  /** Every complaint, with `invalid_request`. */
+  /** The complaints, with `invalid_request`. */
   errors?: FieldError[];
+  /** There are further complaints, which are not listed. */
+  truncated?: boolean;
   /** The record that already has the name, with `name_taken`. */
   existingId?: string;
   /** Whole seconds after which it is worth trying again. */
@@ -32,6 +34,7 @@ export class SignageError extends Error {
   override readonly name = 'SignageError';
   readonly code: string;
   readonly errors?: FieldError[];
+  readonly truncated?: boolean;
   readonly existingId?: string;
   readonly retryAfterSeconds?: number;
   readonly status?: number;
@@ -43,6 +46,7 @@ export class SignageError extends Error {
     super(message, extras.cause === undefined ? undefined : { cause: extras.cause });
     this.code = code;
     if (extras.errors) this.errors = extras.errors;
+    if (extras.truncated) this.truncated = true;
     if (extras.existingId !== undefined) this.existingId = extras.existingId;
     if (extras.retryAfterSeconds !== undefined) this.retryAfterSeconds = extras.retryAfterSeconds;
     if (extras.status !== undefined) this.status = extras.status;
@@ -57,9 +61,15 @@ export function hasCode(error: unknown, code: string): error is SignageError {
   return error instanceof SignageError && error.code === code;
 }
 
-/** A request that is wrong in itself: 400 `invalid_request`, naming each member. */
-export function invalid(errors: FieldError[]): SignageError {
-  const first = errors[0];
+/** How many complaints one error lists at most. */
+export const mostErrors = 20;
+
+/** A request that is wrong in itself: 400 `invalid_request`, naming each member, and no more than `most`. */
+export function invalid(complaints: readonly FieldError[], most = mostErrors): SignageError {
+  const errors = complaints.slice(0, most);
+  const truncated = complaints.length > most;
+  const [first] = errors;
   const detail = first ? `${first.path || 'the body'}: ${first.message}` : 'The request is not valid.';
-  return new SignageError('invalid_request', errors.length > 1 ? `${detail} (and ${errors.length - 1} more)` : detail, { errors });
+  const others = truncated ? ` (and at least ${most} more)` : errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  return new SignageError('invalid_request', detail + others, { errors, truncated });
 }

@@ -51,6 +51,17 @@ export const eventBatch = z
   .max(maxBatch, 'must have 1 to 100 events')
   .meta({ id: 'EventBatch' });
 
+const judged = ['type', 'timestamp', 'playlistId', 'creativeId', 'campaignId', 'duration'];
+
+/** A batch with those members of its events that have rules: to explain a refusal, the others need not be looked at. */
+export function withoutFurtherMembers(json: unknown): unknown {
+  if (!Array.isArray(json) || json.length > maxBatch) return json;
+  return json.map((event: unknown) => {
+    if (typeof event !== 'object' || event === null || Array.isArray(event)) return event;
+    return Object.fromEntries(judged.map((name) => [name, (event as Record<string, unknown>)[name]]));
+  });
+}
+
 function isId(id: unknown, needed: boolean): boolean {
   return id === undefined || id === null ? !needed : typeof id === 'string' && guidForm.test(id);
 }

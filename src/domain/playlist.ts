@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { dayMs } from './clock.ts';
+import { canonicalMediaUrl, maxMediaUrl, mediaUrlFault } from './media-url.ts';
 import type { Playlist } from './records.ts';
 import { epochTime, recordId } from './scalars.ts';
 
@@ -8,39 +9,43 @@ export type PlaylistStatus = (typeof playlistStatuses)[number];
 
 const creativeTypes = ['image', 'video', 'html'] as const;
 
-function isHttpUrl(text: string): boolean {
-  try {
-    return ['http:', 'https:'].includes(new URL(text).protocol);
-  } catch {
-    return false;
-  }
-}
+const tooLong = `must have at most ${maxMediaUrl} characters`;
+
+/** A media URL comes out in its canonical form, which must keep to the length too (docs/protocol.md §5.4). */
+const mediaUrl = z
+  .string('must be an http or https URL')
+  .max(maxMediaUrl, { error: tooLong, abort: true })
+  .superRefine((input, context) => {
+    const message = mediaUrlFault(input);
+    if (message !== undefined) context.addIssue({ code: 'custom', message, input, continue: false });
+  })
+  .overwrite(canonicalMediaUrl)
+  .max(maxMediaUrl, tooLong)
+  .meta({ format: 'uri', example: 'https://media.example.com/spring.mp4' });
+
+const itemMembers = {
+  creativeId: recordId,
+  creativeUrl: mediaUrl,
+  creativeType: z.enum(creativeTypes, { error: `must be one of ${creativeTypes.join(', ')}` }),
+  duration: z
+    .number('must be a number of seconds')
+    .positive('must be more than 0 seconds')
+    .max(86_400, 'must be at most 86400 seconds')
+    .meta({ description: 'seconds', example: 15 }),
+};
 
 /** One entry of a playlist; further members reach the TV as they are (docs/protocol.md §2.3). */
-const playlistItem = z
-  .looseObject(
-    {
-      creativeId: recordId,
-      creativeUrl: z
-        .string('must be an http or https URL')
-        .max(2048, 'must have at most 2048 characters')
-        .refine(isHttpUrl, 'must be an http or https URL')
-        .meta({ format: 'uri', example: 'https://media.example.com/spring.mp4' }),
-      creativeType: z.enum(creativeTypes, { error: `must be one of ${creativeTypes.join(', ')}` }),
-      duration: z
-        .number('must be a number of seconds')
-        .positive('must be more than 0 seconds')
-        .max(86_400, 'must be at most 86400 seconds')
-        .meta({ description: 'seconds', example: 15 }),
-    },
-    'must be an object',
-  )
-  .meta({ id: 'PlaylistItem' });
+const playlistItem = z.looseObject(itemMembers, 'must be an object').meta({ id: 'PlaylistItem' });
 
-const items = z
-  .array(playlistItem, 'must be an array of 1 to 500 items')
-  .min(1, 'must have 1 to 500 items')
-  .max(500, 'must have 1 to 500 items');
+const itemCount = 'must have 1 to 500 items';
+
+const listOfItems = <T extends z.ZodType>(item: T) =>
+  z.array(item, 'must be an array of 1 to 500 items').min(1, itemCount).max(500, itemCount);
+
+const items = listOfItems(playlistItem);
+
+/** Items as they were stored, perhaps by a version that kept media URLs as they were sent. */
+export const storedItems = listOfItems(z.looseObject({ ...itemMembers, creativeUrl: z.string() }));
 
 export const publication = z.strictObject({ items, validUntil: epochTime.nullish() }).meta({ id: 'Publication' });
 export type Publication = z.infer<typeof publication>;

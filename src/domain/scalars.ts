@@ -50,8 +50,14 @@ function hasAtMost(max: number): (text: string) => boolean {
   return (text) => text.length <= max || (text.length <= 2 * max && [...text].length <= max);
 }
 
-/** What people call a record: 1–200 characters, NFC, trimmed, no control characters, no `/` (docs/protocol.md §5.1). */
-export const recordName = z
+/**
+ * Characters that nobody sees, or that turn the direction of the text after them: with them two names look alike. The joiners U+200C and U+200D stay, for
+ * scripts and emoji need them.
+ */
+const noInvisibles = /^[^\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff]*$/;
+
+/** A name as a record may have it from an earlier version of the service: 1–200 characters, NFC, trimmed, no control characters, no `/`. */
+export const storedName = z
   .string('must be a string')
   .normalize('NFC')
   .trim()
@@ -59,7 +65,11 @@ export const recordName = z
   .refine(hasAtMost(200), 'must have at most 200 characters')
   .regex(noControls, 'must not contain control characters')
   .regex(/^[^/]*$/, 'must not contain "/"')
-  .refine((text) => text.isWellFormed(), 'must be well-formed Unicode')
+  .refine((text) => text.isWellFormed(), 'must be well-formed Unicode');
+
+/** What people call a record: such a name, without invisible characters (docs/protocol.md §5.1). */
+export const recordName = storedName
+  .regex(noInvisibles, 'must not contain invisible characters, or marks that turn the direction of text')
   .meta({ example: 'Lobby', maxLength: 200 });
 
 /** How names are compared: without regard to case. */
@@ -84,11 +94,33 @@ const labelValue = freeText(200).regex(noControls, 'must not contain control cha
 /** A record has at most this many labels. */
 export const maxLabels = 64;
 
+/** Whether an object has at most `max` members; looks at no more of them. */
+function hasAtMostMembers(value: object, max: number): boolean {
+  let count = 0;
+  for (const _ in value) if (++count > max) return false;
+  return true;
+}
+
+/** A map whose members are counted before any of them is judged. Of arrays, zod does so itself. */
+function countedMap<T extends z.ZodType>(map: T, max: number, message: string) {
+  return z.preprocess((value: z.input<T>, context) => {
+    if (typeof value !== 'object' || value === null || hasAtMostMembers(value, max)) return value;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  }, map);
+}
+
 /** Labels: a map of strings by which people select records (`label=floor:2`). */
-export const labels = z
-  .record(labelKey, labelValue)
-  .refine((map) => Object.keys(map).length <= maxLabels, `must have at most ${maxLabels} labels`)
-  .meta({ example: { floor: '2' } });
+export const labels = countedMap(z.record(labelKey, labelValue), maxLabels, `must have at most ${maxLabels} labels`).meta({
+  example: { floor: '2' },
+});
+
+/** A merge patch can take all labels away, and set as many others. */
+const mostPatched = 2 * maxLabels;
 
 /** In a merge patch, a label set to `null` goes, and `null` for the map empties it (RFC 7396). */
-export const labelsPatch = z.record(labelKey, labelValue.nullable()).nullable();
+export const labelsPatch = countedMap(
+  z.record(labelKey, labelValue.nullable()),
+  mostPatched,
+  `must name at most ${mostPatched} labels`,
+).nullable();

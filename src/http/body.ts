@@ -9,6 +9,9 @@ export interface ReadBody extends ParsedJson {
   bytes: Uint8Array;
 }
 
+/** The most objects, arrays and members of a body, where its operation does not say (docs/protocol.md §1.7). */
+const defaultPartLimit = 1000;
+
 /** What an operation without a body has read. */
 export const noBody: ReadBody = { bytes: new Uint8Array(), json: undefined, scan: { depth: 0, elements: [], members: 0 } };
 
@@ -74,10 +77,15 @@ function isJsonType(contentType: string): boolean {
  * Parses a body that was read, in the order of docs/protocol.md §1.3: content type and encoding (`unsupported_media_type`; not asked of an empty body), JSON
  * (`invalid_json`).
  */
-export function parseBody(bytes: Uint8Array, contentType: string | null | undefined, encoding: string | null | undefined): ReadBody {
+export function parseBody(
+  bytes: Uint8Array,
+  contentType: string | null | undefined,
+  encoding: string | null | undefined,
+  mostParts = defaultPartLimit,
+): ReadBody {
   if (bytes.length === 0) return noBody;
   checkType(contentType, encoding);
-  return { bytes, ...parseJson(bytes) };
+  return { bytes, ...parseJson(bytes, mostParts) };
 }
 
 /** Throws `unsupported_media_type`. */

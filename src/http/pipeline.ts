@@ -44,7 +44,7 @@ async function readBody(operation: Operation, { req, env }: Ctx, arrived: () => 
   if (!operation.body) return noBody;
   const bytes = await readBytes(req.raw, operation.bodyLimit ?? defaultBodyLimit, env?.incoming);
   await arrived();
-  const sent = parseBody(bytes, req.header('content-type'), req.header('content-encoding'));
+  const sent = parseBody(bytes, req.header('content-type'), req.header('content-encoding'), operation.partLimit);
   if (sent.json === undefined && !operation.bodyOptional) throw new SignageError('invalid_json', 'A JSON body is needed here.');
   return sent;
 }

@@ -1,17 +1,12 @@
 import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
+import { csvLine } from '../domain/csv.ts';
 import type { ReportRow } from '../domain/report.ts';
 import type { Reply } from './pipeline.ts';
 
-/** A field as RFC 4180 §2 wants it. */
-function field(value: string | number): string {
-  const text = String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
 function csv(rows: readonly ReportRow[]): string {
   const lines = [['key', 'impressions', 'seconds'], ...rows.map((row) => [row.key, row.impressions, row.seconds])];
-  return lines.map((line) => `${line.map(field).join(',')}\r\n`).join('');
+  return lines.map(csvLine).join('');
 }
 
 /** The report as JSON, or as CSV to those who ask for `text/csv` (docs/protocol.md §5.6). */

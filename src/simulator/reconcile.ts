@@ -1,5 +1,6 @@
 import type { CallAnswer } from '../client/call.ts';
 import type { ManagementClient } from '../client/management-client.ts';
+import { makePageGuard } from '../client/page-guard.ts';
 import { SignageError } from '../domain/error.ts';
 import { contentHash, HashList } from './content-hash.ts';
 import type { DeviceBalance } from './device-ledger.ts';
@@ -52,11 +53,13 @@ export async function readBaseline(management: ManagementClient, signal: AbortSi
 
 /** All events that were received since, oldest first. By page and not by device: the service would look through all of them for each. */
 async function* eventsSince(management: ManagementClient, after: string | undefined, signal: AbortSignal): AsyncGenerator<StoredEvent[]> {
+  const checkPage = makePageGuard('listEvents');
   let from: { after?: string; cursor?: string } = after === undefined ? {} : { after };
   for (;;) {
     const { items, nextCursor } = await management.call('listEvents', { query: { order: 'asc', limit: pageSize, ...from }, signal });
     yield items;
     if (nextCursor === null) return;
+    checkPage({ items, nextCursor });
     from = { cursor: nextCursor };
   }
 }

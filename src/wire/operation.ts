@@ -22,6 +22,8 @@ export interface Operation {
   bodyOptional?: boolean;
   /** The most bytes a body may have; 1 MiB unless said. */
   bodyLimit?: number;
+  /** The most objects, arrays and members that a body may have in all; 1,000 unless said. */
+  partLimit?: number;
   /** The status of success, and the schema of its body. */
   status: 200 | 201 | 202 | 204;
   answer?: SchemaName;

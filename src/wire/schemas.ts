@@ -26,6 +26,7 @@ const problem = z
       .array(z.object({ path: z.string(), message: z.string() }))
       .optional()
       .meta({ description: 'with invalid_request' }),
+    truncated: z.boolean().optional().meta({ description: 'true when there are further errors, which are not listed' }),
     existingId: z.string().optional().meta({ description: 'with name_taken' }),
   })
   .meta({ id: 'Problem' });

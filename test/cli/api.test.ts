@@ -136,6 +136,12 @@ describe('signage api --paginate', () => {
     const { run, heard } = await stubbed(['GET', '/v1/x', '--paginate'], json(200, { items: [], nextCursor: 'same' }));
     expect(run.code).toBe(7);
     expect(heard.map(({ url }) => url)).toEqual(['/v1/x?limit=200', '/v1/x?limit=200&cursor=same']);
+    const page = (nextCursor: string) => json(200, { items: [1], nextCursor });
+    const circle = await stubbed(['GET', '/v1/x', '--paginate'], page('a'), page('b'), page('a'));
+    expect([circle.run.code, circle.heard.length]).toEqual([7, 3]);
+    const begun = await stubbed(['GET', '/v1/x?cursor=a', '--paginate'], page('a'));
+    expect([begun.run.code, begun.heard.length]).toEqual([7, 1]);
+    expect(begun.run.stderr).toContain('The pages of this list do not end: a cursor came for the second time.');
   });
 });
 

@@ -44,6 +44,17 @@ describe('an error', () => {
     expect(JSON.parse(stderr)).toMatchObject({ code: 'usage', exitCode: 2, hint: 'signage venue list --help shows what there is.' });
   });
 
+  it('says that there are more complaints than the service lists', async () => {
+    const errors = Array.from({ length: 20 }, (_, n) => ({ path: `/m${n}`, message: 'is unknown' }));
+    const stub = await stubService(problem(400, 'invalid_request', '/m0: is unknown (and at least 20 more)', { errors, truncated: true }));
+    const argv = ['venue', 'get', '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e'];
+    const { stderr } = await runCli(argv, { env: env(stub.url) });
+    expect(stderr).toContain('  /m19: is unknown\n  and more, which the service does not list.\n');
+    const document = await runCli([...argv, '-o', 'json'], { env: env(stub.url) });
+    expect(JSON.parse(document.stderr)).toMatchObject({ errors, truncated: true });
+    await stub.close();
+  });
+
   it('names every complaint when there are several', async () => {
     const errors = [
       { path: '/name', message: 'must\u001b[2J' },

@@ -58,6 +58,18 @@ describe('-o', () => {
     expect((await get(plain, '-o', 'csv')).stdout).toBe(stdout);
   });
 
+  it('csv has an apostrophe before what a spreadsheet would run', async () => {
+    const labels = { '=a': '1', delta: '-5' };
+    const { stdout } = await list(
+      [{ ...plain, name: '=HYPERLINK("http://x")', address: '-5', labels }],
+      '-o',
+      'csv',
+      '--fields',
+      'name,address,labels.delta,labels.=a',
+    );
+    expect(stdout).toBe('name,address,labels.delta,labels.=a\r\n"\'=HYPERLINK(""http://x"")",\'-5,\'-5,1\r\n');
+  });
+
   it('name is what can be typed back: the id where the name cannot', async () => {
     expect((await list([plain, hostile, { ...plain, name: id.replace('0', '1') }], '-o', 'name')).stdout).toBe(`Lobby\n${id}\n${id}\n`);
   });

@@ -8,6 +8,8 @@ it.each([
   ['invoice\u202egnp.exe', 'invoice\\u202egnp.exe'],
   ['\u2066x\u2069\u200f', '\\u2066x\\u2069\\u200f'],
   ['a\u2028b', 'a\\u2028b'],
+  ['Lob\u200bby\u00ad\u2060\u206f', 'Lob\\u200bby\\u00ad\\u2060\\u206f'],
+  ['می\u200cخواهم', 'می\u200cخواهم'],
   ['Café 東京 👩‍👧 مرحبا', 'Café 東京 👩‍👧 مرحبا'],
 ])('shows %j as %j', (text, shown) => expect(printable(text)).toBe(shown));
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/domain/clock.ts';
@@ -73,6 +73,58 @@ describe('signage apply', () => {
     expect(again).toMatchObject({ code: 0, stderr: 'Nothing to change: 7 records as the files say.\n' });
     expect(again.stdout).toMatch(/^unchanged +screen +Aurora Café\/Menu board/m);
     expect(await changes()).toBe(before);
+  });
+
+  it('takes media URLs of one canonical form for the same: no difference, and no new version', async () => {
+    const text = (creativeUrl: string) =>
+      site([{ name: 'Lobby', screens: [{ name: 'Main', playlist: { items: [item(1, { creativeUrl })] } }] }]);
+    const written = text('HTTPS://Media.example.com\\a b.jpg');
+    expect((await apply(written)).code).toBe(0);
+    for (const same of [written, text('https://media.example.com/a%20b.jpg')]) {
+      expect(await diff(same)).toMatchObject({ code: 0, json: [] });
+      expect((await apply(same)).stderr).toContain('Nothing to change');
+    }
+    expect((await apply(text('https://tom:secret@media.example.com/'))).stderr).toContain('must not contain a user name or password');
+  });
+
+  it('sees no difference from a service that stored the URL as it was sent', async () => {
+    const times = { createdAt: '2026-11-20T12:00:00.000Z', updatedAt: '2026-11-20T12:00:00.000Z' };
+    const venue = { id: 'v', tenantId: 't', name: 'Lobby', address: null, timezone: null, labels: {}, ...times };
+    const screen = {
+      id: 's',
+      tenantId: 't',
+      venueId: 'v',
+      name: 'Main',
+      labels: {},
+      state: 'active',
+      deviceId: null,
+      provisioningCode: null,
+    };
+    const written = item(1, { creativeUrl: 'https://media.example.com/a b.jpg' });
+    const playlist = { id: 'p', tenantId: 't', screenId: 's', status: 'active', version: 1, validUntil: null, items: [written] };
+    const pages = [venue, { ...screen, ...times }].map((one) => json(200, { items: [one], nextCursor: null }));
+    const stub = await stubService(...pages, json(200, playlist));
+    const env = { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' };
+    const stdin = site([{ name: 'Lobby', screens: [{ name: 'Main', playlist: { items: [written] } }] }]);
+    const run = await runCli(['diff', '-f', '-', '-o', 'json'], { stdin, env });
+    await stub.close();
+    expect(run).toMatchObject({ code: 0, json: [] });
+  });
+
+  it('finds a record by a name that a service would not take any more', async () => {
+    const times = { createdAt: '2026-11-20T12:00:00.000Z', updatedAt: '2026-11-20T12:00:00.000Z' };
+    const venue = { id: 'v', tenantId: 't', name: 'Lob\u200bby', address: 'There', timezone: null, labels: {}, ...times };
+    const stub = await stubService(
+      json(200, { items: [venue], nextCursor: null }),
+      json(200, { items: [], nextCursor: null }),
+      json(200, venue),
+    );
+    const env = { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' };
+    const stdin = site([{ name: 'Lob\u200bby', address: 'Here' }]);
+    const run = await runCli(['apply', '-f', '-', '-o', 'json'], { stdin, env });
+    await stub.close();
+    expect(run.json).toMatchObject([{ id: 'v', result: 'updated', changed: ['address'] }]);
+    expect((await apply(stdin)).json).toMatchObject([{ result: 'failed', error: expect.stringContaining('invisible') }]);
   });
 
   it('sends no request that changes anything the second time, with 40 screens', async () => {
@@ -422,6 +474,63 @@ describe('site files', () => {
     expect(stderr).toContain('playlists/p.json, line 3: /items/0/creativeId: is missing');
   });
 
+  describe('that name playlist files', () => {
+    const siteOf = (named: string) =>
+      JSON.stringify({ version: 1, venues: [{ name: 'A', screens: [{ name: 'S', playlist: { file: named } }] }] });
+    const playlist = JSON.stringify({ items: [item(1)] });
+    let inside: string;
+    let outside: string;
+    beforeEach(async () => {
+      [inside, outside] = [await temporaryFolder(), await temporaryFolder()];
+      await mkdir(join(inside, 'lists'));
+      await file('p.json', playlist, inside);
+      await file('lists/p.json', playlist, inside);
+      await file('p.json', playlist, outside);
+      await file('..p.json', playlist, inside);
+      await symlink(join(outside, 'p.json'), join(inside, 'link.json'));
+      await symlink(outside, join(inside, 'linked'));
+      await symlink(join(inside, 'p.json'), join(inside, 'lists', 'own.json'));
+    });
+
+    it.each(['p.json', './lists/../p.json', 'lists/p.json', 'lists/own.json', '..p.json'])('read %s in their folder', async (named) => {
+      const run = await cli(['apply', '-f', await file('site.json', siteOf(named), inside)]);
+      expect(run).toMatchObject({ code: 0, stderr: 'Applied 2 records: 2 created.\n' });
+    });
+
+    it('read a file in their folder by its absolute path, also where the folder itself is a link', async () => {
+      await file('site.json', siteOf(join(inside, 'p.json')), inside);
+      const link = join(await temporaryFolder(), 'site');
+      await symlink(inside, link);
+      expect((await cli(['apply', '-f', join(link, 'site.json')])).code).toBe(0);
+    });
+
+    it.each<[how: string, named: () => string]>([
+      ['..', () => `../${basename(outside)}/p.json`],
+      ['an absolute path', () => join(outside, 'p.json')],
+      ['a symbolic link', () => 'link.json'],
+      ['a folder that is a symbolic link', () => 'linked/p.json'],
+    ])('read none outside, by %s: 6, and the flag that permits it', async (_, named) => {
+      const text = await file('site.json', siteOf(named()), inside);
+      const before = await changes();
+      for (const command of ['apply', 'diff']) {
+        const run = await cli([command, '-f', text]);
+        expect([run.code, run.stdout]).toEqual([6, '']);
+        expect(run.stderr).toContain('/venues/0/screens/0/playlist/file: ');
+        expect(run.stderr).toContain(`${basename(named())} is outside the folder of the site file: give --allow-outside`);
+      }
+      expect(await changes()).toBe(before);
+      expect((await cli(['diff', '-f', text, '--allow-outside'])).code).toBe(9);
+      expect((await cli(['apply', '-f', text, '--allow-outside'])).code).toBe(0);
+    });
+
+    it('read none outside the folder of the file that names it, also when another file does', async () => {
+      const own = await file('own.json', JSON.stringify({ version: 1, playlists: { p: { file: 'p.json' } } }), outside);
+      const other = await file('site.json', siteOf(join(outside, 'p.json')), inside);
+      const run = await cli(['apply', '-f', own, '-f', other]);
+      expect(run).toMatchObject({ code: 6, stderr: expect.stringContaining('is outside the folder') });
+    });
+  });
+
   it('share what is written once, by anchors, and playlists across files', async () => {
     const folder = await temporaryFolder();
     const screens = Array.from({ length: 150 }, (_, n) => `      - { <<: *usual, name: S${n} }\n`).join('');
@@ -469,11 +578,11 @@ describe('signage diff', () => {
 
   it('shows what would be made and deleted', async () => {
     const { id: venueId } = await service.venue({ name: 'Aurora Riverside' });
-    await service.screen({ venueId, name: 'Old\u202e' });
+    await service.screen({ venueId, name: 'Old' });
     const run = await cli(['diff', '-f', fixture, '--prune']);
     expect(run.code).toBe(9);
     expect(run.stdout).toMatch(/^create +screen +Aurora Café\/Entrance +playlist +- +2 items$/m);
-    expect(run.stdout).toMatch(/^delete +screen +Aurora Riverside\/Old\\u202e +name/m);
+    expect(run.stdout).toMatch(/^delete +screen +Aurora Riverside\/Old +name/m);
     expect((await cli(['diff', '-f', fixture])).stdout).not.toContain('delete');
     expect(
       (await cli(['diff', '-f', fixture, '-o', 'name'])).stdout.split('\n').filter((name) => name === 'Aurora Café/Entrance'),

@@ -168,7 +168,7 @@ These hold for every command but \`serve\`, \`simulate\` and \`completion\`, whi
 | \`json\` | one document: the record as the service sent it, or an array of them |
 | \`ndjson\` | one record on each line, as they come: for long lists and \`--follow\` |
 | \`yaml\` | the same as \`json\`, as YAML |
-| \`csv\` | RFC 4180, with a header; all columns |
+| \`csv\` | RFC 4180, with a header; all columns. A text that begins with \`=\`, \`+\`, \`-\`, \`@\`, a tab or a carriage return gets an apostrophe in front, so that a spreadsheet does not run it as a formula; numbers stay as they are |
 | \`name\` | the name of each record on a line, as other commands take it |
 
 \`--jq\` passes the result through a [jq](https://jqlang.org) expression (jq need not be installed): over the whole document with \`-o json\`, which is the default

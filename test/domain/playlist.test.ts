@@ -97,4 +97,20 @@ describe('a publication', () => {
     ['an infinite time', { items: [item({ duration: Number.POSITIVE_INFINITY })] }, ['items/0/duration']],
     ['an id that is none', { items: [item({ creativeId: 'x' })] }, ['items/0/creativeId']],
   ])('may not have %s', (_, value, paths) => expect(pathsOf(value)).toEqual(paths));
+
+  it('takes a URL with a non-ASCII host every time, also when Node has compiled what judges it', () => {
+    const content = { items: Array.from({ length: 100 }, () => item({ creativeUrl: 'https://b\u00fccher.example/' })) };
+    for (let times = 0; times < 200; times++) expect(publication.safeParse(content).success).toBe(true);
+  });
+
+  it('has each media URL in a form that comes out of itself unchanged', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 30 }), (rest) => {
+        const first = publication.safeParse({ items: [item({ creativeUrl: `https://x.example/${rest}` })] });
+        fc.pre(first.success);
+        expect(publication.parse(first.data)).toEqual(first.data);
+        expect(first.data?.items[0]?.creativeUrl).toMatch(/^https?:\/\/[!-~]+$/);
+      }),
+    );
+  });
 });

@@ -43,7 +43,7 @@ describe('PUT /v1/screens/:id/playlist', () => {
   it('200 with items in their order, their further members kept', async () => {
     const items = [
       item({ campaignId: '33333333-3333-4333-8333-333333333333', duration: 0.5, mood: { tags: ['a', null, 1.5], deep: { er: true } } }),
-      item({ creativeType: 'image', creativeUrl: 'http://media.example.com/ä ö.png?x=1#y' }),
+      item({ creativeType: 'image', creativeUrl: 'http://media.example.com/%C3%A4%20.png?x=1#y' }),
       item({ creativeType: 'html', duration: 86_400, creativeId: '00000000-0000-0000-0000-000000000000' }),
     ];
     expect((await publish({ items })).items).toEqual(items);

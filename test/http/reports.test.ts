@@ -157,11 +157,11 @@ describe('GET /v1/reports/impressions as CSV', () => {
     expect(headers.get('vary')).toBe('Accept');
   });
 
-  it('200 with keys in quotes where they need it', async () => {
-    const rowsOf = ['plain', 'a,b', 'say "hi"', 'two\nlines', 'cr\rhere'].map((key) => ({ key, impressions: 1, seconds: 0.5 }));
+  it('200 with keys in quotes where they need it, and none that a spreadsheet would run', async () => {
+    const rowsOf = ['plain', 'a,b', 'say "hi"', 'two\nlines', 'cr\rhere', '=1+1'].map((key) => ({ key, impressions: 1, seconds: 0.5 }));
     const app = new Hono().get('/', (context) => context.text(String(reportReply(rowsOf, context).body)));
     const text = await (await app.request('/', { headers: { Accept: 'text/csv' } })).text();
-    const keys = ['plain', '"a,b"', '"say ""hi"""', '"two\nlines"', '"cr\rhere"'];
+    const keys = ['plain', '"a,b"', '"say ""hi"""', '"two\nlines"', '"cr\rhere"', "'=1+1"];
     expect(text).toBe(['key,impressions,seconds', ...keys.map((key) => `${key},1,0.5`), ''].join('\r\n'));
   });
 

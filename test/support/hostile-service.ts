@@ -3,9 +3,9 @@ import { type StubService, stubService } from './stub-service.ts';
 
 /** Escape sequences (of 7 and 8 bits), a title, line breaks of all kinds, and marks that turn the direction of text. */
 export const hostile =
-  'x\u001b[2J\u001b]0;owned\u0007\u009b31m\r\nnext\u2028line\u2029para\u0085\u0000\b\u007f\u202eevil\u2066\u2069\u200f\u061c\ufeff"\',=<b>';
+  'x\u001b[2J\u001b]0;owned\u0007\u009b31m\r\nnext\u2028line\u2029para\u0085\u0000\b\u007f\u202eevil\u2066\u2069\u200f\u061c\ufeff\u200b\u2060\u00ad"\',=<b>';
 /** What must not come out, line breaks of ours apart. */
-export const obeyed = /[^\P{Cc}\r\n]|[\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/u;
+export const obeyed = /[^\P{Cc}\r\n]|[\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff]/u;
 
 export const hostileId = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
 const labels = { [hostile]: hostile };

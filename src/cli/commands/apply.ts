@@ -8,6 +8,7 @@ export const command = defineCommand({
     'Site files say which venues and screens there are, with their labels, configs and playlists; docs/site-files.md has the format. What is as described already is left alone: the same command may run any number of times, and goes on where an interrupted one ended. What the files do not name stays, unless --prune says otherwise. A record that fails does not stop the others; the exit code is then 9.',
   options: {
     file: option.repeated('-f, --file <file>', 'a site file, YAML or JSON; - for stdin'),
+    allowOutside: option.flag('--allow-outside', 'let the files name playlist files outside their own folders'),
     prune: option.flag(
       '--prune',
       'delete what the files do not name: screens of the venues that are named, and with an entry `tenant` venues',
@@ -22,10 +23,10 @@ export const command = defineCommand({
   ],
   effect: 'destroys',
   async run(call) {
-    const { file: files, prune, force } = call.options;
+    const { file: files, allowOutside, prune, force } = call.options;
     if (files.length === 0) throw usage('-f must be given: a site file, or - for stdin.');
     if (force && !prune) throw usage('--force is about what --prune deletes: give both.');
     const { applySite } = await import('../site/apply-site.ts');
-    return applySite(call, { files, prune, force });
+    return applySite(call, { files, allowOutside, prune, force });
   },
 });

@@ -16,13 +16,15 @@ async function* onePage<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
 interface Asked {
   files: readonly string[];
   prune: boolean;
+  /** The files may name playlist files outside their folders. */
+  allowOutside: boolean;
 }
 
 const changing = (plans: readonly Planned[]) => plans.filter(({ change }) => change !== 'unchanged');
 
 /** Shows what is not as the files say; answers 9 when there is something. */
-export async function showDifferences(call: Call, { files, prune }: Asked): Promise<number> {
-  const plans = await planSite(call, await readSite(call.io, files), { prune });
+export async function showDifferences(call: Call, { files, prune, allowOutside }: Asked): Promise<number> {
+  const plans = await planSite(call, await readSite(call.io, files, { allowOutside }), { prune });
   const changes = changing(plans);
   const lines = differenceLines(changes);
   // Of names, each once.
@@ -60,8 +62,8 @@ function summary(results: readonly Applied[]): string {
 }
 
 /** Makes the service as the files describe it; answers 9 when a record failed. */
-export async function applySite(call: Call, { files, prune, force }: Asked & { force: boolean }): Promise<number> {
-  const plans = await planSite(call, await readSite(call.io, files), { prune });
+export async function applySite(call: Call, { files, prune, force, allowOutside }: Asked & { force: boolean }): Promise<number> {
+  const plans = await planSite(call, await readSite(call.io, files, { allowOutside }), { prune });
   if (call.common.dryRun) {
     await call.results.list(onePage(plans.map((plan) => asPlanned(plan, force))), appliedView);
     call.note(

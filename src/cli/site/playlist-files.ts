@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { isAbsolute, join } from 'node:path';
+import { readFile, realpath } from 'node:fs/promises';
+import { isAbsolute, join, relative, sep } from 'node:path';
 import { type FieldError, hasCode } from '../../domain/error.ts';
 import { checkDocument } from './check-document.ts';
 import type { SitePlaylist } from './site.ts';
@@ -8,27 +8,51 @@ import { type Path, parseDocuments, type SourceDocument } from './source-documen
 
 type Read = { playlist?: SitePlaylist | undefined; failure?: string };
 
-/** Reads playlists that stand in files of their own, each once however often it is named; what is wrong goes to `complaints`. */
-export function makePlaylistFiles(complaints: FieldError[]) {
+/** Whether a file is below a folder; both without symbolic links. */
+function isBelow(folder: string, file: string): boolean {
+  const way = relative(folder, file);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+/**
+ * Reads playlists that stand in files of their own, each once however often it is named; what is wrong goes to `complaints`. A site file may come from
+ * somebody else: it names files in its own folder, after symbolic links, unless `allowOutside`.
+ */
+export function makePlaylistFiles(complaints: FieldError[], { allowOutside }: { allowOutside: boolean }) {
   const files = new Map<string, Promise<Read>>();
 
-  async function readOne(path: string): Promise<Read> {
+  async function readOne(file: string, path: string): Promise<Read> {
     try {
-      const [document, ...more] = parseDocuments(await readFile(path, 'utf8'), path);
+      const [document, ...more] = parseDocuments(await readFile(file, 'utf8'), path);
       if (!document || more.length > 0) return { failure: `${path} must hold one playlist` };
       return { playlist: checkDocument(playlistBody, document, complaints) };
     } catch (error) {
-      return { failure: hasCode(error, 'invalid_file') ? error.message : `the file cannot be read: ${(error as Error).message}` };
+      return { failure: hasCode(error, 'invalid_file') ? error.message : unreadable(error) };
     }
+  }
+
+  const unreadable = (error: unknown) => `the file cannot be read: ${(error as Error).message}`;
+
+  async function readBelow(folder: string, path: string): Promise<Read> {
+    let file: string;
+    try {
+      file = await realpath(path);
+      if (!allowOutside && !isBelow(await realpath(folder), file)) {
+        return { failure: `${path} is outside the folder of the site file: give --allow-outside to read it all the same` };
+      }
+    } catch (error) {
+      return { failure: unreadable(error) };
+    }
+    const read = files.get(file) ?? readOne(file, path);
+    files.set(file, read);
+    return read;
   }
 
   /** The playlist that a place says; `at` is where in the document it says so. */
   return async (place: PlaylistPlace, document: SourceDocument, at: Path): Promise<SitePlaylist | undefined> => {
     if ('items' in place) return place;
     const path = isAbsolute(place.file) ? place.file : join(document.folder, place.file);
-    const read = files.get(path) ?? readOne(path);
-    files.set(path, read);
-    const { playlist, failure } = await read;
+    const { playlist, failure } = await readBelow(document.folder, path);
     if (failure !== undefined) complaints.push(document.complaint([...at, 'file'], failure));
     return playlist;
   };

@@ -55,13 +55,13 @@ async function readDocuments(io: Io, files: readonly string[], complaints: Field
 }
 
 /**
- * Reads site files (`-` is stdin) and puts together what they say. Nothing is asked of the service. Throws `invalid_file` with every mistake,
- * each with its file, document, line and path.
+ * Reads site files (`-` is stdin) and puts together what they say; `allowOutside` as of `makePlaylistFiles`. Nothing is asked of the service. Throws
+ * `invalid_file` with every mistake, each with its file, document, line and path.
  */
-export async function readSite(io: Io, files: readonly string[]): Promise<Site> {
+export async function readSite(io: Io, files: readonly string[], { allowOutside }: { allowOutside: boolean }): Promise<Site> {
   const complaints: FieldError[] = [];
   const all = await readDocuments(io, files, complaints);
-  const readPlaylist = makePlaylistFiles(complaints);
+  const readPlaylist = makePlaylistFiles(complaints, { allowOutside });
   const playlists = await namedPlaylists(all, complaints, readPlaylist);
   const [isFirstTenant, isFirstRecord] = [makeOnce(complaints), makeOnce(complaints)];
   let tenant: Site['tenant'];

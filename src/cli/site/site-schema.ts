@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { configBody } from '../../domain/config.ts';
 import { publication } from '../../domain/playlist.ts';
-import { epochMs, labels, recordName } from '../../domain/scalars.ts';
+import { epochMs, labels, storedName } from '../../domain/scalars.ts';
 import { venuePatch } from '../../domain/venue.ts';
 import type { SitePlaylist } from './site.ts';
 
@@ -45,13 +45,13 @@ const allLabels = labels
   .transform((map) => (map === null ? {} : map));
 
 const screen = z.strictObject(
-  { name: recordName, labels: allLabels, config, playlist: playlistOfScreen.optional() },
+  { name: storedName, labels: allLabels, config, playlist: playlistOfScreen.optional() },
   'must be a screen: { name: … }',
 );
 
 const venue = z.strictObject(
   {
-    name: recordName,
+    name: storedName,
     address: venuePatch.shape.address,
     timezone: venuePatch.shape.timezone,
     labels: allLabels,
@@ -65,7 +65,7 @@ const venue = z.strictObject(
 export const siteDocument = z.strictObject(
   {
     version: z.literal(1, 'must be 1, the version of this format'),
-    tenant: z.strictObject({ name: recordName.optional(), config }, 'must be a map, such as { config: … } or {}').optional(),
+    tenant: z.strictObject({ name: storedName.optional(), config }, 'must be a map, such as { config: … } or {}').optional(),
     playlists: z.record(z.string(), playlistPlace, 'must be a map of playlists by their names').default({}),
     venues: z.array(venue, 'must be a list of venues').default([]),
   },

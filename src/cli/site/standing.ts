@@ -1,5 +1,6 @@
 import type { CallAnswer } from '../../client/call.ts';
 import { hasCode } from '../../domain/error.ts';
+import { canonicalMediaUrl } from '../../domain/media-url.ts';
 import type { Reader } from '../service.ts';
 import type { Facts, SitePlaylist } from './site.ts';
 
@@ -32,9 +33,13 @@ export function readConfig(reader: Reader, kind: RecordKind, id: string): Promis
 }
 
 /** The playlist of a screen, also one that is past its end. */
-export async function readPlaylist(reader: Reader, id: string): Promise<(SitePlaylist & { status: string }) | null> {
-  const playlist = await orNull(reader.read('readPlaylist', { params: { id } }));
-  return playlist && { items: playlist.items, validUntil: playlist.validUntil, status: playlist.status };
+export function readPlaylist(reader: Reader, id: string): Promise<CallAnswer<'readPlaylist'> | null> {
+  return orNull(reader.read('readPlaylist', { params: { id } }));
+}
+
+/** The items in the form in which site files are read: a service may still have URLs that an earlier version stored as they were sent. */
+function canonicalItems(items: CallAnswer<'readPlaylist'>['items']): SitePlaylist['items'] {
+  return items.map((item) => ({ ...item, creativeUrl: canonicalMediaUrl(item.creativeUrl) }));
 }
 
 /** Reads what the list of records does not tell, as far as `wanted` speaks of it. */
@@ -43,7 +48,7 @@ export async function readFurther(reader: Reader, kind: RecordKind, standing: St
   if (wanted.config !== undefined) facts.config = await readConfig(reader, kind, standing.id);
   if (wanted.playlist !== undefined) {
     const playlist = await readPlaylist(reader, standing.id);
-    facts.playlist = playlist && { items: playlist.items, validUntil: playlist.validUntil };
+    facts.playlist = playlist && { items: canonicalItems(playlist.items), validUntil: playlist.validUntil };
   }
   return { ...standing, facts };
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Answer, at, said, saidAll, saidAt, status } from '../answer.ts';
+import { type Answer, at, listAt, said, saidAll, saidAt, status, textAt } from '../answer.ts';
 import { heartbeat, heartbeats, impression } from '../content.ts';
 import { about, profile, type Row, required } from '../row.ts';
 import type { Stage } from '../stage.ts';
@@ -56,6 +56,14 @@ const validation = about({ id: 'events', subject: 'POST /devices/:id/events', se
   profile('400.timestamp', 'a timestamp is a whole number from 0 on', '400 invalid_request at /0/timestamp, /1/timestamp', async (stage) =>
     saidAt(await post(stage, [heartbeat(1.5), heartbeat(-1)])),
   ),
+  profile('400.each', 'of many wrong events each is named, once', '100 errors, each of another event', async (stage) => {
+    const { json } = await post(
+      stage,
+      Array.from({ length: 100 }, () => ({ type: 'impression', timestamp: -1 })),
+    );
+    const places = listAt(json, 'errors').map((error) => textAt(error, 'path').split('/')[1]);
+    return `${places.length} errors, ${new Set(places).size === places.length ? 'each of another event' : 'some of the same event'}`;
+  }),
   profile('400.none-stored', 'of a batch that is refused nothing is stored', '0', async (stage) => {
     const moment = stage.moment();
     await post(stage, [heartbeat(moment), { type: 'heartbeat' }]);

@@ -1,4 +1,4 @@
-import { at, listAt, said, saidAll } from '../answer.ts';
+import { at, listAt, said, saidAll, saidAt, textAt } from '../answer.ts';
 import { item, items } from '../content.ts';
 import { misfits } from '../misfits.ts';
 import { about, profile, type Row } from '../row.ts';
@@ -36,6 +36,24 @@ export const publishingRows: readonly Row[] = about({ id: 'publish', subject: 'P
         );
       }
       return answers.join(', ');
+    },
+  ),
+  profile('url', 'a media URL is stored in the form of the WHATWG URL parser', 'https://media.example.com/a%20b', async (stage) => {
+    const body = { items: [item({ creativeUrl: 'HTTPS:Media.example.com\\a b' })] };
+    const json = await stage.made('PUT', `/v1/screens/${await stage.screen()}/playlist`, body);
+    return textAt(listAt(json, 'items')[0], 'creativeUrl');
+  }),
+  profile(
+    '400.url',
+    '400 for a media URL with credentials, a control character or a blank before it',
+    '400 invalid_request at /items/0/creativeUrl, three times',
+    async (stage) => {
+      const path = `/v1/screens/${await stage.screen()}/playlist`;
+      const urls = ['https://tom:secret@media.example.com/', 'https://media.example.com/a\tb', ' https://media.example.com/'];
+      const answers: string[] = [];
+      for (const creativeUrl of urls) answers.push(saidAt(await stage.manage('PUT', path, { items: [item({ creativeUrl })] })));
+      const [first = ''] = answers;
+      return answers.every((answer) => answer === first) ? `${first}, three times` : answers.join(', ');
     },
   ),
   profile('past', '400 for a validUntil that is over', '400 invalid_request', async (stage) =>

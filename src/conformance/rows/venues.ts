@@ -56,6 +56,12 @@ const venues = about({ id: 'venue', subject: 'POST /v1/venues', section: '5.3' }
     '400 invalid_request at /name, 400 invalid_request at /name',
     async (stage) => [await venueOf(stage, ' '), await venueOf(stage, `${stage.name}/2`)].map(saidAt).join(', '),
   ),
+  profile(
+    '400.name.invisible',
+    '400 for a name with a character that nobody sees, or that turns the direction of text',
+    '400 invalid_request at /name, 400 invalid_request at /name',
+    async (stage) => [await venueOf(stage, `${stage.name}\u200b2`), await venueOf(stage, `${stage.name}\u202e2`)].map(saidAt).join(', '),
+  ),
   profile('400.timezone', '400 for a time zone that there is not', '400 invalid_request at /timezone', async (stage) =>
     saidAt(await stage.manage('POST', '/v1/venues', { name: `${stage.name} x`, timezone: 'Mars/Base' })),
   ),

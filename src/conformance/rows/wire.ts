@@ -44,6 +44,20 @@ const problems = about({ id: 'error', subject: 'An error', section: '1.4' }, [
     const isWhole = all.length > 0 && all.every((one) => typeof at(one, 'path') === 'string' && textAt(one, 'message') !== '');
     return isWhole ? 'a path and a message' : (JSON.stringify(at(invalid?.json, 'errors')) ?? 'no errors');
   }),
+  profile('truncated', 'lists 20 errors at most, and says when there are more', '20 errors, truncated; 20 errors', async (stage) => {
+    const seen: string[] = [];
+    for (const count of [25, 20]) {
+      const unknown = Object.fromEntries(Array.from({ length: count }, (_, n) => [`unknown${n}`, n]));
+      const { json } = await stage.manage('POST', '/v1/venues', { name: `${stage.name} ${stage.next()}`, ...unknown });
+      seen.push(`${listAt(json, 'errors').length} errors${at(json, 'truncated') === true ? ', truncated' : ''}`);
+    }
+    return seen.join('; ');
+  }),
+  profile('small', 'is smaller than 32 KiB, whatever is wrong', 'smaller', async (stage) => {
+    const unknown = Object.fromEntries(Array.from({ length: 900 }, (_, n) => [`${n}${'\u0001'.repeat(1000)}`, n]));
+    const { text } = await stage.manage('POST', '/v1/venues', unknown);
+    return Buffer.byteLength(text) < 32 * 1024 ? 'smaller' : `${Buffer.byteLength(text)} bytes`;
+  }),
   profile('no-stack', 'shows no stack trace', 'none', async (stage) =>
     (await errors(stage)).some(({ text }) => /node_modules|\bat \w+ \(|\.[jt]s:\d+/.test(text)) ? 'a stack trace' : 'none',
   ),

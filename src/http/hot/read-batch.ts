@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type BatchSums, batchSums } from '../../domain/batch-sums.ts';
 import { plainBatch } from '../../domain/plain-batch.ts';
+import { operations } from '../../wire/operations.ts';
 import { checkType, parseBody, type ReadBody } from '../body.ts';
 import { checkBody } from '../validate.ts';
 
@@ -18,6 +19,6 @@ export function readBatch(bytes: Uint8Array, { 'content-type': type, 'content-en
   checkType(type, encoding);
   const sums = plainBatch(bytes);
   if (sums) return { sums, sent: { bytes, json: undefined, scan: plainScan } };
-  const sent = parseBody(bytes, type, encoding);
+  const sent = parseBody(bytes, type, encoding, operations.postEvents.partLimit);
   return { sums: batchSums(checkBody('eventBatch', sent.json)), sent };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseJson } from '../../domain/parse-json.ts';
-import { publication } from '../../domain/playlist.ts';
+import { storedItems } from '../../domain/playlist.ts';
 import type { Playlist } from '../../domain/records.ts';
 import type { PlaylistCopy, ScreenOf } from '../origin.ts';
 
@@ -23,7 +23,7 @@ const playlistObject = z.discriminatedUnion('state', [
     validUntil: timeMs.nullable(),
     publishedAt: timeMs,
     origin: z.enum(['published', 'on-demand']),
-    items: publication.shape.items,
+    items: storedItems,
   }),
   z.looseObject({ ...common, state: z.literal('withdrawn') }),
 ]);

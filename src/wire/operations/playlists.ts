@@ -9,6 +9,7 @@ export const playlistOperations = {
     summary: 'Publish the playlist of a screen',
     record: 'screen',
     body: 'publication',
+    partLimit: 50_000,
     status: 200,
     answer: 'playlist',
     command: ['playlist', 'publish'],

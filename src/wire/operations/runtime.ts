@@ -40,6 +40,7 @@ export const runtimeOperations = {
     access: 'device',
     summary: 'Store 1 to 100 telemetry events, all or none',
     body: 'eventBatch',
+    partLimit: 50_000,
     status: 202,
     answer: 'eventsAccepted',
     headers: ['Idempotency-Key'],

@@ -1,5 +1,5 @@
-import { authority } from './authority.ts';
 import { archives } from './archives.ts';
+import { authority } from './authority.ts';
 import { binding } from './binding.ts';
 import { planted as crashes } from './crashes.ts';
 import { guessing } from './guessing.ts';

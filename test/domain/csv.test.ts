@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { csvLine } from '../../src/domain/csv.ts';
+
+/** The cells of one line, as a reader of RFC 4180 has them. */
+function read(line: string): string[] {
+  const cells = [...line.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(?:,|\r\n$)/g)];
+  return cells.map(([, quoted, bare]) => quoted?.replaceAll('""', '"') ?? bare ?? '');
+}
+
+describe('a line of CSV', () => {
+  it.each([
+    ['=1+1', "'=1+1"],
+    ['+49 30 1234', "'+49 30 1234"],
+    ['-5', "'-5"],
+    ['@SUM(A1)', "'@SUM(A1)"],
+    ['\t=1', "'\t=1"],
+    ['\r=1', '"\'\r=1"'],
+    ['=HYPERLINK("http://x","y")', '"\'=HYPERLINK(""http://x"",""y"")"'],
+    ['a=1', 'a=1'],
+    ["'=1", "'=1"],
+    ['', ''],
+  ])('has %j as %j', (text, cell) => expect(csvLine([text])).toBe(`${cell}\r\n`));
+
+  it('has numbers as they are', () => expect(csvLine([-5, 0, 1.5, -0.25])).toBe('-5,0,1.5,-0.25\r\n'));
+
+  it('has every text whole, and none that a spreadsheet would run', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: fc.constantFrom(...'=+-@\t\r\n",\'ab') }), { minLength: 1, maxLength: 4 }), (texts) => {
+        const cells = read(csvLine(texts));
+        expect(cells.map((cell, at) => (cell === texts[at] ? cell : cell.slice(1)))).toEqual(texts);
+        for (const cell of cells) expect(cell).not.toMatch(/^[=+\-@\t\r]/);
+      }),
+    );
+  });
+});
