@@ -21,7 +21,7 @@ export interface Started {
 }
 
 /** Starts the built service on a store without waiting for it. */
-export async function startBuilt(store: string, data: string, program = 'bin/signage.js'): Promise<Started> {
+async function startBuilt(store: string, data: string, program = 'bin/signage.js'): Promise<Started> {
   const port = await freePort();
   const argv = [program, 'serve', '--port', String(port), '--data', data, '--no-context'];
   const process = startProcess(argv, { env: { SIGNAGE_ADMIN_TOKEN: token, SIGNAGE_STORE: store } });

@@ -37,7 +37,7 @@ async function refusal(url: string) {
 describe('a database that is not known to be on this machine', () => {
   let server: PostgresServer;
   beforeAll(async () => {
-    const files = { 'server.crt': text('first.cert.pem'), 'server.key': text('first.key.pem') };
+    const files = { 'server.crt': text('elsewhere.cert.pem'), 'server.key': text('elsewhere.key.pem') };
     server = await startPostgres({ files, settings: ['ssl=on', 'ssl_cert_file=../server.crt', 'ssl_key_file=../server.key'] });
   });
   afterAll(() => server.end());
@@ -54,7 +54,7 @@ describe('a database that is not known to be on this machine', () => {
   });
 
   it('is refused with a certificate of another name', async () => {
-    const { code, message } = await refusal(at(server.url('postgres'), elsewhere, `?sslrootcert=${path('first.cert.pem')}`));
+    const { code, message } = await refusal(at(server.url('postgres'), elsewhere, `?sslrootcert=${path('elsewhere.cert.pem')}`));
     expect([code, message]).toEqual(['store_unreachable', expect.stringMatching(/certificate of 127\.1 cannot be verified .*altnames/)]);
   });
 
