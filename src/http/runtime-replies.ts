@@ -1,7 +1,7 @@
 import { type Awaitable, andThen } from '../domain/awaitable.ts';
 import type { BatchSums } from '../domain/batch-sums.ts';
 import { invalid } from '../domain/error.ts';
-import { maxEventBytes } from '../domain/event.ts';
+import { maxBatch, maxEventBytes } from '../domain/event.ts';
 import type { DeviceCaller } from '../service/context.ts';
 import type { Answer } from '../service/playback.ts';
 import type { Services } from '../service/services.ts';
@@ -17,7 +17,8 @@ const batchKey = /^[\x20-\x7e]{1,255}$/;
 function checkEventSizes({ scan }: ReadBody): void {
   if (!scan.elements.some((size) => size > maxEventBytes)) return;
   const message = `must have at most ${maxEventBytes} bytes`;
-  throw invalid(scan.elements.flatMap((size, index) => (size > maxEventBytes ? [{ path: `/${index}`, message }] : [])));
+  const errors = scan.elements.flatMap((size, index) => (size > maxEventBytes ? [{ path: `/${index}`, message }] : []));
+  throw invalid(errors, maxBatch);
 }
 
 /** 200 with the body, or 304 with the same headers. */

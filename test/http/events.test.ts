@@ -170,6 +170,14 @@ describe('POST /devices/:id/events', () => {
       await expectRefused(`[${tricky},${padded(kib8 + 1, heartbeat({ text: '"}],' }))},${tricky},${padded(kib8 + 1)}]`, ['/1', '/3']);
     });
 
+    it('400 naming each of 100 events that are too large', async () => {
+      const batch = `[${Array.from({ length: 100 }, () => padded(kib8 + 1)).join(',')}]`;
+      await expectRefused(
+        batch,
+        Array.from({ length: 100 }, (_, n) => `/${n}`),
+      );
+    });
+
     it('202 for 100 events of 8 KiB', async () => {
       await expectAccepted(`[${Array.from({ length: 100 }, () => padded(kib8)).join(',')}]`, 100);
     });

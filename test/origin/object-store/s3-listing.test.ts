@@ -19,6 +19,34 @@ describe('the answer of ListObjectsV2', () => {
     expect(readS3Listing(listing(odd + more))).toEqual({ keys: ['<&>"\'ä😀&unknown;&#x110000;'], next: '1&2==' });
   });
 
+  it.each<[hostile: string, part: string]>([
+    ['contents that never end', '<Contents>'],
+    ['contents that only end', '</Contents>'],
+    ['keys that never end', '<Contents><Key></Contents>'],
+    ['keys in keys', '<Contents><Key><Key></Key></Contents>'],
+    ['truncations that never end', '<IsTruncated>  true'],
+    ['tokens that never end', '<NextContinuationToken>'],
+    ['entities that never end', '&#x'],
+    ['lists that never begin', '<ListBucketResult'],
+    ['white space', '        '],
+  ])('is read in one pass: %s', (_, part) => {
+    const took = (bytes: number) => {
+      const xml = listing(part.repeat(bytes / part.length));
+      const startedAt = performance.now();
+      readS3Listing(xml);
+      return performance.now() - startedAt;
+    };
+    // One pass takes milliseconds; one pass for each part, minutes. So the small one says it, before the large one would take days.
+    expect(took(1_000_000)).toBeLessThan(3_000);
+    expect(took(16_000_000)).toBeLessThan(60_000);
+  });
+
+  it('has each of 1,000 keys, in their order', () => {
+    const keys = Array.from({ length: 1000 }, (_, n) => `folder/${n}.json`);
+    const contents = keys.map((key) => `<Contents><Key>${key}</Key><Size>1</Size></Contents>`).join('');
+    expect(readS3Listing(listing(contents))?.keys).toEqual(keys);
+  });
+
   it.each([
     ['nothing', ''],
     ['another document', '<Error><Code>x</Code></Error>'],
