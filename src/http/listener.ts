@@ -14,6 +14,7 @@ import { makeInTurns } from './in-turns.ts';
 import { asSignageError } from './problem.ts';
 import { keepTicksQuick } from './quick-ticks.ts';
 import { makeRefuse, malformed, type Refuse } from './refuse.ts';
+import { RequestQueue } from './request-queue.ts';
 
 export interface Tls {
   /** PEM texts. */
@@ -35,7 +36,7 @@ export interface ListenerOptions {
   admit?: ((incoming: IncomingMessage, outgoing: ServerResponse) => boolean) | undefined;
   /** How to refuse what is no request as we take it; in its own way unless given. */
   refuse?: Refuse;
-  /** How long a request may take to arrive; shorter than usual in tests alone. */
+  /** Time limits of connections. Shorter than the defaults in tests alone. */
   limits?: Partial<typeof ownLimits>;
 }
 
@@ -48,11 +49,12 @@ const ownLimits = {
   maxHeaderSize: 8 * 1024,
   // Checked here, for Node's own answer would be no problem document.
   requireHostHeader: false,
+  /** How long `close` waits for requests in progress. */
+  closeTimeout: 10 * secondMs,
 };
 const mostConnections = 20_000;
 /** So many may wait to be accepted, where the system lets them: a TV of a herd that finds no room here knocks again only after 1 s, then 3 s, then 7 s. */
 const backlog = 4096;
-const graceMs = 10 * secondMs;
 const sweepMs = 20;
 
 /** One `Host`, which HTTP/1.0 may leave out: with two, a proxy before the service may have taken the request for another one. */
@@ -91,12 +93,14 @@ function makeEntrance({ fetch, hot, admit, onError }: ListenerOptions, refuse: R
     else intoApp();
   };
   const inTurn = makeInTurns({ begin, isUrgent: isProbe, mostWaiting: mostConnections });
-  return (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    if (isHostClear(incoming)) whenArrived(incoming, () => inTurn(outgoing));
-    else {
-      outgoing.shouldKeepAlive = false;
-      refuse.request(incoming, outgoing, malformed('Send one Host header.'));
-    }
+  return (outgoing: ServerResponse): void => {
+    const incoming = outgoing.req;
+    const refuseAndClose = (error: SignageError) => {
+      outgoing.setHeader('Connection', 'close');
+      refuse.request(incoming, outgoing, error);
+    };
+    if (!isHostClear(incoming)) refuseAndClose(malformed('Send one Host header.'));
+    else whenArrived(incoming, () => inTurn(outgoing));
   };
 }
 
@@ -142,13 +146,15 @@ function checkTls(tls: Tls): Tls {
 
 /** Listens; the URL says where. `close` stops accepting, finishes what is under way for at most 10 s, then cuts what is left. */
 export async function listen(options: ListenerOptions) {
-  const { host, port, tls, onError, refuse = makeRefuse({ newId: makeIdSource(systemClock) }), limits } = options;
-  const serverOptions = { ...ownLimits, ...limits, ...(tls && checkTls(tls)) };
-  const entrance = makeEntrance(options, refuse);
-  const server: Server = tls ? createHttpsServer(serverOptions, entrance) : createHttpServer(serverOptions, entrance);
+  const { host, port, tls, onError, refuse = makeRefuse({ newId: makeIdSource(systemClock) }) } = options;
+  const limits = { ...ownLimits, ...options.limits };
+  const serverOptions = { ...limits, ...(tls && checkTls(tls)) };
+  const requests = new RequestQueue({ begin: makeEntrance(options, refuse), mostWaiting: mostConnections });
+  const onRequest = (_incoming: IncomingMessage, outgoing: ServerResponse) => requests.add(outgoing);
+  const server: Server = tls ? createHttpsServer(serverOptions, onRequest) : createHttpServer(serverOptions, onRequest);
   // An expectation that we do not know is no reason to refuse (RFC 9110 §10.1.1).
-  server.on('checkExpectation', entrance);
-  server.on('clientError', makeCutOff(refuse));
+  server.on('checkExpectation', onRequest);
+  server.on('clientError', makeCutOff({ refuse, requests, requestTimeoutMs: limits.requestTimeout }));
   server.maxConnections = mostConnections;
   await bind(server, host, port, onError);
   keepTicksQuick();
@@ -164,7 +170,7 @@ export async function listen(options: ListenerOptions) {
     },
     close: () =>
       new Promise<void>((resolve) => {
-        const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+        const cut = setTimeout(() => server.closeAllConnections(), limits.closeTimeout);
         // A connection falls idle when its answer is out: Node itself would wait for more requests on it.
         const sweep = setInterval(() => server.closeIdleConnections(), sweepMs);
         server.close(() => {
