@@ -1,10 +1,10 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import { createSecureContext } from 'node:tls';
+import type { AddressInfo, Socket } from 'node:net';
+import { createSecureContext, type TLSSocket } from 'node:tls';
 import { getRequestListener, RequestError } from '@hono/node-server';
-import { secondMs, systemClock } from '../domain/clock.ts';
+import { minuteMs, secondMs, systemClock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import { makeIdSource } from '../domain/id.ts';
 import { whenArrived } from './arrived.ts';
@@ -15,6 +15,7 @@ import { asSignageError } from './problem.ts';
 import { keepTicksQuick } from './quick-ticks.ts';
 import { makeRefuse, malformed, type Refuse } from './refuse.ts';
 import { RequestQueue } from './request-queue.ts';
+import { cutStalledWrites } from './stalled-writes.ts';
 
 export interface Tls {
   /** PEM texts. */
@@ -49,6 +50,10 @@ const ownLimits = {
   maxHeaderSize: 8 * 1024,
   // Checked here, for Node's own answer would be no problem document.
   requireHostHeader: false,
+  /** Of TLS. */
+  handshakeTimeout: 10 * secondMs,
+  /** How long a client may take nothing of a response. */
+  stalledWriteTimeout: minuteMs,
   /** How long `close` waits for requests in progress. */
   closeTimeout: 10 * secondMs,
 };
@@ -144,6 +149,16 @@ function checkTls(tls: Tls): Tls {
   }
 }
 
+/** Sockets of a server, from before the TLS handshake on: `closeAllConnections` knows those after it. */
+function trackSockets(server: Server): Set<Socket> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  return sockets;
+}
+
 /** Listens; the URL says where. `close` stops accepting, finishes what is under way for at most 10 s, then cuts what is left. */
 export async function listen(options: ListenerOptions) {
   const { host, port, tls, onError, refuse = makeRefuse({ newId: makeIdSource(systemClock) }) } = options;
@@ -155,6 +170,10 @@ export async function listen(options: ListenerOptions) {
   // An expectation that we do not know is no reason to refuse (RFC 9110 §10.1.1).
   server.on('checkExpectation', onRequest);
   server.on('clientError', makeCutOff({ refuse, requests, requestTimeoutMs: limits.requestTimeout }));
+  // Without a session nothing can be sent, not even an alert. Node reports it as a `clientError` after this.
+  server.prependListener('tlsClientError', (_error: Error, socket: TLSSocket) => socket.destroy());
+  cutStalledWrites(server, { limitMs: limits.stalledWriteTimeout, inProgress: (socket) => requests.inProgress(socket) });
+  const sockets = trackSockets(server);
   server.maxConnections = mostConnections;
   await bind(server, host, port, onError);
   keepTicksQuick();
@@ -170,7 +189,9 @@ export async function listen(options: ListenerOptions) {
     },
     close: () =>
       new Promise<void>((resolve) => {
-        const cut = setTimeout(() => server.closeAllConnections(), limits.closeTimeout);
+        const cut = setTimeout(() => {
+          for (const socket of sockets) socket.destroy();
+        }, limits.closeTimeout);
         // A connection falls idle when its answer is out: Node itself would wait for more requests on it.
         const sweep = setInterval(() => server.closeIdleConnections(), sweepMs);
         server.close(() => {
