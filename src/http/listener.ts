@@ -13,7 +13,7 @@ import type { HotWay } from './hot/hot-way.ts';
 import { makeInTurns } from './in-turns.ts';
 import { asSignageError } from './problem.ts';
 import { keepTicksQuick } from './quick-ticks.ts';
-import { makeRefuse, malformed, type Refuse } from './refuse.ts';
+import { makeRefuse, malformed, type Refuse, unsupportedTransferCoding } from './refuse.ts';
 import { RequestQueue } from './request-queue.ts';
 import { cutStalledWrites } from './stalled-writes.ts';
 
@@ -72,6 +72,11 @@ function isHostClear({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   return hosts === 1 || (hosts === 0 && httpVersion === '1.0');
 }
 
+/** Whether a body's length is clear. With other codings before `chunked` it is, but nobody decodes them (RFC 9112 §6.1). */
+function isCodingKnown({ headers: { 'transfer-encoding': coding } }: IncomingMessage): boolean {
+  return coding === undefined || coding.toLowerCase() === 'chunked';
+}
+
 /** What tells whether the service is well is asked with little patience, and must not wait for a fleet. */
 const isProbe = ({ req: { url = '' } }: ServerResponse) => /^\/(healthz|readyz|metrics)\b/.test(url);
 
@@ -105,6 +110,7 @@ function makeEntrance({ fetch, hot, admit, onError }: ListenerOptions, refuse: R
       refuse.request(incoming, outgoing, error);
     };
     if (!isHostClear(incoming)) refuseAndClose(malformed('Send one Host header.'));
+    else if (!isCodingKnown(incoming)) refuseAndClose(unsupportedTransferCoding());
     else whenArrived(incoming, () => inTurn(outgoing));
   };
 }

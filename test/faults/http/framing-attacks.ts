@@ -23,7 +23,6 @@ export function framingAttacks({ host, token }: Aim): Attack[] {
     ['a length and chunks (CL.TE)', ['Content-Length: 6', 'Transfer-Encoding: chunked'], `0${crlf}${crlf}${smuggled}`],
     ['chunks and a length (TE.CL)', ['Transfer-Encoding: chunked', 'Content-Length: 4'], `0${crlf}${crlf}${smuggled}`],
     ['chunks that are not the last coding', ['Transfer-Encoding: chunked, identity'], `0${crlf}${crlf}${smuggled}`],
-    ['an unknown coding', ['Transfer-Encoding: xchunked'], `0${crlf}${crlf}${smuggled}`],
     ['chunks in chunks', ['Transfer-Encoding: chunked, chunked'], `0${crlf}${crlf}${smuggled}`],
     ['a space before the colon of the coding', ['Transfer-Encoding : chunked'], `0${crlf}${crlf}${smuggled}`],
     ['a vertical tab before the coding', ['Transfer-Encoding:\x0bchunked'], `0${crlf}${crlf}${smuggled}`],
@@ -42,7 +41,20 @@ export function framingAttacks({ host, token }: Aim): Attack[] {
     ['a lone CR in a header', ['X-Cr: a\rTransfer-Encoding: chunked'], smuggled],
     ['a lone LF in a header', ['X-Lf: a\nTransfer-Encoding: chunked'], smuggled],
   ];
+  const codings: [string, string[]][] = [
+    ['an unknown coding', ['Transfer-Encoding: xchunked']],
+    ['gzip before chunked', ['Transfer-Encoding: gzip, chunked']],
+    ['gzip and chunked on two lines', ['Transfer-Encoding: gzip', 'transfer-encoding: chunked']],
+  ];
   return [
+    ...codings.map(
+      ([name, headers]): Attack => ({
+        name,
+        bytes: request(venue, post(...headers), `0${crlf}${crlf}${smuggled}`),
+        statuses: [501],
+        code: 'transfer_encoding_unsupported',
+      }),
+    ),
     ...twoWays.map(([name, headers, body]) => none(name, request(venue, post(...headers), body))),
     none('lone LFs throughout', request(venue, post('Content-Length: 0')).replaceAll(crlf, '\n') + smuggled),
     none('no chunk size', chunked(`x${crlf}${smuggled}`)),
