@@ -41,6 +41,7 @@ const byStatus: Readonly<Record<number, number>> = {
   415: 6,
   429: 7,
   431: 6,
+  501: 6,
   502: 7,
   503: 7,
   504: 7,

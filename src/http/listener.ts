@@ -1,10 +1,10 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import { createSecureContext } from 'node:tls';
+import type { AddressInfo, Socket } from 'node:net';
+import { createSecureContext, type TLSSocket } from 'node:tls';
 import { getRequestListener, RequestError } from '@hono/node-server';
-import { secondMs, systemClock } from '../domain/clock.ts';
+import { minuteMs, secondMs, systemClock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import { makeIdSource } from '../domain/id.ts';
 import { whenArrived } from './arrived.ts';
@@ -13,7 +13,9 @@ import type { HotWay } from './hot/hot-way.ts';
 import { makeInTurns } from './in-turns.ts';
 import { asSignageError } from './problem.ts';
 import { keepTicksQuick } from './quick-ticks.ts';
-import { makeRefuse, malformed, type Refuse } from './refuse.ts';
+import { makeRefuse, malformed, type Refuse, unsupportedTransferCoding } from './refuse.ts';
+import { RequestQueue } from './request-queue.ts';
+import { cutStalledWrites } from './stalled-writes.ts';
 
 export interface Tls {
   /** PEM texts. */
@@ -35,7 +37,7 @@ export interface ListenerOptions {
   admit?: ((incoming: IncomingMessage, outgoing: ServerResponse) => boolean) | undefined;
   /** How to refuse what is no request as we take it; in its own way unless given. */
   refuse?: Refuse;
-  /** How long a request may take to arrive; shorter than usual in tests alone. */
+  /** Time limits of connections. Shorter than the defaults in tests alone. */
   limits?: Partial<typeof ownLimits>;
 }
 
@@ -48,11 +50,16 @@ const ownLimits = {
   maxHeaderSize: 8 * 1024,
   // Checked here, for Node's own answer would be no problem document.
   requireHostHeader: false,
+  /** Of TLS. */
+  handshakeTimeout: 10 * secondMs,
+  /** How long a client may take nothing of a response. */
+  stalledWriteTimeout: minuteMs,
+  /** How long `close` waits for requests in progress. */
+  closeTimeout: 10 * secondMs,
 };
 const mostConnections = 20_000;
 /** So many may wait to be accepted, where the system lets them: a TV of a herd that finds no room here knocks again only after 1 s, then 3 s, then 7 s. */
 const backlog = 4096;
-const graceMs = 10 * secondMs;
 const sweepMs = 20;
 
 /** One `Host`, which HTTP/1.0 may leave out: with two, a proxy before the service may have taken the request for another one. */
@@ -63,6 +70,11 @@ function isHostClear({ rawHeaders, httpVersion }: IncomingMessage): boolean {
     if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
   }
   return hosts === 1 || (hosts === 0 && httpVersion === '1.0');
+}
+
+/** Whether a body's length is clear. With other codings before `chunked` it is, but nobody decodes them (RFC 9112 §6.1). */
+function isCodingKnown({ headers: { 'transfer-encoding': coding } }: IncomingMessage): boolean {
+  return coding === undefined || coding.toLowerCase() === 'chunked';
 }
 
 /** What tells whether the service is well is asked with little patience, and must not wait for a fleet. */
@@ -91,12 +103,15 @@ function makeEntrance({ fetch, hot, admit, onError }: ListenerOptions, refuse: R
     else intoApp();
   };
   const inTurn = makeInTurns({ begin, isUrgent: isProbe, mostWaiting: mostConnections });
-  return (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    if (isHostClear(incoming)) whenArrived(incoming, () => inTurn(outgoing));
-    else {
-      outgoing.shouldKeepAlive = false;
-      refuse.request(incoming, outgoing, malformed('Send one Host header.'));
-    }
+  return (outgoing: ServerResponse): void => {
+    const incoming = outgoing.req;
+    const refuseAndClose = (error: SignageError) => {
+      outgoing.setHeader('Connection', 'close');
+      refuse.request(incoming, outgoing, error);
+    };
+    if (!isHostClear(incoming)) refuseAndClose(malformed('Send one Host header.'));
+    else if (!isCodingKnown(incoming)) refuseAndClose(unsupportedTransferCoding());
+    else whenArrived(incoming, () => inTurn(outgoing));
   };
 }
 
@@ -140,15 +155,31 @@ function checkTls(tls: Tls): Tls {
   }
 }
 
+/** Sockets of a server, from before the TLS handshake on: `closeAllConnections` knows those after it. */
+function trackSockets(server: Server): Set<Socket> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  return sockets;
+}
+
 /** Listens; the URL says where. `close` stops accepting, finishes what is under way for at most 10 s, then cuts what is left. */
 export async function listen(options: ListenerOptions) {
-  const { host, port, tls, onError, refuse = makeRefuse({ newId: makeIdSource(systemClock) }), limits } = options;
-  const serverOptions = { ...ownLimits, ...limits, ...(tls && checkTls(tls)) };
-  const entrance = makeEntrance(options, refuse);
-  const server: Server = tls ? createHttpsServer(serverOptions, entrance) : createHttpServer(serverOptions, entrance);
+  const { host, port, tls, onError, refuse = makeRefuse({ newId: makeIdSource(systemClock) }) } = options;
+  const limits = { ...ownLimits, ...options.limits };
+  const serverOptions = { ...limits, ...(tls && checkTls(tls)) };
+  const requests = new RequestQueue({ begin: makeEntrance(options, refuse), mostWaiting: mostConnections });
+  const onRequest = (_incoming: IncomingMessage, outgoing: ServerResponse) => requests.add(outgoing);
+  const server: Server = tls ? createHttpsServer(serverOptions, onRequest) : createHttpServer(serverOptions, onRequest);
   // An expectation that we do not know is no reason to refuse (RFC 9110 §10.1.1).
-  server.on('checkExpectation', entrance);
-  server.on('clientError', makeCutOff(refuse));
+  server.on('checkExpectation', onRequest);
+  server.on('clientError', makeCutOff({ refuse, requests, requestTimeoutMs: limits.requestTimeout }));
+  // Without a session nothing can be sent, not even an alert. Node reports it as a `clientError` after this.
+  server.prependListener('tlsClientError', (_error: Error, socket: TLSSocket) => socket.destroy());
+  cutStalledWrites(server, { limitMs: limits.stalledWriteTimeout, inProgress: (socket) => requests.inProgress(socket) });
+  const sockets = trackSockets(server);
   server.maxConnections = mostConnections;
   await bind(server, host, port, onError);
   keepTicksQuick();
@@ -164,7 +195,9 @@ export async function listen(options: ListenerOptions) {
     },
     close: () =>
       new Promise<void>((resolve) => {
-        const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+        const cut = setTimeout(() => {
+          for (const socket of sockets) socket.destroy();
+        }, limits.closeTimeout);
         // A connection falls idle when its answer is out: Node itself would wait for more requests on it.
         const sweep = setInterval(() => server.closeIdleConnections(), sweepMs);
         server.close(() => {

@@ -1,3 +1,4 @@
+import { minuteMs } from '../domain/clock.ts';
 import type { ConfigBody } from '../domain/config.ts';
 import type { ConfigLevel } from '../domain/records.ts';
 import type { Services } from '../service/services.ts';
@@ -5,6 +6,9 @@ import type { Call, Handlers } from './pipeline.ts';
 import { reportReply } from './report-reply.ts';
 
 type ManagementHandlers = Omit<Handlers, 'registerDevice' | 'rotateDeviceKey' | 'getPlaylist' | 'getDeviceConfig' | 'postEvents'>;
+
+/** How long the reader of a backup may take nothing of it (docs/protocol.md §5.9). */
+const backupStallMs = 5 * minuteMs;
 
 const createdAt = (path: string) => ({ Location: path });
 const codePath = (code: string) => `/v1/devices/provisioning-codes/${code}/status`;
@@ -49,7 +53,8 @@ export function managementHandlers(services: Services, stopping: AbortSignal): M
     async listEvents({ caller, query, context }) {
       return { body: await hold(context, (signal) => services.telemetry.list(caller, query, signal)) };
     },
-    async createBackup({ caller }) {
+    async createBackup({ caller, context }) {
+      context.env?.outgoing?.setTimeout(backupStallMs);
       const day = new Date(services.kit.clock.now()).toISOString().slice(0, 10);
       return {
         body: await services.backups.create(caller),

@@ -70,3 +70,10 @@ export function connectionError(error: NodeJS.ErrnoException): SignageError {
 export function malformed(message: string): SignageError {
   return new SignageError('malformed_request', message);
 }
+
+export function unsupportedTransferCoding(): SignageError {
+  return new SignageError(
+    'transfer_encoding_unsupported',
+    'The only transfer coding that is taken is chunked: send the body as it is, with Transfer-Encoding: chunked or a Content-Length.',
+  );
+}

@@ -8,6 +8,7 @@ import type { AppOptions } from './app-options.ts';
 import type { App, Ctx } from './arrival.ts';
 import { metered, otherMethods } from './method-routes.ts';
 import { openApiDocument } from './openapi.ts';
+import { sharedBody } from './static-file.ts';
 
 function isLoopback(address: string | null): boolean {
   return address !== null && ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
@@ -43,12 +44,12 @@ function verboseReadiness({ isReady, components }: Readiness): Response {
 /** What operators and machines ask of the service itself (docs/protocol.md §7). */
 export function systemRoutes(app: Hono<App>, options: AppOptions): void {
   const { services, metrics, version } = options;
-  let openApi: string | undefined;
+  let openApi: Uint8Array<ArrayBuffer> | undefined;
   const route = (path: string, answer: (context: Ctx) => Promise<Response>) => {
     app.get(path, metered('system'), answer);
     otherMethods(app, path, ['GET']);
   };
-  const json = (body: string | object) => new Response(typeof body === 'string' ? body : JSON.stringify(body), { headers: jsonType });
+  const json = (body: object) => new Response(JSON.stringify(body), { headers: jsonType });
 
   route('/healthz', async () => json({ status: 'ok', version }));
   route('/readyz', async (context) => {
@@ -60,9 +61,10 @@ export function systemRoutes(app: Hono<App>, options: AppOptions): void {
     checkMetricsAccess(context, options);
     return new Response(await metrics.render(), { headers: { 'Content-Type': metrics.contentType } });
   });
-  route('/openapi.json', async () => {
-    openApi ??= JSON.stringify(openApiDocument(version));
-    return json(openApi);
+  route('/openapi.json', async (context) => {
+    openApi ??= new TextEncoder().encode(JSON.stringify(openApiDocument(version)));
+    const headers = { ...jsonType, 'Content-Length': String(openApi.length) };
+    return new Response(sharedBody(context, openApi), { headers });
   });
 }
 

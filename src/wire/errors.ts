@@ -64,6 +64,7 @@ export const errorKinds = {
     playlist_fetch_failed: 'The playlist cannot be fetched',
     config_fetch_failed: 'The config cannot be fetched',
   }),
+  ...kinds(501, { transfer_encoding_unsupported: 'The transfer coding is not supported' }),
   ...kinds(503, { unavailable: 'Not available right now' }),
 } satisfies Record<string, ErrorKind>;
 

@@ -9,7 +9,6 @@ import { runtimeReplies } from '../runtime-replies.ts';
 import { commonHeaders, makeVisits, type Visit } from '../visits.ts';
 import { connectionKey } from './connection-key.ts';
 import { type HotCall, hotCall } from './hot-call.ts';
-import { endInOnePiece } from './one-piece.ts';
 import { readBatch } from './read-batch.ts';
 
 /** Answers a request, or calls `next` before anything of it was used. */
@@ -27,9 +26,7 @@ function write(outgoing: ServerResponse, requestId: string, type: string, { stat
   }
   const content = body as BodyBytes;
   all.push(typeName, type, 'Content-Length', String(content.length));
-  outgoing.writeHead(status, all);
-  if (typeof content === 'string') endInOnePiece(outgoing, content);
-  else outgoing.end(content);
+  outgoing.writeHead(status, all).end(content, 'latin1');
 }
 
 /**

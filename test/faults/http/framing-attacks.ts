@@ -23,7 +23,7 @@ export function framingAttacks({ host, token }: Aim): Attack[] {
     ['a length and chunks (CL.TE)', ['Content-Length: 6', 'Transfer-Encoding: chunked'], `0${crlf}${crlf}${smuggled}`],
     ['chunks and a length (TE.CL)', ['Transfer-Encoding: chunked', 'Content-Length: 4'], `0${crlf}${crlf}${smuggled}`],
     ['chunks that are not the last coding', ['Transfer-Encoding: chunked, identity'], `0${crlf}${crlf}${smuggled}`],
-    ['an unknown coding', ['Transfer-Encoding: xchunked'], `0${crlf}${crlf}${smuggled}`],
+    ['chunks in chunks', ['Transfer-Encoding: chunked, chunked'], `0${crlf}${crlf}${smuggled}`],
     ['a space before the colon of the coding', ['Transfer-Encoding : chunked'], `0${crlf}${crlf}${smuggled}`],
     ['a vertical tab before the coding', ['Transfer-Encoding:\x0bchunked'], `0${crlf}${crlf}${smuggled}`],
     ['two lengths', ['Content-Length: 0', `Content-Length: ${smuggled.length}`], smuggled],
@@ -41,7 +41,20 @@ export function framingAttacks({ host, token }: Aim): Attack[] {
     ['a lone CR in a header', ['X-Cr: a\rTransfer-Encoding: chunked'], smuggled],
     ['a lone LF in a header', ['X-Lf: a\nTransfer-Encoding: chunked'], smuggled],
   ];
+  const codings: [string, string[]][] = [
+    ['an unknown coding', ['Transfer-Encoding: xchunked']],
+    ['gzip before chunked', ['Transfer-Encoding: gzip, chunked']],
+    ['gzip and chunked on two lines', ['Transfer-Encoding: gzip', 'transfer-encoding: chunked']],
+  ];
   return [
+    ...codings.map(
+      ([name, headers]): Attack => ({
+        name,
+        bytes: request(venue, post(...headers), `0${crlf}${crlf}${smuggled}`),
+        statuses: [501],
+        code: 'transfer_encoding_unsupported',
+      }),
+    ),
     ...twoWays.map(([name, headers, body]) => none(name, request(venue, post(...headers), body))),
     none('lone LFs throughout', request(venue, post('Content-Length: 0')).replaceAll(crlf, '\n') + smuggled),
     none('no chunk size', chunked(`x${crlf}${smuggled}`)),
@@ -67,6 +80,11 @@ export function framingAttacks({ host, token }: Aim): Attack[] {
     none('HTTP/0.9', `GET /healthz${crlf}${crlf}`),
     none('a method in lower case', `get /healthz HTTP/1.1${crlf}Host: ${host}${crlf}${crlf}`),
     none('a backslash in the path', get('/v1\\venues', `Host: ${host}`)),
+    {
+      name: 'a second request after one with Connection: close',
+      bytes: get('/healthz', `Host: ${host}`) + smuggled,
+      statuses: [200],
+    },
     { name: 'HTTP/1.0 without a Host', bytes: `GET /healthz HTTP/1.0${crlf}${crlf}`, statuses: [200] },
     { name: 'a path of a whole URL', bytes: get(`http://${host}/healthz`, `Host: ${host}`), statuses: [200] },
     {
@@ -96,7 +114,6 @@ export function framingAttacks({ host, token }: Aim): Attack[] {
       name: 'ten requests at once, with one between that is none',
       bytes: `${request('GET /healthz HTTP/1.1', [`Host: ${host}`]).repeat(9)}nonsense${crlf}${crlf}`,
       statuses: [...Array.from({ length: 9 }, () => 200), 400],
-      mayLack: true,
     },
     {
       name: 'three hundred requests at once',

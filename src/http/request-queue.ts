@@ -1,0 +1,159 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+interface Connection {
+  readonly socket: Socket;
+  /** The response whose request was begun and whose last byte was not yet handed to the system. */
+  inProgress: ServerResponse | undefined;
+  /** Responses to the requests received meanwhile, in order. */
+  readonly waiting: ServerResponse[];
+  /** Whether reading is paused until all of them are answered, and whether the next tick decides on that. */
+  isHeld: boolean;
+  isHoldDue: boolean;
+  /** What to do when no request is in progress or waits any more. */
+  onIdle: { callback: () => void; delayMs: number } | undefined;
+  idleTimer: NodeJS.Timeout | undefined;
+}
+
+function newConnection(socket: Socket): Connection {
+  return { socket, inProgress: undefined, waiting: [], isHeld: false, isHoldDue: false, onIdle: undefined, idleTimer: undefined };
+}
+
+const isIdle = ({ inProgress, waiting }: Connection) => inProgress === undefined && waiting.length === 0;
+
+/** A property of the socket: entries of a `WeakMap` stay until the next full garbage collection. */
+const connectionKey = Symbol('connection');
+type KnownSocket = Socket & { [connectionKey]?: Connection };
+
+/** Node resumes a socket whenever it parses or reads a body, and when a response drains. */
+function pauseAgain(this: KnownSocket): void {
+  if (this[connectionKey]?.isHeld) this.pause();
+}
+
+export interface RequestQueueOptions {
+  begin(outgoing: ServerResponse): void;
+  /** Maximum number of requests that wait on all connections together. */
+  mostWaiting: number;
+}
+
+/**
+ * Begins one request at a time on each connection. The next one begins in a later turn of the
+ * event loop, after the last byte of the previous response was handed to the system.
+ *
+ * Node parses everything it has read and emits all pipelined requests at once. It pauses the socket
+ * only after that, so every one of them could have a response in memory that nobody reads. This
+ * queue pauses the socket while a request waits: a connection holds what one read has delivered.
+ * If too many requests wait on all connections together, the connection with the most is destroyed.
+ */
+export class RequestQueue {
+  readonly #begin: RequestQueueOptions['begin'];
+  readonly #mostWaiting: number;
+  readonly #queued = new Set<Connection>();
+  #waiting = 0;
+
+  constructor({ begin, mostWaiting }: RequestQueueOptions) {
+    this.#begin = begin;
+    this.#mostWaiting = mostWaiting;
+  }
+
+  /** Begins a request, or queues it behind those of its connection. */
+  add(outgoing: ServerResponse): void {
+    const socket: KnownSocket = outgoing.req.socket;
+    socket[connectionKey] ??= newConnection(socket);
+    const connection = socket[connectionKey];
+    clearTimeout(connection.idleTimer);
+    if (isIdle(connection)) this.#start(connection, outgoing);
+    else if (!socket.destroyed) this.#enqueue(connection, outgoing);
+  }
+
+  inProgress(socket: KnownSocket): ServerResponse | undefined {
+    return socket[connectionKey]?.inProgress;
+  }
+
+  /** Whether the socket is paused: what is missing of its next request may have been sent. */
+  isHeld(socket: KnownSocket): boolean {
+    return socket[connectionKey]?.isHeld ?? false;
+  }
+
+  /**
+   * Calls back `delayMs` after all complete requests of a connection are answered, unless another
+   * one arrives or it closes before. A waiting request that is incomplete is dropped.
+   */
+  afterResponses(socket: KnownSocket, callback: () => void, delayMs = 0): void {
+    const connection = socket[connectionKey];
+    if (!connection || isIdle(connection)) {
+      callback();
+      return;
+    }
+    connection.onIdle ??= { callback, delayMs };
+    const last = connection.waiting.at(-1);
+    if (last && !last.req.complete) this.#remove(connection, connection.waiting.length - 1, 1);
+  }
+
+  #start(connection: Connection, outgoing: ServerResponse): void {
+    connection.inProgress = outgoing;
+    // Node emits it after `finish`, or when the socket is closed.
+    outgoing.on('close', () => this.#end(connection));
+    this.#begin(outgoing);
+  }
+
+  #end(connection: Connection): void {
+    connection.inProgress = undefined;
+    if (connection.waiting.length > 0) setImmediate(() => this.#startNext(connection));
+    else this.#release(connection);
+  }
+
+  #startNext(connection: Connection): void {
+    const { socket, waiting } = connection;
+    // Closed by the client, or by us after a response with `Connection: close` (RFC 9112 §9.6).
+    const [next] = this.#remove(connection, 0, socket.writable ? 1 : waiting.length);
+    if (next && socket.writable) this.#start(connection, next);
+    else this.#release(connection);
+  }
+
+  #remove(connection: Connection, from: number, count: number): ServerResponse[] {
+    const removed = connection.waiting.splice(from, count);
+    this.#waiting -= removed.length;
+    if (connection.waiting.length === 0) this.#queued.delete(connection);
+    return removed;
+  }
+
+  #release(connection: Connection): void {
+    const { socket, onIdle } = connection;
+    if (connection.isHeld) {
+      connection.isHeld = false;
+      socket.off('resume', pauseAgain).resume();
+    }
+    connection.onIdle = undefined;
+    if (!onIdle || !socket.writable) return;
+    if (onIdle.delayMs > 0) connection.idleTimer = setTimeout(onIdle.callback, onIdle.delayMs);
+    else onIdle.callback();
+  }
+
+  #enqueue(connection: Connection, outgoing: ServerResponse): void {
+    connection.waiting.push(outgoing);
+    this.#queued.add(connection);
+    this.#waiting++;
+    if (this.#waiting > this.#mostWaiting) this.#destroyLongest();
+    else if (!connection.isHeld && !connection.isHoldDue) {
+      connection.isHoldDue = true;
+      // Node goes on parsing until the end of what it has read, and would resume the socket.
+      process.nextTick(() => this.#hold(connection));
+    }
+  }
+
+  /** The rest of an incomplete request is read: its client must send it in time. */
+  #hold(connection: Connection): void {
+    connection.isHoldDue = false;
+    if (connection.isHeld || !connection.waiting.at(-1)?.req.complete) return;
+    connection.isHeld = true;
+    connection.socket.on('resume', pauseAgain).pause();
+  }
+
+  #destroyLongest(): void {
+    const [first, ...others] = this.#queued;
+    const longest = others.reduce((most, one) => (one.waiting.length > most.waiting.length ? one : most), first as Connection);
+    this.#remove(longest, 0, longest.waiting.length);
+    longest.socket.destroy();
+  }
+}
