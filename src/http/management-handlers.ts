@@ -46,8 +46,8 @@ export function managementHandlers(services: Services, stopping: AbortSignal): M
     listMirror: async ({ caller, query }) => ({ body: await services.copies.list(caller, query) }),
     repairMirror: async ({ caller }) => ({ body: await services.copies.repair(caller) }),
 
-    async listEvents({ caller, query, context }) {
-      return { body: await hold(context, (signal) => services.telemetry.list(caller, query, signal)) };
+    async listEvents({ caller, query, context, turn }) {
+      return { body: await hold(context, (signal) => services.telemetry.list(caller, query, signal, turn)) };
     },
     async createBackup({ caller }) {
       const day = new Date(services.kit.clock.now()).toISOString().slice(0, 10);

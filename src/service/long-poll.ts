@@ -8,6 +8,13 @@ export interface LongPoll {
   forMs: number;
   /** Ends the wait at once: the caller went away, or the service stops. */
   signal: AbortSignal;
+  /** The place among those that work at a time: given up for the wait. */
+  turn?: Turn | undefined;
+}
+
+export interface Turn {
+  pause(): void;
+  resume(): Promise<void>;
 }
 
 /**
@@ -16,7 +23,7 @@ export interface LongPoll {
  */
 export async function holdUntil<T>(
   { store, clock }: { store: Store; clock: Clock },
-  { topic, forMs, signal }: LongPoll,
+  { topic, forMs, signal, turn }: LongPoll,
   look: () => Promise<{ value: T; settled: boolean }>,
 ): Promise<T> {
   let wake = () => {};
@@ -39,10 +46,12 @@ export async function holdUntil<T>(
       const last = over;
       const { value, settled } = await look();
       if (settled || last) return value;
+      turn?.pause();
       await new Promise<void>((resolve) => {
         wake = resolve;
         if (changed) resolve();
       });
+      await turn?.resume();
     }
   } finally {
     cancelTimer();
