@@ -8,6 +8,7 @@ import { makeFaults } from './http/faults/faults.ts';
 import { plantedRefusals } from './http/faults/refusal.ts';
 import { withFaults } from './http/faults/with-faults.ts';
 import { makeHotWay } from './http/hot/hot-way.ts';
+import { makeIsKnown } from './http/is-known.ts';
 import { listen, type Tls } from './http/listener.ts';
 import { makeLoadShed } from './http/load-shed.ts';
 import { mediaRoutes } from './http/media.ts';
@@ -86,7 +87,8 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     stops.push(mount.idle);
     const onError = (error: Error) => log.error({ err: error }, 'The listener met an error; it goes on.');
     const refuse = makeRefuse({ newId: services.kit.newId, corsOrigins: options.corsOrigins ?? [] });
-    const loadShed = makeLoadShed({ clock, random, refuse: refuse.request, ...shedWatch(metrics, log) });
+    const isKnown = makeIsKnown(services.known);
+    const loadShed = makeLoadShed({ clock, random, refuse: refuse.request, isKnown, ...shedWatch(metrics, log) });
     const listener = await listen({
       host,
       port,

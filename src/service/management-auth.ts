@@ -2,6 +2,7 @@ import { hashKey } from '../domain/api-key.ts';
 import { iso } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import { asGuid } from '../domain/id.ts';
+import type { KnownHashes } from '../domain/known-hashes.ts';
 import type { Token } from '../domain/records.ts';
 import { mayAct, type Role } from '../domain/role.ts';
 import { adminTokenForm } from '../domain/token.ts';
@@ -43,7 +44,7 @@ function checkRights({ name, role, venueIds }: Token, demand: Demand): void {
  * Authenticates management tokens (docs/protocol.md §5.1). Throws, in this order, `credential_missing`, `credential_invalid`,
  * `credential_expired`, `insufficient_role`, `tenant_not_found`, `tenant_required`.
  */
-export function makeManagementAuth(kit: Kit, trust: Trust) {
+export function makeManagementAuth(kit: Kit, trust: Trust, known: KnownHashes) {
   const { store, clock } = kit;
 
   async function tokenOf(authorization: string | undefined): Promise<Token> {
@@ -51,10 +52,13 @@ export function makeManagementAuth(kit: Kit, trust: Trust) {
       throw new SignageError('credential_missing', 'Send a management token: Authorization: Bearer mak_…');
     }
     const text = bearer(authorization);
-    const token = text !== undefined && adminTokenForm.test(text) ? await store.read.find('tokens', 'hash', hashKey(text)) : undefined;
+    const hash = text !== undefined && adminTokenForm.test(text) ? hashKey(text) : undefined;
+    const token = hash && (await store.read.find('tokens', 'hash', hash));
+    if (hash) known.delete(hash);
     if (!token)
       throw new SignageError('credential_invalid', 'This is no management token of this service: check it, or ask for a new one.');
     if (token.expiresAt != null && token.expiresAt <= clock.now()) throw expired(token.name, token.expiresAt);
+    known.add(token.hash);
     return token;
   }
 
