@@ -99,6 +99,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       // What is held back on purpose is no overload.
       admit: faults ? undefined : loadShed.admit,
       refuse,
+      isKnown,
     });
     stops.push(listener.close);
     // Not before the port is ours: the token of a first start that fails would be lost.

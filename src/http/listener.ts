@@ -33,6 +33,8 @@ export interface ListenerOptions {
   onError(error: Error): void;
   /** Whether the service may begin with a request; one that it may not has been answered. It may begin with all unless given. */
   admit?: ((incoming: IncomingMessage, outgoing: ServerResponse) => boolean) | undefined;
+  /** Whether a request shows a credential that worked lately: others begin beside it, and never keep it waiting. All do unless given. */
+  isKnown?: ((incoming: IncomingMessage) => boolean) | undefined;
   /** How to refuse what is no request as we take it; in its own way unless given. */
   refuse?: Refuse;
   /** How long a request may take to arrive; shorter than usual in tests alone. */
@@ -54,6 +56,10 @@ const mostConnections = 20_000;
 const backlog = 4096;
 const graceMs = 10 * secondMs;
 const sweepMs = 20;
+/** Of each turn of the event loop, what strangers get: whoever floods the service with made-up keys, or with probes, delays TVs by little more than this. */
+const strangersTurnMs = 1;
+/** So often one probe goes ahead of all that wait; others wait with strangers. */
+const probeEveryMs = 5;
 
 /** One `Host`, which HTTP/1.0 may leave out: with two, a proxy before the service may have taken the request for another one. */
 function isHostClear({ rawHeaders, httpVersion }: IncomingMessage): boolean {
@@ -68,8 +74,18 @@ function isHostClear({ rawHeaders, httpVersion }: IncomingMessage): boolean {
 /** What tells whether the service is well is asked with little patience, and must not wait for a fleet. */
 const isProbe = ({ req: { url = '' } }: ServerResponse) => /^\/(healthz|readyz|metrics)\b/.test(url);
 
+/** Whether a request may go ahead of all others: a probe may, but not a flood of them. */
+function makeIsUrgent(): (outgoing: ServerResponse) => boolean {
+  let lastMs = Number.NEGATIVE_INFINITY;
+  return (outgoing) => {
+    if (!isProbe(outgoing) || performance.now() - lastMs < probeEveryMs) return false;
+    lastMs = performance.now();
+    return true;
+  };
+}
+
 /** All requests pass here, before anything is done for them. */
-function makeEntrance({ fetch, hot, admit, onError }: ListenerOptions, refuse: Refuse) {
+function makeEntrance({ fetch, hot, admit, isKnown = () => true, onError }: ListenerOptions, refuse: Refuse) {
   const errorHandler = (error: unknown) => {
     if (error instanceof RequestError) return refuse.response(malformed('The request line or the Host header is none.'));
     onError(error as Error);
@@ -90,9 +106,11 @@ function makeEntrance({ fetch, hot, admit, onError }: ListenerOptions, refuse: R
     if (hot) hot(incoming, outgoing, intoApp);
     else intoApp();
   };
-  const inTurn = makeInTurns({ begin, isUrgent: isProbe, mostWaiting: mostConnections });
+  const shared = { begin, isUrgent: makeIsUrgent(), mostWaiting: mostConnections };
+  const inTurn = makeInTurns(shared);
+  const strangersInTurn = makeInTurns({ ...shared, turnMs: strangersTurnMs });
   return (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    if (isHostClear(incoming)) whenArrived(incoming, () => inTurn(outgoing));
+    if (isHostClear(incoming)) whenArrived(incoming, () => (isKnown(incoming) ? inTurn(outgoing) : strangersInTurn(outgoing)));
     else {
       outgoing.shouldKeepAlive = false;
       refuse.request(incoming, outgoing, malformed('Send one Host header.'));
