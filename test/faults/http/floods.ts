@@ -20,7 +20,8 @@ export interface Met {
 
 const load = { floodPerSecond: 4_000, tvPerSecond: 50, seconds: 5 };
 /** The service has a core of its own, and so has the load. */
-export const [serviceCore, loadCore] = [0, 1];
+export const serviceCore = 0;
+const loadCore = 1;
 
 const at = (sorted: number[], share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? Number.POSITIVE_INFINITY;
 
