@@ -8,6 +8,7 @@ import { makeFaults } from './http/faults/faults.ts';
 import { plantedRefusals } from './http/faults/refusal.ts';
 import { withFaults } from './http/faults/with-faults.ts';
 import { makeHotWay } from './http/hot/hot-way.ts';
+import { makeIsKnown } from './http/is-known.ts';
 import { listen, type Tls } from './http/listener.ts';
 import { makeLoadShed } from './http/load-shed.ts';
 import { mediaRoutes } from './http/media.ts';
@@ -101,7 +102,8 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     stops.push(mount.idle);
     const onError = (error: Error) => log.error({ err: error }, 'The listener met an error; it goes on.');
     const refuse = makeRefuse({ newId: services.kit.newId, corsOrigins: options.corsOrigins ?? [] });
-    const loadShed = makeLoadShed({ clock, random, refuse: refuse.request, ...shedWatch(metrics, log) });
+    const isKnown = makeIsKnown(services.known);
+    const loadShed = makeLoadShed({ clock, random, refuse: refuse.request, isKnown, ...shedWatch(metrics, log) });
     // Before the port is open: whoever reaches the service finds its tenant and its platform token.
     const bootstrapped = await bootstrap(services.kit, options.adminToken, options.makesToken);
     const adminToken = bootstrapped.token;
@@ -117,6 +119,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       // What is held back on purpose is no overload.
       admit: faults ? undefined : loadShed.admit,
       refuse,
+      isKnown,
     });
     stops.push(listener.close);
     if (options.demo) await fillWithDemo(services, listener.url);

@@ -6,6 +6,7 @@ import { type OperationId, operations } from '../wire/operations.ts';
 import type { AppOptions } from './app-options.ts';
 import type { App, Ctx } from './arrival.ts';
 import { docsPaths, docsRoutes } from './docs/docs-routes.ts';
+import { ListLimit } from './list-limit.ts';
 import { managementHandlers } from './management-handlers.ts';
 import { metered, otherMethods } from './method-routes.ts';
 import type { Metrics } from './metrics.ts';
@@ -52,10 +53,11 @@ function literalFirst(paths: Iterable<string>): string[] {
 }
 
 function operationRoutes(app: Hono<App>, services: Services, handlers: Handlers): void {
+  const lists = new ListLimit();
   const entries = Object.entries(operations) as [OperationId, (typeof operations)[OperationId]][];
   for (const path of literalFirst(entries.map(([, { path: operationPath }]) => operationPath))) {
     const here = entries.filter(([, operation]) => operation.path === path);
-    for (const [id, { method }] of here) app.on(method, path, makeRoute(services, id, handlers[id] as Handlers[typeof id]));
+    for (const [id, { method }] of here) app.on(method, path, makeRoute(services, id, handlers[id] as Handlers[typeof id], lists));
     otherMethods(
       app,
       path,

@@ -1,5 +1,5 @@
-/** So long may requests be begun in one turn of the event loop: as long as a slice of whatever else grows with a fleet. */
-const turnMs = 5;
+/** As long as a slice of whatever else grows with a fleet. */
+const usualTurnMs = 5;
 /** So many of those that wait are looked at in one turn. */
 const mostAtOnce = 32;
 
@@ -9,6 +9,8 @@ interface InTurnsOptions<R> {
   isUrgent(request: R): boolean;
   /** When so many wait, each that comes begins the one that has waited longest: clients that send one after the other, and read no answers, shall not fill the memory. */
   mostWaiting: number;
+  /** So long may requests be begun in one turn of the event loop. Default: 5. */
+  turnMs?: number;
   /** Milliseconds. */
   now?: () => number;
 }
@@ -17,7 +19,13 @@ interface InTurnsOptions<R> {
  * Begins with requests as they come, but only with as many as one turn of the event loop has time for; the others begin in the next ones, in order. However
  * many arrive together, and however slow code is that was not compiled yet: timers and sockets get their turns in between.
  */
-export function makeInTurns<R>({ begin, isUrgent, mostWaiting, now = () => performance.now() }: InTurnsOptions<R>): (request: R) => void {
+export function makeInTurns<R>({
+  begin,
+  isUrgent,
+  mostWaiting,
+  turnMs = usualTurnMs,
+  now = () => performance.now(),
+}: InTurnsOptions<R>): (request: R) => void {
   let waiting: (R | undefined)[] = [];
   let next = 0;
   /** Whether requests are begun as they come, since `beganMs`; else `armed` callbacks see to those that wait. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** What is looked at in a request that waits. */
-type Waiting = Pick<ServerResponse, 'headersSent' | 'writableEnded'> & { req: Pick<IncomingMessage, 'complete'> };
+export type Waiting = Pick<ServerResponse, 'headersSent' | 'writableEnded'> & { req: Pick<IncomingMessage, 'complete'> };
 
 /** Stands for those that were answered, which the garbage collector would otherwise take for something that stays. */
 const answered: Waiting = { headersSent: true, writableEnded: true, req: { complete: true } };

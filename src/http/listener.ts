@@ -35,6 +35,8 @@ export interface ListenerOptions {
   onError(error: Error): void;
   /** Whether the service may begin with a request; one that it may not has been answered. It may begin with all unless given. */
   admit?: ((incoming: IncomingMessage, outgoing: ServerResponse) => boolean) | undefined;
+  /** Whether a request shows a credential that worked lately: others begin beside it, and never keep it waiting. All do unless given. */
+  isKnown?: ((incoming: IncomingMessage) => boolean) | undefined;
   /** How to refuse what is no request as we take it; in its own way unless given. */
   refuse?: Refuse;
   /** Time limits of connections. Shorter than the defaults in tests alone. */
@@ -61,6 +63,10 @@ const mostConnections = 20_000;
 /** So many may wait to be accepted, where the system lets them: a TV of a herd that finds no room here knocks again only after 1 s, then 3 s, then 7 s. */
 const backlog = 4096;
 const sweepMs = 20;
+/** Of each turn of the event loop, what strangers get: whoever floods the service with made-up keys, or with probes, delays TVs by little more than this. */
+const strangersTurnMs = 1;
+/** So often one probe goes ahead of all that wait; others wait with strangers. */
+const probeEveryMs = 5;
 
 /** One `Host`, which HTTP/1.0 may leave out: with two, a proxy before the service may have taken the request for another one. */
 function isHostClear({ rawHeaders, httpVersion }: IncomingMessage): boolean {
@@ -80,8 +86,18 @@ function isCodingKnown({ headers: { 'transfer-encoding': coding } }: IncomingMes
 /** What tells whether the service is well is asked with little patience, and must not wait for a fleet. */
 const isProbe = ({ req: { url = '' } }: ServerResponse) => /^\/(healthz|readyz|metrics)\b/.test(url);
 
+/** Whether a request may go ahead of all others: a probe may, but not a flood of them. */
+function makeIsUrgent(): (outgoing: ServerResponse) => boolean {
+  let lastMs = Number.NEGATIVE_INFINITY;
+  return (outgoing) => {
+    if (!isProbe(outgoing) || performance.now() - lastMs < probeEveryMs) return false;
+    lastMs = performance.now();
+    return true;
+  };
+}
+
 /** All requests pass here, before anything is done for them. */
-function makeEntrance({ fetch, hot, admit, onError }: ListenerOptions, refuse: Refuse) {
+function makeEntrance({ fetch, hot, admit, isKnown = () => true, onError }: ListenerOptions, refuse: Refuse) {
   const errorHandler = (error: unknown) => {
     if (error instanceof RequestError) return refuse.response(malformed('The request line or the Host header is none.'));
     onError(error as Error);
@@ -102,7 +118,9 @@ function makeEntrance({ fetch, hot, admit, onError }: ListenerOptions, refuse: R
     if (hot) hot(incoming, outgoing, intoApp);
     else intoApp();
   };
-  const inTurn = makeInTurns({ begin, isUrgent: isProbe, mostWaiting: mostConnections });
+  const shared = { begin, isUrgent: makeIsUrgent(), mostWaiting: mostConnections };
+  const inTurn = makeInTurns(shared);
+  const strangersInTurn = makeInTurns({ ...shared, turnMs: strangersTurnMs });
   return (outgoing: ServerResponse): void => {
     const incoming = outgoing.req;
     const refuseAndClose = (error: SignageError) => {
@@ -111,7 +129,7 @@ function makeEntrance({ fetch, hot, admit, onError }: ListenerOptions, refuse: R
     };
     if (!isHostClear(incoming)) refuseAndClose(malformed('Send one Host header.'));
     else if (!isCodingKnown(incoming)) refuseAndClose(unsupportedTransferCoding());
-    else whenArrived(incoming, () => inTurn(outgoing));
+    else whenArrived(incoming, () => (isKnown(incoming) ? inTurn(outgoing) : strangersInTurn(outgoing)));
   };
 }
 

@@ -1,16 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Clock, type Random, secondMs } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
-import { Lane, type LaneLimits } from './lane.ts';
+import { Lane, type LaneLimits, type Waiting } from './lane.ts';
 
-/** What waits for different things is judged apart: a slow disk holds up what is to be stored, and must not keep playlists from TVs. */
-export type ShedKind = 'reads' | 'writes' | 'management';
+/**
+ * What waits for different things is judged apart: a slow disk holds up what is to be stored, and must not keep playlists from TVs. Registrations, and
+ * `strangers` (requests without a credential that worked lately), come from anybody: a flood of them must not turn TVs away.
+ */
+export type ShedKind = 'reads' | 'writes' | 'management' | 'registrations' | 'strangers';
 
 export interface LoadShedOptions {
   clock: Clock;
   random: Random;
   /** Answers a request that is turned away. */
   refuse(incoming: IncomingMessage, outgoing: ServerResponse, error: SignageError): void;
+  /** Whether the request shows a credential that worked lately. */
+  isKnown(incoming: IncomingMessage): boolean;
   /** Told of each of them. */
   onShed(kind: ShedKind): void;
   /** Told when a kind of requests begins to be turned away, and when no more. */
@@ -33,9 +38,12 @@ const longestLookMs = 30 * secondMs;
 const always = /^\/(healthz|readyz|metrics|openapi\.json|docs|media)\b/;
 /** What TVs ask, which is nearly all. */
 const runtime = '/devices/';
+const registration = /^\/devices\/register(?:$|\?)/;
 const longPoll = /^\/v1\/.*[?&]waitSeconds=/;
 
-function kindOf({ method, url = '' }: IncomingMessage): ShedKind {
+function kindOf({ method, url = '' }: IncomingMessage, isKnown: boolean): ShedKind {
+  if (registration.test(url)) return 'registrations';
+  if (!isKnown) return 'strangers';
   if (url.startsWith('/v1/')) return 'management';
   return method === 'GET' || method === 'HEAD' ? 'reads' : 'writes';
 }
@@ -45,9 +53,9 @@ function kindOf({ method, url = '' }: IncomingMessage): ShedKind {
  * work on them would be lost. What is measured is how many wait and how fast they get through (`Lane`), at most ten times a second and never twice
  * in one turn of the event loop, so that answers which are ready count as such.
  */
-export function makeLoadShed({ clock, random, refuse, onShed, onTurn = () => {}, limits = ownLimits }: LoadShedOptions): LoadShed {
-  const lanes = { reads: new Lane(limits), writes: new Lane(limits), management: new Lane(limits) };
-  const kinds = Object.keys(lanes) as ShedKind[];
+export function makeLoadShed({ clock, random, refuse, isKnown, onShed, onTurn = () => {}, limits = ownLimits }: LoadShedOptions): LoadShed {
+  const kinds: ShedKind[] = ['reads', 'writes', 'management', 'registrations', 'strangers'];
+  const lanes = Object.fromEntries(kinds.map((kind) => [kind, new Lane(limits)])) as Record<ShedKind, Lane>;
   let [lookedAtMs, hasTurned] = [clock.now(), true];
 
   function look(nowMs: number): void {
@@ -77,17 +85,41 @@ export function makeLoadShed({ clock, random, refuse, onShed, onTurn = () => {},
       if (hasTurned && nowMs - lookedAtMs >= lookMs) look(nowMs);
       const url = incoming.url ?? '';
       if (incoming.method === 'OPTIONS' || (!url.startsWith(runtime) && always.test(url))) return true;
-      const kind = kindOf(incoming);
+      const kind = kindOf(incoming, isKnown(incoming));
       const lane = lanes[kind];
       if (!lane.isOpen) {
         turnAway(kind, incoming, outgoing);
         return false;
       }
       // A held answer waits for something to happen, not for the service.
-      if (kind !== 'management' || !longPoll.test(url)) lane.add(outgoing);
+      if (longPoll.test(url)) return true;
+      lane.add(kind === 'strangers' ? new Unproven(outgoing, () => isKnown(incoming)) : outgoing);
       return true;
     },
   };
+}
+
+/** A stranger waits for nothing but to be told from one whose credential works. */
+class Unproven implements Waiting {
+  readonly #outgoing: ServerResponse;
+  readonly #isKnown: () => boolean;
+
+  constructor(outgoing: ServerResponse, isKnown: () => boolean) {
+    this.#outgoing = outgoing;
+    this.#isKnown = isKnown;
+  }
+
+  get headersSent(): boolean {
+    return this.#outgoing.headersSent || this.#isKnown();
+  }
+
+  get writableEnded(): boolean {
+    return this.#outgoing.writableEnded;
+  }
+
+  get req(): IncomingMessage {
+    return this.#outgoing.req;
+  }
 }
 
 const overloaded = 'More requests come than the service can answer: nothing was done for this one. Try again after Retry-After.';

@@ -50,8 +50,8 @@ export function managementHandlers(services: Services, stopping: AbortSignal): M
     listMirror: async ({ caller, query }) => ({ body: await services.copies.list(caller, query) }),
     repairMirror: async ({ caller }) => ({ body: await services.copies.repair(caller) }),
 
-    async listEvents({ caller, query, context }) {
-      return { body: await hold(context, (signal) => services.telemetry.list(caller, query, signal)) };
+    async listEvents({ caller, query, context, turn }) {
+      return { body: await hold(context, (signal) => services.telemetry.list(caller, query, signal, turn)) };
     },
     async createBackup({ caller, context }) {
       context.env?.outgoing?.setTimeout(backupStallMs);

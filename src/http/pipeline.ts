@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { SignageError } from '../domain/error.ts';
 import type { DeviceCaller, TenantCaller } from '../service/context.ts';
 import type { Services } from '../service/services.ts';
@@ -7,6 +7,7 @@ import { type Operation, type OperationId, type Operations, operations } from '.
 import { type Schemas, schemas } from '../wire/schemas.ts';
 import type { Ctx } from './arrival.ts';
 import { noBody, parseBody, type ReadBody, readBytes } from './body.ts';
+import type { ListLimit, ListTurn } from './list-limit.ts';
 import { check, checkBody, queryObject } from './validate.ts';
 
 /** What a handler answers; the status is the operation's own unless said. */
@@ -30,6 +31,8 @@ export interface Call<K extends OperationId> {
   /** The body as it was sent. */
   sent: ReadBody;
   context: Ctx;
+  /** Of a list: its place among those that the token reads at a time. */
+  turn: ListTurn | undefined;
 }
 
 export type Handler<K extends OperationId> = (call: Call<K>) => Promise<Reply>;
@@ -62,13 +65,20 @@ async function authenticate(services: Services, operation: Operation, id: Operat
   return services.managementAuth(credentials, demand, context.var.origin);
 }
 
+/** Whether an answer for a manager has items, and may be large. */
+function isList({ method, path, answer }: Operation): boolean {
+  const schema = answer && schemas[answer];
+  return method === 'GET' && path.startsWith('/v1/') && schema instanceof z.ZodObject && 'items' in schema.shape;
+}
+
 /**
  * Makes the route of one operation, with the checks in the order of docs/protocol.md §1.3: credential, role, size, content type, JSON, the
  * record in the path, query and body; what is left to the handler is the state. The credential is checked again after a body that arrived late.
  */
-export function makeRoute<K extends OperationId>(services: Services, id: K, handler: Handler<K>) {
+export function makeRoute<K extends OperationId>(services: Services, id: K, handler: Handler<K>, lists: ListLimit) {
   const operation: Operation = operations[id];
   const { body: bodySchema } = operation;
+  const isLimited = isList(operation);
   const querySchema = operation.query && schemas[operation.query];
 
   return async (context: Ctx): Promise<Response> => {
@@ -82,9 +92,20 @@ export function makeRoute<K extends OperationId>(services: Services, id: K, hand
     if (operation.record) await services.checkRecord(caller as TenantCaller, operation.record, named);
     const query = querySchema && check(querySchema, queryObject(new URL(context.req.url).searchParams), 'query');
     const body = bodySchema && checkBody(bodySchema, sent.json);
-    const reply = await handler({ caller, id: named, query, body, sent, context } as Call<K>);
-    return respond(operation, reply);
+    const turn = isLimited ? await enterList(lists, caller as TenantCaller, query, context) : undefined;
+    try {
+      const reply = await handler({ caller, id: named, query, body, sent, context, turn } as Call<K>);
+      return respond(operation, reply);
+    } finally {
+      // A mounted `fetch` tells nobody when its answer has been read.
+      if (!context.env?.outgoing) turn?.end();
+    }
   };
+}
+
+function enterList(lists: ListLimit, caller: TenantCaller, query: unknown, { env }: Ctx): Promise<ListTurn> {
+  const isHeld = (query as { waitSeconds?: number } | undefined)?.waitSeconds !== undefined;
+  return lists.enter(caller.actor.id as string, isHeld, env ?? {});
 }
 
 function respond(operation: Operation, { body, status = operation.status, headers = {} }: Reply): Response {

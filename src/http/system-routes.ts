@@ -54,7 +54,7 @@ export function systemRoutes(app: Hono<App>, options: AppOptions): void {
   route('/healthz', async () => json({ status: 'ok', version }));
   route('/readyz', async (context) => {
     if (context.req.query('verbose') !== undefined) return verboseReadiness(await services.health());
-    await services.kit.store.ready();
+    await services.ready();
     return json({ status: 'ready' });
   });
   route('/metrics', async (context) => {

@@ -1,5 +1,6 @@
 import { type Awaitable, andThen } from '../domain/awaitable.ts';
 import { hasCode } from '../domain/error.ts';
+import type { KnownHashes } from '../domain/known-hashes.ts';
 import type { Device, Screen } from '../domain/records.ts';
 import type { KeyBearer } from '../store/store.ts';
 import type { DeviceCaller, Origin, SystemKit } from './context.ts';
@@ -13,7 +14,7 @@ const isOneOf = (id: string, screen: Screen, device: Device) => id === screen.id
  * Authenticates TVs. When several reasons to refuse hold, the first of the table in docs/protocol.md §2.1 answers. With `grace`, those who only read need
  * no store for a while.
  */
-export function makeDeviceAuth(kit: SystemKit, trust: Trust, grace?: KeyGrace) {
+export function makeDeviceAuth(kit: SystemKit, trust: Trust, known: KnownHashes, grace?: KeyGrace) {
   const { store, clock } = kit;
 
   function admit(found: KeyBearer | undefined, id: string, origin: Origin): Awaitable<DeviceCaller> {
@@ -27,7 +28,8 @@ export function makeDeviceAuth(kit: SystemKit, trust: Trust, grace?: KeyGrace) {
   }
 
   function welcome(caller: DeviceCaller): DeviceCaller {
-    const { device, address } = caller;
+    const { device, address, key } = caller;
+    known.add(key.hash);
     const nowMs = clock.now();
     store.touch('device', device.id, { lastSeenAt: nowMs, lastAddress: address });
     trust.remember(address, device.tenantId, nowMs);
@@ -56,6 +58,11 @@ export function makeDeviceAuth(kit: SystemKit, trust: Trust, grace?: KeyGrace) {
     origin: Origin,
   ): Awaitable<DeviceCaller> {
     const keys = onlyReads && grace ? grace : store.read;
-    return andThen(hash === undefined ? undefined : keys.keyBearer(hash), (found) => admit(found, id, origin));
+    if (hash === undefined) throw refused('invalid');
+    return andThen(keys.keyBearer(hash), (found) => {
+      // Until it is welcome: what is refused, and repeated, must not pass for a TV's.
+      known.delete(hash);
+      return admit(found, id, origin);
+    });
   };
 }

@@ -1,4 +1,4 @@
-import { iso, isoOrNull } from '../domain/clock.ts';
+import { type Clock, iso, isoOrNull } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import type { OriginHealth } from '../origin/origin.ts';
 import type { Store } from '../store/store.ts';
@@ -34,10 +34,28 @@ function mirrorComponent({ pending, oldestMs, failures, isFailing }: MirrorLag):
   return { component: 'mirror', status: isFailing ? 'failing' : 'ok', pending, oldest: isoOrNull(oldestMs), failures };
 }
 
-async function storeComponent(store: Pick<Store, 'ready'>): Promise<Component> {
+/** How long one look at the store answers all who ask. */
+const freshMs = 250;
+
+/** Resolves while the store can take changes, else throws `unavailable`. Those who ask at about the same moment share one look: anybody may ask. */
+export function makeReadiness(store: Pick<Store, 'ready'>, clock: Clock): () => Promise<void> {
+  let look: Promise<void> | undefined;
+  let endedMs: number | undefined;
+  return () => {
+    const isFresh = endedMs === undefined || Math.abs(clock.now() - endedMs) < freshMs;
+    if (look && isFresh) return look;
+    endedMs = undefined;
+    look = store.ready().finally(() => {
+      endedMs = clock.now();
+    });
+    return look;
+  };
+}
+
+async function storeComponent(ready: () => Promise<void>): Promise<Component> {
   const component = 'store';
   try {
-    await store.ready();
+    await ready();
     return { component, status: 'ok' };
   } catch (error) {
     return { component, status: 'failing', why: error instanceof SignageError ? error.message : 'It cannot take changes.' };
@@ -46,12 +64,12 @@ async function storeComponent(store: Pick<Store, 'ready'>): Promise<Component> {
 
 /** How the service and its components fare. */
 export function makeHealth(
-  store: Pick<Store, 'ready'>,
+  ready: () => Promise<void>,
   origins: () => OriginHealth[],
   lag: (() => MirrorLag) | undefined,
 ): () => Promise<Readiness> {
   return async () => {
-    const ofStore = await storeComponent(store);
+    const ofStore = await storeComponent(ready);
     const ofMirror = lag ? [mirrorComponent(lag())] : [];
     return { isReady: ofStore.status === 'ok', components: [ofStore, ...origins().map(originComponent), ...ofMirror] };
   };

@@ -10,6 +10,13 @@ export interface LongPoll {
   signal: AbortSignal;
   /** Checks after the last look that the caller may still have the answer; throws otherwise. */
   check: () => Promise<void>;
+  /** The place among those that work at a time: given up for the wait. */
+  turn?: Turn | undefined;
+}
+
+export interface Turn {
+  pause(): void;
+  resume(): Promise<void>;
 }
 
 /**
@@ -18,7 +25,7 @@ export interface LongPoll {
  */
 export async function holdUntil<T>(
   { store, clock }: { store: Pick<Store, 'watch'>; clock: Clock },
-  { topic, forMs, signal, check }: LongPoll,
+  { topic, forMs, signal, turn, check }: LongPoll,
   look: () => Promise<{ value: T; settled: boolean }>,
 ): Promise<T> {
   let wake = () => {};
@@ -44,10 +51,12 @@ export async function holdUntil<T>(
         await check();
         return value;
       }
+      turn?.pause();
       await new Promise<void>((resolve) => {
         wake = resolve;
         if (changed) resolve();
       });
+      await turn?.resume();
     }
   } finally {
     cancelTimer();

@@ -1,6 +1,7 @@
 import { hashKey } from '../domain/api-key.ts';
 import { SignageError } from '../domain/error.ts';
 import { asGuid } from '../domain/id.ts';
+import type { KnownHashes } from '../domain/known-hashes.ts';
 import type { Token } from '../domain/records.ts';
 import { mayAct, type Role } from '../domain/role.ts';
 import { adminTokenForm } from '../domain/token.ts';
@@ -38,7 +39,7 @@ function checkRights({ name, role, venueIds }: Token, demand: Demand): void {
  * Authenticates management tokens (docs/protocol.md §5.1). Throws, in this order, `credential_missing`, `credential_invalid`,
  * `credential_expired`, `insufficient_role`, `tenant_not_found`, `tenant_required`.
  */
-export function makeManagementAuth(kit: SystemKit, trust: Trust) {
+export function makeManagementAuth(kit: SystemKit, trust: Trust, known: KnownHashes) {
   const { store, clock } = kit;
 
   async function tokenOf(authorization: string | undefined): Promise<Token> {
@@ -46,8 +47,11 @@ export function makeManagementAuth(kit: SystemKit, trust: Trust) {
       throw new SignageError('credential_missing', 'Send a management token: Authorization: Bearer mak_…');
     }
     const text = bearer(authorization);
-    const token = text !== undefined && adminTokenForm.test(text) ? await store.read.find('tokens', 'hash', hashKey(text)) : undefined;
+    const hash = text !== undefined && adminTokenForm.test(text) ? hashKey(text) : undefined;
+    const token = hash === undefined ? undefined : await store.read.find('tokens', 'hash', hash);
+    if (hash !== undefined) known.delete(hash);
     checkToken(token, clock.now());
+    known.add(token.hash);
     return token;
   }
 

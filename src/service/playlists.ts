@@ -1,5 +1,6 @@
 import { invalid, SignageError } from '../domain/error.ts';
 import type { Page } from '../domain/list.ts';
+import { PageRoom } from '../domain/page-room.ts';
 import type { PlaylistView, Publication } from '../domain/playlist.ts';
 import type { Playlist } from '../domain/records.ts';
 import { epochMs } from '../domain/scalars.ts';
@@ -68,15 +69,17 @@ export function makePlaylists(kit: Kit) {
   ): Promise<Page<PlaylistView>> {
     const screen = await lookUp(store.read, caller, 'screen', screenId);
     const newest = await store.read.get('playlists', screen.id);
-    const past = await store.read.select('pastPlaylists', 'screenId', [screen.id]);
     const below = belowVersion(query.cursor);
-    const rows = [...(newest ? [newest] : []), ...past].sort((a, b) => b.version - a.version).filter((row) => row.version < below);
-    const page = rows.slice(0, query.limit);
-    const last = page.at(-1);
-    return {
-      items: page.map((row) => playlistView(row, clock.now())),
-      nextCursor: rows.length > page.length && last ? String(last.version) : null,
-    };
+    if (!newest) return { items: [], nextCursor: null };
+    const past = await store.pastPlaylists({ screenId: screen.id, below: Math.min(below, newest.version), limit: query.limit });
+    const items: PlaylistView[] = [];
+    const room = new PageRoom();
+    for (const row of newest.version < below ? [newest, ...past.items] : past.items) {
+      const isFull = items.length === query.limit || !room.take(Buffer.byteLength(row.items));
+      if (isFull) return { items, nextCursor: String(items.at(-1)?.version) };
+      items.push(playlistView(row, clock.now()));
+    }
+    return { items, nextCursor: past.next };
   }
 
   return { publish, get, withdraw, versions };

@@ -1,5 +1,6 @@
 import { type Clock, minuteMs, type Random } from '../domain/clock.ts';
 import { makeIdSource } from '../domain/id.ts';
+import { KnownHashes } from '../domain/known-hashes.ts';
 import type { ConfigCopies, OriginHealth, PlaylistChain, PlaylistCopies } from '../origin/origin.ts';
 import type { Store } from '../store/store.ts';
 import { makeKit } from './authority.ts';
@@ -11,7 +12,7 @@ import { makeCopies } from './copies.ts';
 import { makeDeviceAuth } from './device-auth.ts';
 import { makeDevices } from './devices.ts';
 import { type LockOut, makeGuessLimit } from './guess-limit.ts';
-import { makeHealth } from './health.ts';
+import { makeHealth, makeReadiness } from './health.ts';
 import { makeKeyGrace } from './key-grace.ts';
 import { makeKeyRotation } from './key-rotation.ts';
 import { lookUp, type RecordKind } from './lookup.ts';
@@ -58,6 +59,8 @@ export function makeServices(options: ServiceOptions) {
   const system: SystemKit = { store, clock, random, newId: makeIdSource(clock, random) };
   const kit = makeKit(system);
   const trust = makeTrust(store, clock);
+  const known = new KnownHashes();
+  const ready = makeReadiness(store, clock);
   const codes = makeCodes(kit, codeTtlMinutes);
   return {
     kit: system,
@@ -65,8 +68,10 @@ export function makeServices(options: ServiceOptions) {
     async checkRecord(caller: Caller, kind: RecordKind | 'pairing_code', id: string): Promise<void> {
       await (kind === 'pairing_code' ? codes.lookUp(store.read, caller, id) : lookUp(store.read, caller, kind, id));
     },
-    managementAuth: makeManagementAuth(system, trust),
-    deviceAuth: makeDeviceAuth(system, trust, grace),
+    /** The hashes of credentials that worked lately, for what is to be decided before one is looked up. */
+    known,
+    managementAuth: makeManagementAuth(system, trust, known),
+    deviceAuth: makeDeviceAuth(system, trust, known, grace),
     register: makeRegistration(system, makeGuessLimit(system, trust, { codeTtlMs: codeTtlMinutes * minuteMs, onLockOut }), trust),
     rotateKey: makeKeyRotation(kit),
     playback: makePlayback(kit, { ask: origins.ask, served, configCopies: grace && configCopies }),
@@ -81,7 +86,8 @@ export function makeServices(options: ServiceOptions) {
     copies: makeCopies(kit, copies),
     configs: makeConfigs(kit),
     reading: makeReading(kit),
-    health: makeHealth(store, origins.health, lag),
+    ready,
+    health: makeHealth(ready, origins.health, lag),
     backups: makeBackups(kit),
   };
 }

@@ -5,7 +5,7 @@ import type { Page } from '../domain/list.ts';
 import type { StoredEvent } from '../store/store.ts';
 import { checkAuthority } from './authority.ts';
 import type { DeviceCaller, Kit, TenantCaller } from './context.ts';
-import { holdUntil } from './long-poll.ts';
+import { holdUntil, type Turn } from './long-poll.ts';
 import { afterId } from './paging.ts';
 import { withinVenues } from './scope.ts';
 
@@ -37,7 +37,7 @@ export function makeTelemetry(kit: Kit) {
   }
 
   /** With `waitSeconds`, an empty answer is held until there is an event: pages of what others have sent are passed over. */
-  async function list(caller: TenantCaller, query: EventQuery, signal: AbortSignal): Promise<Page<StoredEventView>> {
+  async function list(caller: TenantCaller, query: EventQuery, signal: AbortSignal, turn?: Turn): Promise<Page<StoredEventView>> {
     const { tenantId } = caller;
     const { cursor, after, waitSeconds = 0, ...filters } = query;
     const forMs = waitSeconds * secondMs;
@@ -56,7 +56,7 @@ export function makeTelemetry(kit: Kit) {
     };
     if (waitSeconds === 0) return (await look()).value;
     const check = () => checkAuthority(store.read, caller, clock.now());
-    return holdUntil(kit, { topic: `events/${tenantId}`, forMs, signal, check }, look);
+    return holdUntil(kit, { topic: `events/${tenantId}`, forMs, signal, turn, check }, look);
   }
 
   return { accept, list };

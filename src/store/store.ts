@@ -2,7 +2,18 @@ import type { AuditQuery } from '../domain/audit.ts';
 import type { Awaitable } from '../domain/awaitable.ts';
 import type { BatchSums } from '../domain/batch-sums.ts';
 import type { EventQuery } from '../domain/event.ts';
-import type { Attempts, AuditEntry, Device, DeviceKey, DeviceMarks, Rows, Screen, TableName, TokenMarks } from '../domain/records.ts';
+import type {
+  Attempts,
+  AuditEntry,
+  Device,
+  DeviceKey,
+  DeviceMarks,
+  Playlist,
+  Rows,
+  Screen,
+  TableName,
+  TokenMarks,
+} from '../domain/records.ts';
 import type { ReportQuery, ReportRow } from '../domain/report.ts';
 import type { IndexOf, UniqueOf } from './tables.ts';
 
@@ -11,6 +22,8 @@ import type { IndexOf, UniqueOf } from './tables.ts';
  *
  * Errors are `SignageError`s: `conflict` when a unique index is hit (`existingId` is the other row's id), `idempotency_key_reused`,
  * `unavailable` when a change cannot be made durable (nothing has changed then), `not_supported`.
+ *
+ * No page holds more than `maxPageBytes` of rows, unless it holds a single one: it may have fewer than `limit` and still a next.
  */
 export interface Store {
   /** Reads what is durable, and only that. */
@@ -29,6 +42,9 @@ export interface Store {
   /** One page of a table, ordered by id, from after `query.after` on. */
   list<T extends ListedTable>(table: T, query: ListQuery<T>): Promise<Slice<Rows[T]>>;
 
+  /** One page of a screen's past playlist versions, newest first. */
+  pastPlaylists(query: PastPlaylistQuery): Promise<Slice<Playlist>>;
+
   /** Ids of codes that ended before `timeMs`, oldest first, at most `limit`. */
   finishedCodes(timeMs: number, limit: number): Promise<string[]>;
 
@@ -38,7 +54,7 @@ export interface Store {
    */
   appendBatch(batch: EventBatch): Promise<'stored' | 'repeated'>;
 
-  /** One page of stored events; one page may hold fewer than `limit` and still have a next. */
+  /** One page of stored events. */
   events(query: EventPageQuery): Promise<Slice<StoredEvent>>;
 
   /** Impressions by group, exact, sorted by key. `from` and `to` are UTC days, `to` exclusive. */
@@ -136,6 +152,13 @@ export interface ListQuery<T extends ListedTable> {
   limit: number;
   /** The last id of the page before. */
   after?: string;
+}
+
+export interface PastPlaylistQuery {
+  screenId: string;
+  /** Only versions below this one: the last of the page before. */
+  below: number;
+  limit: number;
 }
 
 /** Some rows, and where the next page begins (the `after` to ask for); `null` when there is none. */

@@ -4,7 +4,10 @@ import { FiguresReporter } from './figures-reporter.ts';
 import { LongestFirst } from './longest-first.ts';
 
 /** Forms that measure time, or wait no longer than so long: they would measure what runs beside them. */
-const timed = ['test/faults/cluster.full.ts', 'test/faults/http/{herd,hostile-connections,overload,slow-sockets}.full.ts'];
+const timed = [
+  'test/faults/cluster.full.ts',
+  'test/faults/http/{floods,herd,hostile-connections,large-lists,overload,slow-sockets}.full.ts',
+];
 
 /**
  * Benchmarks and the full forms of the trials: run by hand, and they print what they find, and once more at the end. First come those that do not measure

@@ -140,7 +140,8 @@ describe('requests of many connections', () => {
       return new Response('done');
     };
     const admit = ({ url }: IncomingMessage) => admitted.push(url) > 0;
-    listener = await listen({ host: '127.0.0.1', port: 0, fetch, admit, onError: () => {} });
+    const isKnown = ({ url }: IncomingMessage) => url?.startsWith('/stranger') !== true;
+    listener = await listen({ host: '127.0.0.1', port: 0, fetch, admit, isKnown, onError: () => {} });
   });
   afterEach(async () => {
     clearImmediate(counting);
@@ -175,6 +176,23 @@ describe('requests of many connections', () => {
     const paths = begun.map((one) => one.path);
     expect(paths.slice(0, 2)).toContain(path);
     expect(paths.filter((one) => one !== path)).toEqual(['/0', '/1', '/2', '/3', '/4', '/5']);
+  });
+
+  it('begin in turn with strangers, however many of these came first', async () => {
+    const sockets = await clients(12);
+    for (const [n, socket] of sockets.entries()) socket.write(`${head('GET', n < 6 ? `stranger/${n}` : n)}Connection: close\r\n\r\n`);
+    await Promise.all(sockets.map((socket) => once(socket, 'close')));
+    const paths = begun.map(({ path }) => path);
+    expect(new Set(paths).size).toBe(12);
+    // In each turn one of either begins.
+    expect(paths.indexOf('/7')).toBeLessThan(paths.indexOf('/stranger/3'));
+  });
+
+  it('begin beside a flood of probes, and all of these are answered', async () => {
+    const sockets = await clients(12);
+    for (const [n, socket] of sockets.entries()) socket.write(`${head('GET', n < 6 ? 'readyz' : n)}Connection: close\r\n\r\n`);
+    await Promise.all(sockets.map((socket) => once(socket, 'close')));
+    expect(begun.map(({ path }) => path).filter((path) => path === '/readyz').length).toBe(6);
   });
 
   it.each([

@@ -20,14 +20,16 @@ let counted: ShedKind[];
 let turns: [ShedKind, boolean][];
 let held: Held[];
 let draws: number;
+let isKnown: boolean;
 
 beforeEach(() => {
   clock = new ManualClock();
-  [refused, counted, turns, held, draws] = [[], [], [], [], 0];
+  [refused, counted, turns, held, draws, isKnown] = [[], [], [], [], 0, true];
   shed = makeLoadShed({
     clock,
     random: () => Uint8Array.of(draws++),
     refuse: (_incoming, _outgoing, error) => void refused.push(error),
+    isKnown: () => isKnown,
     onShed: (kind) => void counted.push(kind),
     onTurn: (kind, isOverloaded) => void turns.push([kind, isOverloaded]),
   });
@@ -223,6 +225,52 @@ describe('ten times as much as gets through', () => {
   });
 });
 
+describe('a flood that needs no credential', () => {
+  const ofTvs: [string, string][] = [
+    ['GET', '/devices/x/playlist'],
+    ['POST', '/devices/x/events'],
+    ['POST', '/devices/x/keys/rotate'],
+    ['GET', '/v1/venues'],
+  ];
+  const registering: [string, string] = ['POST', '/devices/register'];
+
+  it.each([
+    ['unknown device keys', 'GET', '/devices/x/playlist'],
+    ['unknown keys on events', 'POST', '/devices/x/events'],
+    ['unknown tokens', 'GET', '/v1/venues'],
+    ['paths that do not exist', 'GET', '/nothing'],
+  ])('of %s turns away no TV, no manager, and no registration', async (_name, method, url) => {
+    isKnown = false;
+    await run(60, 500, 50, [method, url]);
+    expect(send(method, url)).toBe(false);
+    expect(new Set(counted)).toEqual(new Set(['strangers']));
+    expect(send(...registering)).toBe(true);
+    isKnown = true;
+    for (const request of ofTvs) expect(send(...request), request.join(' ')).toBe(true);
+  });
+
+  it('of registrations turns away nobody else', async () => {
+    isKnown = false;
+    await run(60, 500, 50, registering);
+    expect(send(...registering)).toBe(false);
+    expect(send(registering[0], `${registering[1]}?again`)).toBe(false);
+    expect(new Set(counted)).toEqual(new Set(['registrations']));
+    expect(send('GET', '/devices/x/playlist')).toBe(true);
+    isKnown = true;
+    for (const request of ofTvs) expect(send(...request), request.join(' ')).toBe(true);
+  });
+
+  it('takes a TV for a stranger only until its key has worked', async () => {
+    isKnown = false;
+    for (let n = 0; n < 5_000; n++) send();
+    isKnown = true;
+    await run(30, 0, 0);
+    isKnown = false;
+    for (let n = 0; n < 5_000; n++) expect(send('GET', '/devices/y/playlist')).toBe(true);
+    expect(refused).toEqual([]);
+  });
+});
+
 describe('an answer to a request that is turned away', () => {
   let listener: Awaited<ReturnType<typeof listen>>;
   let metrics: ReturnType<typeof makeMetrics>;
@@ -236,7 +284,14 @@ describe('an answer to a request that is turned away', () => {
     const refuse = makeRefuse({ newId: () => 'own-id', corsOrigins: ['https://tv.example.com'] });
     const watch = shedWatch(metrics, { debug: say, info: say, warn: say, error: say });
     const limits = { longestWaitMs: 0, floor: 1, settledMs: 0 };
-    const { admit } = makeLoadShed({ clock, random: () => Uint8Array.of(draws++), refuse: refuse.request, limits, ...watch });
+    const { admit } = makeLoadShed({
+      clock,
+      random: () => Uint8Array.of(draws++),
+      refuse: refuse.request,
+      isKnown: () => true,
+      limits,
+      ...watch,
+    });
     // A service that answers nobody.
     const fetch = () => {
       begun++;

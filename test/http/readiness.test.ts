@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { OnDemandPlaylists } from '../../src/origin/origin.ts';
+import { overriding } from '../../src/service/overriding.ts';
 import { openStore } from '../../src/store/open.ts';
 import { item } from '../support/content.ts';
 import { faultyStore } from '../support/faulty-store.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { mounted } from '../support/mounted.ts';
 import { expectProblem } from '../support/problem.ts';
 import { type BoundTv, startService, type TestService } from '../support/service.ts';
@@ -102,6 +104,33 @@ describe('GET /readyz?verbose', () => {
       why: expect.any(String),
     });
     expectProblem(await broken.send('GET', '/readyz'), 503, 'unavailable');
+  });
+});
+
+describe('the look at the store', () => {
+  it('is shared by all who ask within 250 ms, whether it succeeds or fails', async () => {
+    const inner = await openStore('memory:');
+    let looks = 0;
+    let answer = () => Promise.resolve();
+    const ready = () => {
+      looks++;
+      return answer();
+    };
+    const clock = new ManualClock();
+    const counting = await mounted({ store: overriding(inner, { ready }), clock });
+    const ask = async () => {
+      const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => counting.send('GET', n % 2 ? '/readyz' : '/readyz?verbose')));
+      return [...new Set(answers.map(({ status }) => status))].sort();
+    };
+    expect([await ask(), looks]).toEqual([[200], 1]);
+    clock.advance(249);
+    expect([await ask(), looks]).toEqual([[200], 1]);
+    answer = () => Promise.reject(new Error('planted'));
+    clock.advance(1);
+    expect([await ask(), looks]).toEqual([[500, 503], 2]);
+    clock.set(clock.now() - 3_600_000);
+    expect([await ask(), looks]).toEqual([[500, 503], 3]);
+    await inner.close();
   });
 });
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hasCode } from '../../src/domain/error.ts';
 import type { Attempts, Rows } from '../../src/domain/records.ts';
 import type { AttemptChange, AttemptsOfEach, ListedTable, ListQuery, Store, Tx } from '../../src/store/store.ts';
+import { pagesContract } from './contract-pages.ts';
 import { type StoreUnderTest, telemetryContract } from './contract-telemetry.ts';
 import { batchOf, guid, tenantA, tenantB } from './sample-batch.ts';
 import {
@@ -593,4 +594,5 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
   });
 
   telemetryContract(name, open);
+  pagesContract(name, open);
 }

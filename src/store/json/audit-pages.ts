@@ -1,5 +1,6 @@
 import { dayMs } from '../../domain/clock.ts';
 import { eventId, eventPosition } from '../../domain/event-id.ts';
+import { PageRoom } from '../../domain/page-room.ts';
 import type { AuditEntry } from '../../domain/records.ts';
 import type { AuditPageQuery, Slice } from '../store.ts';
 import { damaged } from './damage.ts';
@@ -78,6 +79,7 @@ class AuditPage implements LogPage {
   readonly #query: AuditPageQuery;
   readonly #after: AuditPlace | undefined;
   readonly #marks: string[];
+  readonly #room = new PageRoom();
   #lastPlace: AuditPlace | undefined;
   #examinedBytes = 0;
 
@@ -110,7 +112,7 @@ class AuditPage implements LogPage {
     this.#examinedBytes += bytes.length;
     if (this.#mayMatch(bytes)) {
       if (!isWhole(bytes)) throw damaged(path, 'a record is damaged', offset);
-      this.#takeEntry({ ...place, file }, entryOf(bytes));
+      this.#takeEntry({ ...place, file }, bytes);
     }
     if (this.isDone || this.#examinedBytes < pageBytes) return;
     this.isDone = true;
@@ -118,7 +120,7 @@ class AuditPage implements LogPage {
   }
 
   takePending({ bytes, ...place }: PlacedEntry): void {
-    if (this.#isBefore(place) && this.#mayMatch(bytes)) this.#takeEntry(place, entryOf(bytes));
+    if (this.#isBefore(place) && this.#mayMatch(bytes)) this.#takeEntry(place, bytes);
   }
 
   /** Spares parsing most of the others. */
@@ -126,9 +128,10 @@ class AuditPage implements LogPage {
     return this.#marks.every((mark) => bytes.includes(mark));
   }
 
-  #takeEntry(place: AuditPlace, entry: AuditEntry): void {
+  #takeEntry(place: AuditPlace, bytes: Buffer): void {
+    const entry = entryOf(bytes);
     if (!this.#isBefore(place) || !this.#matches(entry)) return;
-    if (this.items.length < this.#query.limit) {
+    if (this.items.length < this.#query.limit && this.#room.take(bytes.length)) {
       this.items.push(entry);
       this.#lastPlace = place;
       return;

@@ -1,5 +1,7 @@
 import { SignageError } from '../../domain/error.ts';
+import { PageRoom } from '../../domain/page-room.ts';
 import type { Playlist } from '../../domain/records.ts';
+import type { PastPlaylistQuery, Slice } from '../store.ts';
 import type { RenderedDocument, WrittenDocument } from './document-owner.ts';
 import { unavailable } from './group-log.ts';
 import type { ColdTable, MakeColdTable } from './parts.ts';
@@ -47,22 +49,44 @@ class ColdPlaylists implements ColdTable {
     return rows.sort((one, other) => (one.id < other.id ? -1 : 1));
   }
 
+  async page({ screenId, below, limit }: PastPlaylistQuery): Promise<Slice<Playlist>> {
+    const lines = await this.#linesOf(screenId);
+    const versions = [...lines.keys()].map(versionOf).filter((version) => version < below);
+    const items: Playlist[] = [];
+    const room = new PageRoom();
+    for (const version of versions.sort((one, other) => other - one)) {
+      const row = rowOf(lines.get(`${screenId}/${version}`) as Line);
+      if (items.length === limit || !room.take(Buffer.byteLength(row.items))) return { items, next: String(items.at(-1)?.version) };
+      items.push(row);
+    }
+    return { items, next: null };
+  }
+
   async #rowsOf(screenId: string): Promise<Playlist[]> {
+    return [...(await this.#linesOf(screenId)).values()].map(rowOf);
+  }
+
+  /** A screen's rows by id; those of the document are not parsed yet. */
+  async #linesOf(screenId: string): Promise<Map<string, Line>> {
     const shard = this.#shards.get(pastDocument(screenId));
-    if (!shard) return [];
+    if (!shard) return new Map();
     const { document, taken, fresh } = shard;
-    const rows: Changes = new Map();
+    const lines = new Map<string, Line>();
     const changes = [...taken, ...fresh].filter(([id]) => screenOf(id) === screenId);
     try {
-      const text = (await document?.read()) ?? '';
-      for (const line of textLines(text)) if (screenOf(idOf(line)) === screenId) rows.set(idOf(line), JSON.parse(line));
+      const bytes = await document?.bytes();
+      for (const line of bytes ? linesFrom(bytes, `${lineOpening}${screenId}/`) : [])
+        lines.set(idOf(line.toString('latin1', 0, 100)), line);
     } catch (error) {
       // Replaced meanwhile: the new document, with what it does not have, is as good.
-      if (shard.document !== document && (error as NodeJS.ErrnoException).code === 'ENOENT') return this.#rowsOf(screenId);
+      if (shard.document !== document && (error as NodeJS.ErrnoException).code === 'ENOENT') return this.#linesOf(screenId);
       throw error instanceof SignageError ? error : unavailable('The disk could not be read; nothing was changed.', error);
     }
-    for (const [id, row] of changes) rows.set(id, row);
-    return [...rows.values()].filter((row) => row !== null);
+    for (const [id, row] of changes) {
+      if (row) lines.set(id, row);
+      else lines.delete(id);
+    }
+    return lines;
   }
 
   dirty(): string[] {
@@ -116,6 +140,25 @@ function lineOf(row: Playlist): string {
 
 function idOf(line: string): string {
   return line.slice(lineOpening.length, line.indexOf('"', lineOpening.length));
+}
+
+const versionOf = (id: string) => Number(id.slice(id.indexOf('/') + 1));
+
+/** A row as its line of the document, or as it was changed since. */
+type Line = Buffer | Playlist;
+
+function rowOf(line: Line): Playlist {
+  return Buffer.isBuffer(line) ? JSON.parse(line.toString()) : line;
+}
+
+/** The lines that begin with a text. */
+function* linesFrom(bytes: Buffer, opening: string): Generator<Buffer> {
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf('\n', start);
+    const stop = end < 0 ? bytes.length : end;
+    if (bytes.toString('latin1', start, start + opening.length) === opening) yield bytes.subarray(start, stop);
+    start = stop + 1;
+  }
 }
 
 /** The lines of a document with changes made, in order. */

@@ -1,4 +1,5 @@
 import { type EventPosition, eventPosition } from '../../domain/event-id.ts';
+import { jsonBytes, PageRoom } from '../../domain/page-room.ts';
 import type { EventPageQuery, Slice, StoredEvent } from '../store.ts';
 import { damaged } from './damage.ts';
 import { dayFile } from './day-files.ts';
@@ -38,6 +39,7 @@ class EventPage implements LogPage {
   readonly #query: EventPageQuery;
   readonly #after: EventPosition | undefined;
   readonly #marks: string[];
+  readonly #room = new PageRoom();
   #examinedBytes = 0;
 
   constructor(query: EventPageQuery, after: EventPosition | undefined) {
@@ -108,7 +110,7 @@ class EventPage implements LogPage {
       const index = this.order === 'asc' ? step : events.length - 1 - step;
       const event = events[index];
       if (!event || !this.#isAfter(head, index) || (this.#query.type !== undefined && event.type !== this.#query.type)) continue;
-      if (this.items.length === this.#query.limit) {
+      if (this.items.length === this.#query.limit || !this.#room.take(jsonBytes(event))) {
         this.isDone = true;
         this.next = this.items.at(-1)?.id ?? null;
         return;

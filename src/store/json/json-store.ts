@@ -1,7 +1,18 @@
 import type { Low } from 'lowdb';
-import type { AuditEntry, DeviceMarks, Rows, TokenMarks } from '../../domain/records.ts';
+import type { AuditEntry, DeviceMarks, Playlist, Rows, TokenMarks } from '../../domain/records.ts';
 import type { ReportRow } from '../../domain/report.ts';
-import type { AttemptChange, EventBatch, ListedTable, ListQuery, Reader, Slice, Store, StoredEvent, Tx } from '../store.ts';
+import type {
+  AttemptChange,
+  EventBatch,
+  ListedTable,
+  ListQuery,
+  PastPlaylistQuery,
+  Reader,
+  Slice,
+  Store,
+  StoredEvent,
+  Tx,
+} from '../store.ts';
 import type { Topics } from '../topics.ts';
 import { MemoryAttempts } from './attempts.ts';
 import { Backup } from './backup.ts';
@@ -72,6 +83,11 @@ export class JsonStore implements Store {
   async list<T extends ListedTable>(table: T, query: ListQuery<T>): Promise<Slice<Rows[T]>> {
     this.#refuseClosed();
     return listRows(this.#parts.state.base, this.#parts.marks, table, query);
+  }
+
+  async pastPlaylists(query: PastPlaylistQuery): Promise<Slice<Playlist>> {
+    this.#refuseClosed();
+    return this.#parts.state.cold.page(query);
   }
 
   async finishedCodes(timeMs: number, limit: number): Promise<string[]> {

@@ -1,4 +1,5 @@
 import { configIds, type DeviceConfig, effectiveConfig, isOnline } from '../../domain/config.ts';
+import { jsonBytes, PageRoom } from '../../domain/page-room.ts';
 import { codeFinishedAt } from '../../domain/pairing-code.ts';
 import type { Device, Rows, StoredConfig } from '../../domain/records.ts';
 import { foldName } from '../../domain/scalars.ts';
@@ -20,6 +21,7 @@ export async function listRows<T extends ListedTable>(base: Base, marks: Marks, 
   const fits = testsOf(base, marks, query);
   const index = narrowestIndex(base, table, query.where ?? {});
   const items: Rows[T][] = [];
+  const room = new PageRoom();
   for (let after = query.after ?? ''; ; await turn()) {
     const endMs = performance.now() + sliceMs;
     const ids = base.ids(table, index.member, index.value);
@@ -29,7 +31,7 @@ export async function listRows<T extends ListedTable>(base: Base, marks: Marks, 
       after = ids[place] as string;
       const row = base.row(table, after) as unknown as Rows[T];
       if (fits.every((test) => test(row as unknown as Record<string, unknown>))) {
-        if (items.length === query.limit) return { items, next: items.at(-1)?.id ?? null };
+        if (items.length === query.limit || !room.take(jsonBytes(row))) return { items, next: items.at(-1)?.id ?? null };
         items.push(row);
       }
       if (performance.now() >= endMs) break;

@@ -2,7 +2,7 @@ import type { Clock } from '../../domain/clock.ts';
 import type { SignageError } from '../../domain/error.ts';
 import type { AuditEntry, DeviceMarks, Playlist, TokenMarks } from '../../domain/records.ts';
 import type { ReportRow } from '../../domain/report.ts';
-import type { EventBatch, EventPageQuery, ImpressionQuery, Slice, Store, StoredEvent } from '../store.ts';
+import type { EventBatch, EventPageQuery, ImpressionQuery, PastPlaylistQuery, Slice, Store, StoredEvent } from '../store.ts';
 import type { FilesMark } from './day-files.ts';
 import type { DocumentOwner } from './document-owner.ts';
 import type { FileSystem } from './file-system.ts';
@@ -109,6 +109,8 @@ export interface ColdTable extends DocumentOwner {
   get(id: string): Promise<Playlist | undefined>;
   /** All rows of these screens, ordered by id as text. */
   select(screenIds: readonly string[]): Promise<Playlist[]>;
+  /** Parses no more rows than the page holds. */
+  page(query: PastPlaylistQuery): Promise<Slice<Playlist>>;
 }
 
 /** `makeColdTable` of cold-table.ts. */

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import type { Clock } from '../../domain/clock.ts';
 import type { Attempts } from '../../domain/records.ts';
 import type { AttemptChange, AttemptsOfEach } from '../store.ts';
@@ -7,6 +8,8 @@ import { isClash, unavailable } from './failure.ts';
 
 /** At each of them somebody else's change came through. */
 const mostTries = 200;
+/** Look-ups at a time: anybody may register, and must not take the connections of TVs. */
+const looksAtOnce = 2;
 
 interface Kept {
   source: string;
@@ -22,6 +25,7 @@ export class SharedAttempts {
   readonly #clock: Clock | undefined;
   /** Changes of this instance take turns: waiting for each other in the database they would take all connections. */
   #turn: Promise<unknown> = Promise.resolve();
+  readonly #looks = pLimit(looksAtOnce);
 
   /** `clock` is the store's time where that is not the database's. */
   constructor(database: Database, clock: Clock | undefined) {
@@ -31,7 +35,7 @@ export class SharedAttempts {
 
   /** Looks first: most callers change nothing, and those neither lock nor wait. */
   async change<T>(sources: readonly string[], change: AttemptChange<T>): Promise<T> {
-    const kept = await this.#database.ask<Kept & { now: number }>(looking, [sources]);
+    const kept = await this.#looks(() => this.#database.ask<Kept & { now: number }>(looking, [sources]));
     const known = knownOf(sources, kept);
     const { attempts, result } = change(known, this.#clock?.now() ?? (kept[0]?.now as number));
     if (changedOf(sources, known, attempts).length === 0) return result;

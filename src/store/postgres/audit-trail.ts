@@ -1,5 +1,6 @@
 import { dayMs } from '../../domain/clock.ts';
 import { eventId, eventPosition } from '../../domain/event-id.ts';
+import { PageRoom } from '../../domain/page-room.ts';
 import type { AuditEntry } from '../../domain/records.ts';
 import type { AuditPageQuery, Slice } from '../store.ts';
 import type { Ask } from './ask.ts';
@@ -27,8 +28,15 @@ export async function auditPage(ask: Ask, query: AuditPageQuery): Promise<Slice<
   if (after) conditions.push(`seq < ${parameter(after.batch)}::bigint`);
   const text = `SELECT seq, entry FROM signage.audit WHERE ${conditions.join(' AND ')} ORDER BY seq DESC LIMIT ${parameter(limit + 1)}`;
   const rows = await ask<{ seq: number; entry: string }>(text, parameters);
-  const last = rows.length > limit ? rows[limit - 1] : undefined;
-  return { items: rows.slice(0, limit).map(({ entry }) => JSON.parse(entry) as AuditEntry), next: last ? cursorOf(last.seq) : null };
+  const items: AuditEntry[] = [];
+  const room = new PageRoom();
+  let lastSeq = 0;
+  for (const { seq, entry } of rows) {
+    if (items.length === limit || !room.take(Buffer.byteLength(entry))) return { items, next: cursorOf(lastSeq) };
+    items.push(JSON.parse(entry) as AuditEntry);
+    lastSeq = seq;
+  }
+  return { items, next: null };
 }
 
 /** Deletes the entries of the days before that of `timeMs`. */

@@ -1,8 +1,9 @@
 import { eventId, eventPosition } from '../../domain/event-id.ts';
+import { jsonBytes, maxPageBytes, PageRoom } from '../../domain/page-room.ts';
 import type { EventPageQuery, Slice, StoredEvent } from '../store.ts';
 import type { Ask } from './ask.ts';
 
-/** Batches fetched at a time: what a page of ordinary ones needs, and no more memory than large ones are worth. */
+/** Batches fetched at a time: what a page of ordinary ones needs. */
 const atOnce = 32;
 /** Batches looked at for one of a type, before a page returns what it has. */
 const mostLookedAt = 20_000;
@@ -16,6 +17,8 @@ interface Batch {
   device_id: string;
   /** `null` for one that was looked at in vain. */
   body: string | null;
+  /** Bytes of the bodies up to and including this one. */
+  bytes: number;
 }
 
 /** Where in the log a page is: after this batch, or at this place within it. */
@@ -32,11 +35,12 @@ export async function eventPage(ask: Ask, query: EventPageQuery): Promise<Slice<
   if (query.after !== undefined && !given) return { items: [], next: null };
   let after = given && { receivedAt: given.receivedAtMs, seq: given.batch, index: given.index };
   const items: StoredEvent[] = [];
+  const room = new PageRoom();
   for (;;) {
     const batches = await ask<Batch>(...pageStatement(query, after));
     for (const batch of batches) {
       for (const item of eventsOf(batch, query, after)) {
-        if (items.length === query.limit) return { items, next: (items.at(-1) as StoredEvent).id };
+        if (items.length === query.limit || !room.take(jsonBytes(item.event))) return { items, next: (items.at(-1) as StoredEvent).id };
         items.push(item);
       }
     }
@@ -44,7 +48,7 @@ export async function eventPage(ask: Ask, query: EventPageQuery): Promise<Slice<
     if (!last) return { items, next: null };
     after = { receivedAt: last.received_at, seq: last.seq, index: query.order === 'asc' ? lastIndex : 0 };
     if (last.body === null) return { items, next: idAt(after) };
-    if (batches.length < atOnce) return { items, next: null };
+    if (batches.length < atOnce && last.bytes <= maxPageBytes) return { items, next: null };
   }
 }
 
@@ -85,7 +89,7 @@ function pageStatement(query: EventPageQuery, after: Position | undefined): [tex
   const sorted = `ORDER BY received_at ${order}, seq ${order}`;
   const columns = 'received_at, seq, screen_id, device_id';
   const matching = `FROM signage.batches WHERE ${conditions.join(' AND ')} ${sorted}`;
-  if (type === undefined) return [`SELECT ${columns}, body ${matching} LIMIT ${atOnce}`, parameters];
+  if (type === undefined) return [upToPage(`SELECT ${columns}, body ${matching} LIMIT ${atOnce}`, sorted), parameters];
   const text = `WITH near AS (SELECT ${columns}, types ${matching} LIMIT ${mostLookedAt}),
       fitting AS (SELECT ${columns} FROM near WHERE ${parameter(type)} = ANY (types) ${sorted} LIMIT ${atOnce}),
       looked AS (SELECT ${columns} FROM near ORDER BY received_at ${order === 'asc' ? 'DESC' : 'ASC'}, seq ${order === 'asc' ? 'DESC' : 'ASC'} LIMIT 1)
@@ -93,5 +97,12 @@ function pageStatement(query: EventPageQuery, after: Position | undefined): [tex
     UNION ALL SELECT l.*, NULL FROM looked l
       WHERE (SELECT count(*) FROM near) = ${mostLookedAt} AND (SELECT count(*) FROM fitting) < ${atOnce}
     ${sorted}`;
-  return [text, parameters];
+  return [upToPage(text, sorted), parameters];
+}
+
+/** The batches of a statement, up to the first one with which they are more than a page holds. */
+function upToPage(statement: string, sorted: string): string {
+  return `SELECT * FROM (
+      SELECT found.*, coalesce(sum(octet_length(body)) OVER (${sorted} ROWS UNBOUNDED PRECEDING), 0) AS bytes FROM (${statement}) found) sized
+    WHERE bytes - coalesce(octet_length(body), 0) <= ${maxPageBytes} ${sorted}`;
 }

@@ -41,13 +41,12 @@ export class Grouped<I, A> {
 
   #open(): void {
     // After those that come in the same turn of the event loop.
-    const lane = Promise.resolve()
-      .then(() => this.#drain())
-      .finally(() => this.#lanes.delete(lane));
+    const lane: Promise<void> = Promise.resolve().then(() => this.#drain(() => this.#lanes.delete(lane)));
     this.#lanes.add(lane);
   }
 
-  async #drain(): Promise<void> {
+  /** Calls `close` in the same turn in which nothing waits any more: whoever comes later opens another lane. */
+  async #drain(close: () => void): Promise<void> {
     while (this.#waiting.length > 0) {
       const group = this.#take();
       try {
@@ -57,6 +56,7 @@ export class Grouped<I, A> {
         for (const { reject } of group) reject(error);
       }
     }
+    close();
   }
 
   #take(): Waiting<I, A>[] {

@@ -1,7 +1,8 @@
 import { defaultConfig } from '../../domain/config.ts';
-import type { Rows } from '../../domain/records.ts';
+import { maxPageBytes, PageRoom } from '../../domain/page-room.ts';
+import type { Playlist, Rows } from '../../domain/records.ts';
 import { foldName } from '../../domain/scalars.ts';
-import type { ListedTable, ListQuery, Slice } from '../store.ts';
+import type { ListedTable, ListQuery, PastPlaylistQuery, Slice } from '../store.ts';
 import type { Ask } from './ask.ts';
 import { keptLabels, keptText, memberColumn, type Shape, shapes } from './columns.ts';
 import { rowOf } from './row-reader.ts';
@@ -23,18 +24,57 @@ class Conditions {
 /** One page of a table. What no column tells is told by the rows: pages are fetched until there are enough that fit. */
 export async function listRows<T extends ListedTable>(ask: Ask, table: T, query: ListQuery<T>): Promise<Slice<Rows[T]>> {
   const items: Rows[T][] = [];
+  const room = new PageRoom();
   for (let after = query.after; ; ) {
     const { text, parameters } = pageStatement(shapes[table], query, after, query.limit + 1);
-    const rows = (await ask<{ row: string }>(text, parameters)).map((kept) => rowOf<T>(kept));
-    for (const row of rows) {
+    const found = await ask<KeptRow>(text, parameters);
+    for (const { row: kept, bytes } of found) {
+      const row = rowOf<T>({ row: kept });
+      after = row.id;
       if (!fits(row as unknown as Record<string, unknown>, query)) continue;
-      if (items.length === query.limit) return { items, next: (items.at(-1) as Rows[T]).id };
+      if (items.length === query.limit || !room.take(bytes)) return { items, next: (items.at(-1) as Rows[T]).id };
       items.push(row);
     }
-    if (rows.length <= query.limit) return { items, next: null };
-    after = rows.at(-1)?.id;
+    if (found.length <= query.limit && isWhole(found)) return { items, next: null };
   }
 }
+
+/** A row's text, its bytes, and those of the rows before it. */
+interface KeptRow {
+  row: string;
+  bytes: number;
+  before: number;
+}
+
+/** The rows of a statement that has `row` and orders by `key`, up to the first one that does not fit the page. */
+function upToPage(statement: string, key: string): string {
+  return `SELECT row, bytes, before FROM (
+      SELECT row, ${key}, octet_length(row) AS bytes, row_number() OVER (ORDER BY ${key}) AS place_in_page,
+        sum(octet_length(row)) OVER (ORDER BY ${key} ROWS UNBOUNDED PRECEDING) - octet_length(row) AS before
+      FROM (${statement}) found) sized
+    WHERE before <= ${maxPageBytes} OR place_in_page = 2 ORDER BY ${key}`;
+}
+
+/** Whether `upToPage` left nothing out. */
+function isWhole(found: readonly KeptRow[]): boolean {
+  const last = found.at(-1);
+  return !last || last.before + last.bytes <= maxPageBytes;
+}
+
+/** One page of a screen's past versions, newest first. */
+export async function listPastPlaylists(ask: Ask, { screenId, below, limit }: PastPlaylistQuery): Promise<Slice<Playlist>> {
+  const items: Playlist[] = [];
+  const room = new PageRoom();
+  const found = await ask<KeptRow>(upToPage(pastPlaylists, 'place'), [keptText(screenId), below, limit + 1]);
+  for (const kept of found) {
+    if (items.length === limit || !room.take(kept.bytes)) return { items, next: String(items.at(-1)?.version) };
+    items.push(rowOf<'pastPlaylists'>(kept));
+  }
+  return { items, next: null };
+}
+
+const pastPlaylists = `SELECT row, -split_part(id, '/', 2)::bigint AS place FROM signage.past_playlists
+  WHERE screen_id = $1 AND split_part(id, '/', 2)::bigint < $2::double precision ORDER BY place LIMIT $3`;
 
 function pageStatement<T extends ListedTable>(
   shape: Shape,
@@ -51,8 +91,8 @@ function pageStatement<T extends ListedTable>(
   if (search !== undefined) conditions.add(`strpos(t.folded, ${conditions.parameter(keptText(foldName(search)))}) > 0`);
   const joins = online ? addOnline(conditions, online) : '';
   const all = conditions.all.length === 0 ? '' : `WHERE ${conditions.all.join(' AND ')}`;
-  const text = `SELECT t.row FROM ${shape.name} t ${joins} ${all} ORDER BY t.id LIMIT ${conditions.parameter(limit)}`;
-  return { text, parameters: conditions.parameters };
+  const statement = `SELECT t.row, t.id FROM ${shape.name} t ${joins} ${all} ORDER BY t.id LIMIT ${conditions.parameter(limit)}`;
+  return { text: upToPage(statement, 'id'), parameters: conditions.parameters };
 }
 
 function addMember(conditions: Conditions, { columns }: Shape, member: string, value: unknown): void {

@@ -1,6 +1,6 @@
 import { secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import type { AuditEntry, DeviceMarks, Rows, TokenMarks } from '../../domain/records.ts';
+import type { AuditEntry, DeviceMarks, Playlist, Rows, TokenMarks } from '../../domain/records.ts';
 import type { ReportRow } from '../../domain/report.ts';
 import type {
   AttemptChange,
@@ -10,6 +10,7 @@ import type {
   ImpressionQuery,
   ListedTable,
   ListQuery,
+  PastPlaylistQuery,
   Reader,
   Slice,
   Store,
@@ -26,7 +27,7 @@ import type { EventLog } from './event-log.ts';
 import { eventPage } from './event-pages.ts';
 import { unavailable } from './failure.ts';
 import type { Listener } from './listener.ts';
-import { listFinishedCodes, listRows } from './listing.ts';
+import { listFinishedCodes, listPastPlaylists, listRows } from './listing.ts';
 import type { AnyMarks } from './mark-merge.ts';
 import type { Marks } from './marks.ts';
 import type { Notifier } from './notifier.ts';
@@ -80,6 +81,10 @@ export class PostgresStore implements Store {
     // Who was seen is asked of the database: it must know what this instance has seen.
     if (query.online) await this.#parts.marks.flush();
     return listRows(this.#ask, table, query);
+  }
+
+  async pastPlaylists(query: PastPlaylistQuery): Promise<Slice<Playlist>> {
+    return listPastPlaylists(this.#ask, query);
   }
 
   async finishedCodes(timeMs: number, limit: number): Promise<string[]> {

@@ -1,10 +1,11 @@
+import { KnownHashes } from '../../domain/known-hashes.ts';
 import type { Rows, TableName } from '../../domain/records.ts';
 import type { KeyBearer, Reader } from '../store.ts';
 import type { IndexOf, UniqueOf } from '../tables.ts';
 import type { Ask } from './ask.ts';
 import { keptKey, keptText, keyColumn, memberColumn, shapes } from './columns.ts';
 import { Grouped } from './grouped.ts';
-import { lookUps, type SeenRows } from './seen-rows.ts';
+import { lookUps, SeenRows, strangersLookUps } from './seen-rows.ts';
 
 /** A row as it was put. */
 export function rowOf<T extends TableName>(kept: { row: string }): Rows[T] {
@@ -25,16 +26,21 @@ export class RowReader implements Reader {
   readonly #rows: SeenRows;
   readonly #guard: () => void;
   readonly #bearers: Grouped<string, Bearer | undefined>;
+  /** Keys and tokens that were found lately. Others are looked up apart, on few connections: whoever makes them up must not hold up TVs. */
+  readonly #known = new KnownHashes();
+  readonly #strangers: { bearers: Grouped<string, Bearer | undefined>; rows: SeenRows };
 
   /** `guard` throws when there is no reading any more. */
   constructor(ask: Ask, rows: SeenRows, guard: () => void) {
     this.#rows = rows;
     this.#guard = guard;
-    this.#bearers = new Grouped(lookUps, async (hashes: readonly string[]) => {
+    const bearersOf = async (hashes: readonly string[]) => {
       const found = await ask<Bearer>(bearing, [[...new Set(hashes)]]);
       const byHash = new Map(found.map((one) => [one.hash, one]));
       return hashes.map((hash) => byHash.get(hash));
-    });
+    };
+    this.#bearers = new Grouped(lookUps, bearersOf);
+    this.#strangers = { bearers: new Grouped(strangersLookUps, bearersOf), rows: new SeenRows(ask, strangersLookUps) };
   }
 
   async get<T extends TableName>(table: T, id: string): Promise<Rows[T] | undefined> {
@@ -45,7 +51,10 @@ export class RowReader implements Reader {
 
   async find<T extends TableName>(table: T, index: UniqueOf<T>, key: string): Promise<Rows[T] | undefined> {
     this.#guard();
-    const [kept] = await this.#rows.rows(shapes[table].name, keyColumn(index), [keptKey(key)]);
+    const isToken = table === 'tokens' && index === 'hash';
+    const rows = isToken && !this.#known.has(key) ? this.#strangers.rows : this.#rows;
+    const [kept] = await rows.rows(shapes[table].name, keyColumn(index), [keptKey(key)]);
+    if (isToken) this.#note(key, kept !== undefined);
     return kept && rowOf<T>(kept);
   }
 
@@ -62,8 +71,15 @@ export class RowReader implements Reader {
 
   async keyBearer(hash: string): Promise<KeyBearer | undefined> {
     this.#guard();
-    const found = await this.#bearers.do(keptKey(hash));
+    const bearers = this.#known.has(hash) ? this.#bearers : this.#strangers.bearers;
+    const found = await bearers.do(keptKey(hash));
+    this.#note(hash, found !== undefined);
     return found && { key: JSON.parse(found.key), device: parsed(found.device), screen: parsed(found.screen) };
+  }
+
+  #note(hash: string, isFound: boolean): void {
+    if (isFound) this.#known.add(hash);
+    else this.#known.delete(hash);
   }
 }
 

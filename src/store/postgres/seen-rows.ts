@@ -10,14 +10,18 @@ export interface Seen {
 
 /** Look-ups of one kind that are under way at a time, and what one statement asks for. */
 export const lookUps = { lanes: 2, most: 200 };
+/** The same for credentials that were not found before: few, for all that share a statement are answered in one turn of the event loop. */
+export const strangersLookUps = { lanes: 1, most: 16 };
 
 /** Looks rows up by a column; those who ask for the same column at about the same moment share a statement. */
 export class SeenRows {
   readonly #ask: Ask;
+  readonly #how: typeof lookUps;
   readonly #places = new Map<string, Grouped<string, readonly Seen[]>>();
 
-  constructor(ask: Ask) {
+  constructor(ask: Ask, how = lookUps) {
     this.#ask = ask;
+    this.#how = how;
   }
 
   /** The rows that have one of these values, by id. Each statement begins after the call: what was committed before is seen. */
@@ -37,7 +41,7 @@ export class SeenRows {
     const name = `${table}.${column}`;
     const known = this.#places.get(name);
     if (known) return known;
-    const place = new Grouped(lookUps, (values: readonly string[]) => this.#look(table, column, values));
+    const place = new Grouped(this.#how, (values: readonly string[]) => this.#look(table, column, values));
     this.#places.set(name, place);
     return place;
   }

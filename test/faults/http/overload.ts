@@ -37,7 +37,7 @@ export async function modelOverload({ random, front = (shed) => shed }: Overload
   const refuse = (_in: unknown, _out: unknown, error: SignageError) => {
     refused = error.retryAfterSeconds;
   };
-  const shed = front(makeLoadShed({ clock, random, refuse, onShed: () => {} }));
+  const shed = front(makeLoadShed({ clock, random, refuse, isKnown: () => true, onShed: () => {} }));
   const queue: Waiting[] = [];
   const incoming = { method: 'POST', url: '/devices/x/events' } as IncomingMessage;
 

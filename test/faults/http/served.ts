@@ -27,10 +27,24 @@ export interface Served {
 const execArgv = ['--expose-gc', ...unitOptions];
 const adminToken = `mak_${'HttpHarness'.repeat(3)}`;
 
-/** The built service on a fresh folder, in a process of its own, with a venue and one bound TV; its disk takes `bytesPerSecond`, all if that is left out. */
-export async function startServed({ bytesPerSecond }: { bytesPerSecond?: number } = {}): Promise<Served> {
-  const options = JSON.stringify({ data: await temporaryFolder(), adminToken, bytesPerSecond });
-  const child = fork(fileURLToPath(new URL('served.js', import.meta.url)), [options], { execArgv });
+interface ServedOptions {
+  /** What its disk takes; all if that is left out. */
+  bytesPerSecond?: number;
+  /** The store; a fresh folder if that is left out. */
+  store?: string | undefined;
+  /** The processor that it runs on; any if that is left out. */
+  core?: number;
+}
+
+/** How a script is forked on one processor. */
+export function onCore(core: number | undefined): { execPath?: string; execArgv: string[] } {
+  return core === undefined ? { execArgv } : { execPath: 'taskset', execArgv: ['-c', String(core), process.execPath, ...execArgv] };
+}
+
+/** The built service in a process of its own, with a venue and one bound TV. */
+export async function startServed({ bytesPerSecond, store, core }: ServedOptions = {}): Promise<Served> {
+  const options = JSON.stringify({ data: store ?? (await temporaryFolder()), adminToken, bytesPerSecond });
+  const child = fork(fileURLToPath(new URL('served.js', import.meta.url)), [options], onCore(core));
   const [{ url }] = (await once(child, 'message')) as [{ url: string }];
   const send: Served['manage'] = async (method, path, body) => {
     const headers = { Authorization: `Bearer ${adminToken}`, 'Content-Type': 'application/json' };

@@ -119,12 +119,12 @@ describe('rows', () => {
     table.apply(1, rowId(1, 1), row(1, 1));
     const [name = ''] = table.dirty();
     const line = `${JSON.stringify({ ...row(1, 2), id: undefined }).replace('{', `{"id":"${rowId(1, 2)}",`)}\n`;
-    const good: WrittenDocument = { seq: 9, read: async () => line, bytes: missing, chunks };
+    const good: WrittenDocument = { seq: 9, read: missing, bytes: async () => Buffer.from(line), chunks };
     table.written(name, {
       seq: 1,
       chunks,
-      bytes: missing,
-      read() {
+      read: missing,
+      bytes() {
         table.written(name, good);
         return missing();
       },

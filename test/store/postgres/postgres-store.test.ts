@@ -290,7 +290,7 @@ describe('large batches at the same moment', () => {
     expect(answers).toEqual(Array(14).fill('stored'));
     const { items, next } = await store.events({ tenantId: tenantA, order: 'asc', limit: 200 });
     // Whichever of them came first, a batch is in one piece.
-    expect([items.length, next]).toEqual([200, items[199]?.id]);
+    expect([items.length, next]).toEqual([130, items.at(-1)?.id]);
     expect(new Set(items.slice(0, 100).map(({ event }) => event.n)).size).toBe(1);
   });
 });

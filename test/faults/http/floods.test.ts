@@ -1,0 +1,73 @@
+// A flood that needs no credential keeps no TV waiting (docs/protocol.md §1.8): by what is counted, not by time.
+import { randomBytes } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { hashKey, makeKey } from '../../../src/domain/api-key.ts';
+import { serveOn } from '../../../src/serve.ts';
+import { overriding } from '../../../src/service/overriding.ts';
+import { openStore } from '../../../src/store/open.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { startService } from '../../support/service.ts';
+
+/** A service on a store of which some members are replaced. */
+function serviceWith(members: (inner: Store) => Partial<Store>) {
+  const open: typeof openStore = async (...options) => {
+    const inner = await openStore(...options);
+    return overriding(inner, members(inner));
+  };
+  return startService({}, (options = {}) => serveOn(open, options));
+}
+
+it('of readiness probes looks at the store once', async () => {
+  let looks = 0;
+  const service = await serviceWith((inner) => ({
+    ready() {
+      looks++;
+      return inner.ready();
+    },
+  }));
+  const answers = await Promise.all(Array.from({ length: 500 }, () => service.send('GET', '/readyz')));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  expect(looks).toBe(1);
+  await service.close();
+});
+
+it('of made-up keys that wait for the store turns away no TV that is known, and no registration', async () => {
+  const release: (() => void)[] = [];
+  let knownHash: string | undefined;
+  const service = await serviceWith((inner) => ({
+    read: overriding(inner.read, {
+      keyBearer(hash) {
+        const found = inner.read.keyBearer(hash);
+        if (knownHash === undefined || hash === knownHash) return found;
+        return new Promise((resolve) => release.push(() => resolve(found)));
+      },
+    }),
+  }));
+  const tv = await service.tv();
+  const other = await service.code();
+  expect((await tv.send('GET', 'config')).status).toBe(200);
+  knownHash = hashKey(tv.apiKey);
+  const flood: Promise<{ status: number }>[] = [];
+  let refused = 0;
+  const send = async () => {
+    const answer = await service.send('GET', `/devices/${tv.screenId}/playlist`, { key: makeKey('dak_', randomBytes) });
+    if (answer.status === 503) refused++;
+    return answer;
+  };
+  // Nothing gets through, and the lane of strangers is overloaded after a second or so of its clock.
+  for (let n = 0; refused === 0 && n < 40; n++) {
+    for (let each = 0; each < 20; each++) flood.push(send());
+    await expect.poll(() => release.length + refused).toBe(flood.length);
+    service.clock.advance(100);
+  }
+  expect(refused).toBeGreaterThan(0);
+  expect((await service.send('GET', '/v1/me', { key: makeKey('mak_', randomBytes) })).status).toBe(503);
+  expect((await tv.send('GET', 'config')).status).toBe(200);
+  expect((await tv.send('POST', 'events', { body: [{ type: 'heartbeat', timestamp: 1 }] })).status).toBe(202);
+  expect((await service.manage('GET', '/v1/venues')).status).toBe(200);
+  expect((await service.register(other.code)).status).toBe(201);
+  for (const go of release) go();
+  const statuses = new Set((await Promise.all(flood)).map(({ status }) => status));
+  expect([...statuses].sort()).toEqual([401, 503]);
+  await service.close();
+});

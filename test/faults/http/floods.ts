@@ -1,0 +1,50 @@
+import { execFile, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Aim } from './attack.ts';
+import { onCore } from './served.ts';
+
+/** Floods that need no credential. */
+export const floods = ['readyz', 'unknown token', 'malformed token', 'unknown device key', 'registration'] as const;
+export type Flood = (typeof floods)[number];
+
+/** What a TV met, alone or beside a flood. */
+export interface Met {
+  p50Ms: number;
+  p99Ms: number;
+  /** Answers to the TV that were no success, and answers to the flood, by status. */
+  wrong: Record<string, number>;
+  statuses: Record<string, number>;
+}
+
+const load = { floodPerSecond: 4_000, tvPerSecond: 50, seconds: 5 };
+/** The service has a core of its own, and so has the load. */
+export const serviceCore = 0;
+const loadCore = 1;
+
+const at = (sorted: number[], share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? Number.POSITIVE_INFINITY;
+
+/** Has a TV ask for some seconds, beside a flood if one is named. */
+export async function meet(url: string, aim: Pick<Aim, 'screenId' | 'key'>, flood?: Flood): Promise<Met> {
+  const script = fileURLToPath(new URL('flood-load.js', import.meta.url));
+  const options = JSON.stringify({ url, aim, flood, ...load });
+  const { stdout } = await promisify(execFile)('taskset', ['-c', String(loadCore), process.execPath, script, options]);
+  const { tookMs, wrong, statuses } = JSON.parse(stdout) as { tookMs: number[] } & Pick<Met, 'wrong' | 'statuses'>;
+  const sorted = tookMs.toSorted((one, other) => one - other);
+  return { p50Ms: at(sorted, 0.5), p99Ms: at(sorted, 0.99), wrong, statuses };
+}
+
+/** A server that answers everything at once. */
+export async function startBare(): Promise<{ url: string; stop(): Promise<void> }> {
+  const child = fork(fileURLToPath(new URL('bare-server.js', import.meta.url)), onCore(serviceCore));
+  const [{ url }] = (await once(child, 'message')) as [{ url: string }];
+  return {
+    url,
+    async stop() {
+      const gone = once(child, 'exit');
+      child.disconnect();
+      await gone;
+    },
+  };
+}

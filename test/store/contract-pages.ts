@@ -1,0 +1,128 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { maxPageBytes } from '../../src/domain/page-room.ts';
+import type { Slice, Store } from '../../src/store/store.ts';
+import type { StoreUnderTest } from './contract-telemetry.ts';
+import { batchOf, guid, tenantA } from './sample-batch.ts';
+import { auditRow, pastPlaylistRow, venueRow } from './sample-rows.ts';
+
+const count = 40;
+const numbers = Array.from({ length: count }, (_, n) => n + 1);
+/** A page holds 20 records of this size, and 2 pages hold all of them. */
+const large = 'x'.repeat(50_000);
+
+/** What every store promises of the size of a page. */
+export function pagesContract(name: string, open: () => Promise<StoreUnderTest>): void {
+  let under: StoreUnderTest;
+  let store: Store;
+  beforeEach(async () => {
+    under = await open();
+    store = under.store;
+  });
+  afterEach(() => under.close());
+
+  /** The items of each page. */
+  async function walk<T>(ask: (after: string | null) => Promise<Slice<T>>): Promise<T[][]> {
+    const pages: T[][] = [];
+    for (let after: string | null = null; ; ) {
+      const { items, next }: Slice<T> = await ask(after);
+      pages.push(items);
+      if (next === null) return pages;
+      after = next;
+    }
+  }
+
+  function expectPages(pages: { n: number; bytes: number }[][], order: readonly number[]): void {
+    expect(pages.flat().map(({ n }) => n)).toEqual(order);
+    for (const page of pages) expect(page.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(maxPageBytes);
+    expect(pages.map(({ length }) => length)).toEqual([20, 20]);
+  }
+
+  describe(`${name}: a page of at most 1 MiB`, () => {
+    it('of a table', async () => {
+      const labels = { note: large };
+      await store.write(async (tx) => {
+        for (const n of numbers) await tx.put('venues', venueRow(n, { labels }));
+      });
+      const pages = await walk((after) => store.list('venues', { limit: 200, ...(after === null ? {} : { after }) }));
+      const sized = pages.map((page) => page.map((row) => ({ n: Number(row.id.slice(-4)), bytes: JSON.stringify(row).length })));
+      expectPages(sized, numbers);
+    });
+
+    it('of a table, past many large rows that do not fit the query', async () => {
+      await store.write(async (tx) => {
+        for (const n of numbers) await tx.put('venues', venueRow(n, { labels: { note: large } }));
+        await tx.put('venues', venueRow(count + 1, { labels: { floor: '\ud800' } }));
+        await tx.put('venues', venueRow(count + 2, { labels: { floor: '\ufffd' } }));
+      });
+      const found = await walk((after) =>
+        store.list('venues', { limit: 200, labels: { floor: '\ud800' }, ...(after === null ? {} : { after }) }),
+      );
+      expect(found.flat().map(({ id }) => id)).toEqual([guid('venu', count + 1)]);
+    });
+
+    it('of past playlist versions, before and after a restart', async () => {
+      await store.write(async (tx) => {
+        for (const n of numbers) await tx.put('pastPlaylists', { ...pastPlaylistRow(1, n), items: large });
+        await tx.put('pastPlaylists', pastPlaylistRow(2, 1));
+      });
+      for (const restarted of [false, true]) {
+        if (restarted) store = await under.reopen();
+        const screenId = guid('scre', 1);
+        const pages = await walk((after) =>
+          store.pastPlaylists({ screenId, below: after === null ? Number.POSITIVE_INFINITY : Number(after), limit: 200 }),
+        );
+        const sized = pages.map((page) => page.map(({ version, items }) => ({ n: version, bytes: items.length })));
+        expectPages(sized, numbers.toReversed());
+      }
+    });
+
+    it('of past playlist versions, after changes that no restart has seen', async () => {
+      const put = (n: number) => store.write((tx) => tx.put('pastPlaylists', pastPlaylistRow(1, n)));
+      await put(9);
+      await put(10);
+      store = await under.reopen();
+      await put(11);
+      await store.write((tx) => tx.delete('pastPlaylists', `${guid('scre', 1)}/9`));
+      const page = { screenId: guid('scre', 1), below: Number.POSITIVE_INFINITY };
+      expect(await store.pastPlaylists({ ...page, limit: 2 })).toEqual({
+        items: [pastPlaylistRow(1, 11), pastPlaylistRow(1, 10)],
+        next: null,
+      });
+      expect(await store.pastPlaylists({ ...page, limit: 1 })).toEqual({ items: [pastPlaylistRow(1, 11)], next: '11' });
+      expect(await store.pastPlaylists({ ...page, below: 10, limit: 1 })).toEqual({ items: [], next: null });
+    });
+
+    it('of the audit trail', async () => {
+      await store.write(async (tx) => {
+        for (const n of numbers) await tx.audit(auditRow(n, { details: { n, note: large } }));
+      });
+      const pages = await walk((after) => store.audit({ tenantIds: [tenantA], limit: 200, ...(after === null ? {} : { after }) }));
+      const sized = pages.map((page) => page.map((entry) => ({ n: Number(entry.details.n), bytes: JSON.stringify(entry).length })));
+      expectPages(sized, numbers.toReversed());
+    });
+
+    it.each(['asc', 'desc'] as const)('of events, %s, whatever their type', async (order) => {
+      for (const n of numbers) await store.appendBatch(batchOf([{ type: n === 1 ? 'log' : 'heartbeat', timestamp: 1, n, note: large }]));
+      const ordered = order === 'asc' ? numbers : numbers.toReversed();
+      const query = { tenantId: tenantA, order, limit: 200 };
+      const pages = await walk((after) => store.events({ ...query, ...(after === null ? {} : { after }) }));
+      const sized = pages.map((page) => page.map(({ event }) => ({ n: Number(event.n), bytes: JSON.stringify(event).length })));
+      expectPages(sized, ordered);
+      const typed = await walk((after) => store.events({ ...query, type: 'heartbeat', ...(after === null ? {} : { after }) }));
+      expect(typed.flat().map(({ event }) => event.n)).toEqual(ordered.filter((n) => n !== 1));
+      expect(typed.map(({ length }) => length)).toEqual([20, 19]);
+    });
+
+    it('of a single record that is larger', async () => {
+      const items = 'x'.repeat(maxPageBytes + 1);
+      await store.write(async (tx) => {
+        for (const n of [1, 2]) await tx.put('pastPlaylists', { ...pastPlaylistRow(1, n), items });
+      });
+      const page = { screenId: guid('scre', 1), limit: 200 };
+      const first = await store.pastPlaylists({ ...page, below: Number.POSITIVE_INFINITY });
+      expect([first.items.map(({ version }) => version), first.next]).toEqual([[2], '2']);
+      const second = await store.pastPlaylists({ ...page, below: 2 });
+      expect([second.items.map(({ version }) => version), second.next]).toEqual([[1], null]);
+    });
+  });
+}
