@@ -72,6 +72,23 @@ export const publishingRows: readonly Row[] = about({ id: 'publish', subject: 'P
       .map((one) => String(at(one, 'version')))
       .join(', ');
   }),
+  profile(
+    'large',
+    'GET …/playlists has at most about 1 MiB on a page: versions of 700 KB have one each',
+    '2; 1; no more',
+    async (stage) => {
+      const path = `/v1/screens/${await stage.screen()}/playlist`;
+      for (const n of [1, 2]) await stage.made('PUT', path, { items: [item({ n, text: 'x'.repeat(700_000) })] });
+      const first = await stage.made('GET', `${path}s?limit=200`);
+      const second = await stage.made('GET', `${path}s?limit=200&cursor=${encodeURIComponent(textAt(first, 'nextCursor'))}`);
+      const shown = [first, second].map((page) =>
+        listAt(page, 'items')
+          .map((one) => String(at(one, 'version')))
+          .join(', '),
+      );
+      return [...shown, at(second, 'nextCursor') === null ? 'no more' : 'more'].join('; ');
+    },
+  ),
   profile('none', '404 playlist_not_found when none stands; withdrawing is 204 also then', '404 playlist_not_found, 204', async (stage) => {
     const path = `/v1/screens/${await stage.screen()}/playlist`;
     return saidAll([await stage.manage('GET', path), await stage.manage('DELETE', path)]);
