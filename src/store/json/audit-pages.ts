@@ -1,6 +1,7 @@
 import { dayMs } from '../../domain/clock.ts';
 import { eventId, eventPosition } from '../../domain/event-id.ts';
 import type { AuditEntry } from '../../domain/records.ts';
+import type { AuditLink, SealedEntry } from '../audit/audit-chain.ts';
 import type { AuditPageQuery, Slice } from '../store.ts';
 import { damaged } from './damage.ts';
 import { dayFile, startOfFile } from './day-files.ts';
@@ -23,12 +24,19 @@ export interface PlacedEntry extends AuditPlace {
   bytes: Buffer;
 }
 
-export function frameEntry(seq: number, n: number, entry: AuditEntry): Buffer {
-  return frame(`"seq":${seq},"n":${n},"entry":${JSON.stringify(entry)}}`);
+export function frameEntry(seq: number, n: number, entry: AuditEntry, link?: AuditLink): Buffer {
+  const linked = link === undefined ? '' : `,"link":${JSON.stringify(link)}`;
+  return frame(`"seq":${seq},"n":${n},"entry":${JSON.stringify(entry)}${linked}}`);
 }
 
 function entryOf(bytes: Buffer): AuditEntry {
   return JSON.parse(bytes.toString()).entry;
+}
+
+/** The entry of a line, with its link. */
+export function sealedOf(line: Buffer): SealedEntry {
+  const { entry, link } = JSON.parse(line.toString()) as SealedEntry;
+  return link === undefined ? { entry } : { entry, link };
 }
 
 const headPattern = /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"n":(\d+),"entry":/;
