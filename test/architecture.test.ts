@@ -18,6 +18,7 @@ const mayImport: Record<string, string[]> = {
   conformance: ['client', 'wire', 'domain'],
   serve: ['http', 'service', 'origin', 'store', 'domain'],
   cli: ['serve.ts', 'serve/serve-options.ts', 'client', 'simulator', 'conformance', 'wire', 'domain'],
+  'cli/commands/audit': ['store'],
   'cli/commands/data': ['store'],
   'cli/commands/store': ['store'],
   'serve.ts': ['serve', 'http', 'service', 'origin', 'store', 'domain'],
