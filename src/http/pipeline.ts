@@ -49,7 +49,12 @@ async function authenticate(services: Services, operation: Operation, id: Operat
     return services.deviceAuth(shownKey(header('authorization')), call, context.var.origin);
   }
   const credentials = { authorization: header('authorization'), tenant: header('x-tenant-id') };
-  const demand = { role: access, tenantOptional: tenantOptional(operation, id), wholeTenant: operation.wholeTenant ?? false };
+  const demand = {
+    role: access,
+    tenantOptional: tenantOptional(operation, id),
+    wholeTenant: operation.wholeTenant ?? false,
+    operation: id,
+  };
   return services.managementAuth(credentials, demand, context.var.origin);
 }
 
@@ -72,8 +77,13 @@ export function makeRoute<K extends OperationId>(services: Services, id: K, hand
     if (operation.record) await services.checkRecord(caller as TenantCaller, operation.record, named);
     const query = querySchema && check(querySchema, queryObject(new URL(context.req.url).searchParams), 'query');
     const body = bodySchema && checkBody(bodySchema, sent.json);
-    const reply = await handler({ caller, id: named, query, body, sent, context } as Call<K>);
-    return respond(operation, reply);
+    try {
+      return respond(operation, await handler({ caller, id: named, query, body, sent, context } as Call<K>));
+    } catch (error) {
+      const isDenied = error instanceof SignageError && error.code === 'insufficient_role';
+      if (isDenied && caller && 'actor' in caller) services.denials.record(caller as TenantCaller, id);
+      throw error;
+    }
   };
 }
 

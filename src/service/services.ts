@@ -7,6 +7,7 @@ import { makeCodes } from './codes.ts';
 import { makeConfigs } from './configs.ts';
 import type { Caller, Kit } from './context.ts';
 import { makeCopies } from './copies.ts';
+import { makeDenials } from './denials.ts';
 import { makeDeviceAuth } from './device-auth.ts';
 import { makeDevices } from './devices.ts';
 import { type LockOut, makeGuessLimit } from './guess-limit.ts';
@@ -56,6 +57,7 @@ export function makeServices(options: ServiceOptions) {
   const store = grace?.store ?? options.store;
   const kit: Kit = { store, clock, random, newId: makeIdSource(clock, random) };
   const trust = makeTrust(store, clock);
+  const denials = makeDenials(kit);
   const codes = makeCodes(kit, codeTtlMinutes);
   return {
     kit,
@@ -63,7 +65,8 @@ export function makeServices(options: ServiceOptions) {
     async checkRecord(caller: Caller, kind: RecordKind | 'pairing_code', id: string): Promise<void> {
       await (kind === 'pairing_code' ? codes.lookUp(store.read, caller, id) : lookUp(store.read, caller, kind, id));
     },
-    managementAuth: makeManagementAuth(kit, trust),
+    denials,
+    managementAuth: makeManagementAuth(kit, trust, denials),
     deviceAuth: makeDeviceAuth(kit, trust, grace),
     register: makeRegistration(kit, makeGuessLimit(kit, trust, { codeTtlMs: codeTtlMinutes * minuteMs, onLockOut }), trust),
     rotateKey: makeKeyRotation(kit),
