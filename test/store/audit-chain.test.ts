@@ -23,6 +23,17 @@ interface Kind {
   place(): Promise<string>;
   /** Rewrites all entries, with right checksums. */
   rewrite(place: string, how: (lines: Line[]) => Line[]): Promise<void>;
+  /** Names another entry as the last one; the signature stays what it was. */
+  forgeHead(place: string, link: NonNullable<Line['link']>): Promise<void>;
+  /** Puts garbage in the place of the third entry, with a right checksum. */
+  spoil(place: string, text: string): Promise<void>;
+}
+
+async function changeManifest(place: string, how: (marks: Record<string, Record<string, object>>) => void): Promise<void> {
+  const { crc: _crc, ...manifest } = JSON.parse(await readFile(join(place, 'manifest.json'), 'utf8'));
+  how(manifest.marks);
+  const bytes = frame(JSON.stringify(manifest).slice(1));
+  for (const file of ['manifest.json', 'manifest.copy.json']) await writeFile(join(place, file), bytes);
 }
 
 const folders: Kind = {
@@ -41,14 +52,21 @@ const folders: Kind = {
       return frame(`"seq":${seq},"n":${n},"entry":${JSON.stringify(entry)}${link ? `,"link":${JSON.stringify(link)}` : ''}}`);
     });
     await writeFile(path, Buffer.concat(texts));
-    const manifestPath = join(place, 'manifest.json');
-    const { crc: _crc, ...manifest } = JSON.parse(await readFile(manifestPath, 'utf8'));
-    const { audit } = manifest.marks;
     const size = Buffer.concat(texts).length;
-    if (audit.file !== name) audit.files[name] = size;
-    else Object.assign(audit, { size, seq: places[texts.length - 1]?.seq ?? places.at(-1)?.seq });
-    const bytes = frame(JSON.stringify(manifest).slice(1));
-    for (const file of ['manifest.json', 'manifest.copy.json']) await writeFile(join(place, file), bytes);
+    await changeManifest(place, ({ audit }) => {
+      if (audit?.file !== (name as never)) Object.assign(audit?.files ?? {}, { [name]: size });
+      else Object.assign(audit, { size, seq: places[texts.length - 1]?.seq ?? places.at(-1)?.seq });
+    });
+  },
+  forgeHead: (place, link) => changeManifest(place, ({ chain }) => void Object.assign(chain?.head ?? {}, link)),
+  async spoil(place, text) {
+    const [name = ''] = await readdir(join(place, 'audit'));
+    const path = join(place, 'audit', name);
+    const lines = (await readFile(path, 'utf8')).split('\n');
+    const { seq, n } = JSON.parse(lines[2] ?? '');
+    lines[2] = frame(`"seq":${seq},"n":${n},"entry":${text}}`).toString().trimEnd();
+    await writeFile(path, lines.join('\n'));
+    await changeManifest(place, ({ audit }) => void Object.assign(audit ?? {}, { size: Buffer.byteLength(lines.join('\n')) }));
   },
 };
 
@@ -72,6 +90,14 @@ const databases: Kind = {
           ${text(link?.writer)}, ${link?.seq ?? 'NULL'}, ${text(link?.mac)})`);
       }
     });
+  },
+  async forgeHead(place, { writer, seq, mac }) {
+    await inDatabase(place, (sql) =>
+      sql(`UPDATE signage.audit_chain SET head_writer = '${writer}', head_link = ${seq}, head_mac = '${mac}'`),
+    );
+  },
+  async spoil(place, text) {
+    await inDatabase(place, (sql) => sql(`UPDATE signage.audit SET entry = '${text}' WHERE link = 3`));
   },
 };
 
@@ -231,6 +257,31 @@ describe.each([
     await within(place, clock, (opened) => opened.dropBefore(clock.now()));
     expect(await damages(place)).toEqual([[5, expect.stringContaining('entries 1 to 4 are missing')]]);
   });
+
+  it('goes on missing what was cut off when somebody names an earlier entry as the last one, and the service goes on from there', async () => {
+    const { clock, place } = await store(kind);
+    let left: Line[] = [];
+    await kind.rewrite(place, (lines) => (left = lines.slice(0, 7)));
+    await kind.forgeHead(place, left.at(-1)?.link as NonNullable<Line['link']>);
+    expect((await damages(place)).length).toBeGreaterThan(0);
+    await within(place, clock, (opened) => write(opened, clock, 20, 22));
+    expect(await damages(place)).toEqual([[9, expect.stringContaining('entry 8 is missing')]]);
+  });
+
+  it.each(['null', '7', 'garbage', '{}', `${'['.repeat(20_000)}${']'.repeat(20_000)}`])(
+    'names an entry that was replaced by %.20s, and retention goes on',
+    async (text) => {
+      const { clock, place } = await store(kind);
+      await kind.spoil(place, text);
+      expect((await damages(place)).length).toBeGreaterThan(0);
+      await within(place, clock, async (opened) => {
+        clock.advance(3 * dayMs);
+        await opened.dropBefore(clock.now());
+        await write(opened, clock, 20, 22);
+      });
+      expect(await damages(place)).toEqual([[11, expect.stringContaining('entries 1 to 10 are missing')]]);
+    },
+  );
 
   it('leaves no gap where changes fail', async () => {
     const { clock, place } = await store(kind, 3);

@@ -41,6 +41,15 @@ export interface SealedEntry {
   link?: AuditLink;
 }
 
+/** Whether a value that was read is an entry with a sound link, or none: somebody may have put anything there. */
+export function isSealed(value: unknown): value is SealedEntry {
+  const { entry, link } = (value ?? {}) as Partial<SealedEntry>;
+  if (typeof entry !== 'object' || entry === null) return false;
+  if (link === undefined) return true;
+  const { writer, seq, mac } = link ?? {};
+  return typeof writer === 'string' && Number.isSafeInteger(seq) && typeof mac === 'string';
+}
+
 export interface ChainHead extends AuditLink {
   sig: string;
 }
@@ -86,6 +95,14 @@ export class ChainKey {
 
   head({ writer, seq, mac }: AuditLink): ChainHead {
     return { writer, seq, mac, sig: this.#mac('head', writer, seq, mac) };
+  }
+
+  /**
+   * Where the next entry goes on from a kept head. A head whose signature is wrong gets a successor
+   * that no entry has: the gap stays in the chain.
+   */
+  goOn(head: ChainHead): AuditLink {
+    return this.isHead(head) ? head : { writer: head.writer, seq: head.seq + 1, mac: '' };
   }
 
   isHead(head: ChainHead): boolean {

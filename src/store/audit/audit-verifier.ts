@@ -32,6 +32,15 @@ const latestMs = 8.64e15;
 
 const range = (from: number, to: number) => (from === to ? `entry ${from} is` : `entries ${from} to ${to} are`);
 
+/** The JSON text of an entry; `undefined` for what has none, such as one that is nested too deeply. */
+function textOf(entry: unknown): string | undefined {
+  try {
+    return JSON.stringify(entry);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Follows the chain over all entries of a trail, which come in their order. */
 export class AuditVerifier {
   readonly #key: ChainKey;
@@ -55,11 +64,14 @@ export class AuditVerifier {
     return this.#summary;
   }
 
-  /** Takes the next entry; answers what is wrong there. */
-  take({ entry, link }: SealedEntry): AuditFinding[] {
+  /** Takes the next entry, `undefined` for one that cannot be read; answers what is wrong there. */
+  take(sealed: SealedEntry | undefined): AuditFinding[] {
     this.#summary.entries++;
-    const place = { ...link, id: entry.id, at: entry.at };
-    if (link) this.#follow(link, JSON.stringify(entry), (what, level) => this.#add(place, what, level));
+    const { entry, link } = sealed ?? {};
+    const place = { ...link, ...(entry && { id: entry.id, at: entry.at }) };
+    const text = textOf(entry);
+    if (text === undefined) this.#add(place, 'this is no entry');
+    else if (link) this.#follow(link, text, (what, level) => this.#add(place, what, level));
     else {
       this.#summary.unlinked++;
       if (this.#last) this.#add(place, 'the entry carries no MAC though entries before it do: inserted, or its MAC was removed');
@@ -83,11 +95,12 @@ export class AuditVerifier {
   #follow(link: AuditLink, text: string, add: (what: string, level?: AuditFinding['level']) => void): void {
     const before = this.#last;
     const expected = (before?.seq ?? 0) + 1;
-    if (link.seq < expected) {
+    if (link.seq === 1 && before && this.#key.link(link.writer, undefined, text).mac === link.mac) {
+      add('the chain begins anew: nothing vouches for the entries before');
+    } else if (link.seq < expected) {
       add('the entry is not in its place: moved, repeated or inserted');
       return;
-    }
-    if (link.seq > expected) this.#judgeGap(expected, link, text, add);
+    } else if (link.seq > expected) this.#judgeGap(expected, link, text, add);
     else if (this.#key.link(link.writer, before, text).mac !== link.mac)
       add('the entry, or its link to the one before, is not what was written');
     this.#compare(link, add);

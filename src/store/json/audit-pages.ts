@@ -1,7 +1,7 @@
 import { dayMs } from '../../domain/clock.ts';
 import { eventId, eventPosition } from '../../domain/event-id.ts';
 import type { AuditEntry } from '../../domain/records.ts';
-import type { AuditLink, SealedEntry } from '../audit/audit-chain.ts';
+import { type AuditLink, isSealed, type SealedEntry } from '../audit/audit-chain.ts';
 import type { AuditPageQuery, Slice } from '../store.ts';
 import { damaged } from './damage.ts';
 import { dayFile, startOfFile } from './day-files.ts';
@@ -33,10 +33,20 @@ function entryOf(bytes: Buffer): AuditEntry {
   return JSON.parse(bytes.toString()).entry;
 }
 
-/** The entry of a line, with its link. */
-export function sealedOf(line: Buffer): SealedEntry {
-  const { entry, link } = JSON.parse(line.toString()) as SealedEntry;
+/** The entry of a line, with its link; `undefined` when it has none. */
+export function sealedOf(line: Buffer): SealedEntry | undefined {
+  const value = parsed(line.toString());
+  if (!isSealed(value)) return undefined;
+  const { entry, link } = value;
   return link === undefined ? { entry } : { entry, link };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 const headPattern = /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"n":(\d+),"entry":/;

@@ -71,11 +71,11 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
   }
 
   /** The entries of files up to `end`, and those that are in none yet. */
-  async *#entriesOf(names: readonly string[], end: FilesMark, pending: readonly PlacedEntry[]): AsyncGenerator<SealedEntry> {
+  async *#entriesOf(names: readonly string[], end: FilesMark, pending: readonly PlacedEntry[]): AsyncGenerator<SealedEntry | undefined> {
     for (const name of names) {
       for await (const { line, offset, whole } of readFrames(this.#context.disk, this.#files.path(name))) {
         if (name === end.file && offset >= end.size) break;
-        if (whole) yield sealedOf(line);
+        yield whole ? sealedOf(line) : undefined;
       }
     }
     for (const { bytes } of pending) yield sealedOf(bytes);

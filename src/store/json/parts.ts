@@ -90,8 +90,8 @@ export type MakeEventLog = (context: PartContext, hooks: EventLogHooks) => Event
 export interface AuditDrop {
   /** The first day that stays. */
   day: string;
-  /** The entries that go, in their order. */
-  entries(): AsyncIterable<SealedEntry>;
+  /** The entries that go, in their order; `undefined` for one that cannot be read. */
+  entries(): AsyncIterable<SealedEntry | undefined>;
 }
 
 /**

@@ -69,9 +69,9 @@ export class TrailChain implements FilePart<ChainState> {
     let last: AuditLink | undefined = start;
     let isSound = true;
     for await (const one of entries()) {
-      if (start && one.link && one.link.seq <= start.seq) continue;
+      if (start && one?.link && one.link.seq <= start.seq) continue;
       if (verifier.take(one).some(({ level }) => level === 'damage')) isSound = false;
-      last = one.link ?? last;
+      last = one?.link ?? last;
     }
     if (isSound && last) this.#state = { ...this.#state, start: this.#key.start(last, day) };
     return isSound;
@@ -96,7 +96,7 @@ export class TrailChain implements FilePart<ChainState> {
 
   async recover(mark: ChainState = {}): Promise<void> {
     this.#state = mark;
-    this.#durable = mark.head;
+    this.#durable = mark.head && this.#key.goOn(mark.head);
   }
 
   async prepare(): Promise<ChainState> {

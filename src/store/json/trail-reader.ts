@@ -1,4 +1,4 @@
-import type { ChainState, SealedEntry } from '../audit/audit-chain.ts';
+import { type ChainState, isSealed, type SealedEntry } from '../audit/audit-chain.ts';
 import { sealedOf } from './audit-pages.ts';
 import { type FilesMark, isDayFile } from './day-files.ts';
 import { readFrames } from './frame.ts';
@@ -33,7 +33,8 @@ export async function* readTrail(
     if (!isKept(name)) continue;
     for await (const { line, offset, whole } of readFrames(disk, `${directory}/audit/${name}`)) {
       if (name === last && offset >= size) break;
-      if (whole) yield { ...sealedOf(line), file: `audit/${name}`, offset };
+      const sealed = whole ? sealedOf(line) : undefined;
+      if (sealed) yield { ...sealed, file: `audit/${name}`, offset };
       else onDamage(`audit/${name}`, offset);
     }
   }
@@ -49,7 +50,9 @@ async function onlyInJournal(
   await new SegmentReader(disk, `${directory}/journal`, mark).read(clean, ({ seq, ops }) => {
     if (seq <= filed) return;
     for (const op of ops) {
-      if (op[0] === 'audit') found.push({ entry: op[1], ...(op[2] && { link: op[2] }), file: 'journal', offset: null });
+      if (op[0] !== 'audit') continue;
+      const sealed = { entry: op[1], ...(op[2] && { link: op[2] }) };
+      if (isSealed(sealed)) found.push({ ...sealed, file: 'journal', offset: null });
     }
   });
   return found;

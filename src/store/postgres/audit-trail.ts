@@ -2,7 +2,7 @@ import { dayMs } from '../../domain/clock.ts';
 import { eventId, eventPosition } from '../../domain/event-id.ts';
 import type { AuditEntry } from '../../domain/records.ts';
 import { dayOf } from '../../domain/report.ts';
-import type { AuditLink, ChainKey, ChainStart, ChainState, SealedEntry } from '../audit/audit-chain.ts';
+import { type AuditLink, type ChainKey, type ChainStart, type ChainState, isSealed, type SealedEntry } from '../audit/audit-chain.ts';
 import { AuditVerifier } from '../audit/audit-verifier.ts';
 import type { AuditPageQuery, Slice } from '../store.ts';
 import type { Ask } from './ask.ts';
@@ -50,6 +50,16 @@ export function sealedRow({ entry, writer, link, mac }: AuditTableRow): SealedEn
   return writer === null || link === null || mac === null ? sealed : { ...sealed, link: { writer, seq: link, mac } };
 }
 
+/** The same; `undefined` when somebody has put something else there. */
+export function readRow(row: AuditTableRow): SealedEntry | undefined {
+  try {
+    const sealed = sealedRow(row);
+    return isSealed(sealed) ? sealed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Deletes the entries of the days before that of `timeMs`, up to the first of a later day: the chain
  * loses its beginning, and no entry in between. Answers whether all of them verified; the chain's new
@@ -89,9 +99,9 @@ function nextStart(key: ChainKey, state: ChainState, rows: readonly AuditTableRo
   const verifier = new AuditVerifier(key, state);
   let last: AuditLink | undefined;
   for (const row of rows) {
-    const sealed = sealedRow(row);
+    const sealed = readRow(row);
     if (verifier.take(sealed).some(({ level }) => level === 'damage')) return undefined;
-    last = sealed.link ?? last;
+    last = sealed?.link ?? last;
   }
   return last && key.start(last, day);
 }

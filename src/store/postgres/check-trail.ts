@@ -5,7 +5,7 @@ import { ChainKey } from '../audit/audit-chain.ts';
 import { type AuditFinding, type AuditSummary, AuditVerifier, type KeptHead } from '../audit/audit-verifier.ts';
 import { type Ask, send, sendAll } from './ask.ts';
 import { readChain } from './audit-chain.ts';
-import { type AuditTableRow, sealedRow } from './audit-trail.ts';
+import { type AuditTableRow, readRow } from './audit-trail.ts';
 import { auditColumns } from './change-steps.ts';
 import { connector } from './connect.ts';
 import { patient } from './copy/copy-session.ts';
@@ -67,13 +67,15 @@ async function* rowsOf(ask: Ask): AsyncGenerator<Row> {
 
 /** An entry is found by its columns, so they must be what the entry says. */
 function judged(verifier: AuditVerifier, row: Row): AuditFinding[] {
-  const sealed = sealedRow(row);
+  const sealed = readRow(row);
   const found = verifier.take(sealed);
+  // Of entries without a MAC nothing vouches for either.
+  if (!sealed?.link || found.some(({ level }) => level === 'damage')) return found;
   const { entry: _entry, ...columns } = auditColumns(sealed.entry);
   const wrong = Object.entries(columns).filter(([column, value]) => !isDeepStrictEqual(row[column], value));
   if (wrong.length === 0) return found;
   const { link, entry } = sealed;
-  const place = { writer: link?.writer ?? null, sequence: link?.seq ?? null, at: null, id: entry.id };
+  const place = { writer: link.writer, sequence: link.seq, at: null, id: entry.id };
   return [
     ...found,
     { level: 'damage', ...place, what: `the columns that it is found by were changed: ${wrong.map(([column]) => column).join(', ')}` },

@@ -11,7 +11,8 @@ export async function checkTrail(context: PartContext, manifest: ManifestData, s
   const report = (found: readonly AuditFinding[], file: string, offset: number | null) => {
     for (const one of found) findings[one.level](file, textOf(one), offset);
   };
-  for await (const { file, offset, ...sealed } of readTrail(context, manifest)) report(verifier.take(sealed), file, offset);
+  const onDamage = (file: string, offset: number) => findings.damage(file, 'this is no entry', offset);
+  for await (const { file, offset, ...sealed } of readTrail(context, manifest, onDamage)) report(verifier.take(sealed), file, offset);
   report(verifier.end(), 'audit', null);
 }
 

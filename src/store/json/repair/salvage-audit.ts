@@ -61,7 +61,7 @@ class AuditSalvage {
   async #copy(name: string, wanted: PlacedEntry[]): Promise<void> {
     const { from, log } = this.#context;
     for await (const { line, offset } of readFrames(from.disk, `${from.directory}/audit/${name}`)) {
-      const place = isWhole(line) ? placeOf(line) : undefined;
+      const place = isWhole(line) && sealedOf(line) ? placeOf(line) : undefined;
       if (!place || !isAfter(place, this.#last)) {
         log.add(`audit/${name}`, 'a damaged entry was left out', { offset });
         this.#damaged++;
@@ -122,5 +122,5 @@ function entriesOf(records: readonly JournalRecord[]): PlacedEntry[] {
 }
 
 function withoutLink(line: Buffer, { seq, n }: { seq: number; n: number }): Buffer {
-  return frameEntry(seq, n, sealedOf(line).entry);
+  return frameEntry(seq, n, (sealedOf(line) as SealedEntry).entry);
 }

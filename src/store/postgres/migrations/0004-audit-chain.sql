@@ -36,6 +36,8 @@ DECLARE
   asked boolean := false;
   -- Of the chain: who links, the last link, and the key. No writer: no links.
   writer_id text;
+  head_by text;
+  sig text;
   last_link bigint;
   last_mac text;
   inner_pad bytea;
@@ -69,8 +71,15 @@ BEGIN
       WHEN 'audit' THEN
         IF NOT asked THEN
           asked := true;
-          SELECT c.writer, c.head_link, c.head_mac, s.audit_inner, s.audit_outer INTO writer_id, last_link, last_mac, inner_pad, outer_pad
+          SELECT c.writer, c.head_writer, c.head_link, c.head_mac, c.head_sig, s.audit_inner, s.audit_outer
+            INTO writer_id, head_by, last_link, last_mac, sig, inner_pad, outer_pad
             FROM signage.audit_chain c, signage.server s WHERE c.one AND s.one AND s.audit_inner IS NOT NULL;
+          -- A head that somebody else has written leaves a gap, which stays.
+          IF writer_id IS NOT NULL AND NOT (last_link = 0 AND sig IS NULL)
+            AND sig IS DISTINCT FROM signage.audit_mac(inner_pad, outer_pad, concat_ws(E'\n', 'head', head_by, last_link, last_mac)) THEN
+            last_link := last_link + 1;
+            last_mac := '';
+          END IF;
         END IF;
         IF writer_id IS NULL THEN
           last_link := NULL;
