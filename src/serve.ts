@@ -98,6 +98,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     const answer = faults ? withFaults(app.fetch, { faults, clock, stopping: stopping.signal }) : app.fetch;
     const housekeeping = startHousekeeping(services.kit, retentionDays, log);
     stops.push(housekeeping.stop);
+    stops.push(services.denials.stop);
     const mount = makeMount(answer, log);
     stops.push(mount.idle);
     const onError = (error: Error) => log.error({ err: error }, 'The listener met an error; it goes on.');

@@ -18,6 +18,7 @@ const mayImport: Record<string, string[]> = {
   conformance: ['client', 'wire', 'domain'],
   serve: ['http', 'service', 'origin', 'store', 'domain'],
   cli: ['serve.ts', 'serve/serve-options.ts', 'client', 'simulator', 'conformance', 'wire', 'domain'],
+  'cli/commands/audit': ['store'],
   'cli/commands/data': ['store'],
   'cli/commands/store': ['store'],
   'serve.ts': ['serve', 'http', 'service', 'origin', 'store', 'domain'],
@@ -60,7 +61,17 @@ const bans: { what: string[]; except: string[] }[] = [
   {
     what: ['SystemKit'],
     except: [
-      ...['authority', 'bootstrap', 'context', 'device-auth', 'guess-limit', 'housekeeping', 'management-auth', 'on-demand-versions'],
+      ...[
+        'authority',
+        'bootstrap',
+        'context',
+        'denials',
+        'device-auth',
+        'guess-limit',
+        'housekeeping',
+        'management-auth',
+        'on-demand-versions',
+      ],
       ...['registration', 'services'],
     ].map((subject) => `service/${subject}.ts`),
   },

@@ -44,6 +44,7 @@ const single: Readonly<Record<string, string>> = {
 const further: readonly CommandPath[] = [
   ['playlist', 'rollback'],
   ['device', 'replace'],
+  ['audit', 'verify'],
   ['data', 'restore'],
   ['data', 'check'],
   ['data', 'repair'],

@@ -61,7 +61,12 @@ async function authenticate(services: Services, operation: Operation, id: Operat
     return services.deviceAuth(shownKey(header('authorization')), call, context.var.origin);
   }
   const credentials = { authorization: header('authorization'), tenant: header('x-tenant-id') };
-  const demand = { role: access, tenantOptional: tenantOptional(operation, id), wholeTenant: operation.wholeTenant ?? false };
+  const demand = {
+    role: access,
+    tenantOptional: tenantOptional(operation, id),
+    wholeTenant: operation.wholeTenant ?? false,
+    operation: id,
+  };
   return services.managementAuth(credentials, demand, context.var.origin);
 }
 
@@ -96,6 +101,10 @@ export function makeRoute<K extends OperationId>(services: Services, id: K, hand
     try {
       const reply = await handler({ caller, id: named, query, body, sent, context, turn } as Call<K>);
       return respond(operation, reply);
+    } catch (error) {
+      const isDenied = error instanceof SignageError && error.code === 'insufficient_role';
+      if (isDenied && caller && 'actor' in caller) services.denials.record(caller as TenantCaller, id);
+      throw error;
     } finally {
       // A mounted `fetch` tells nobody when its answer has been read.
       if (!context.env?.outgoing) turn?.end();

@@ -8,6 +8,7 @@ import { adminTokenForm } from '../domain/token.ts';
 import { checkToken } from './authority.ts';
 import { bearer } from './bearer.ts';
 import type { Caller, Origin, SystemKit } from './context.ts';
+import type { Denials } from './denials.ts';
 import { notFound } from './lookup.ts';
 import type { Trust } from './trust.ts';
 
@@ -25,6 +26,8 @@ export interface Demand {
   tenantOptional: boolean;
   /** It takes a token that is not bound to venues. */
   wholeTenant: boolean;
+  /** Its name, for the audit trail. */
+  operation: string;
 }
 
 /** Throws `insufficient_role`. */
@@ -39,7 +42,7 @@ function checkRights({ name, role, venueIds }: Token, demand: Demand): void {
  * Authenticates management tokens (docs/protocol.md §5.1). Throws, in this order, `credential_missing`, `credential_invalid`,
  * `credential_expired`, `insufficient_role`, `tenant_not_found`, `tenant_required`.
  */
-export function makeManagementAuth(kit: SystemKit, trust: Trust, known: KnownHashes) {
+export function makeManagementAuth(kit: SystemKit, trust: Trust, denials: Denials, known: KnownHashes) {
   const { store, clock } = kit;
 
   async function tokenOf(authorization: string | undefined): Promise<Token> {
@@ -79,10 +82,18 @@ export function makeManagementAuth(kit: SystemKit, trust: Trust, known: KnownHas
     const lastUsedAt = clock.now();
     store.touch('token', token.id, { lastUsedAt });
     if (token.tenantId !== null) trust.remember(origin.address, token.tenantId);
-    checkRights(token, demand);
+    try {
+      checkRights(token, demand);
+    } catch (error) {
+      denials.record({ ...callerOf(token, origin), tenantId: token.tenantId }, demand.operation);
+      throw error;
+    }
     const tenantId = await tenantOf(token, credentials.tenant, demand.tenantOptional);
     if (token.tenantId === null && tenantId !== null) trust.remember(origin.address, tenantId);
-    const reach = { venueIds: token.venueIds ?? null, expiresAt: token.expiresAt ?? null };
-    return { ...origin, actor: { kind: 'token', id: token.id, name: token.name }, role: token.role, tenantId, ...reach };
+    return { ...callerOf(token, origin), tenantId };
   };
+}
+
+function callerOf({ id, name, role, venueIds, expiresAt }: Token, origin: Origin): Omit<Caller, 'tenantId'> {
+  return { ...origin, actor: { kind: 'token', id, name }, role, venueIds: venueIds ?? null, expiresAt: expiresAt ?? null };
 }

@@ -9,6 +9,7 @@ import { makeCodes } from './codes.ts';
 import { makeConfigs } from './configs.ts';
 import type { Caller, SystemKit } from './context.ts';
 import { makeCopies } from './copies.ts';
+import { makeDenials } from './denials.ts';
 import { makeDeviceAuth } from './device-auth.ts';
 import { makeDevices } from './devices.ts';
 import { type LockOut, makeGuessLimit } from './guess-limit.ts';
@@ -61,6 +62,7 @@ export function makeServices(options: ServiceOptions) {
   const trust = makeTrust(store, clock);
   const known = new KnownHashes();
   const ready = makeReadiness(store, clock);
+  const denials = makeDenials(system);
   const codes = makeCodes(kit, codeTtlMinutes);
   return {
     kit: system,
@@ -68,9 +70,10 @@ export function makeServices(options: ServiceOptions) {
     async checkRecord(caller: Caller, kind: RecordKind | 'pairing_code', id: string): Promise<void> {
       await (kind === 'pairing_code' ? codes.lookUp(store.read, caller, id) : lookUp(store.read, caller, kind, id));
     },
+    denials,
     /** The hashes of credentials that worked lately, for what is to be decided before one is looked up. */
     known,
-    managementAuth: makeManagementAuth(system, trust, known),
+    managementAuth: makeManagementAuth(system, trust, denials, known),
     deviceAuth: makeDeviceAuth(system, trust, known, grace),
     register: makeRegistration(system, makeGuessLimit(system, trust, { codeTtlMs: codeTtlMinutes * minuteMs, onLockOut }), trust),
     rotateKey: makeKeyRotation(kit),

@@ -113,7 +113,15 @@ export async function fillWithFleet(data: string, screens: number, size: History
   const nobody = async () => {};
   async function* nothing() {}
   await nodeFileSystem.makeDirectory(data);
-  await target.begin({ secret: randomBytes(32), state: '', logEnd: history.end, count: async () => 0, read: nothing, close: nobody });
+  await target.begin({
+    secret: randomBytes(32),
+    state: '',
+    logEnd: history.end,
+    chain: {},
+    count: async () => 0,
+    read: nothing,
+    close: nobody,
+  });
   for (const section of sections) await take(target, section, (parts[section] as (() => Iterable<never>) | undefined)?.() ?? []);
   await target.finish();
   await target.release();

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { auditOf, expectInvalid, item, type Manager, manager, unknownId, walk } from '../support/management.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 let service: TestService;
 let platform: Manager;
@@ -230,7 +231,8 @@ describe('what changes nothing leaves no entry', () => {
       await admin.post('/v1/venues', { name: '' });
       await service.register('AAAAAAAA');
     };
-    expect(await auditOf(platform, refused)).toEqual([]);
+    // Of what tokens were refused there is an entry of its own.
+    expect((await auditOf(platform, refused)).filter(({ action }) => action !== 'access.denied')).toEqual([]);
   });
 });
 
@@ -312,5 +314,60 @@ describe('GET /v1/audit', () => {
       expect(text).not.toContain(secret);
     }
     expect(text).not.toMatch(/[0-9a-f]{64}/);
+  });
+});
+
+describe('a token that is refused with 403', () => {
+  const denied = async (id: string) => (await platform.get(`/v1/audit?action=access.denied&subjectId=${id}&limit=200`)).body.items;
+  const who = async (caller: Manager) => (await caller.get('/v1/me')).body;
+
+  it('leaves access.denied at once, and a count of further ones when the minute ends', async () => {
+    const viewer = await admin.as('viewer');
+    const { tokenId: id, name } = await who(viewer);
+    for (let n = 0; n < 5; n++) expect((await viewer.post('/v1/venues', { name: 'x' })).status).toBe(403);
+    await expect.poll(() => denied(id)).toHaveLength(1);
+    const entry = { action: 'access.denied', actor: { kind: 'token', id, name }, subject: { kind: 'token', id }, address: '127.0.0.1' };
+    expect(await denied(id)).toEqual([
+      expect.objectContaining({ ...entry, details: { operation: 'createVenue', role: 'viewer', count: 1 } }),
+    ]);
+    service.clock.advance(60_000);
+    await expect.poll(() => denied(id)).toHaveLength(2);
+    expect((await denied(id))[0]).toMatchObject({ ...entry, details: { operation: 'createVenue', count: 4 } });
+    service.clock.advance(60_000);
+    await viewer.post('/v1/venues', { name: 'x' });
+    await expect.poll(() => denied(id)).toHaveLength(3);
+  });
+
+  it('is told apart by operation, also where the service refuses what it asks for', async () => {
+    const [operator, second] = [await admin.as('operator'), await platform.as('admin')];
+    const { tokenId: id } = await who(operator);
+    await Promise.all([operator.get('/v1/audit'), operator.post('/v1/tokens', {})]);
+    await expect.poll(() => denied(id)).toHaveLength(2);
+    expect((await denied(id)).map(({ details }: { details: { operation: string } }) => details.operation).sort()).toEqual([
+      'createToken',
+      'listAudit',
+    ]);
+    const { tokenId } = await who(second);
+    expect((await second.post('/v1/tokens', { name: 'above', role: 'platform' })).status).toBe(403);
+    await expect.poll(() => denied(tokenId)).toHaveLength(1);
+  });
+
+  it('leaves nothing where nobody knows the token', async () => {
+    const before = (await walk(platform, '/v1/audit', 200)).items.length;
+    expect((await manager(service, `${admin.token.slice(0, -1)}0`).post('/v1/venues', {})).status).toBe(401);
+    expect((await walk(platform, '/v1/audit', 200)).items).toHaveLength(before);
+  });
+
+  it('is not lost at a clean stop', async () => {
+    const store = await temporaryFolder();
+    const stopped = await startService({ store });
+    const viewer = await manager(stopped).as('viewer');
+    const { tokenId: id } = await who(viewer);
+    for (let n = 0; n < 3; n++) await viewer.post('/v1/venues', { name: 'x' });
+    await stopped.close();
+    const again = await startService({ store });
+    const { items } = (await manager(again).get(`/v1/audit?action=access.denied&subjectId=${id}`)).body;
+    expect(items.map(({ details }: { details: { count: number } }) => details.count)).toEqual([2, 1]);
+    await again.close();
   });
 });

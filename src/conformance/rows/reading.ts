@@ -129,6 +129,18 @@ const audit = about({ id: 'audit', subject: 'GET /v1/audit', section: '5.7', nee
       .map((one) => String(at(one, 'action')))
       .join(', ');
   }),
+  profile('denied', 'a token that was refused with 403 leaves an entry', 'access.denied, 403 insufficient_role', async (stage) => {
+    const viewer = stage.token('viewer');
+    const refused = await stage.as(viewer, 'POST', '/v1/venues', { name: 'x' });
+    const id = textAt((await stage.as(viewer, 'GET', '/v1/me')).json, 'tokenId');
+    // The entry is written beside the answer.
+    for (let looks = 0; looks < 50; looks++) {
+      const { json } = await stage.manage('GET', `/v1/audit?subjectId=${id}&action=access.denied`);
+      const [entry] = listAt(json, 'items');
+      if (entry !== undefined) return `${at(entry, 'action')}, ${said(refused)}`;
+    }
+    return `no entry, ${said(refused)}`;
+  }),
   profile('no-secret', 'no entry shows a code or a key', 'none', async (stage) => {
     const { deviceId, screenId, code, apiKey } = await stage.tv();
     const { text, ...answer } = await stage.manage('GET', `/v1/audit?limit=200&subjectId=${screenId}`);

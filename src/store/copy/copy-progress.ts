@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { SignageError } from '../../domain/error.ts';
+import type { ChainState } from '../audit/audit-chain.ts';
 import type { LogEnd, Section, StoreSource } from './transfer.ts';
 
 /** What a target notes of a copy into it until the copy is complete. */
@@ -7,13 +8,16 @@ export interface CopyProgress {
   /** Whose copy it is: a hash of the secret, and the state of the source. */
   origin: { store: string; state: string };
   logEnd: LogEnd;
+  /** Of the source, without its writer: the copy is a life of its own. */
+  chain?: ChainState;
   /** Records that are there for good. */
   done: { [S in Section]?: number };
   complete: Section[];
 }
 
-export function newProgress({ secret, state, logEnd }: StoreSource): CopyProgress {
-  return { origin: { store: hash('sha256', secret), state }, logEnd, done: {}, complete: [] };
+export function newProgress({ secret, state, logEnd, chain }: StoreSource): CopyProgress {
+  const { writer: _writer, ...copied } = chain;
+  return { origin: { store: hash('sha256', secret), state }, logEnd, chain: copied, done: {}, complete: [] };
 }
 
 /** Throws when the copy that was begun in `place` is not one of this source as it is now. */

@@ -1,5 +1,6 @@
-import type { AuditEntry, DeviceMarks, Rows, TokenMarks } from '../../domain/records.ts';
+import type { DeviceMarks, Rows, TokenMarks } from '../../domain/records.ts';
 import type { ReportClock, ReportGroup } from '../../domain/report.ts';
+import type { ChainState, SealedEntry } from '../audit/audit-chain.ts';
 import { tableNames } from '../tables.ts';
 
 /** A batch of events as it was stored; its id is made of `seq` and `receivedAt`. */
@@ -46,7 +47,7 @@ export interface Records extends Rows {
   batches: CopiedBatch;
   idempotency: DeviceKeys;
   impressions: CopiedImpressions;
-  audit: AuditEntry;
+  audit: SealedEntry;
   marks: CopiedMarks;
 }
 
@@ -68,6 +69,8 @@ export interface LogEnd {
 export interface StoreSource {
   readonly secret: Uint8Array;
   readonly logEnd: LogEnd;
+  /** What is kept of the audit trail's chain beside the entries. */
+  readonly chain: ChainState;
   /** Another one once the store was changed. */
   readonly state: string;
   count(section: Section): Promise<number>;

@@ -2,6 +2,7 @@ import { dayMs } from '../../domain/clock.ts';
 import { eventId, eventPosition } from '../../domain/event-id.ts';
 import { PageRoom } from '../../domain/page-room.ts';
 import type { AuditEntry } from '../../domain/records.ts';
+import { type AuditLink, isSealed, type SealedEntry } from '../audit/audit-chain.ts';
 import type { AuditPageQuery, Slice } from '../store.ts';
 import { damaged } from './damage.ts';
 import { dayFile, startOfFile } from './day-files.ts';
@@ -24,12 +25,29 @@ export interface PlacedEntry extends AuditPlace {
   bytes: Buffer;
 }
 
-export function frameEntry(seq: number, n: number, entry: AuditEntry): Buffer {
-  return frame(`"seq":${seq},"n":${n},"entry":${JSON.stringify(entry)}}`);
+export function frameEntry(seq: number, n: number, entry: AuditEntry, link?: AuditLink): Buffer {
+  const linked = link === undefined ? '' : `,"link":${JSON.stringify(link)}`;
+  return frame(`"seq":${seq},"n":${n},"entry":${JSON.stringify(entry)}${linked}}`);
 }
 
 function entryOf(bytes: Buffer): AuditEntry {
   return JSON.parse(bytes.toString()).entry;
+}
+
+/** The entry of a line, with its link; `undefined` when it has none. */
+export function sealedOf(line: Buffer): SealedEntry | undefined {
+  const value = parsed(line.toString());
+  if (!isSealed(value)) return undefined;
+  const { entry, link } = value;
+  return link === undefined ? { entry } : { entry, link };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 const headPattern = /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"n":(\d+),"entry":/;

@@ -1,13 +1,14 @@
 import { dayMs } from '../../domain/clock.ts';
 import type { AuditEntry } from '../../domain/records.ts';
+import type { AuditLink, SealedEntry } from '../audit/audit-chain.ts';
 import type { AuditPageQuery, Slice } from '../store.ts';
-import { auditPage, frameEntry, type PlacedEntry, placeOf } from './audit-pages.ts';
+import { auditPage, frameEntry, type PlacedEntry, placeOf, sealedOf } from './audit-pages.ts';
 import { damaged } from './damage.ts';
 import { DayFiles, dayFile, type FilesMark, startOfFile } from './day-files.ts';
-import { isWhole } from './frame.ts';
+import { isWhole, readFrames } from './frame.ts';
 import { GroupLog } from './group-log.ts';
 import { linesBackward } from './log-lines.ts';
-import type { AuditTrail, Extent, FilePart, MakeAuditTrail, PartContext } from './parts.ts';
+import type { AuditDrop, AuditTrail, Extent, FilePart, MakeAuditTrail, PartContext } from './parts.ts';
 
 /** How far the files are good, and the last record of the journal that they contain. */
 interface AuditMark extends FilesMark {
@@ -43,26 +44,41 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
     this.#files = new DayFiles(context.disk, `${context.directory}/audit`);
   }
 
-  add(seq: number, entry: AuditEntry): void {
+  add(seq: number, entry: AuditEntry, link?: AuditLink): void {
     if (seq <= this.#end.seq) return;
     const last = this.#pending.at(-1);
     const file = dayFile(entry.at);
     if (file > this.#newestFile) this.#newestFile = file;
     const n = last?.seq === seq ? last.n + 1 : 0;
-    this.#pending.push({ seq, n, file: this.#newestFile, bytes: frameEntry(seq, n, entry) });
+    this.#pending.push({ seq, n, file: this.#newestFile, bytes: frameEntry(seq, n, entry, link) });
   }
 
   async page(query: AuditPageQuery): Promise<Slice<AuditEntry>> {
     return auditPage({ files: this.#files, newest: this.#end }, [...this.#pending], query);
   }
 
-  async dropBefore(timeMs: number): Promise<void> {
+  async dropBefore(timeMs: number, isNoted: (drop: AuditDrop) => Promise<boolean> = async () => true): Promise<void> {
     const first = dayFile(Math.min(timeMs, this.#context.clock.now()));
-    if (!this.#files.names.some((name) => name < first)) return;
+    const names = this.#files.names.filter((name) => name < first);
+    if (names.length === 0) return;
     if (first > this.#newestFile) this.#newestFile = first;
+    const end = this.#end;
+    const pending = this.#pending.filter(({ file }) => file < first);
+    if (!(await isNoted({ day: first.slice(0, 10), entries: () => this.#entriesOf(names, end, pending) }))) return;
     this.#pending = this.#pending.filter(({ file }) => file >= first);
     this.#files.hideBefore(first);
     await this.#files.deleteHidden(this.#committed);
+  }
+
+  /** The entries of files up to `end`, and those that are in none yet. */
+  async *#entriesOf(names: readonly string[], end: FilesMark, pending: readonly PlacedEntry[]): AsyncGenerator<SealedEntry | undefined> {
+    for (const name of names) {
+      for await (const { line, offset, whole } of readFrames(this.#context.disk, this.#files.path(name))) {
+        if (name === end.file && offset >= end.size) break;
+        yield whole ? sealedOf(line) : undefined;
+      }
+    }
+    for (const { bytes } of pending) yield sealedOf(bytes);
   }
 
   extent(mark: FilesMark = { file: null, size: 0 }): Extent {

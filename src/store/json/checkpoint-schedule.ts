@@ -11,7 +11,8 @@ export class CheckpointSchedule {
   readonly #context: PartContext;
   readonly #checkpoint: Checkpoint;
   readonly #journal: { readonly grownBytes: number };
-  #running: Promise<void> | undefined;
+  /** Answers whether it was made. */
+  #running: Promise<boolean> | undefined;
   #growthBytes = leastGrowthBytes;
   #stopTimer: () => void = () => {};
   #stopped = false;
@@ -39,6 +40,13 @@ export class CheckpointSchedule {
     this.#running = this.#attempt();
   }
 
+  /** Has a checkpoint made that begins from now on. Answers whether it was made. */
+  async now(): Promise<boolean> {
+    while (this.#running) await this.#running;
+    this.begin();
+    return (await this.#running) ?? false;
+  }
+
   /** Waits for what is under way and makes the last checkpoint. */
   async stop(clean: boolean): Promise<void> {
     this.#stopped = true;
@@ -47,13 +55,16 @@ export class CheckpointSchedule {
     await this.#checkpoint.run(clean);
   }
 
-  async #attempt(): Promise<void> {
+  async #attempt(): Promise<boolean> {
+    let isMade = true;
     try {
       await this.#checkpoint.run(false);
     } catch (error) {
+      isMade = false;
       this.#context.warn('A checkpoint failed; it is tried again', error);
     }
     this.#running = undefined;
     if (!this.#stopped) this.start();
+    return isMade;
   }
 }

@@ -1,15 +1,17 @@
-import type { AuditEntry, Playlist, TableName } from '../../domain/records.ts';
+import type { Playlist, TableName } from '../../domain/records.ts';
+import type { SealedEntry } from '../audit/audit-chain.ts';
 import { frozen } from './frozen.ts';
 import type { JournalRecord } from './journal-segments.ts';
 import { Base, type Change } from './layer.ts';
 import type { AuditTrail, ColdTable, EventLog, Marks } from './parts.ts';
 import { TableDocuments } from './table-documents.ts';
+import type { TrailChain } from './trail-chain.ts';
 
 /** What one record of the journal has done. */
 export interface Durable {
   seq: number;
   changes: readonly Change[];
-  entries: readonly AuditEntry[];
+  entries: readonly SealedEntry[];
 }
 
 /** All that the journal's records make up: rows in memory, rows on disk, the audit trail. */
@@ -18,13 +20,15 @@ export class DurableState {
   readonly documents: TableDocuments;
   readonly cold: ColdTable;
   readonly #audit: AuditTrail;
+  readonly #chain: TrailChain;
   readonly #marks: Marks;
   readonly #events: EventLog;
   #seq = 0;
 
-  constructor(cold: ColdTable, audit: AuditTrail, marks: Marks, events: EventLog) {
+  constructor(cold: ColdTable, trail: { audit: AuditTrail; chain: TrailChain }, marks: Marks, events: EventLog) {
     this.cold = cold;
-    this.#audit = audit;
+    this.#audit = trail.audit;
+    this.#chain = trail.chain;
     this.#marks = marks;
     this.#events = events;
     this.documents = new TableDocuments(this.base, () => this.#seq);
@@ -34,14 +38,14 @@ export class DurableState {
   apply({ seq, changes, entries }: Durable): void {
     this.#seq = seq;
     for (const change of changes) this.#take(change, (hot) => this.base.apply(hot));
-    for (const entry of entries) this.#audit.add(seq, entry);
+    for (const one of entries) this.#addEntry(seq, one);
   }
 
   /** A record is read at start; `loaded` follows when all are in. */
   replay({ seq, ops }: JournalRecord): void {
     this.#seq = seq;
     for (const op of ops) {
-      if (op[0] === 'audit') this.#audit.add(seq, frozen(op[1]));
+      if (op[0] === 'audit') this.#addEntry(seq, { entry: frozen(op[1]), ...(op[2] && { link: op[2] }) });
       else {
         const [id, row] = op[0] === 'put' ? [op[2].id, op[2]] : [op[2], null];
         this.#take({ table: op[1], id, row }, (hot) => this.base.load(hot.table, hot.id, hot.row));
@@ -53,6 +57,11 @@ export class DurableState {
   loaded(): void {
     this.documents.loaded();
     this.base.index();
+  }
+
+  #addEntry(seq: number, { entry, link }: SealedEntry): void {
+    this.#audit.add(seq, entry, link);
+    this.#chain.landed(link);
   }
 
   #take(change: Change, intoBase: (change: Change) => void): void {

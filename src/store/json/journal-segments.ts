@@ -1,11 +1,12 @@
 import type { AuditEntry, TableName } from '../../domain/records.ts';
+import type { AuditLink } from '../audit/audit-chain.ts';
 import { damaged } from './damage.ts';
 import type { FileSystem } from './file-system.ts';
 import { type FoundFrame, readFrames } from './frame.ts';
 import type { Row } from './table-index.ts';
 import type { TornTail } from './torn-tail.ts';
 
-type Op = ['put', TableName, Row] | ['del', TableName, string] | ['audit', AuditEntry];
+type Op = ['put', TableName, Row] | ['del', TableName, string] | ['audit', AuditEntry, AuditLink?];
 
 /** One change as the journal has it. */
 export interface JournalRecord {

@@ -25,8 +25,9 @@ import { unavailable } from './group-log.ts';
 import type { Journal } from './journal.ts';
 import { listFinishedCodes, listRows } from './listing.ts';
 import type { ManifestData } from './manifest.ts';
-import type { AuditTrail, EventLog, FilePart, Marks, PartContext } from './parts.ts';
+import type { AuditDrop, AuditTrail, EventLog, FilePart, Marks, PartContext } from './parts.ts';
 import { RowView } from './row-view.ts';
+import type { TrailChain } from './trail-chain.ts';
 import { Writer } from './writer.ts';
 
 /** All that an opened store is made of. */
@@ -41,6 +42,7 @@ export interface StoreParts {
   hooks: { due(): void };
   events: EventLog;
   audit: AuditTrail;
+  chain: TrailChain;
   marks: Marks;
   state: DurableState;
   journal: Journal;
@@ -60,11 +62,11 @@ export class JsonStore implements Store {
   #closing: Promise<void> | undefined;
 
   constructor(parts: StoreParts) {
-    const { state, journal, context, hooks } = parts;
+    const { state, journal, chain, context, hooks } = parts;
     this.#parts = parts;
     this.#attempts = new MemoryAttempts(() => journal.now());
     this.read = new RowView(state.base, state.cold, [], () => this.#refuseClosed());
-    this.#writer = new Writer(state.base, state.cold, journal, (durable) => this.#fold(durable));
+    this.#writer = new Writer(state.base, state.cold, { journal, chain }, (durable) => this.#fold(durable));
     const checkpoint = new Checkpoint(context, parts.manifest, parts.files, parts.owners);
     this.#checkpoints = new CheckpointSchedule(context, checkpoint, journal);
     hooks.due = () => this.#checkpoints.begin();
@@ -150,9 +152,17 @@ export class JsonStore implements Store {
 
   async dropBefore(timeMs: number): Promise<void> {
     this.#refuseClosed();
-    await this.#parts.audit.dropBefore(timeMs);
+    await this.#parts.audit.dropBefore(timeMs, (drop) => this.#noteDrop(drop));
     // Last: it may ask for a checkpoint, with which the files of both go.
     await this.#parts.events.dropBefore(timeMs);
+  }
+
+  /** Brings the chain's new start to the disk. Answers whether it is there: only then may the entries go. */
+  async #noteDrop(drop: AuditDrop): Promise<boolean> {
+    const { chain, context } = this.#parts;
+    if (!(await chain.startAfter(drop)))
+      context.warn(`The audit entries before ${drop.day} are past their retention and do not verify: see signage audit verify.`);
+    return this.#checkpoints.now();
   }
 
   async backup(): Promise<ReadableStream<Uint8Array>> {

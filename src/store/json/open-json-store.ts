@@ -1,6 +1,7 @@
 import type { Low } from 'lowdb';
 import { iso, type Random } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
+import type { ChainState } from '../audit/audit-chain.ts';
 import { Topics } from '../topics.ts';
 import { makeAuditTrail } from './audit-trail.ts';
 import { writtenDocument } from './checkpoint.ts';
@@ -19,6 +20,7 @@ import { makeMarks } from './marks.ts';
 import type { FilePart, PartContext } from './parts.ts';
 import { makeRetainingDisk } from './retaining-disk.ts';
 import { makeSecret, readSecret } from './secret.ts';
+import { TrailChain } from './trail-chain.ts';
 import { type UpgradeStep, upgradeFolder, upgradeSteps } from './upgrade.ts';
 
 /** Documents that are read at the same time. */
@@ -43,14 +45,19 @@ export async function openJsonStore(
   const manifest = await readManifest(context.disk, context.directory, steps.length + 1);
   await upgradeFolder(context, manifest, steps);
   const secret = manifest.data.epoch > 0 ? await readSecret(context, manifest.data.secret) : await beginStore(context, random);
-  const parts = await recoverParts(context, manifest.data);
-  await begin(context, manifest, parts.files, secret);
+  const parts = await recoverParts(context, manifest.data, secret);
+  const chain = parts.chain.open(manifest.data.backup !== undefined, random);
+  await begin(context, manifest, parts.files, { secret, chain });
   return new JsonStore({ context, retain: disk.retain, manifest, secret, release, ...parts });
 }
 
 /** Reads and checks all that a start needs, and changes nothing. */
-export async function recoverParts(context: PartContext, manifest: ManifestData): Promise<ReturnType<typeof makeParts>> {
-  const parts = makeParts(context);
+export async function recoverParts(
+  context: PartContext,
+  manifest: ManifestData,
+  secret: Uint8Array,
+): Promise<ReturnType<typeof makeParts>> {
+  const parts = makeParts(context, secret);
   await loadDocuments(context, manifest, parts.owners);
   // The journal comes last: it hands on what the others lack.
   for (const part of parts.files.toReversed()) await part.recover(manifest.marks[part.name], manifest.clean);
@@ -81,16 +88,17 @@ async function beginStore(context: PartContext, random: Random): Promise<Uint8Ar
   return makeSecret(context, random);
 }
 
-function makeParts(context: PartContext): Omit<StoreParts, 'context' | 'retain' | 'manifest' | 'secret' | 'release'> {
+function makeParts(context: PartContext, secret: Uint8Array): Omit<StoreParts, 'context' | 'retain' | 'manifest' | 'secret' | 'release'> {
   const topics = new Topics();
   const hooks = { stored: (tenantId: string) => topics.changed(`events/${tenantId}`), due: () => {} };
   const events = makeEventLog(context, hooks);
   const audit = makeAuditTrail(context);
+  const chain = new TrailChain(secret);
   const marks = makeMarks(context);
-  const state = new DurableState(makeColdTable(context), audit, marks, events);
+  const state = new DurableState(makeColdTable(context), { audit, chain }, marks, events);
   const journal = new Journal(context, (record) => state.replay(record));
   const owners = [state.documents, state.cold, marks, ...events.owners];
-  return { topics, hooks, events, audit, marks, state, journal, owners, files: [journal, audit, events] };
+  return { topics, hooks, events, audit, chain, marks, state, journal, owners, files: [journal, chain, audit, events] };
 }
 
 async function loadDocuments(context: PartContext, { documents }: ManifestData, owners: readonly DocumentOwner[]): Promise<void> {
@@ -120,11 +128,17 @@ async function checkSize({ disk }: PartContext, path: string, wanted: number): P
 }
 
 /** From here on the folder is written to: the clean mark goes first, and every start has an epoch of its own. */
-async function begin(context: PartContext, manifest: Low<ManifestData>, files: readonly FilePart[], secret: Uint8Array): Promise<void> {
+async function begin(
+  context: PartContext,
+  manifest: Low<ManifestData>,
+  files: readonly FilePart[],
+  { secret, chain }: { secret: Uint8Array; chain: ChainState },
+): Promise<void> {
   const { disk, directory, clock } = context;
   const { backup, ...data } = manifest.data;
   const restored = backup && { restored: { backupAt: backup.at, at: clock.now() } };
-  manifest.data = { ...data, ...restored, secret: hexSum(secret), epoch: data.epoch + 1, clean: false };
+  const marks = { ...data.marks, chain };
+  manifest.data = { ...data, ...restored, marks, secret: hexSum(secret), epoch: data.epoch + 1, clean: false };
   await manifest.write();
   await disk.makeDirectory(`${directory}/documents`);
   await disk.syncDirectory(directory);

@@ -2,6 +2,7 @@ import type { Clock } from '../../domain/clock.ts';
 import type { SignageError } from '../../domain/error.ts';
 import type { AuditEntry, DeviceMarks, Playlist, TokenMarks } from '../../domain/records.ts';
 import type { ReportRow } from '../../domain/report.ts';
+import type { AuditLink, SealedEntry } from '../audit/audit-chain.ts';
 import type { EventBatch, EventPageQuery, ImpressionQuery, PastPlaylistQuery, Slice, Store, StoredEvent } from '../store.ts';
 import type { FilesMark } from './day-files.ts';
 import type { DocumentOwner } from './document-owner.ts';
@@ -85,16 +86,24 @@ export interface EventLogHooks {
 /** `makeEventLog` of event-log.ts. */
 export type MakeEventLog = (context: PartContext, hooks: EventLogHooks) => EventLog;
 
+/** What retention is about to take from the audit trail. */
+export interface AuditDrop {
+  /** The first day that stays. */
+  day: string;
+  /** The entries that go, in their order; `undefined` for one that cannot be read. */
+  entries(): AsyncIterable<SealedEntry | undefined>;
+}
+
 /**
  * The audit trail in day files `audit/YYYY-MM-DD.ndjson`. Entries come in through the journal, which keeps them until a mark says that the day
  * files have them: `recover` goes back to what the mark says, and the journal hands in again all that came after.
  */
 export interface AuditTrail extends FilePart {
   /** An entry of the journal's record `seq`: it has become durable, or is replayed (after `recover`; those the mark covers come too). */
-  add(seq: number, entry: AuditEntry): void;
+  add(seq: number, entry: AuditEntry, link?: AuditLink): void;
   page: Store['audit'];
-  /** As in the event log. */
-  dropBefore(timeMs: number): Promise<void>;
+  /** As in the event log. Nothing is deleted unless `isNoted`, which is called before. */
+  dropBefore(timeMs: number, isNoted?: (drop: AuditDrop) => Promise<boolean>): Promise<void>;
   /** Of a state with this mark: all files that its start reads or shows, up to the mark. What came later is in the journal. */
   extent(mark: FilesMark | undefined): Extent;
 }

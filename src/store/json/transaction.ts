@@ -1,26 +1,31 @@
 import { SignageError } from '../../domain/error.ts';
 import type { AuditEntry, Rows, TableName } from '../../domain/records.ts';
+import type { SealedEntry } from '../audit/audit-chain.ts';
 import type { Tx } from '../store.ts';
 import { frozen } from './frozen.ts';
 import { type Base, type Change, Overlay } from './layer.ts';
 import type { ColdTable } from './parts.ts';
 import { RowView } from './row-view.ts';
 import { keysOf, type Row } from './table-index.ts';
+import type { ChainDraft } from './trail-chain.ts';
 
 /** One change under way, over all that earlier changes have staged. What it does stays in its own overlay until it is over. */
 export class Transaction extends RowView implements Tx {
   readonly now: number;
   readonly changes: Change[] = [];
-  readonly entries: AuditEntry[] = [];
+  readonly entries: SealedEntry[] = [];
   /** The same as JSON, in the order in which it was done: what the journal keeps. */
   readonly ops: string[] = [];
+  /** Links the entries of this change. */
+  readonly draft: ChainDraft;
   readonly #own: Overlay;
   #over = false;
 
-  constructor(now: number, base: Base, cold: ColdTable, staged: Overlay) {
+  constructor(now: number, base: Base, cold: ColdTable, staged: Overlay, draft: ChainDraft) {
     const own = new Overlay();
     super(base, cold, [own, staged], () => this.#refuseLateCall());
     this.now = now;
+    this.draft = draft;
     this.#own = own;
   }
 
@@ -40,8 +45,9 @@ export class Transaction extends RowView implements Tx {
   async audit(entry: AuditEntry): Promise<void> {
     this.guard();
     const text = JSON.stringify(entry);
-    this.entries.push(frozen(JSON.parse(text)));
-    this.ops.push(`["audit",${text}]`);
+    const link = this.draft.link(text);
+    this.entries.push({ entry: frozen(JSON.parse(text)), link });
+    this.ops.push(`["audit",${text},${JSON.stringify(link)}]`);
   }
 
   end(): void {

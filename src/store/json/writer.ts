@@ -4,6 +4,7 @@ import { unavailable } from './group-log.ts';
 import type { Journal } from './journal.ts';
 import { type Base, Overlay } from './layer.ts';
 import type { ColdTable } from './parts.ts';
+import type { TrailChain } from './trail-chain.ts';
 import { Transaction } from './transaction.ts';
 
 type Outcome<T> = { value: T } | { error: unknown };
@@ -16,6 +17,7 @@ export class Writer {
   readonly #base: Base;
   readonly #cold: ColdTable;
   readonly #journal: Journal;
+  readonly #chain: TrailChain;
   readonly #fold: (durable: Durable) => void;
   #staged = new Overlay();
   /** Counts failed groups: a change that began before one has seen what no longer is. */
@@ -24,14 +26,16 @@ export class Writer {
   #lastRecord: Promise<unknown> = Promise.resolve();
 
   /** `fold` makes a durable change visible to everyone. */
-  constructor(base: Base, cold: ColdTable, journal: Journal, fold: (durable: Durable) => void) {
+  constructor(base: Base, cold: ColdTable, { journal, chain }: { journal: Journal; chain: TrailChain }, fold: (durable: Durable) => void) {
     this.#base = base;
     this.#cold = cold;
     this.#journal = journal;
+    this.#chain = chain;
     this.#fold = fold;
     journal.onFailure = () => {
       this.#failures++;
       this.#staged = new Overlay();
+      this.#chain.stepBack();
       this.#lastRecord = Promise.resolve();
     };
   }
@@ -53,7 +57,7 @@ export class Writer {
 
   async #stage<T>(change: (tx: Tx) => Promise<T>): Promise<{ outcome: Outcome<T>; durable: Promise<unknown> }> {
     const failures = this.#failures;
-    const tx = new Transaction(this.#journal.now(), this.#base, this.#cold, this.#staged);
+    const tx = new Transaction(this.#journal.now(), this.#base, this.#cold, this.#staged, this.#chain.draft());
     const outcome = await run(change, tx);
     tx.end();
     if (failures !== this.#failures) throw unavailable('The change before this one could not be kept; nothing was changed.');
@@ -61,8 +65,9 @@ export class Writer {
     return { outcome, durable: this.#lastRecord };
   }
 
-  #append({ now, ops, changes, entries }: Transaction): void {
+  #append({ now, ops, changes, entries, draft }: Transaction): void {
     if (this.#journal.broken) throw this.#journal.broken;
+    this.#chain.stage(draft);
     const staged = this.#staged;
     for (const change of changes) staged.add(change);
     this.#lastRecord = this.#journal.append(now, ops, (seq) => {

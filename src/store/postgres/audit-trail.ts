@@ -2,12 +2,17 @@ import { dayMs } from '../../domain/clock.ts';
 import { eventId, eventPosition } from '../../domain/event-id.ts';
 import { PageRoom } from '../../domain/page-room.ts';
 import type { AuditEntry } from '../../domain/records.ts';
+import { dayOf } from '../../domain/report.ts';
+import { type AuditLink, type ChainKey, type ChainStart, type ChainState, isSealed, type SealedEntry } from '../audit/audit-chain.ts';
+import { AuditVerifier } from '../audit/audit-verifier.ts';
 import type { AuditPageQuery, Slice } from '../store.ts';
 import type { Ask } from './ask.ts';
+import { readChain, writeBounds } from './audit-chain.ts';
 import { keptText } from './columns.ts';
+import type { Database } from './database.ts';
 
-/** Entries deleted by one statement. */
-const atOnce = 10_000;
+/** Entries that are verified and deleted in one transaction. */
+const atOnce = 2000;
 
 /** A cursor has the form of an event's id. */
 const cursorOf = (seq: number) => eventId({ receivedAtMs: 0, batch: seq, index: 0 });
@@ -39,11 +44,72 @@ export async function auditPage(ask: Ask, query: AuditPageQuery): Promise<Slice<
   return { items, next: null };
 }
 
-/** Deletes the entries of the days before that of `timeMs`. */
-export async function dropAuditBefore(ask: Ask, timeMs: number): Promise<void> {
+/** An entry as the table has it, with what it is found by. */
+export interface AuditTableRow {
+  seq: number;
+  entry: string;
+  writer: string | null;
+  link: number | null;
+  mac: string | null;
+}
+
+export function sealedRow({ entry, writer, link, mac }: AuditTableRow): SealedEntry {
+  const sealed = { entry: JSON.parse(entry) as AuditEntry };
+  return writer === null || link === null || mac === null ? sealed : { ...sealed, link: { writer, seq: link, mac } };
+}
+
+/** The same; `undefined` when somebody has put something else there. */
+export function readRow(row: AuditTableRow): SealedEntry | undefined {
+  try {
+    const sealed = sealedRow(row);
+    return isSealed(sealed) ? sealed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Deletes the entries of the days before that of `timeMs`, up to the first of a later day: the chain
+ * loses its beginning, and no entry in between. Answers whether all of them verified; the chain's new
+ * start is signed only then.
+ */
+export async function dropAuditBefore(database: Database, key: ChainKey, timeMs: number): Promise<boolean> {
   const firstMs = Math.floor(timeMs / dayMs) * dayMs;
-  const text = `WITH old AS (SELECT seq FROM signage.audit WHERE at < $1 ORDER BY at LIMIT ${atOnce}),
-      gone AS (DELETE FROM signage.audit WHERE seq IN (SELECT seq FROM old) RETURNING 1)
-    SELECT count(*) AS found FROM gone`;
-  for (let found = atOnce; found === atOnce; ) [{ found } = { found: 0 }] = await ask<{ found: number }>(text, [firstMs]);
+  const day = dayOf(firstMs);
+  let isSound = true;
+  for (let found = atOnce; found === atOnce; ) {
+    const [{ old } = { old: false }] = await database.ask<{ old: boolean }>(
+      'SELECT coalesce((SELECT at < $1 FROM signage.audit ORDER BY seq LIMIT 1), false) AS old',
+      [firstMs],
+    );
+    if (!old) return isSound;
+    found = await database.transaction('BEGIN; LOCK TABLE signage.audit_bounds IN EXCLUSIVE MODE', async (ask) => {
+      const rows = await ask<AuditTableRow & { at: number }>(
+        `SELECT seq, at, entry, writer, link, mac FROM signage.audit ORDER BY seq LIMIT ${atOnce}`,
+      );
+      const kept = rows.findIndex(({ at }) => at >= firstMs);
+      const dropped = kept < 0 ? rows : rows.slice(0, kept);
+      const last = dropped.at(-1);
+      if (!last) return 0;
+      const { head: _head, ...state } = await readChain(ask);
+      const start = nextStart(key, state, dropped, day);
+      if (start) await writeBounds(ask, { ...state, start });
+      else isSound &&= dropped.every(({ mac }) => mac === null);
+      await ask('DELETE FROM signage.audit WHERE seq <= $1', [last.seq]);
+      return dropped.length;
+    });
+  }
+  return isSound;
+}
+
+/** The start after these entries; `undefined` when they do not verify, or have no links. */
+function nextStart(key: ChainKey, state: ChainState, rows: readonly AuditTableRow[], day: string): ChainStart | undefined {
+  const verifier = new AuditVerifier(key, state);
+  let last: AuditLink | undefined;
+  for (const row of rows) {
+    const sealed = readRow(row);
+    if (verifier.take(sealed).some(({ level }) => level === 'damage')) return undefined;
+    last = sealed?.link ?? last;
+  }
+  return last && key.start(last, day);
 }

@@ -51,7 +51,12 @@ export function deleting(table: TableName, id: string): Step {
 }
 
 export function auditing(entry: AuditEntry): Step {
+  return { what: 'audit', columns: auditColumns(entry) };
+}
+
+/** An entry's text, and what it is found by. */
+export function auditColumns(entry: AuditEntry) {
   const { at, tenantId, action, subject, venueIds = [] } = entry;
   const found = { tenant_id: tenantId ?? '', action: keptText(action), subject_id: subject.id, venue_ids: venueIds };
-  return { what: 'audit', columns: { at, ...found, entry: JSON.stringify(entry) } };
+  return { at, ...found, entry: JSON.stringify(entry) };
 }

@@ -3,6 +3,7 @@ import { SignageError } from '../../domain/error.ts';
 import { publicUrl } from '../../domain/store-url.ts';
 import { Topics } from '../topics.ts';
 import { SharedAttempts } from './attempts.ts';
+import { openChain } from './audit-chain.ts';
 import { type Connect, connector, type DatabaseLimits } from './connect.ts';
 import { Database } from './database.ts';
 import { parseDatabaseUrl } from './database-url.ts';
@@ -62,6 +63,7 @@ async function assemble(database: Database, connect: Connect, options: PostgresO
   const [rollups, marks, attempts] = [new Rollups(database), new Marks(database), new SharedAttempts(database, clock)];
   await refuseUnfinishedCopy(database.ask);
   const secret = await sharedSecret(database, random);
+  const chainKey = await openChain(database.ask, secret, random);
   await events.makeDays();
   await listener.start();
   if (listener.isShutOut) {
@@ -78,7 +80,8 @@ async function assemble(database: Database, connect: Connect, options: PostgresO
     clock ?? systemClock,
     warn,
   );
-  return new PostgresStore({ database, topics, notifier, listener, rows, writer, events, rollups, marks, attempts, secret, stopUpkeep });
+  const server = { secret, chainKey, warn };
+  return new PostgresStore({ database, topics, notifier, listener, rows, writer, events, rollups, marks, attempts, ...server, stopUpkeep });
 }
 
 /** The first instance makes it; all read the same. */

@@ -2,6 +2,7 @@ import { secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { AuditEntry, DeviceMarks, Playlist, Rows, TokenMarks } from '../../domain/records.ts';
 import type { ReportRow } from '../../domain/report.ts';
+import type { ChainKey } from '../audit/audit-chain.ts';
 import type {
   AttemptChange,
   AuditPageQuery,
@@ -50,6 +51,8 @@ interface StoreParts {
   marks: Marks;
   attempts: SharedAttempts;
   secret: Uint8Array;
+  chainKey: ChainKey;
+  warn: (message: string) => void;
   stopUpkeep: () => Promise<void>;
 }
 
@@ -148,7 +151,9 @@ export class PostgresStore implements Store {
     this.#refuseClosed();
     const { database, rollups } = this.#parts;
     await dropDaysBefore(database, timeMs, () => rollups.fold());
-    await dropAuditBefore(this.#ask, timeMs);
+    const { chainKey, warn } = this.#parts;
+    if (!(await dropAuditBefore(database, chainKey, timeMs)))
+      warn('Audit entries past their retention do not verify: see signage audit verify.');
   }
 
   close(): Promise<void> {

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { hasCode } from '../../../src/domain/error.ts';
+import { checkTrail } from '../../../src/store/json/check/check-trail.ts';
+import { Findings } from '../../../src/store/json/check/finding.ts';
 import type { FileSystem } from '../../../src/store/json/file-system.ts';
+import { readManifest } from '../../../src/store/json/manifest.ts';
 import { openJsonStore } from '../../../src/store/json/open-json-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -51,6 +54,14 @@ async function look(store: Store, run: Run, step: number): Promise<{ wrong: stri
   return { wrong: [...wrong, ...compared.wrong, ...(isOther ? ['the secret is another'] : [])], held: compared.held };
 }
 
+/** What is wrong with the chain of the audit trail on the disk of a store that was opened. */
+async function trailDamage(disk: FileSystem, secret: Uint8Array): Promise<string[]> {
+  const context = { disk, directory, clock: new ManualClock(), lowWaterBytes: 0, warn: () => {} };
+  const findings = new Findings();
+  await checkTrail(context, (await readManifest(disk, directory)).data, secret, findings);
+  return findings.all.filter(({ level }) => level === 'damage').map(({ what }) => `the audit trail: ${what}`);
+}
+
 /** A run of which this is all that was acknowledged. */
 function runOf({ changes, batches }: Held, of: Run, step: number, secret: Uint8Array): Run {
   const run = { ...newRun(), secret: { step: 0, hex: hexOf(secret) }, dropped: of.dropped.filter((one) => one.step <= step) };
@@ -72,6 +83,7 @@ export async function examine(files: Files, run: Run, step: number, { twice, ...
   try {
     const store = await openOn(disk, new ManualClock(nowMs), plant);
     const { wrong, held } = await look(store, run, step);
+    wrong.push(...(await trailDamage(plant.disk?.(disk) ?? disk, store.secret)));
     if (wrong.length > 0 || !twice) return wrong;
     await makeChange(store, aFurther, nowMs);
     await store.appendBatch(batchNumber(aFurther));

@@ -91,6 +91,8 @@ const disks = {
   'idempotency keys forgotten at a restart': (disk) =>
     withManifest(disk, (manifest) => filtered(manifest, async (file) => !file.startsWith('rings-'))),
   'a torn tail kept': (disk) => withFiles(disk, () => ({ truncate: nothing })),
+  'a chain of the audit trail that begins anew at a restart': (disk) =>
+    withManifest(disk, async (manifest) => ({ ...manifest, marks: { ...manifest.marks, chain: undefined } })),
 } satisfies Record<string, (disk: FileSystem) => FileSystem>;
 
 const stores = {
@@ -116,6 +118,7 @@ const states = crashes({ acts: ['change', 'batch', 'minute', 'kill', 'change', '
 const running = crashes({ acts: ['group', 'batches', 'batches'], every: 200 });
 const restarted = crashes({ acts: ['change', 'kill', 'change', 'minute'], lastSteps: 30, every: 3 });
 const torn = crashes({ acts: ['change', 'change'], tornEveryBytes: 900, every: 3, twiceEvery: 1 });
+const chained = crashes({ acts: ['change', 'day', 'change', 'minute', 'drop', 'kill', 'change'], lastSteps: 40, every: 5 });
 const backups = crashes({ acts: ['change', 'minute', 'change', 'backup'], every: 500 });
 const failures =
   (only: RegExp): Find =>
@@ -137,6 +140,7 @@ const harnesses: Record<Bug, readonly [name: string, find: Find]> = {
   'the journal cut before the manifest': ['crash-states', restarted],
   'idempotency keys forgotten at a restart': ['crash-states', states],
   'a torn tail kept': ['crash-states', torn],
+  'a chain of the audit trail that begins anew at a restart': ['crash-states', chained],
   'a change blind to what others have staged': ['crash-states', running],
   'a report that counts a repeat': ['crash-states', running],
   'a backup without the end of the journal': ['crash-states', backups],

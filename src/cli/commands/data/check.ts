@@ -6,7 +6,7 @@ const damagedExitCode = 9;
 export const command = defineCommand({
   summary: 'Check a data folder for damage',
   description: `Reads everything in the data folder of a service that is stopped, and names every file and place that is not as it was written: also old
-events and audit entries, which no start reads. Nothing is changed. Exit codes: 0 it is sound, 9 it is damaged, 5 the folder is in use: then stop the service,
+events and audit entries, which no start reads, and audit entries whose MAC is wrong though their checksum is right. Nothing is changed. Exit codes: 0 it is sound, 9 it is damaged or was tampered with, 5 the folder is in use: then stop the service,
 or check a restored backup.`,
   arguments: { folder: one('the data folder') },
   examples: [

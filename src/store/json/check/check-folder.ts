@@ -8,6 +8,7 @@ import type { PartContext } from '../parts.ts';
 import { readSecret } from '../secret.ts';
 import { checkDays } from './check-days.ts';
 import { checkJournal } from './check-journal.ts';
+import { checkTrail } from './check-trail.ts';
 import { type Finding, Findings } from './finding.ts';
 
 /**
@@ -20,11 +21,12 @@ export async function checkFolder(context: PartContext): Promise<Finding[]> {
   if (await isUnfinishedCopy(context, findings)) return findings.all;
   const manifest = await checkManifests(context, findings);
   if (!manifest) return findings.all;
-  await checkSecret(context, manifest, findings);
+  const secret = await checkSecret(context, manifest, findings);
   await checkDocuments(context, manifest, findings);
   await checkJournal(disk, directory, manifest, findings);
   for (const folder of ['events', 'audit'] as const) await checkDays(disk, directory, folder, manifest, findings);
-  if (!findings.hasDamage) await tryStart(context, manifest, findings);
+  if (secret && !findings.hasDamage) await checkTrail(context, manifest, secret, findings);
+  if (secret && !findings.hasDamage) await tryStart(context, manifest, secret, findings);
   return findings.all;
 }
 
@@ -64,10 +66,11 @@ async function readOne({ disk, directory }: PartContext, name: string, findings:
   });
 }
 
-async function checkSecret(context: PartContext, { secret }: ManifestData, findings: Findings): Promise<void> {
-  await readSecret(context, secret).catch((error: unknown) => {
+async function checkSecret(context: PartContext, { secret }: ManifestData, findings: Findings): Promise<Uint8Array | undefined> {
+  return readSecret(context, secret).catch((error: unknown) => {
     if (!(error instanceof SignageError)) throw error;
     findings.damage('secret', 'it is missing, or not what was written');
+    return undefined;
   });
 }
 
@@ -81,9 +84,9 @@ async function checkDocuments({ disk, directory }: PartContext, { documents }: M
   }
 }
 
-async function tryStart(context: PartContext, manifest: ManifestData, findings: Findings): Promise<void> {
+async function tryStart(context: PartContext, manifest: ManifestData, secret: Uint8Array, findings: Findings): Promise<void> {
   try {
-    await recoverParts(context, manifest);
+    await recoverParts(context, manifest, secret);
   } catch (error) {
     findings.damage('.', error instanceof SignageError ? error.message : `a start fails: ${(error as Error).message}`);
   }

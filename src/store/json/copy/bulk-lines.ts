@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../../domain/records.ts';
+import type { SealedEntry } from '../../audit/audit-chain.ts';
 import type { CopiedBatch } from '../../copy/transfer.ts';
 import { frameEntry } from '../audit-pages.ts';
 import { dayFile } from '../day-files.ts';
@@ -11,11 +11,11 @@ export function batchLine({ body, ...batch }: CopiedBatch): BulkLine {
 }
 
 /** Entries that come after `before` others, which end at `end`: numbered as if each had been a change of its own. No entry goes to a file before the newest. */
-export function auditLines(entries: readonly AuditEntry[], before: number, { file }: BulkEnd): BulkLine[] {
+export function auditLines(entries: readonly SealedEntry[], before: number, { file }: BulkEnd): BulkLine[] {
   let newest = file ?? '';
-  return entries.map((entry, place) => {
+  return entries.map(({ entry, link }, place) => {
     const own = dayFile(entry.at);
     if (own > newest) newest = own;
-    return { file: newest, bytes: frameEntry(before + place + 1, 0, entry) };
+    return { file: newest, bytes: frameEntry(before + place + 1, 0, entry, link) };
   });
 }

@@ -1,9 +1,9 @@
-import type { AuditEntry } from '../../../domain/records.ts';
+import type { SealedEntry } from '../../audit/audit-chain.ts';
 import type { CopiedBatch } from '../../copy/transfer.ts';
 import { damaged } from '../damage.ts';
 import { headOf } from '../event-record.ts';
 import { readFrames } from '../frame.ts';
-import { type JournalMark, SegmentReader } from '../journal-segments.ts';
+import { readTrail } from '../trail-reader.ts';
 import type { FolderState } from './folder-state.ts';
 
 interface LogLine {
@@ -14,7 +14,7 @@ interface LogLine {
 }
 
 /** All lines of a log's day files, each of them checked. */
-async function* linesOf(state: FolderState, log: 'events' | 'audit'): AsyncGenerator<LogLine> {
+async function* linesOf(state: FolderState, log: 'events'): AsyncGenerator<LogLine> {
   const { disk, directory } = state.context;
   const { names, end } = state.extent(log);
   for (const name of names) {
@@ -47,19 +47,10 @@ export async function countBatches(state: FolderState): Promise<number> {
   return 0;
 }
 
-/** All audit entries: those of the day files, then those that only the journal has. */
-export async function* auditOf(state: FolderState): AsyncGenerator<AuditEntry> {
-  for await (const { line } of linesOf(state, 'audit')) yield (JSON.parse(line.toString()) as { entry: AuditEntry }).entry;
-  yield* await pendingAudit(state);
-}
-
-async function pendingAudit({ context, manifest }: FolderState): Promise<AuditEntry[]> {
-  const { journal, audit } = manifest.marks as { journal?: JournalMark; audit?: { seq: number } };
-  const reader = new SegmentReader(context.disk, `${context.directory}/journal`, journal ?? { file: null, size: 0, seq: 0, at: 0 });
-  const pending: AuditEntry[] = [];
-  await reader.read(manifest.clean, ({ seq, ops }) => {
-    if (seq <= (audit?.seq ?? 0)) return;
-    for (const op of ops) if (op[0] === 'audit') pending.push(op[1]);
-  });
-  return pending;
+/** All audit entries, as they are kept. */
+export async function* auditOf({ context, manifest }: FolderState): AsyncGenerator<SealedEntry> {
+  const onDamage = (file: string, offset: number) => {
+    throw damaged(`${context.directory}/${file}`, 'a record is damaged', offset);
+  };
+  for await (const { entry, link } of readTrail(context, manifest, onDamage)) yield link === undefined ? { entry } : { entry, link };
 }

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
-import type { AuditEntry, Playlist, Rows, TableName } from '../../../domain/records.ts';
+import type { Playlist, Rows, TableName } from '../../../domain/records.ts';
 import type { ReportClock, ReportGroup } from '../../../domain/report.ts';
+import type { ChainState, SealedEntry } from '../../audit/audit-chain.ts';
 import { paged } from '../../copy/paged.ts';
 import {
   type CopiedBatch,
@@ -64,6 +65,10 @@ class FolderSource implements StoreSource {
     return { seq, receivedAt };
   }
 
+  get chain(): ChainState {
+    return this.#state.parts.chain.state;
+  }
+
   async count(section: Section): Promise<number> {
     if (section === 'batches') return countBatches(this.#state);
     let found = 0;
@@ -106,7 +111,7 @@ const readers: { [S in Section]: Reader<Records[S]> } = {
   mirrorPending: rowsOf('mirrorPending'),
   mirrorTargets: rowsOf('mirrorTargets'),
   batches: batchesOf as Reader<CopiedBatch>,
-  audit: fromFirst<AuditEntry>(auditOf),
+  audit: fromFirst<SealedEntry>(auditOf),
   idempotency: fromFirst(deviceKeys),
   impressions: fromFirst(impressions),
   marks: fromFirst(marks),

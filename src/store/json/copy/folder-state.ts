@@ -41,7 +41,7 @@ export class FolderState {
         `${directory} has an older format: start the service on it once, which brings it up to date.`,
       );
     const secret = await readSecret(context, manifest.secret);
-    const parts = await recoverParts(context, manifest);
+    const parts = await recoverParts(context, manifest, secret);
     // As before the last checkpoint of a stop: all documents that differ from those on the disk are named then.
     await parts.events.close();
     return new FolderState(context, manifest, secret, parts, (await parts.events.prepare()) as EventsMark);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../../domain/clock.ts';
-import type { AuditEntry, Rows, TableName } from '../../../domain/records.ts';
+import type { Rows, TableName } from '../../../domain/records.ts';
+import type { SealedEntry } from '../../audit/audit-chain.ts';
 import { newProgress } from '../../copy/copy-progress.ts';
 import type {
   CopiedBatch,
@@ -99,7 +100,7 @@ class FolderTarget implements StoreTarget {
   async #keep(section: Section, records: readonly unknown[]): Promise<void> {
     if (section === 'batches') await this.#logs?.events.append((records as readonly CopiedBatch[]).map(batchLine));
     else if (section === 'audit')
-      await this.#logs?.audit.append(auditLines(records as readonly AuditEntry[], this.done('audit'), this.#noted.logs.audit));
+      await this.#logs?.audit.append(auditLines(records as readonly SealedEntry[], this.done('audit'), this.#noted.logs.audit));
     else await this.#put(section as TableName, records as readonly Rows[TableName][]);
     if (this.#logs) this.#noted.logs = { events: this.#logs.events.end, audit: this.#logs.audit.end };
   }
@@ -178,12 +179,13 @@ class FolderTarget implements StoreTarget {
 
   async #writeManifest(): Promise<void> {
     const { disk, directory } = this.#context;
-    const { logs, logEnd, documents } = this.#noted;
+    const { logs, logEnd, chain, documents } = this.#noted;
     const entries = this.done('audit');
     const marks = {
       events: { ...logs.events, ...logEnd },
       audit: { ...logs.audit, seq: entries },
       journal: { file: null, size: 0, seq: entries, at: 0 },
+      ...(chain && { chain }),
     };
     await disk.syncDirectory(`${directory}/documents`);
     const manifest = await readManifest(disk, directory);

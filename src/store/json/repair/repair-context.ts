@@ -8,6 +8,8 @@ export interface RepairContext {
   /** On the same disk. */
   into: PartContext;
   log: RepairLog;
+  /** The secret is lost, and with it the key of all links of the audit trail: they go. */
+  dropsLinks?: boolean;
 }
 
 /** A file that is written from its beginning. */

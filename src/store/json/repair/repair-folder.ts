@@ -14,6 +14,7 @@ import { EventDocument, isEventDocument } from './event-documents.ts';
 import { guessManifest } from './guess-manifest.ts';
 import { type RepairContext, writeFile } from './repair-context.ts';
 import { salvageAudit } from './salvage-audit.ts';
+import { salvageChain } from './salvage-chain.ts';
 import { type DamagedDocument, salvageDocuments, writeDocument } from './salvage-documents.ts';
 import { type SalvagedEvents, salvageEvents } from './salvage-events.ts';
 import { type SalvagedJournal, salvageJournal } from './salvage-journal.ts';
@@ -24,12 +25,14 @@ const folders = ['documents', 'journal', 'events', 'audit'];
  * Writes a sound store into an empty folder: all that can be read of a damaged one, which stays as it is. The manifest comes last, so that what was cut short
  * is taken for no store. Throws `store_damaged` when there is nothing to go by.
  */
-export async function repairFolder(context: RepairContext, random: Random): Promise<void> {
-  const { into } = context;
-  const known = await salvageManifest(context);
-  const manifest = known ?? (await guessManifest(context));
+export async function repairFolder(given: RepairContext, random: Random): Promise<void> {
+  const { into } = given;
+  const known = await salvageManifest(given);
+  const manifest = known ?? (await guessManifest(given));
   for (const folder of folders) await into.disk.makeDirectory(`${into.directory}/${folder}`);
-  const secret = await salvageSecret(context, manifest, random);
+  const former = await salvageSecret(given, manifest);
+  const secret = await makeSecret(into, () => former ?? random(32));
+  const context = { ...given, dropsLinks: former === undefined };
   const { marks, epoch } = manifest;
   const { sound, damaged } = await salvageDocuments(context, manifest.documents);
   const journal = await salvageJournal(context, marks.journal as JournalMark | undefined, epoch);
@@ -43,9 +46,14 @@ export async function repairFolder(context: RepairContext, random: Random): Prom
   const repaired: ManifestData = {
     ...rest,
     ...{ clean: false, documents, secret: hexSum(secret) },
-    marks: { journal: journal.mark, ...(events.mark && { events: events.mark }), ...(audit && { audit }) },
+    marks: {
+      ...{ journal: journal.mark, ...(marks.chain !== undefined && former && { chain: marks.chain }) },
+      ...(events.mark && { events: events.mark }),
+      ...(audit && { audit }),
+    },
   };
-  const parts = await recoverParts(into, repaired);
+  repaired.marks.chain = await salvageChain(context, repaired, secret);
+  const parts = await recoverParts(into, repaired, secret);
   const seqs = new Map(damaged.map(({ name, entry }) => [name, entry.seq]));
   // Without a manifest nobody knows which documents there were: one that is missing may be lost.
   await amendRows(context, parts.state, journal, (name) => seqs.get(name) ?? (known ? undefined : 0), epoch);
@@ -68,19 +76,18 @@ async function salvageManifest({ from, log }: RepairContext): Promise<ManifestDa
   return undefined;
 }
 
-async function salvageSecret({ from, into, log }: RepairContext, { secret: sum }: ManifestData, random: Random): Promise<Uint8Array> {
-  const secret = await readSecret(from, sum).catch((error: unknown) => {
+async function salvageSecret({ from, log }: RepairContext, { secret: sum }: ManifestData): Promise<Uint8Array | undefined> {
+  return readSecret(from, sum).catch((error: unknown) => {
     if (!(error instanceof SignageError)) throw error;
     log.add(
       'secret',
-      'a new one was made: pairing codes that were not used yet, and repeats of a registration or key rotation, are refused from now on; TVs that are bound stay so',
+      'a new one was made: pairing codes that were not used yet, and repeats of a registration or key rotation, are refused from now on; TVs that are bound stay so; the chain of the audit trail begins anew',
       {
         lost: 1,
       },
     );
     return undefined;
   });
-  return makeSecret(into, () => secret ?? random(32));
 }
 
 /** What damaged documents can be made again from. */

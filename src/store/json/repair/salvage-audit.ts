@@ -1,4 +1,5 @@
-import { frameEntry, type PlacedEntry, placeOf } from '../audit-pages.ts';
+import type { SealedEntry } from '../../audit/audit-chain.ts';
+import { frameEntry, type PlacedEntry, placeOf, sealedOf } from '../audit-pages.ts';
 import { dayFile, type FilesMark, isDayFile } from '../day-files.ts';
 import { isWhole, readFrames } from '../frame.ts';
 import type { JournalRecord } from '../journal-segments.ts';
@@ -60,14 +61,14 @@ class AuditSalvage {
   async #copy(name: string, wanted: PlacedEntry[]): Promise<void> {
     const { from, log } = this.#context;
     for await (const { line, offset } of readFrames(from.disk, `${from.directory}/audit/${name}`)) {
-      const place = isWhole(line) ? placeOf(line) : undefined;
+      const place = isWhole(line) && sealedOf(line) ? placeOf(line) : undefined;
       if (!place || !isAfter(place, this.#last)) {
         log.add(`audit/${name}`, 'a damaged entry was left out', { offset });
         this.#damaged++;
         continue;
       }
       await this.#addBefore(place, wanted, name);
-      await this.#write(name, Buffer.concat([line, Buffer.of(0x0a)]), place);
+      await this.#write(name, this.#context.dropsLinks ? withoutLink(line, place) : Buffer.concat([line, Buffer.of(0x0a)]), place);
     }
   }
 
@@ -111,11 +112,15 @@ function entriesOf(records: readonly JournalRecord[]): PlacedEntry[] {
   let newest = '';
   return records.flatMap(({ seq, ops }) =>
     ops
-      .flatMap((op) => (op[0] === 'audit' ? [op[1]] : []))
-      .map((entry, n) => {
+      .flatMap((op): SealedEntry[] => (op[0] === 'audit' ? [{ entry: op[1], ...(op[2] && { link: op[2] }) }] : []))
+      .map(({ entry, link }, n) => {
         const file = dayFile(entry.at);
         if (file > newest) newest = file;
-        return { seq, n, file: newest, bytes: frameEntry(seq, n, entry) };
+        return { seq, n, file: newest, bytes: frameEntry(seq, n, entry, link) };
       }),
   );
+}
+
+function withoutLink(line: Buffer, { seq, n }: { seq: number; n: number }): Buffer {
+  return frameEntry(seq, n, (sealedOf(line) as SealedEntry).entry);
 }

@@ -43,7 +43,7 @@ export async function salvageJournal(context: RepairContext, given: JournalMark 
   return { records, hasGap: hasGap || lost > 0, isComplete, mark, end };
 }
 
-async function readRecords({ from, log }: RepairContext, mark: JournalMark): Promise<JournalRecord[]> {
+async function readRecords({ from, log, dropsLinks }: RepairContext, mark: JournalMark): Promise<JournalRecord[]> {
   const records: JournalRecord[] = [];
   const folder = `${from.directory}/journal`;
   const segments = await segmentsFrom(from.disk, folder, null);
@@ -54,8 +54,14 @@ async function readRecords({ from, log }: RepairContext, mark: JournalMark): Pro
     for await (const { line, offset } of readFrames(from.disk, `${folder}/${segment}`)) {
       const head = isWhole(line) ? recordHead(line) : undefined;
       if (!head) log.add(`journal/${segment}`, 'a damaged record was left out', { offset });
-      else if (head.seq > (records.at(-1)?.seq ?? 0)) records.push(JSON.parse(line.toString()) as JournalRecord);
+      else if (head.seq > (records.at(-1)?.seq ?? 0)) records.push(recordOf(line, dropsLinks));
     }
   }
   return records;
+}
+
+function recordOf(line: Buffer, dropsLinks = false): JournalRecord {
+  const record = JSON.parse(line.toString()) as JournalRecord;
+  if (!dropsLinks) return record;
+  return { ...record, ops: record.ops.map((op) => (op[0] === 'audit' ? [op[0], op[1]] : op)) };
 }

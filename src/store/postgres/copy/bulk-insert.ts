@@ -1,7 +1,8 @@
 import { dayMs } from '../../../domain/clock.ts';
-import type { AuditEntry } from '../../../domain/records.ts';
+import type { SealedEntry } from '../../audit/audit-chain.ts';
 import type { CopiedBatch, CopiedImpressions, CopiedMarks, DeviceKeys } from '../../copy/transfer.ts';
 import type { Ask } from '../ask.ts';
+import { auditColumns } from '../change-steps.ts';
 import { keptText, type Shape } from '../columns.ts';
 
 /** Puts batches into the log as they were, and makes the partitions of their days; `days` has those that are made. Their counts are in the roll-ups already. */
@@ -69,15 +70,13 @@ export async function putRows(ask: Ask, { name, columns }: Shape, rows: readonly
 }
 
 /** Adds entries to the audit trail, in their order. */
-export async function putAudit(ask: Ask, entries: readonly AuditEntry[]): Promise<void> {
-  const rows = entries.map((entry) => {
-    const { at, tenantId, action, subject, venueIds = [] } = entry;
-    return { at, tenant: tenantId ?? '', action: keptText(action), subject: subject.id, venues: venueIds, entry: JSON.stringify(entry) };
-  });
+export async function putAudit(ask: Ask, entries: readonly SealedEntry[]): Promise<void> {
+  const rows = entries.map(({ entry, link }) => ({ ...auditColumns(entry), writer: link?.writer, link: link?.seq, mac: link?.mac }));
   await ask(insertAudit, [JSON.stringify(rows)]);
 }
 
-const insertAudit = `INSERT INTO signage.audit (at, tenant_id, action, subject_id, venue_ids, entry)
-  SELECT at, tenant, action, subject, venues, entry FROM ROWS FROM (
-    json_to_recordset($1::text::json) AS (at bigint, tenant text, action text, subject text, venues text[], entry text)
+const insertAudit = `INSERT INTO signage.audit (at, tenant_id, action, subject_id, venue_ids, entry, writer, link, mac)
+  SELECT at, tenant_id, action, subject_id, venue_ids, entry, writer, link, mac FROM ROWS FROM (
+    json_to_recordset($1::text::json)
+      AS (at bigint, tenant_id text, action text, subject_id text, venue_ids text[], entry text, writer text, link bigint, mac text)
   ) WITH ORDINALITY AS e ORDER BY ordinality`;

@@ -1,7 +1,9 @@
 import { SignageError } from '../../../domain/error.ts';
 import { publicUrl } from '../../../domain/store-url.ts';
+import type { ChainState } from '../../audit/audit-chain.ts';
 import { unfinished } from '../../copy/copy-progress.ts';
 import type { LogEnd, Records, Section, StoreSource } from '../../copy/transfer.ts';
+import { readChain } from '../audit-chain.ts';
 import { Database } from '../database.ts';
 import { migrate } from '../migrate.ts';
 import { Rollups } from '../rollups.ts';
@@ -55,18 +57,25 @@ export async function databaseSource(session: CopySession, close: () => Promise<
     `SELECT secret, seq, received_at, (SELECT coalesce(max(a.seq), 0) FROM signage.audit a) AS entries
       FROM signage.server, signage.log_head`,
   );
-  return new DatabaseSource(session, server as Server, close);
+  return new DatabaseSource(session, server as Server, await readChain(session.ask), close);
 }
 
 class DatabaseSource implements StoreSource {
   readonly secret: Uint8Array;
   readonly logEnd: LogEnd;
+  readonly chain: ChainState;
   readonly state: string;
   readonly close: () => Promise<void>;
   readonly #session: CopySession;
 
-  constructor(session: CopySession, { secret, seq, received_at: receivedAt, entries }: Server, close: () => Promise<void>) {
+  constructor(
+    session: CopySession,
+    { secret, seq, received_at: receivedAt, entries }: Server,
+    chain: ChainState,
+    close: () => Promise<void>,
+  ) {
     this.#session = session;
+    this.chain = chain;
     this.secret = Buffer.from(secret, 'hex');
     this.logEnd = { seq, receivedAt };
     // Nearly every change of a row leaves an entry; what does not is found by the comparison at the end.

@@ -1,5 +1,6 @@
-import type { AuditEntry, Rows, TableName } from '../../../domain/records.ts';
+import type { Rows, TableName } from '../../../domain/records.ts';
 import { publicUrl } from '../../../domain/store-url.ts';
+import type { SealedEntry } from '../../audit/audit-chain.ts';
 import { type CopyProgress, newProgress, notEmpty, requireSameOrigin } from '../../copy/copy-progress.ts';
 import type {
   CopiedBatch,
@@ -12,6 +13,7 @@ import type {
   StoreTarget,
 } from '../../copy/transfer.ts';
 import { tableNames } from '../../tables.ts';
+import { putChain } from '../audit-chain.ts';
 import { shapes } from '../columns.ts';
 import { migrate } from '../migrate.ts';
 import { putAudit, putBatches, putImpressions, putKeys, putMarks, putRows } from './bulk-insert.ts';
@@ -117,13 +119,15 @@ class DatabaseTarget implements StoreTarget {
     else if (section === 'idempotency') await putKeys(ask, records as readonly DeviceKeys[]);
     else if (section === 'impressions') await putImpressions(ask, records as readonly CopiedImpressions[]);
     else if (section === 'marks') await putMarks(ask, records as readonly CopiedMarks[]);
-    else if (section === 'audit') await putAudit(ask, records as readonly AuditEntry[]);
+    else if (section === 'audit') await putAudit(ask, records as readonly SealedEntry[]);
     else await putRows(ask, shapes[section], records as readonly Rows[TableName][]);
   }
 
   /** The log goes on where that of the source ends, and all of it is in the roll-ups. */
   async finish(): Promise<void> {
-    const { seq, receivedAt } = this.#noted.logEnd;
+    const { logEnd, chain } = this.#noted;
+    const { seq, receivedAt } = logEnd;
+    if (chain) await putChain(this.#session.ask, chain);
     for (const name of ['log_head', 'rollup_mark']) {
       await this.#session.ask(`UPDATE signage.${name} SET received_at = $1, seq = $2`, [receivedAt, seq]);
     }

@@ -1,5 +1,6 @@
 import type { CopiedBatch, CopiedImpressions, CopiedMarks, DeviceKeys, Records, Section } from '../../copy/transfer.ts';
 import { tableNames } from '../../tables.ts';
+import { sealedRow } from '../audit-trail.ts';
 import { shapes } from '../columns.ts';
 
 /** How a section is read. */
@@ -37,7 +38,12 @@ export const sectionReadings = {
     pageRows: 50,
     recordOf: (row: CopiedBatch) => row,
   },
-  audit: { select: 'SELECT entry AS text FROM signage.audit ORDER BY seq', count: countOf('audit'), pageRows: 500, recordOf: parsed },
+  audit: {
+    select: 'SELECT seq, entry, writer, link, mac FROM signage.audit ORDER BY seq',
+    count: countOf('audit'),
+    pageRows: 500,
+    recordOf: sealedRow,
+  },
   idempotency: {
     select: `SELECT device_id AS "deviceId", string_agg(key || ' ' || sent, ',' ORDER BY n) AS keys
       FROM signage.batch_keys GROUP BY device_id ORDER BY device_id`,

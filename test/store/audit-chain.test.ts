@@ -1,0 +1,398 @@
+import { createHmac } from 'node:crypto';
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { dayMs } from '../../src/domain/clock.ts';
+import { checkStore } from '../../src/store/check.ts';
+import { copyStore } from '../../src/store/copy/copy-store.ts';
+import { frame } from '../../src/store/json/frame.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import { verifyAudit } from '../../src/store/verify-audit.ts';
+import { inDatabase } from '../support/in-database.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { auditRow, tenantRow } from './sample-rows.ts';
+
+type Line = { entry: Record<string, unknown>; link?: { writer: string; seq: number; mac: string } };
+
+/** A kind of store, and how someone with access to its disk, but without the secret, changes the trail. */
+interface Kind {
+  place(): Promise<string>;
+  /** Rewrites all entries, with right checksums. */
+  rewrite(place: string, how: (lines: Line[]) => Line[]): Promise<void>;
+  /** Names another entry as the last one; the signature stays what it was. */
+  forgeHead(place: string, link: NonNullable<Line['link']>): Promise<void>;
+  /** Puts garbage in the place of the third entry, with a right checksum. */
+  spoil(place: string, text: string): Promise<void>;
+}
+
+async function changeManifest(place: string, how: (marks: Record<string, Record<string, object>>) => void): Promise<void> {
+  const { crc: _crc, ...manifest } = JSON.parse(await readFile(join(place, 'manifest.json'), 'utf8'));
+  how(manifest.marks);
+  const bytes = frame(JSON.stringify(manifest).slice(1));
+  for (const file of ['manifest.json', 'manifest.copy.json']) await writeFile(join(place, file), bytes);
+}
+
+const folders: Kind = {
+  place: async () => join(await temporaryFolder(), 'data'),
+  async rewrite(place, how) {
+    const [name = ''] = (await readdir(join(place, 'audit'))).sort();
+    const path = join(place, 'audit', name);
+    const before = await readFile(path, 'utf8');
+    const lines = before
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const places = lines.map(({ seq, n }) => ({ seq, n }));
+    const texts = how(lines).map(({ entry, link }, at) => {
+      const { seq, n } = places[at] ?? { ...places.at(-1), n: at };
+      return frame(`"seq":${seq},"n":${n},"entry":${JSON.stringify(entry)}${link ? `,"link":${JSON.stringify(link)}` : ''}}`);
+    });
+    await writeFile(path, Buffer.concat(texts));
+    const size = Buffer.concat(texts).length;
+    await changeManifest(place, ({ audit }) => {
+      if (audit?.file !== (name as never)) Object.assign(audit?.files ?? {}, { [name]: size });
+      else Object.assign(audit, { size, seq: places[texts.length - 1]?.seq ?? places.at(-1)?.seq });
+    });
+  },
+  forgeHead: (place, link) => changeManifest(place, ({ chain }) => void Object.assign(chain?.head ?? {}, link)),
+  async spoil(place, text) {
+    const [name = ''] = await readdir(join(place, 'audit'));
+    const path = join(place, 'audit', name);
+    const lines = (await readFile(path, 'utf8')).split('\n');
+    const { seq, n } = JSON.parse(lines[2] ?? '');
+    lines[2] = frame(`"seq":${seq},"n":${n},"entry":${text}}`).toString().trimEnd();
+    await writeFile(path, lines.join('\n'));
+    await changeManifest(place, ({ audit }) => void Object.assign(audit ?? {}, { size: Buffer.byteLength(lines.join('\n')) }));
+  },
+};
+
+const databases: Kind = {
+  place: freshDatabase,
+  async rewrite(place, how) {
+    await inDatabase(place, async (sql) => {
+      const rows = await sql('SELECT * FROM signage.audit ORDER BY seq');
+      const lines = rows.map((row) => {
+        const { writer, link, mac } = row;
+        return {
+          entry: JSON.parse(String(row.entry)),
+          ...(writer !== null && { link: { writer: String(writer), seq: Number(link), mac: String(mac) } }),
+        };
+      });
+      await sql('DELETE FROM signage.audit');
+      for (const { entry, link } of how(lines as Line[])) {
+        const text = (value: unknown) => (value === undefined ? 'NULL' : `'${String(value)}'`);
+        await sql(`INSERT INTO signage.audit (at, tenant_id, action, subject_id, venue_ids, entry, writer, link, mac) VALUES (${entry.at},
+          ${text(entry.tenantId ?? '')}, ${text(entry.action)}, ${text((entry.subject as { id: string }).id)}, '{}', ${text(JSON.stringify(entry))},
+          ${text(link?.writer)}, ${link?.seq ?? 'NULL'}, ${text(link?.mac)})`);
+      }
+    });
+  },
+  async forgeHead(place, { writer, seq, mac }) {
+    await inDatabase(place, (sql) =>
+      sql(`UPDATE signage.audit_chain SET head_writer = '${writer}', head_link = ${seq}, head_mac = '${mac}'`),
+    );
+  },
+  async spoil(place, text) {
+    await inDatabase(place, (sql) => sql(`UPDATE signage.audit SET entry = '${text}' WHERE link = 3`));
+  },
+};
+
+async function within<T>(place: string, clock: ManualClock, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore(place, { clock });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Writes entries in changes of one to three. */
+async function write(store: Store, clock: ManualClock, from: number, to: number): Promise<void> {
+  for (let number = from; number <= to; number++) {
+    await store.write(async (tx) => {
+      await tx.put('tenants', tenantRow(1));
+      for (const end = Math.min(to, number + (number % 3)); number <= end; number++) await tx.audit(auditRow(number, { at: clock.now() }));
+      number--;
+    });
+  }
+}
+
+async function store(kind: Kind, entries = 10) {
+  const clock = new ManualClock();
+  const place = await kind.place();
+  await within(place, clock, async (opened) => {
+    await opened.write((tx) => tx.put('tenants', tenantRow(1)));
+    await write(opened, clock, 1, entries);
+  });
+  return { clock, place };
+}
+
+const damages = async (place: string, kept?: Parameters<typeof verifyAudit>[1]) =>
+  (await verifyAudit(place, kept)).findings.filter(({ level }) => level === 'damage').map(({ sequence, what }) => [sequence, what]);
+const headOf = async (place: string) => {
+  const { head } = (await verifyAudit(place)).summary;
+  if (!head) throw new Error('there is no head');
+  return head;
+};
+
+/** By someone who has seen every MAC, and guesses at the key. */
+const forged = (seq: number) => createHmac('sha256', 'a guess').update(String(seq)).digest('hex');
+
+describe.each([
+  ['a data folder', folders],
+  ['a database', databases],
+])('the audit trail of %s', (_, kind) => {
+  it('verifies, across starts, and says how many entries there are and where it ends', async () => {
+    const { clock, place } = await store(kind);
+    expect((await verifyAudit(place)).summary).toMatchObject({ entries: 10, unlinked: 0, first: { sequence: 1 }, head: { sequence: 10 } });
+    await within(place, clock, (opened) => write(opened, clock, 11, 15));
+    const { findings, summary } = await verifyAudit(place);
+    expect(findings).toEqual([]);
+    expect(summary).toMatchObject({ entries: 15, head: { sequence: 15, writer: summary.first?.writer } });
+  });
+
+  it('shows no link to readers', async () => {
+    const { clock, place } = await store(kind, 2);
+    const { items } = await within(place, clock, (opened) => opened.audit({ tenantIds: [auditRow(1).tenantId], limit: 5 }));
+    expect(items).toEqual([2, 1].map((number) => auditRow(number, { at: clock.now() })));
+  });
+
+  it.each<[string, (lines: Line[]) => Line[], [number | null, string][]]>([
+    [
+      'changed',
+      (lines) => lines.map((line, n) => (n === 4 ? { ...line, entry: { ...line.entry, action: 'screen.delete' } } : line)),
+      [[5, 'is not what was written']],
+    ],
+    ['dropped', (lines) => lines.toSpliced(4, 1), [[6, 'before it, entry 5 is missing']]],
+    [
+      'swapped',
+      (lines) => lines.with(4, lines[5] as Line).with(5, lines[4] as Line),
+      [
+        [6, 'entry 5 is missing'],
+        [5, 'not in its place'],
+      ],
+    ],
+    ['repeated', (lines) => lines.toSpliced(5, 0, lines[2] as Line), [[3, 'not in its place']]],
+    [
+      'inserted without a MAC',
+      (lines) => lines.toSpliced(5, 0, { entry: auditRow(99, { at: lines[5]?.entry.at as number }) as never }),
+      [[null, 'carries no MAC']],
+    ],
+    [
+      'inserted with a forged MAC',
+      (lines) =>
+        lines.toSpliced(5, 5, {
+          entry: auditRow(99, { at: lines[5]?.entry.at as number }) as never,
+          link: { writer: lines[0]?.link?.writer ?? '', seq: 6, mac: forged(6) },
+        }),
+      [
+        [6, 'is not what was written'],
+        [10, 'entries 7 to 10 are missing'],
+      ],
+    ],
+    ['cut off at the end', (lines) => lines.slice(0, 7), [[10, 'the end of the trail is missing: entries 8 to 10 are missing']]],
+    ['cut off at the beginning', (lines) => lines.slice(3), [[4, 'before it, entries 1 to 3 are missing']]],
+    [
+      'stripped of the first MACs',
+      (lines) => lines.map(({ entry, link }, n) => (n < 3 || !link ? { entry } : { entry, link })),
+      [[4, 'before it, entries 1 to 3 are missing']],
+    ],
+    ['stripped of all MACs', (lines) => lines.map(({ entry }) => ({ entry })), [[10, 'entries 1 to 10 are missing']]],
+  ])('names the place of an entry that was %s', async (_what, how, expected) => {
+    const { place } = await store(kind);
+    await kind.rewrite(place, (lines) => lines);
+    expect(await damages(place)).toEqual([]);
+    await kind.rewrite(place, how);
+    expect(await damages(place)).toEqual(expected.map(([sequence, what]) => [sequence, expect.stringContaining(what)]));
+    if (kind === folders)
+      expect((await checkStore(place)).filter(({ level }) => level === 'damage').map(({ what }) => what)).toEqual(
+        expected.map(([, what]) => expect.stringContaining(what)),
+      );
+  });
+
+  it('verifies after retention has dropped whole days, and misses what others drop', async () => {
+    const { clock, place } = await store(kind, 4);
+    await within(place, clock, async (opened) => {
+      for (const day of [1, 2, 3]) {
+        clock.advance(dayMs);
+        await write(opened, clock, day * 10, day * 10 + 3);
+      }
+      await opened.dropBefore(clock.now() - dayMs);
+    });
+    expect(await damages(place)).toEqual([]);
+    expect((await verifyAudit(place)).summary).toMatchObject({ entries: 8, first: { sequence: 9 }, head: { sequence: 16 } });
+    await within(place, clock, async (opened) => {
+      clock.advance(dayMs);
+      await write(opened, clock, 40, 41);
+    });
+    expect(await damages(place)).toEqual([]);
+    await kind.rewrite(place, (lines) => lines.slice(2));
+    expect((await damages(place))[0]).toEqual([11, expect.stringContaining('entries 9 to 10 are missing')]);
+  });
+
+  it('goes on verifying when retention has dropped everything', async () => {
+    const { clock, place } = await store(kind, 4);
+    await within(place, clock, async (opened) => {
+      clock.advance(3 * dayMs);
+      await opened.dropBefore(clock.now());
+    });
+    expect(await verifyAudit(place)).toMatchObject({ findings: [], summary: { entries: 0, head: null } });
+    await within(place, clock, (opened) => write(opened, clock, 5, 6));
+    expect(await verifyAudit(place)).toMatchObject({ findings: [], summary: { entries: 2, first: { sequence: 5 } } });
+  });
+
+  it('does not sign for entries that were changed before retention drops them', async () => {
+    const { clock, place } = await store(kind, 4);
+    await within(place, clock, async (opened) => {
+      clock.advance(3 * dayMs);
+      await write(opened, clock, 5, 6);
+    });
+    await kind.rewrite(place, (lines) =>
+      lines.map((line, n) => (n === 1 ? { ...line, entry: { ...line.entry, action: 'venue.delete' } } : line)),
+    );
+    await within(place, clock, (opened) => opened.dropBefore(clock.now()));
+    expect(await damages(place)).toEqual([[5, expect.stringContaining('entries 1 to 4 are missing')]]);
+  });
+
+  it('goes on missing what was cut off when somebody names an earlier entry as the last one, and the service goes on from there', async () => {
+    const { clock, place } = await store(kind);
+    let left: Line[] = [];
+    await kind.rewrite(place, (lines) => (left = lines.slice(0, 7)));
+    await kind.forgeHead(place, left.at(-1)?.link as NonNullable<Line['link']>);
+    expect((await damages(place)).length).toBeGreaterThan(0);
+    await within(place, clock, (opened) => write(opened, clock, 20, 22));
+    expect(await damages(place)).toEqual([[9, expect.stringContaining('entry 8 is missing')]]);
+  });
+
+  it.each(['null', '7', 'garbage', '{}', `${'['.repeat(20_000)}${']'.repeat(20_000)}`])(
+    'names an entry that was replaced by %.20s, and retention goes on',
+    async (text) => {
+      const { clock, place } = await store(kind);
+      await kind.spoil(place, text);
+      expect((await damages(place)).length).toBeGreaterThan(0);
+      await within(place, clock, async (opened) => {
+        clock.advance(3 * dayMs);
+        await opened.dropBefore(clock.now());
+        await write(opened, clock, 20, 22);
+      });
+      expect(await damages(place)).toEqual([[11, expect.stringContaining('entries 1 to 10 are missing')]]);
+    },
+  );
+
+  it('leaves no gap where changes fail', async () => {
+    const { clock, place } = await store(kind, 3);
+    await within(place, clock, async (opened) => {
+      const failing = opened.write(async (tx) => {
+        await tx.audit(auditRow(50, { at: clock.now() }));
+        throw new Error('thought better of it');
+      });
+      const racing = [60, 61, 62, 63, 64, 65].map((number) =>
+        opened.write(async (tx) => {
+          const row = await tx.get('tenants', tenantRow(1).id);
+          await tx.put('tenants', { ...tenantRow(1), updatedAt: (row?.updatedAt ?? 0) + 1 });
+          await tx.audit(auditRow(number, { at: clock.now() }));
+        }),
+      );
+      await expect(failing).rejects.toThrow('better');
+      await Promise.all(racing);
+    });
+    expect(await verifyAudit(place)).toMatchObject({ findings: [], summary: { entries: 9, head: { sequence: 9 } } });
+  });
+
+  it('tells by a kept head that the end was cut off with the signed head, as by an older backup', async () => {
+    const { clock, place } = await store(kind, 4);
+    const older = await headOf(place);
+    const copied = await kind.place();
+    await copyStore(place, copied, { clock });
+    await within(place, clock, (opened) => write(opened, clock, 5, 9));
+    const newer = await headOf(place);
+    expect(await damages(place, older)).toEqual([]);
+    expect(await damages(place, newer)).toEqual([]);
+    expect(await damages(copied, older)).toEqual([]);
+    expect(await damages(copied)).toEqual([]);
+    expect(await damages(copied, newer)).toEqual([[9, expect.stringContaining('entries 5 to 9 are missing')]]);
+    await within(copied, clock, (opened) => write(opened, clock, 5, 12));
+    expect(await damages(copied)).toEqual([]);
+    expect(await damages(copied, newer)).toEqual([[9, expect.stringContaining('written anew')]]);
+  });
+});
+
+describe('the audit trail', () => {
+  it('survives copies from a folder to a database and back, and goes on with a writer of its own', async () => {
+    const { clock, place } = await store(folders, 5);
+    const [database, back] = [await databases.place(), await folders.place()];
+    await copyStore(place, database, { clock });
+    await within(database, clock, (opened) => write(opened, clock, 6, 8));
+    await copyStore(database, back, { clock });
+    await within(back, clock, (opened) => write(opened, clock, 9, 10));
+    for (const [one, entries] of [
+      [place, 5],
+      [database, 8],
+      [back, 10],
+    ] as const)
+      expect(await verifyAudit(one)).toMatchObject({ findings: [], summary: { entries, head: { sequence: entries } } });
+    expect(new Set([(await headOf(place)).writer, (await headOf(database)).writer, (await headOf(back)).writer]).size).toBe(3);
+  });
+
+  it('is one chain over all instances on a database, however they race, and one of them crashes', async () => {
+    const place = await databases.place();
+    const clock = new ManualClock();
+    const instances = await Promise.all([1, 2, 3].map(() => openStore(place, { clock })));
+    await Promise.all(
+      instances.flatMap((one, at) =>
+        Array.from({ length: 20 }, (_, n) => one.write((tx) => tx.audit(auditRow(at * 100 + n, { at: clock.now() })))),
+      ),
+    );
+    expect(await verifyAudit(place)).toMatchObject({ findings: [], summary: { entries: 60, head: { sequence: 60 } } });
+    await Promise.all(instances.map((one) => one.close()));
+  });
+
+  it('finds columns that hide an entry from its readers', async () => {
+    const { place } = await store(databases);
+    await inDatabase(place, (sql) => sql(`UPDATE signage.audit SET tenant_id = 'none' WHERE link = 3`));
+    expect(await damages(place)).toEqual([[3, expect.stringContaining('tenant_id')]]);
+  });
+
+  it('links the entries of instances of the version before, once one of this version has started', async () => {
+    const { clock, place } = await store(databases, 3);
+    const old = JSON.stringify([
+      [
+        {
+          what: 'audit',
+          columns: {
+            at: clock.now(),
+            tenant_id: auditRow(1).tenantId,
+            action: 'venue.create',
+            subject_id: auditRow(4).subject.id,
+            venue_ids: [],
+            entry: JSON.stringify(auditRow(4, { at: clock.now() })),
+          },
+        },
+      ],
+    ]);
+    await inDatabase(place, (sql) => sql(`SELECT signage.make_changes('${old}')`));
+    expect(await verifyAudit(place)).toMatchObject({ findings: [], summary: { entries: 4, head: { sequence: 4 } } });
+  });
+
+  it('begins after the entries of earlier versions, which stay readable', async () => {
+    const [folder, database] = [await folders.place(), await databases.place()];
+    await cp(fileURLToPath(new URL('../../fixtures/data-v1/data', import.meta.url)), folder, { recursive: true });
+    const clock = new ManualClock(Date.UTC(2030, 0));
+    await within(folder, clock, (opened) => write(opened, clock, 1, 2));
+    const { findings, summary } = await verifyAudit(folder);
+    expect(findings).toEqual([]);
+    expect(summary).toMatchObject({ entries: summary.unlinked + 2, first: { sequence: 1 }, head: { sequence: 2 } });
+    expect(summary.unlinked).toBeGreaterThan(0);
+    await copyStore(folder, database, { clock });
+    await within(database, clock, (opened) => write(opened, clock, 3, 4));
+    expect(await verifyAudit(database)).toMatchObject({ findings: [], summary: { unlinked: summary.unlinked, head: { sequence: 4 } } });
+    await databases.rewrite(database, (lines) =>
+      lines.map(({ entry, link }) => (link?.seq === 1 ? { entry } : { entry, ...(link && { link }) })),
+    );
+    expect(await damages(database)).toEqual([[2, expect.stringContaining('before it, entry 1 is missing')]]);
+  });
+});
