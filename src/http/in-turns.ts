@@ -7,7 +7,10 @@ interface InTurnsOptions<R> {
   begin(request: R): void;
   /** What need not wait. */
   isUrgent(request: R): boolean;
-  /** When so many wait, each that comes begins the one that has waited longest: clients that send one after the other, and read no answers, shall not fill the memory. */
+  /**
+   * When so many wait, each that comes begins the one that has waited longest. Connections that come
+   * and go faster than requests begin would otherwise fill the memory.
+   */
   mostWaiting: number;
   /** Milliseconds. */
   now?: () => number;
