@@ -7,7 +7,10 @@ interface InTurnsOptions<R> {
   begin(request: R): void;
   /** What need not wait. */
   isUrgent(request: R): boolean;
-  /** When so many wait, each that comes begins the one that has waited longest: clients that send one after the other, and read no answers, shall not fill the memory. */
+  /**
+   * When so many wait, each that comes begins the one that has waited longest. Connections that come
+   * and go faster than requests begin would otherwise fill the memory.
+   */
   mostWaiting: number;
   /** So long may requests be begun in one turn of the event loop. Default: 5. */
   turnMs?: number;

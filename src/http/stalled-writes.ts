@@ -2,8 +2,8 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 
-/** Number of periods in a limit. A connection is cut up to one period late. */
-const periods = 4;
+/** Number of periods in a limit. A connection is cut up to one period late. No period may be as long as idle connections are kept alive. */
+const periods = 15;
 
 interface StalledWritesOptions {
   /** Milliseconds without progress. */
@@ -22,12 +22,13 @@ const tlsBytesPerLimit = 64 * 1024;
  * period as long as the limit, a connection could last for twice the limit.
  */
 export function cutStalledWrites(server: Server, { limitMs, inProgress }: StalledWritesOptions): void {
+  const lookMs = limitMs / periods;
   const stalls = new WeakMap<Socket, { quietMs: number; seenMs: number }>();
 
-  server.setTimeout(limitMs / periods, (socket) => {
-    // A connection that is kept alive for further requests, and gets none.
-    if (!inProgress(socket)) return void socket.destroy();
-    // The response is not ready. Its next write starts the period again.
+  server.setTimeout(lookMs, (socket) => {
+    // Node sets another period after a response: the connection is kept alive for so long.
+    if (!inProgress(socket) && socket.timeout !== lookMs) return void socket.destroy();
+    // Nothing is to be sent. The next read or write starts the period again.
     if (socket.writableLength === 0) return;
     const periodMs = socket.timeout ?? 0;
     const nowMs = performance.now();

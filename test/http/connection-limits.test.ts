@@ -129,6 +129,16 @@ describe.each([false, true])('a client that takes nothing of a response (TLS: %s
   });
 });
 
+describe('a connection without a request', () => {
+  it('is told 408 when its time is over, and not closed before', async () => {
+    const limits = { headersTimeout: 300, requestTimeout: 300, connectionsCheckingInterval: 20, stalledWriteTimeout: 60 };
+    const { port } = await start({ fetch: () => new Response('done'), limits });
+    const socket = await open(port);
+    const [chunk] = await once(socket.setEncoding('latin1'), 'data');
+    expect(chunk).toMatch(/^HTTP\/1\.1 408/);
+  });
+});
+
 describe('close', () => {
   it('cuts off silent connections, half requests and responses that nobody reads after its limit', async () => {
     const { port, close } = await start({ fetch: () => new Response(new Uint8Array(largeBytes)), limits: { closeTimeout: 200 } });
