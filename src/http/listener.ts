@@ -56,7 +56,7 @@ const mostConnections = 20_000;
 const backlog = 4096;
 const graceMs = 10 * secondMs;
 const sweepMs = 20;
-/** Of each turn of the event loop, what strangers get: one or two requests. With 1 ms, three times as many went ahead of a TV. */
+/** Of each turn of the event loop, what strangers get: one or two requests. The fewer, the sooner the next TV is heard. */
 const strangersTurnMs = 0.25;
 /** So often one probe goes ahead of all that wait; others wait with strangers. */
 const probeEveryMs = 5;
