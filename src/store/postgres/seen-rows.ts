@@ -11,7 +11,7 @@ export interface Seen {
 /** Look-ups of one kind that are under way at a time, and what one statement asks for. */
 export const lookUps = { lanes: 2, most: 200 };
 /** The same for credentials that were not found before: few, for all that share a statement are answered in one turn of the event loop. */
-export const strangersLookUps = { lanes: 1, most: 16 };
+export const strangersLookUps = { lanes: 1, most: 8 };
 
 /** Looks rows up by a column; those who ask for the same column at about the same moment share a statement. */
 export class SeenRows {

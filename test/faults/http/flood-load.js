@@ -1,4 +1,5 @@
-// One TV, and a flood beside it that needs no credential, from a process of their own: prints what the TV's requests took, in milliseconds.
+// One TV, and a flood beside it that needs no credential, from a process of their own: prints what the TV's requests took, in milliseconds,
+// and how many answers of the flood came before each of its own.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -62,6 +63,7 @@ class Line {
 }
 
 const statuses = {};
+let answered = 0;
 let isOver = false;
 
 async function sendFlood() {
@@ -75,6 +77,7 @@ async function sendFlood() {
     for (; sent < due && free.length > 0; sent++) {
       const line = free.pop();
       line.send(texts[sent % texts.length]).then((status) => {
+        answered++;
         statuses[status] = (statuses[status] ?? 0) + 1;
         if (status !== 0) free.push(line);
       });
@@ -92,22 +95,27 @@ async function beTv() {
   const path = `/devices/${aim.screenId}`;
   const asked = [request('GET', `${path}/playlist`, aim), request('POST', `${path}/events`, { ...aim, body })];
   const tookMs = [];
+  const ahead = [];
   const wrong = {};
   const startedMs = performance.now();
   const endMs = startedMs + warmUpMs + seconds * 1000;
   for (let n = 0; performance.now() < endMs; n++) {
     const sentMs = performance.now();
+    const before = answered;
     const status = await line.send(asked[n % 2]);
     if (status !== 200 && status !== 202) wrong[status] = (wrong[status] ?? 0) + 1;
-    else if (sentMs - startedMs > warmUpMs) tookMs.push(performance.now() - sentMs);
+    else if (sentMs - startedMs > warmUpMs) {
+      tookMs.push(performance.now() - sentMs);
+      ahead.push(answered - before);
+    }
     await sleep(1000 / tvPerSecond);
   }
   isOver = true;
   line.close();
-  return { tookMs, wrong };
+  return { tookMs, ahead, wrong };
 }
 
 const flooding = flood ? sendFlood() : undefined;
-const { tookMs, wrong } = await beTv();
+const { tookMs, ahead, wrong } = await beTv();
 await flooding;
-console.log(JSON.stringify({ tookMs, wrong, statuses }));
+console.log(JSON.stringify({ tookMs, ahead, wrong, statuses }));

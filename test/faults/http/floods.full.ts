@@ -13,10 +13,10 @@ type Round = Record<string, Met>;
 async function measure(name: string, url: string, aim: { screenId: string; key: string }): Promise<Round> {
   const round: Round = { alone: await meet(url, aim) };
   for (const flood of floods) round[flood] = await meet(url, aim, flood);
-  for (const [what, { p50Ms, p99Ms, wrong, statuses }] of Object.entries(round)) {
+  for (const [what, { p50Ms, p99Ms, ahead, wrong, statuses }] of Object.entries(round)) {
     const answers = JSON.stringify(statuses);
     console.log(
-      `${name}, ${what}: p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(1)} ms; flood ${answers}; wrong ${JSON.stringify(wrong)}`,
+      `${name}, ${what}: p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(1)} ms, ${ahead} of the flood ahead; flood ${answers}; wrong ${JSON.stringify(wrong)}`,
     );
   }
   return round;

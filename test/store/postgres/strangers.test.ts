@@ -47,7 +47,7 @@ it.each(lookUps)('look-ups of unknown %s take one connection, and those of known
   expect(asked.length).toBe(1);
   const known = lookUp(good);
   await settled();
-  expect(asked.map(({ hashes }) => hashes.length)).toEqual([16, 1]);
+  expect(asked.map(({ hashes }) => hashes.length)).toEqual([8, 1]);
   asked[1]?.answer();
   expect(await known).toBeDefined();
   isQuick = true;
