@@ -42,7 +42,7 @@ async function verifyFolder(directory: string, kept?: KeptHead): Promise<{ findi
   const findings: AuditFinding[] = [];
   const onDamage = (file: string, offset: number) => {
     const nowhere = { writer: null, sequence: null, at: null, id: null };
-    findings.push({ level: 'damage', ...nowhere, what: `a damaged line in ${file}, at byte ${offset}: see signage data check` });
+    findings.push({ level: 'damage', ...nowhere, what: `this is no entry, or a damaged one: ${file}, at byte ${offset}` });
   };
   for await (const { entry, link } of readTrail(context, manifest, onDamage))
     findings.push(...verifier.take(link ? { entry, link } : { entry }));

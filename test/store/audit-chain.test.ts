@@ -8,12 +8,14 @@ import { checkStore } from '../../src/store/check.ts';
 import { copyStore } from '../../src/store/copy/copy-store.ts';
 import { frame } from '../../src/store/json/frame.ts';
 import { openStore } from '../../src/store/open.ts';
+import { restoreStore } from '../../src/store/restore.ts';
 import type { Store } from '../../src/store/store.ts';
 import { verifyAudit } from '../../src/store/verify-audit.ts';
 import { inDatabase } from '../support/in-database.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { copyOf } from './json/store-folder.ts';
 import { auditRow, tenantRow } from './sample-rows.ts';
 
 type Line = { entry: Record<string, unknown>; link?: { writer: string; seq: number; mac: string } };
@@ -194,6 +196,14 @@ describe.each([
         [10, 'entries 7 to 10 are missing'],
       ],
     ],
+    [
+      'given a link of another form',
+      (lines) => lines.map((line, n) => (n === 9 ? { ...line, link: { writer: 'me', seq: 10, mac: 'none' } } : line)),
+      [
+        [null, 'this is no entry'],
+        [10, 'the end of the trail is missing'],
+      ],
+    ],
     ['cut off at the end', (lines) => lines.slice(0, 7), [[10, 'the end of the trail is missing: entries 8 to 10 are missing']]],
     ['cut off at the beginning', (lines) => lines.slice(3), [[4, 'before it, entries 1 to 3 are missing']]],
     [
@@ -322,6 +332,24 @@ describe.each([
 });
 
 describe('the audit trail', () => {
+  it('verifies as a crash leaves it before the first checkpoint, and in a backup of then', async () => {
+    const [place, restored] = [await folders.place(), await folders.place()];
+    const clock = new ManualClock();
+    const opened = await openStore(place, { clock });
+    await write(opened, clock, 1, 5);
+    const crashed = await copyOf(place);
+    await restoreStore(await opened.backup(), restored);
+    for (const one of [crashed, restored]) {
+      expect(await verifyAudit(one)).toMatchObject({ findings: [], summary: { entries: 5, head: { sequence: 5 } } });
+      expect(await checkStore(one)).toEqual([]);
+    }
+    await opened.close();
+    const { head } = (await verifyAudit(place)).summary;
+    await within(restored, clock, (again) => write(again, clock, 6, 7));
+    expect((await headOf(restored)).writer).not.toBe(head?.writer);
+    expect(await damages(restored, head as NonNullable<typeof head>)).toEqual([]);
+  });
+
   it('survives copies from a folder to a database and back, and goes on with a writer of its own', async () => {
     const { clock, place } = await store(folders, 5);
     const [database, back] = [await databases.place(), await folders.place()];

@@ -41,13 +41,17 @@ export interface SealedEntry {
   link?: AuditLink;
 }
 
-/** Whether a value that was read is an entry with a sound link, or none: somebody may have put anything there. */
+/** Strict, so that no part of a MAC's message can pass for two. */
+const writerForm = /^[0-9a-f]{16}$/;
+const macForm = /^[0-9a-f]{64}$/;
+
+/** Whether a value that was read is an entry with a valid link, or none. Somebody may have put anything there. */
 export function isSealed(value: unknown): value is SealedEntry {
   const { entry, link } = (value ?? {}) as Partial<SealedEntry>;
   if (typeof entry !== 'object' || entry === null) return false;
   if (link === undefined) return true;
   const { writer, seq, mac } = link ?? {};
-  return typeof writer === 'string' && Number.isSafeInteger(seq) && typeof mac === 'string';
+  return writerForm.test(String(writer)) && Number.isSafeInteger(seq) && macForm.test(String(mac));
 }
 
 export interface ChainHead extends AuditLink {

@@ -90,8 +90,9 @@ export class TrailChain implements FilePart<ChainState> {
   }
 
   get state(): ChainState {
-    const head = this.#durable && { head: this.#key.head(this.#durable) };
-    return { ...this.#state, writer: this.#writer, ...head };
+    // Also before the first entry: a head that is missing was taken away.
+    const last = this.#durable ?? { writer: this.#writer, seq: 0, mac: '' };
+    return { ...this.#state, writer: this.#writer, head: this.#key.head(last) };
   }
 
   async recover(mark: ChainState = {}): Promise<void> {

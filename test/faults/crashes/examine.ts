@@ -5,6 +5,7 @@ import { Findings } from '../../../src/store/json/check/finding.ts';
 import type { FileSystem } from '../../../src/store/json/file-system.ts';
 import { readManifest } from '../../../src/store/json/manifest.ts';
 import { openJsonStore } from '../../../src/store/json/open-json-store.ts';
+import { readSecret } from '../../../src/store/json/secret.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { compare, type Held } from './compare.ts';
@@ -54,11 +55,13 @@ async function look(store: Store, run: Run, step: number): Promise<{ wrong: stri
   return { wrong: [...wrong, ...compared.wrong, ...(isOther ? ['the secret is another'] : [])], held: compared.held };
 }
 
-/** What is wrong with the chain of the audit trail on the disk of a store that was opened. */
-async function trailDamage(disk: FileSystem, secret: Uint8Array): Promise<string[]> {
+/** What is wrong with the chain of the audit trail on a disk. */
+async function trailDamage(disk: FileSystem): Promise<string[]> {
   const context = { disk, directory, clock: new ManualClock(), lowWaterBytes: 0, warn: () => {} };
+  const { data: manifest } = await readManifest(disk, directory);
+  if (manifest.epoch === 0) return [];
   const findings = new Findings();
-  await checkTrail(context, (await readManifest(disk, directory)).data, secret, findings);
+  await checkTrail(context, manifest, await readSecret(context, manifest.secret), findings);
   return findings.all.filter(({ level }) => level === 'damage').map(({ what }) => `the audit trail: ${what}`);
 }
 
@@ -81,9 +84,10 @@ export async function examine(files: Files, run: Run, step: number, { twice, ...
   const nowMs = timeAt(run, step);
   const disk = diskOf(files);
   try {
+    const left = await trailDamage(plant.disk?.(disk) ?? disk);
     const store = await openOn(disk, new ManualClock(nowMs), plant);
     const { wrong, held } = await look(store, run, step);
-    wrong.push(...(await trailDamage(plant.disk?.(disk) ?? disk, store.secret)));
+    wrong.push(...left, ...(await trailDamage(plant.disk?.(disk) ?? disk)));
     if (wrong.length > 0 || !twice) return wrong;
     await makeChange(store, aFurther, nowMs);
     await store.appendBatch(batchNumber(aFurther));
