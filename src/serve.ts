@@ -17,7 +17,7 @@ import { makeRefuse } from './http/refuse.ts';
 import { shedWatch } from './http/shed-watch.ts';
 import { checkDataAccess } from './serve/check-data-access.ts';
 import { checkOptions } from './serve/check-options.ts';
-import { makeMount, type RequestInfo } from './serve/mount.ts';
+import { makeMount, type RequestInfo, trackAnswers } from './serve/mount.ts';
 import { objectStoreOf, onDemandOf, openPlaylists } from './serve/open-playlists.ts';
 import type { ServeOptions } from './serve/serve-options.ts';
 import { makeStops } from './serve/stops.ts';
@@ -95,12 +95,11 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       refusals: faults && plantedRefusals,
     };
     const app = makeApp(appOptions);
-    const answer = faults ? withFaults(app.fetch, { faults, clock, stopping: stopping.signal }) : app.fetch;
+    const { answer, idle } = trackAnswers(faults ? withFaults(app.fetch, { faults, clock, stopping: stopping.signal }) : app.fetch);
     const housekeeping = startHousekeeping(services.kit, retentionDays, log);
     stops.push(housekeeping.stop);
     stops.push(services.denials.stop);
-    const mount = makeMount(answer, log);
-    stops.push(mount.idle);
+    stops.push(idle);
     const onError = (error: Error) => log.error({ err: error }, 'The listener met an error; it goes on.');
     const refuse = makeRefuse({ newId: services.kit.newId, corsOrigins: options.corsOrigins ?? [] });
     const isKnown = makeIsKnown(services.known);
@@ -129,7 +128,13 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       stopping.abort();
       return stops.all();
     };
-    return { url: listener.url, adminToken, fetch: mount.fetch, replaceTls: listener.replaceTls, close: () => (closed ??= close()) };
+    return {
+      url: listener.url,
+      adminToken,
+      fetch: makeMount(answer, log),
+      replaceTls: listener.replaceTls,
+      close: () => (closed ??= close()),
+    };
   } catch (error) {
     // Nobody has seen a token that a failed start made: the next start makes another.
     await takeBack?.().catch((err: unknown) => log.warn({ err }, takeBackFailed));

@@ -21,9 +21,23 @@ function peerOf(request: Request, { remoteAddress }: RequestInfo): Peer {
   return { socket: { remoteAddress: address }, headers: forwarded === null ? {} : { 'x-forwarded-for': forwarded } };
 }
 
-/** Answers without the listener, and remembers which answers are still to come. */
-export function makeMount(answer: (request: Request, bindings?: Bindings) => Response | Promise<Response>, log: LogSink) {
-  const underWay = new Set<Promise<Response>>();
+type Answer = (request: Request, bindings?: Bindings) => Response | Promise<Response>;
+
+/** Remembers which answers are in progress, also those whose client has gone. */
+export function trackAnswers(answer: Answer): { answer: (...call: Parameters<Answer>) => Promise<Response>; idle(): Promise<void> } {
+  const inProgress = new Set<Promise<Response>>();
+  return {
+    async answer(...call) {
+      const answered = Promise.resolve(answer(...call));
+      inProgress.add(answered);
+      return answered.finally(() => inProgress.delete(answered));
+    },
+    idle: async () => void (await Promise.allSettled(inProgress)),
+  };
+}
+
+/** Returns the `fetch` of a service that answers without a listener. */
+export function makeMount(answer: Answer, log: LogSink) {
   let isWarned = false;
 
   function warnOnce({ method, url }: Request): void {
@@ -35,13 +49,8 @@ export function makeMount(answer: (request: Request, bindings?: Bindings) => Res
     );
   }
 
-  return {
-    async fetch(request: Request, info?: RequestInfo): Promise<Response> {
-      if (!info) warnOnce(request);
-      const answered = Promise.resolve(answer(request, info && { peer: peerOf(request, info) }));
-      underWay.add(answered);
-      return answered.finally(() => underWay.delete(answered));
-    },
-    idle: async () => void (await Promise.allSettled(underWay)),
+  return async (request: Request, info?: RequestInfo): Promise<Response> => {
+    if (!info) warnOnce(request);
+    return answer(request, info && { peer: peerOf(request, info) });
   };
 }

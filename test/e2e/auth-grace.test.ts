@@ -110,7 +110,13 @@ describe('a service with a grace for device keys, while its database is away', (
       expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
     }
     proxy.comeBack();
-    await expect.poll(async () => (await service.send('GET', '/readyz')).status).toBe(200);
+    await expect
+      .poll(async () => {
+        // Readiness is looked at again after 250 ms.
+        service.clock.advance(250);
+        return (await service.send('GET', '/readyz')).status;
+      })
+      .toBe(200);
     expect((await service.manage('GET', '/v1/events')).body.items).toEqual([]);
     expect((await tv.send('POST', 'events', { body: [impression()] })).status).toBe(202);
     expect((await fetchPlaylist()).headers.get('x-source')).toBe('store');

@@ -25,7 +25,8 @@ export function withLedger(store: Store): { store: Store; changes: Change[] } {
         return tx.delete(table, id);
       };
       const audit: typeof tx.audit = (entry) => {
-        staged.push({ table: 'audit', row: undefined });
+        // The service records refusals by itself, some time after the answer.
+        if (entry.action !== 'access.denied') staged.push({ table: 'audit', row: undefined });
         return tx.audit(entry);
       };
       return change(overriding(tx, { put, delete: remove, audit }));

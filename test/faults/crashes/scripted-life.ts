@@ -244,7 +244,11 @@ export class ScriptedLife {
   }
 }
 
-const isOfDisk = (error: unknown) => ['EIO', 'ENOSPC'].includes((error as NodeJS.ErrnoException).code ?? '');
+/** Whether an error, or what caused it, is one of a failing disk. */
+function isOfDisk(error: unknown): boolean {
+  const { code = '', cause } = error as NodeJS.ErrnoException;
+  return ['EIO', 'ENOSPC'].includes(code) || (cause !== undefined && isOfDisk(cause));
+}
 
 /** What is wrong when a call does not fail as it should; a failing disk may get in between. */
 async function expectCode(call: Promise<unknown>, code: string): Promise<string | undefined> {
