@@ -13,7 +13,9 @@ const facts = {
 /** Ends the process after a signal: nothing that is left running may hold it. All else ends by itself, its output written. */
 function endNow() {
   const { isatty } = require('node:tty');
-  const terminalIsGone = [process.stdout, process.stderr].some(({ isTTY, fd }) => isTTY && !isatty(fd));
+  const terminalIsGone = [process.stdout, process.stderr].some(
+    ({ isTTY, fd }) => isTTY && !isatty(fd),
+  );
   // Node fails an assertion when it ends without the terminal that it began with. Of a process that SIGTERM ends, shells say 143 as well.
   if (terminalIsGone) process.kill(process.pid, 'SIGTERM');
   // biome-ignore lint/nursery/noJsRestrictedProperties: this is the one place, and only after a signal
@@ -22,7 +24,9 @@ function endNow() {
 
 async function run(argv) {
   const io = processIo();
-  process.exitCode = (await tellAtOnce(argv, directIo(io), facts)) ?? (await (await import('../dist/cli/main.js')).main(argv, io));
+  process.exitCode =
+    (await tellAtOnce(argv, directIo(io), facts)) ??
+    (await (await import('../dist/cli/main.js')).main(argv, io));
   if (interrupted.includes(process.exitCode)) endNow();
 }
 

@@ -18,8 +18,19 @@ export type { FleetOptions } from './simulator/fleet-options.ts';
 export type { FaultCount, FleetProgress, FleetReport } from './simulator/fleet-report.ts';
 export type { EventCounts, Failures, TvPhase } from './simulator/fleet-tally.ts';
 export { Player } from './simulator/player.ts';
-export { type PlayerBinding, type PlayerMemory, type PlayerState, ramMemory } from './simulator/player-memory.ts';
-export type { DropReason, PlayerAnswer, PlayerObserver, PlayerPhase, UnpairedReason } from './simulator/player-observer.ts';
+export {
+  type PlayerBinding,
+  type PlayerMemory,
+  type PlayerState,
+  ramMemory,
+} from './simulator/player-memory.ts';
+export type {
+  DropReason,
+  PlayerAnswer,
+  PlayerObserver,
+  PlayerPhase,
+  UnpairedReason,
+} from './simulator/player-observer.ts';
 export type { PlayerEnd, PlayerOptions, PlayerView, Showing } from './simulator/player-options.ts';
 export type { Reconciliation } from './simulator/reconcile.ts';
 export type { EndpointTraffic, Latencies } from './simulator/traffic.ts';

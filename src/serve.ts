@@ -55,11 +55,18 @@ export interface Running {
 
 /** As `serve` does, on a store that is opened by `open`. */
 export async function serveOn(open: typeof openStore, options: ServeOptions): Promise<Running> {
-  const { host = '127.0.0.1', store: location = './signage-data', clock = systemClock, random = randomBytes, log = silentLog } = options;
+  const {
+    host = '127.0.0.1',
+    store: location = './signage-data',
+    clock = systemClock,
+    random = randomBytes,
+    log = silentLog,
+  } = options;
   const { port, codeTtlMinutes, retentionDays, authGraceMs } = checkOptions(options);
   checkAdminToken(options.adminToken);
   const faults = options.faults?.length ? makeFaults(options.faults, random) : undefined;
-  for (const rule of faults?.rules ?? []) log.warn({ rule }, 'This service misbehaves on purpose, by a fault rule.');
+  for (const rule of faults?.rules ?? [])
+    log.warn({ rule }, 'This service misbehaves on purpose, by a fault rule.');
   const onDemand = await onDemandOf(options, clock);
   await checkDataAccess(location, { allowOpenData: options.allowOpenData, log });
   const objectStore = await objectStoreOf(options, location, clock);
@@ -71,7 +78,11 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
   const metrics = makeMetrics(version);
   let takeBack: (() => Promise<void>) | undefined;
   try {
-    const playlists = await openPlaylists(opened, { onDemand, objectStore }, { clock, random, log, metrics, stops });
+    const playlists = await openPlaylists(
+      opened,
+      { onDemand, objectStore },
+      { clock, random, log, metrics, stops },
+    );
     const onLockOut = ({ scope, source }: LockOut) => {
       metrics.registerLockout(scope);
       log.warn(
@@ -79,7 +90,14 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
         'Too many unknown pairing codes: registrations from this source, or from untrusted sources beyond their share, are refused for a while.',
       );
     };
-    const services = makeServices({ ...playlists, clock, random, codeTtlMinutes, authGraceMs, onLockOut });
+    const services = makeServices({
+      ...playlists,
+      clock,
+      random,
+      codeTtlMinutes,
+      authGraceMs,
+      onLockOut,
+    });
     const appOptions: AppOptions = {
       services,
       clock,
@@ -95,15 +113,27 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       refusals: faults && plantedRefusals,
     };
     const app = makeApp(appOptions);
-    const { answer, idle } = trackAnswers(faults ? withFaults(app.fetch, { faults, clock, stopping: stopping.signal }) : app.fetch);
+    const { answer, idle } = trackAnswers(
+      faults ? withFaults(app.fetch, { faults, clock, stopping: stopping.signal }) : app.fetch,
+    );
     const housekeeping = startHousekeeping(services.kit, retentionDays, log);
     stops.push(housekeeping.stop);
     stops.push(services.denials.stop);
     stops.push(idle);
-    const onError = (error: Error) => log.error({ err: error }, 'The listener met an error; it goes on.');
-    const refuse = makeRefuse({ newId: services.kit.newId, corsOrigins: options.corsOrigins ?? [] });
+    const onError = (error: Error) =>
+      log.error({ err: error }, 'The listener met an error; it goes on.');
+    const refuse = makeRefuse({
+      newId: services.kit.newId,
+      corsOrigins: options.corsOrigins ?? [],
+    });
     const isKnown = makeIsKnown(services.known);
-    const loadShed = makeLoadShed({ clock, random, refuse: refuse.request, isKnown, ...shedWatch(metrics, log) });
+    const loadShed = makeLoadShed({
+      clock,
+      random,
+      refuse: refuse.request,
+      isKnown,
+      ...shedWatch(metrics, log),
+    });
     // Before the port is open: whoever reaches the service finds its tenant and its platform token.
     const bootstrapped = await bootstrap(services.kit, options.adminToken, options.makesToken);
     const adminToken = bootstrapped.token;

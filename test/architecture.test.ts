@@ -17,12 +17,28 @@ const mayImport: Record<string, string[]> = {
   simulator: ['client', 'domain'],
   conformance: ['client', 'wire', 'domain'],
   serve: ['http', 'service', 'origin', 'store', 'domain'],
-  cli: ['serve.ts', 'serve/serve-options.ts', 'client', 'simulator', 'conformance', 'wire', 'domain'],
+  cli: [
+    'serve.ts',
+    'serve/serve-options.ts',
+    'client',
+    'simulator',
+    'conformance',
+    'wire',
+    'domain',
+  ],
   'cli/commands/audit': ['store'],
   'cli/commands/data': ['store'],
   'cli/commands/store': ['store'],
   'serve.ts': ['serve', 'http', 'service', 'origin', 'store', 'domain'],
-  'index.ts': ['serve.ts', 'serve/serve-options.ts', 'client', 'simulator', 'store', 'origin/origin.ts', 'domain'],
+  'index.ts': [
+    'serve.ts',
+    'serve/serve-options.ts',
+    'client',
+    'simulator',
+    'store',
+    'origin/origin.ts',
+    'domain',
+  ],
 };
 
 /** Rooms that may import only these packages. `node:zlib` is there for its native CRC-32. */
@@ -89,25 +105,33 @@ function read(path: string, text: string): Source {
   const consoles = new Set<number>();
   const mereNames = new Set<number>();
   const fromModule = (source: { value: string } | null, kind: string) => {
-    if (source) imports.push({ specifier: source.value, loaded: kind === 'type' ? 'never' : 'statically' });
+    if (source)
+      imports.push({ specifier: source.value, loaded: kind === 'type' ? 'never' : 'statically' });
   };
-  const ofProcess = (name: string) => (name === 'env' || name === 'argv') && mentions.add(`process.${name}`);
+  const ofProcess = (name: string) =>
+    (name === 'env' || name === 'argv') && mentions.add(`process.${name}`);
   const inText = (value: unknown) => {
-    for (const word of ['NODE_ENV', 'VITEST', 'SystemKit']) if (typeof value === 'string' && value.includes(word)) mentions.add(word);
+    for (const word of ['NODE_ENV', 'VITEST', 'SystemKit'])
+      if (typeof value === 'string' && value.includes(word)) mentions.add(word);
   };
   new Visitor({
     ImportDeclaration(node) {
       fromModule(node.source, node.importKind ?? 'value');
       if (!/^(node:)?process$/.test(node.source.value)) return;
-      for (const one of node.specifiers) if (one.type === 'ImportSpecifier' && 'name' in one.imported) ofProcess(one.imported.name);
+      for (const one of node.specifiers)
+        if (one.type === 'ImportSpecifier' && 'name' in one.imported) ofProcess(one.imported.name);
     },
     ExportAllDeclaration: (node) => fromModule(node.source, node.exportKind ?? 'value'),
     ExportNamedDeclaration: (node) => fromModule(node.source, node.exportKind ?? 'value'),
     TSImportType: (node) => fromModule(node.source, 'type'),
     ImportExpression({ source }) {
       const start = source.type === 'TemplateLiteral' ? (source.quasis[0]?.value.cooked ?? '') : '';
-      const plain = source.type === 'TemplateLiteral' && source.expressions.length === 0 ? start : undefined;
-      const specifier = source.type === 'Literal' && typeof source.value === 'string' ? source.value : (plain ?? `import(${start}…)`);
+      const plain =
+        source.type === 'TemplateLiteral' && source.expressions.length === 0 ? start : undefined;
+      const specifier =
+        source.type === 'Literal' && typeof source.value === 'string'
+          ? source.value
+          : (plain ?? `import(${start}…)`);
       imports.push({ specifier, loaded: 'dynamically' });
     },
     MemberExpression(node) {
@@ -118,8 +142,10 @@ function read(path: string, text: string): Source {
       if (node.property.type === 'Literal') ofProcess(String(node.property.value));
     },
     VariableDeclarator({ id, init }) {
-      if (id.type !== 'ObjectPattern' || init?.type !== 'Identifier' || init.name !== 'process') return;
-      for (const one of id.properties) if (one.type === 'Property' && one.key.type === 'Identifier') ofProcess(one.key.name);
+      if (id.type !== 'ObjectPattern' || init?.type !== 'Identifier' || init.name !== 'process')
+        return;
+      for (const one of id.properties)
+        if (one.type === 'Property' && one.key.type === 'Identifier') ofProcess(one.key.name);
     },
     Property: (node) => void (node.computed || node.shorthand || mereNames.add(node.key.start)),
     Identifier(node) {
@@ -136,7 +162,8 @@ function read(path: string, text: string): Source {
 const isIn = (path: string, place: string) => path === place || path.startsWith(`${place}/`);
 const isRelative = (specifier: string) => specifier.startsWith('.');
 const isComputed = (specifier: string) => specifier.startsWith('import(');
-const target = (from: Source, specifier: string) => posix.join(posix.dirname(from.path), specifier).replace(/\.js$/, '.ts');
+const target = (from: Source, specifier: string) =>
+  posix.join(posix.dirname(from.path), specifier).replace(/\.js$/, '.ts');
 const targets = (from: Source, wanted = from.imports) =>
   wanted.filter((one) => isRelative(one.specifier)).map((one) => target(from, one.specifier));
 
@@ -144,10 +171,18 @@ function forbiddenArrows(sources: Source[]): string[] {
   return sources.flatMap((source) => {
     const room = Object.keys(mayImport).find((one) => isIn(source.path, one));
     if (!room) return [`${source.path} is in no room of the table`];
-    const allowed = Object.entries(mayImport).flatMap(([place, others]) => (isIn(source.path, place) ? others : []));
-    const arrows = targets(source).filter((to) => ![room, ...allowed].some((place) => isIn(to, place)));
-    const computed = source.imports.map((one) => one.specifier).filter((one) => isComputed(one) && one !== computedImports[source.path]);
-    return [...arrows, ...computed].map((to) => `${source.path} -> ${to} (${room} may import ${allowed.join(', ') || 'nothing'})`);
+    const allowed = Object.entries(mayImport).flatMap(([place, others]) =>
+      isIn(source.path, place) ? others : [],
+    );
+    const arrows = targets(source).filter(
+      (to) => ![room, ...allowed].some((place) => isIn(to, place)),
+    );
+    const computed = source.imports
+      .map((one) => one.specifier)
+      .filter((one) => isComputed(one) && one !== computedImports[source.path]);
+    return [...arrows, ...computed].map(
+      (to) => `${source.path} -> ${to} (${room} may import ${allowed.join(', ') || 'nothing'})`,
+    );
   });
 }
 
@@ -168,8 +203,14 @@ function cycles(sources: Source[]): string[] {
 function foreignPackages(sources: Source[]): string[] {
   return sources.flatMap(({ path, imports }) => {
     const allowed = Object.entries(packagesOf).find(([room]) => isIn(path, room))?.[1];
-    const packages = imports.map((one) => one.specifier).filter((one) => !isRelative(one) && !isComputed(one));
-    return allowed ? packages.filter((one) => !allowed.some((name) => isIn(one, name))).map((one) => `${path} -> ${one}`) : [];
+    const packages = imports
+      .map((one) => one.specifier)
+      .filter((one) => !isRelative(one) && !isComputed(one));
+    return allowed
+      ? packages
+          .filter((one) => !allowed.some((name) => isIn(one, name)))
+          .map((one) => `${path} -> ${one}`)
+      : [];
   });
 }
 
@@ -182,9 +223,14 @@ function slowStarts(sources: Source[], roots: string[]): string[] {
     if (!source || seen.has(path)) return [];
     seen.add(path);
     const wanted = source.imports.filter((one) => one.loaded === 'statically');
-    const slow = wanted.map((one) => one.specifier).filter((one) => slowPackages.some((name) => isIn(one, name)));
+    const slow = wanted
+      .map((one) => one.specifier)
+      .filter((one) => slowPackages.some((name) => isIn(one, name)));
     const here = [...trail, path];
-    return [...slow.map((one) => [...here, one].join(' -> ')), ...targets(source, wanted).flatMap((next) => visit(next, here))];
+    return [
+      ...slow.map((one) => [...here, one].join(' -> ')),
+      ...targets(source, wanted).flatMap((next) => visit(next, here)),
+    ];
   };
   const missing = roots.filter((root) => !byPath.has(root)).map((root) => `${root} is not there`);
   return [...missing, ...roots.flatMap((root) => visit(root, []))];
@@ -192,24 +238,35 @@ function slowStarts(sources: Source[], roots: string[]): string[] {
 
 function bannedMentions(sources: Source[], { what, except }: (typeof bans)[number]): string[] {
   const bound = sources.filter((source) => !except.some((place) => isIn(source.path, place)));
-  return bound.flatMap((source) => what.filter((one) => source.mentions.has(one)).map((one) => `${source.path}: ${one}`));
+  return bound.flatMap((source) =>
+    what.filter((one) => source.mentions.has(one)).map((one) => `${source.path}: ${one}`),
+  );
 }
 
 function namelessFiles(sources: Source[]): string[] {
   const parts = (path: string) => path.replace(/\.ts$/, '').split('/');
-  return sources.map((source) => source.path).filter((path) => parts(path).some((part) => namesWithoutSubject.includes(part)));
+  return sources
+    .map((source) => source.path)
+    .filter((path) => parts(path).some((part) => namesWithoutSubject.includes(part)));
 }
 
 const longFiles = (sources: Source[]) =>
-  sources.filter((source) => source.lines > maxLines).map(({ path, lines }) => `${path}: ${lines} lines`);
+  sources
+    .filter((source) => source.lines > maxLines)
+    .map(({ path, lines }) => `${path}: ${lines} lines`);
 
 describe('src/', () => {
   const root = fileURLToPath(new URL('../src', import.meta.url));
-  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
-  const sources = files.map((file) => read(file.split(sep).join('/'), readFileSync(`${root}/${file}`, 'utf8')));
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts'),
+  );
+  const sources = files.map((file) =>
+    read(file.split(sep).join('/'), readFileSync(`${root}/${file}`, 'utf8')),
+  );
 
   it('has files to look at', () => expect(sources).not.toEqual([]));
-  it('imports along the arrows of the table only', () => expect(forbiddenArrows(sources)).toEqual([]));
+  it('imports along the arrows of the table only', () =>
+    expect(forbiddenArrows(sources)).toEqual([]));
   it('has no cycle', () => expect(cycles(sources)).toEqual([]));
   it('keeps domain free of packages but zod', () => expect(foreignPackages(sources)).toEqual([]));
   it('starts --help and --version without zod, undici and prompts', () => {
@@ -218,12 +275,16 @@ describe('src/', () => {
   });
   it('names each file after its subject', () => expect(namelessFiles(sources)).toEqual([]));
   it(`has no file over ${maxLines} lines`, () => expect(longFiles(sources)).toEqual([]));
-  it.each(bans)('mentions $what nowhere but in $except', (ban) => expect(bannedMentions(sources, ban)).toEqual([]));
+  it.each(bans)('mentions $what nowhere but in $except', (ban) =>
+    expect(bannedMentions(sources, ban)).toEqual([]),
+  );
 });
 
 describe('the checks themselves, on planted samples', () => {
-  const plant = (files: Record<string, string>) => Object.entries(files).map(([path, text]) => read(path, text));
-  const arrows = (files: Record<string, string>) => forbiddenArrows(plant(files)).map((line) => line.replace(/ \(.*/, ''));
+  const plant = (files: Record<string, string>) =>
+    Object.entries(files).map(([path, text]) => read(path, text));
+  const arrows = (files: Record<string, string>) =>
+    forbiddenArrows(plant(files)).map((line) => line.replace(/ \(.*/, ''));
 
   it.each([
     ['a static import', `import { app } from '../http/app.ts';`],
@@ -236,7 +297,10 @@ describe('the checks themselves, on planted samples', () => {
     ['an export of all', `export * from '../http/app.ts';`],
     ['a type export from', `export type { App } from '../http/app.ts';`],
     ['the ending .js', `import { app } from '../http/app.js';`],
-    ['a quote in a regular expression before it', `const quote = /['"\`]/; import '../http/app.ts';`],
+    [
+      'a quote in a regular expression before it',
+      `const quote = /['"\`]/; import '../http/app.ts';`,
+    ],
   ])('find a forbidden arrow in %s', (_, text) => {
     expect(arrows({ 'service/playback.ts': text })).toEqual(['service/playback.ts -> http/app.ts']);
   });
@@ -249,7 +313,9 @@ describe('the checks themselves, on planted samples', () => {
 
   it('see no import in comments and strings', () => {
     expect(
-      arrows({ 'domain/a.ts': `// import '../http/a.ts'\n/* import '../http/b.ts' */ export const s = "import '../http/c.ts'";` }),
+      arrows({
+        'domain/a.ts': `// import '../http/a.ts'\n/* import '../http/b.ts' */ export const s = "import '../http/c.ts'";`,
+      }),
     ).toEqual([]);
   });
 
@@ -275,23 +341,36 @@ describe('the checks themselves, on planted samples', () => {
   });
 
   it('refuse an import that cannot be read', () => {
-    expect(arrows({ 'cli/a.ts': `const verb = await import('./commands/' + noun);` })).toEqual(['cli/a.ts -> import(…)']);
+    expect(arrows({ 'cli/a.ts': `const verb = await import('./commands/' + noun);` })).toEqual([
+      'cli/a.ts -> import(…)',
+    ]);
   });
 
   it('let one file choose among the commands', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: source text
     const text = 'const verb = await import(`./commands/${noun}.ts`);';
-    expect(arrows({ 'cli/load-command.ts': text, 'cli/main.ts': text })).toEqual(['cli/main.ts -> import(./commands/…)']);
-    expect(arrows({ 'cli/load-command.ts': text.replace('./commands/', '../') })).toEqual(['cli/load-command.ts -> import(../…)']);
+    expect(arrows({ 'cli/load-command.ts': text, 'cli/main.ts': text })).toEqual([
+      'cli/main.ts -> import(./commands/…)',
+    ]);
+    expect(arrows({ 'cli/load-command.ts': text.replace('./commands/', '../') })).toEqual([
+      'cli/load-command.ts -> import(../…)',
+    ]);
   });
 
   it('find cycles, also of types and dynamic imports', () => {
-    const files = { 'domain/a.ts': `import './b.ts';`, 'domain/b.ts': `import type {} from './c.ts';`, 'domain/c.ts': `import('./b.ts');` };
+    const files = {
+      'domain/a.ts': `import './b.ts';`,
+      'domain/b.ts': `import type {} from './c.ts';`,
+      'domain/c.ts': `import('./b.ts');`,
+    };
     expect(cycles(plant(files))).toEqual(['domain/b.ts -> domain/c.ts -> domain/b.ts']);
   });
 
   it('find a package that domain must not import', () => {
-    const files = { 'domain/a.ts': `import 'zod'; import 'node:zlib'; import 'node:fs';`, 'wire/a.ts': `import 'node:fs';` };
+    const files = {
+      'domain/a.ts': `import 'zod'; import 'node:zlib'; import 'node:fs';`,
+      'wire/a.ts': `import 'node:fs';`,
+    };
     expect(foreignPackages(plant(files))).toEqual(['domain/a.ts -> node:fs']);
   });
 
@@ -327,14 +406,21 @@ describe('the checks themselves, on planted samples', () => {
 
   it('hold a ban but for its exceptions', () => {
     const files = { 'cli/io.ts': 'console.log(1);', 'cli/main.ts': 'console.log(1);' };
-    expect(bannedMentions(plant(files), { what: ['console'], except: ['cli/io.ts'] })).toEqual(['cli/main.ts: console']);
+    expect(bannedMentions(plant(files), { what: ['console'], except: ['cli/io.ts'] })).toEqual([
+      'cli/main.ts: console',
+    ]);
   });
 
   it('find long files and names without a subject', () => {
-    const files = { 'http/utils/a.ts': '\n'.repeat(300), 'http/types.ts': '\n'.repeat(301), 'http/media-types.ts': '' };
+    const files = {
+      'http/utils/a.ts': '\n'.repeat(300),
+      'http/types.ts': '\n'.repeat(301),
+      'http/media-types.ts': '',
+    };
     expect(longFiles(plant(files))).toEqual(['http/types.ts: 301 lines']);
     expect(namelessFiles(plant(files))).toEqual(['http/utils/a.ts', 'http/types.ts']);
   });
 
-  it('say which file cannot be read', () => expect(() => read('domain/a.ts', 'const = 1;')).toThrow('domain/a.ts'));
+  it('say which file cannot be read', () =>
+    expect(() => read('domain/a.ts', 'const = 1;')).toThrow('domain/a.ts'));
 });

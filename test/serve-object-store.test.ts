@@ -37,15 +37,26 @@ const log = Object.fromEntries(
 
 let service: TestService;
 let tv: BoundTv;
-const publish = (...items: object[]) => service.manage('PUT', `/v1/screens/${tv.screenId}/playlist`, { items });
+const publish = (...items: object[]) =>
+  service.manage('PUT', `/v1/screens/${tv.screenId}/playlist`, { items });
 const playlist = () => tv.send('GET', 'playlist');
-const summary = ({ status, headers, body }: Answer) => [status, headers.get('x-source') ?? body?.code, headers.get('x-playlist-version')];
+const summary = ({ status, headers, body }: Answer) => [
+  status,
+  headers.get('x-source') ?? body?.code,
+  headers.get('x-playlist-version'),
+];
 
 async function copied(): Promise<void> {
   await expect
-    .poll(async () => (await service.manage('GET', '/v1/mirror')).body.items.map((one: { queuedAt: unknown }) => one.queuedAt), {
-      interval: 5,
-    })
+    .poll(
+      async () =>
+        (await service.manage('GET', '/v1/mirror')).body.items.map(
+          (one: { queuedAt: unknown }) => one.queuedAt,
+        ),
+      {
+        interval: 5,
+      },
+    )
     .not.toContainEqual(expect.anything());
 }
 
@@ -56,54 +67,67 @@ async function start(options: Omit<ServeOptions, 'clock'>): Promise<void> {
 }
 
 const kinds = {
-  'a folder': async () => ({ objectStore: pathToFileURL(join(await temporaryFolder(), 'mirror')).href }),
-  S3: async () => ({ objectStore: `s3://${s3Bucket}/copies?endpoint=${(await startS3Server()).endpoint}`, aws: s3Credentials }),
+  'a folder': async () => ({
+    objectStore: pathToFileURL(join(await temporaryFolder(), 'mirror')).href,
+  }),
+  S3: async () => ({
+    objectStore: `s3://${s3Bucket}/copies?endpoint=${(await startS3Server()).endpoint}`,
+    aws: s3Credentials,
+  }),
 };
 
-describe.each(Object.entries(kinds))('GET /devices/:id/playlist, when the store is lost, from %s', (_, options) => {
-  beforeEach(async () => start(await options()));
+describe.each(Object.entries(kinds))(
+  'GET /devices/:id/playlist, when the store is lost, from %s',
+  (_, options) => {
+    beforeEach(async () => start(await options()));
 
-  it('200 with the last version, whole, from the object store', async () => {
-    await publish(item());
-    await publish(item({ duration: 33, campaignId: 'x', title: 'ü 😀' }));
-    await copied();
-    const before = await playlist();
-    expect(summary(before)).toEqual([200, 'store', '2']);
-    stores[0]!.fault = 'error';
-    const after = await playlist();
-    expect(summary(after)).toEqual([200, 'object-store', '2']);
-    expect(after.text).toBe(before.text);
-    expect(after.headers.get('etag')).toBe(before.headers.get('etag'));
-    const unchanged = await tv.send('GET', 'playlist', { headers: { 'If-None-Match': before.headers.get('etag')! } });
-    expect(summary(unchanged)).toEqual([304, 'object-store', '2']);
-    stores[0]!.fault = 'no';
-    expect(summary(await playlist())).toEqual([200, 'store', '2']);
-  });
+    it('200 with the last version, whole, from the object store', async () => {
+      await publish(item());
+      await publish(item({ duration: 33, campaignId: 'x', title: 'ü 😀' }));
+      await copied();
+      const before = await playlist();
+      expect(summary(before)).toEqual([200, 'store', '2']);
+      stores[0]!.fault = 'error';
+      const after = await playlist();
+      expect(summary(after)).toEqual([200, 'object-store', '2']);
+      expect(after.text).toBe(before.text);
+      expect(after.headers.get('etag')).toBe(before.headers.get('etag'));
+      const unchanged = await tv.send('GET', 'playlist', {
+        headers: { 'If-None-Match': before.headers.get('etag')! },
+      });
+      expect(summary(unchanged)).toEqual([304, 'object-store', '2']);
+      stores[0]!.fault = 'no';
+      expect(summary(await playlist())).toEqual([200, 'store', '2']);
+    });
 
-  it('404 once it was withdrawn: what was taken off is not played again', async () => {
-    await publish(item());
-    await copied();
-    await service.manage('DELETE', `/v1/screens/${tv.screenId}/playlist`);
-    await copied();
-    stores[0]!.fault = 'error';
-    expect(summary(await playlist())).toEqual([404, 'playlist_not_found', null]);
-  });
+    it('404 once it was withdrawn: what was taken off is not played again', async () => {
+      await publish(item());
+      await copied();
+      await service.manage('DELETE', `/v1/screens/${tv.screenId}/playlist`);
+      await copied();
+      stores[0]!.fault = 'error';
+      expect(summary(await playlist())).toEqual([404, 'playlist_not_found', null]);
+    });
 
-  it('500 where nothing was published: that there is no copy decides nothing', async () => {
-    stores[0]!.fault = 'error';
-    expect(summary(await playlist())).toEqual([500, 'playlist_fetch_failed', null]);
-  });
+    it('500 where nothing was published: that there is no copy decides nothing', async () => {
+      stores[0]!.fault = 'error';
+      expect(summary(await playlist())).toEqual([500, 'playlist_fetch_failed', null]);
+    });
 
-  it('404 from its end on', async () => {
-    const validUntil = service.clock.now() / 1000 + 60;
-    await service.manage('PUT', `/v1/screens/${tv.screenId}/playlist`, { items: [item()], validUntil });
-    await copied();
-    stores[0]!.fault = 'error';
-    expect(summary(await playlist())).toEqual([200, 'object-store', '1']);
-    service.clock.set(service.clock.now() + 60_000);
-    expect(summary(await playlist())).toEqual([404, 'playlist_not_found', null]);
-  });
-});
+    it('404 from its end on', async () => {
+      const validUntil = service.clock.now() / 1000 + 60;
+      await service.manage('PUT', `/v1/screens/${tv.screenId}/playlist`, {
+        items: [item()],
+        validUntil,
+      });
+      await copied();
+      stores[0]!.fault = 'error';
+      expect(summary(await playlist())).toEqual([200, 'object-store', '1']);
+      service.clock.set(service.clock.now() + 60_000);
+      expect(summary(await playlist())).toEqual([404, 'playlist_not_found', null]);
+    });
+  },
+);
 
 describe('copies that are damaged', () => {
   it('keep nobody from those that are not', async () => {
@@ -121,7 +145,8 @@ describe('copies that are damaged', () => {
     }
     for (const path of paths) await writeFile(path, '{');
     stores[0]!.fault = 'error';
-    for (let time = 0; time < 6; time++) expect(summary(await playlist())).toEqual([500, 'playlist_fetch_failed', null]);
+    for (let time = 0; time < 6; time++)
+      expect(summary(await playlist())).toEqual([500, 'playlist_fetch_failed', null]);
     expect(summary(await good.send('GET', 'playlist'))).toEqual([200, 'object-store', '1']);
   });
 });
@@ -150,7 +175,12 @@ describe('a service with an object store that fails', () => {
     await service.manage('GET', '/v1/mirror');
     await service.close();
     expect(said).toContain('warn');
-    for (const secret of [s3Credentials.secretAccessKey, 'tokenOfTheSession', 'Signature=', 'AWS4-HMAC'])
+    for (const secret of [
+      s3Credentials.secretAccessKey,
+      'tokenOfTheSession',
+      'Signature=',
+      'AWS4-HMAC',
+    ])
       expect(said).not.toContain(secret);
   });
 
@@ -170,7 +200,9 @@ describe('a service with an object store that fails', () => {
     server.fault = () => undefined;
     service = await startService({ store: data, objectStore, aws: s3Credentials }, faultyServe);
     await copied();
-    expect([...server.objects.keys()]).toEqual([expect.stringMatching(new RegExp(`^next/[0-9a-f-]{36}/playlists/${tv.screenId}\\.json$`))]);
+    expect([...server.objects.keys()]).toEqual([
+      expect.stringMatching(new RegExp(`^next/[0-9a-f-]{36}/playlists/${tv.screenId}\\.json$`)),
+    ]);
   });
 });
 
@@ -181,7 +213,10 @@ describe('where the copies are, unless told otherwise', () => {
     await publish(item());
     await copied();
     const [tenantId] = await readdir(join(data, 'mirror'));
-    const text = await readFile(join(data, 'mirror', tenantId!, 'playlists', `${tv.screenId}.json`), 'utf8');
+    const text = await readFile(
+      join(data, 'mirror', tenantId!, 'playlists', `${tv.screenId}.json`),
+      'utf8',
+    );
     expect(JSON.parse(text)).toMatchObject({ format: 1, version: 1, screenId: tv.screenId });
     await service.restart();
     expect(summary(await playlist())).toEqual([200, 'store', '1']);
@@ -194,7 +229,9 @@ describe('where the copies are, unless told otherwise', () => {
     const data = await temporaryFolder();
     await start({ ...options, ...('objectStore' in options && { store: data }) });
     await publish(item());
-    expect((await manager(service).get('/v1/mirror')).body).toMatchObject({ code: 'not_supported' });
+    expect((await manager(service).get('/v1/mirror')).body).toMatchObject({
+      code: 'not_supported',
+    });
     expect((await stores[0]!.list('mirrorPending', { limit: 1 })).items).toEqual([]);
     expect(await readdir(data)).not.toContain('mirror');
   });
@@ -203,7 +240,9 @@ describe('where the copies are, unless told otherwise', () => {
     'is refused before anything starts: %s',
     async (objectStore) => {
       const data = await temporaryFolder();
-      await expect(faultyServe({ port: 0, store: data, objectStore })).rejects.toEqual(expect.objectContaining({ code: 'invalid_option' }));
+      await expect(faultyServe({ port: 0, store: data, objectStore })).rejects.toEqual(
+        expect.objectContaining({ code: 'invalid_option' }),
+      );
       expect(await readdir(data)).toEqual([]);
     },
   );

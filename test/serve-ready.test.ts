@@ -78,7 +78,11 @@ describe.each(stores)('serve on %s', (_, freshStore) => {
     ['a first start that makes its token', undefined],
   ])('refuses connections until the platform token is durable: %s', async (_name, adminToken) => {
     const port = await freePort();
-    const { release, running } = await startHeld({ port, store: await freshStore(), ...(adminToken && { adminToken }) });
+    const { release, running } = await startHeld({
+      port,
+      store: await freshStore(),
+      ...(adminToken && { adminToken }),
+    });
     expect(await accepts(port)).toBe(false);
     release();
     opened.push(await running);
@@ -113,24 +117,38 @@ describe.each(stores)('serve on %s', (_, freshStore) => {
 
   it.each([
     ['cannot listen', async () => ({ port: await takenPort() })],
-    ['cannot hand over its token', async () => ({ keepToken: () => Promise.reject(new Error('The disk is full.')) })],
-  ])('takes back the token of a first start that %s, and makes another at the next', async (_name, reason) => {
-    const store = await freshStore();
-    await expect(serve({ port: 0, store, ...(await reason()) })).rejects.toThrow();
-    const running = await start({ store });
-    expect(await me(running, running.adminToken)).toBe(200);
-    const headers = { Authorization: `Bearer ${running.adminToken}` };
-    const [tenants, tokens] = await Promise.all(
-      ['tenants', 'tokens'].map(
-        async (what) => (await (await fetch(`${running.url}/v1/${what}`, { headers })).json()) as { items: unknown[] },
-      ),
-    );
-    expect([tenants?.items, tokens?.items]).toEqual([[expect.objectContaining({ name: 'default' })], [expect.anything()]]);
-  });
+    [
+      'cannot hand over its token',
+      async () => ({ keepToken: () => Promise.reject(new Error('The disk is full.')) }),
+    ],
+  ])(
+    'takes back the token of a first start that %s, and makes another at the next',
+    async (_name, reason) => {
+      const store = await freshStore();
+      await expect(serve({ port: 0, store, ...(await reason()) })).rejects.toThrow();
+      const running = await start({ store });
+      expect(await me(running, running.adminToken)).toBe(200);
+      const headers = { Authorization: `Bearer ${running.adminToken}` };
+      const [tenants, tokens] = await Promise.all(
+        ['tenants', 'tokens'].map(
+          async (what) =>
+            (await (await fetch(`${running.url}/v1/${what}`, { headers })).json()) as {
+              items: unknown[];
+            },
+        ),
+      );
+      expect([tenants?.items, tokens?.items]).toEqual([
+        [expect.objectContaining({ name: 'default' })],
+        [expect.anything()],
+      ]);
+    },
+  );
 
   it('leaves the given token of a start that cannot listen', async () => {
     const store = await freshStore();
-    await expect(serve({ port: await takenPort(), store, adminToken: given })).rejects.toMatchObject({ code: 'port_taken' });
+    await expect(
+      serve({ port: await takenPort(), store, adminToken: given }),
+    ).rejects.toMatchObject({ code: 'port_taken' });
     expect(await me(await start({ store }), given)).toBe(200);
   });
 });

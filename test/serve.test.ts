@@ -30,10 +30,15 @@ const get = (url: string) => fetch(url, { headers: bearer });
 const makeVenue = (url: string, name: string) =>
   fetch(`${url}/v1/venues`, { method: 'POST', headers: json, body: JSON.stringify({ name }) });
 const venuesOf = async (url: string): Promise<string[]> =>
-  ((await (await get(`${url}/v1/venues`)).json()) as { items: { name: string }[] }).items.map(({ name }) => name);
+  ((await (await get(`${url}/v1/venues`)).json()) as { items: { name: string }[] }).items.map(
+    ({ name }) => name,
+  );
 
 /** A request of which the head and a first piece of the body have arrived. */
-async function begin(url: string, agent?: Agent): Promise<{ request: ClientRequest; answer: Promise<IncomingMessage> }> {
+async function begin(
+  url: string,
+  agent?: Agent,
+): Promise<{ request: ClientRequest; answer: Promise<IncomingMessage> }> {
   const request = httpRequest(`${url}/v1/venues`, {
     method: 'POST',
     headers: { ...json, 'Transfer-Encoding': 'chunked' },
@@ -66,10 +71,14 @@ describe('serve', () => {
     await makeVenue(other.url, 'Other');
     expect(await venuesOf(one.url)).toEqual(['One']);
     expect(await venuesOf(other.url)).toEqual(['Other']);
-    const { items } = (await (await get(`${one.url}/v1/tenants`)).json()) as { items: { id: string }[] };
+    const { items } = (await (await get(`${one.url}/v1/tenants`)).json()) as {
+      items: { id: string }[];
+    };
     expect((await get(`${other.url}/v1/tenants/${items[0]!.id}`)).status).toBe(404);
     const counted = await (await fetch(`${other.url}/metrics`)).text();
-    expect(counted).toContain('signage_http_requests_total{operation="createVenue",status="201"} 1');
+    expect(counted).toContain(
+      'signage_http_requests_total{operation="createVenue",status="201"} 1',
+    );
     await one.close();
     expect(await venuesOf(other.url)).toEqual(['Other']);
   });
@@ -94,7 +103,10 @@ describe('serve', () => {
     const port = Number(new URL(url).port);
     const store = await temporaryFolder();
     const refused = serve({ port, store });
-    await expect(refused).rejects.toMatchObject({ code: 'port_taken', message: expect.stringContaining(`127.0.0.1:${port}`) });
+    await expect(refused).rejects.toMatchObject({
+      code: 'port_taken',
+      message: expect.stringContaining(`127.0.0.1:${port}`),
+    });
     await expect(refused).rejects.toThrow(/--port 0/);
     expect((await start({ store })).url).not.toBe(url);
   });
@@ -126,14 +138,21 @@ describe('serve', () => {
     ['a bad admin token', { adminToken: 'mak_x' }],
   ])('invalid_option for %s, before the store is touched', async (_, options) => {
     const store = `${await temporaryFolder()}/data`;
-    await expect(serve({ port: 0, ...options, store })).rejects.toMatchObject({ name: 'SignageError', code: 'invalid_option' });
+    await expect(serve({ port: 0, ...options, store })).rejects.toMatchObject({
+      name: 'SignageError',
+      code: 'invalid_option',
+    });
     expect(() => readFileSync(store)).toThrow(/ENOENT/);
   });
 
   it('invalid_option for an address that is not of this machine, and lets go of the store', async () => {
     const store = await temporaryFolder();
-    await expect(serve({ host: '192.0.2.1', port: 0, store })).rejects.toMatchObject({ code: 'invalid_option' });
-    await expect(serve({ host: 'no-such-host.invalid', port: 0, store })).rejects.toMatchObject({ code: 'invalid_option' });
+    await expect(serve({ host: '192.0.2.1', port: 0, store })).rejects.toMatchObject({
+      code: 'invalid_option',
+    });
+    await expect(serve({ host: 'no-such-host.invalid', port: 0, store })).rejects.toMatchObject({
+      code: 'invalid_option',
+    });
     await start({ store });
   });
 
@@ -143,7 +162,8 @@ describe('serve', () => {
 
   it('tells the log of each request, never its path or a secret', async () => {
     const lines: string[] = [];
-    const keep = (fields: object, message: string) => void lines.push(JSON.stringify({ ...fields, message }));
+    const keep = (fields: object, message: string) =>
+      void lines.push(JSON.stringify({ ...fields, message }));
     const { url } = await start({ log: { debug: keep, info: keep, warn: keep, error: keep } });
     await get(`${url}/v1/venues?search=needle`);
     await get(`${url}/v1/devices/provisioning-codes/ABCD2345/status`);
@@ -159,10 +179,16 @@ describe('guessing', () => {
     const log = { ...silentLog, warn: (fields: object) => void warnings.push(fields) };
     const { url } = await start({ log });
     const guess = (pairingCode: string) =>
-      fetch(`${url}/devices/register`, { method: 'POST', headers: json, body: JSON.stringify({ pairingCode, deviceInfo: {} }) });
+      fetch(`${url}/devices/register`, {
+        method: 'POST',
+        headers: json,
+        body: JSON.stringify({ pairingCode, deviceInfo: {} }),
+      });
     for (let number = 0; number < 12; number++) await guess(`GUESS1${number + 10}`);
     expect(warnings).toEqual([{ scope: 'source', source: '127.0.0.1' }]);
-    expect(await (await fetch(`${url}/metrics`)).text()).toContain('signage_register_lockouts_total{scope="source"} 1');
+    expect(await (await fetch(`${url}/metrics`)).text()).toContain(
+      'signage_register_lockouts_total{scope="source"} 1',
+    );
   });
 });
 
@@ -193,11 +219,17 @@ describe('retentionDays', () => {
       return (await admin.get('/v1/events')).body.items.length;
     };
     await expect.poll(aMinuteLater).toBe(1);
-    expect((await walk(admin, '/v1/audit', 200)).items.map(({ action }) => action)).toEqual(['venue.create']);
-    expect((await admin.get('/v1/reports/impressions')).body.items).toMatchObject([{ impressions: 2 }]);
+    expect((await walk(admin, '/v1/audit', 200)).items.map(({ action }) => action)).toEqual([
+      'venue.create',
+    ]);
+    expect((await admin.get('/v1/reports/impressions')).body.items).toMatchObject([
+      { impressions: 2 },
+    ]);
     await service.restart();
     expect((await admin.get('/v1/events')).body.items).toHaveLength(1);
-    expect((await admin.get('/v1/reports/impressions')).body.items).toMatchObject([{ impressions: 2 }]);
+    expect((await admin.get('/v1/reports/impressions')).body.items).toMatchObject([
+      { impressions: 2 },
+    ]);
   });
 });
 
@@ -211,7 +243,9 @@ describe('fetch', () => {
     expect(made.status).toBe(201);
     expect(made.headers.get('x-request-id')).toBeTruthy();
     expect(await venuesOf(running.url)).toEqual(['Hall']);
-    const { items } = (await (await ask(running, '/v1/audit?limit=1')).json()) as { items: object[] };
+    const { items } = (await (await ask(running, '/v1/audit?limit=1')).json()) as {
+      items: object[];
+    };
     expect(items).toEqual([expect.objectContaining({ action: 'venue.create', address: null })]);
     expect((await ask(running, '/nowhere')).status).toBe(404);
   });
@@ -219,7 +253,9 @@ describe('fetch', () => {
   it('does not take a caller whose address it does not know for this machine', async () => {
     const running = await start({ metricsToken: 'scrape' });
     expect((await ask(running, '/metrics', { headers: {} })).status).toBe(401);
-    expect((await ask(running, '/metrics', { headers: { Authorization: 'Bearer scrape' } })).status).toBe(200);
+    expect(
+      (await ask(running, '/metrics', { headers: { Authorization: 'Bearer scrape' } })).status,
+    ).toBe(200);
   });
 
   it('503 unavailable once the service is closed', async () => {
@@ -241,10 +277,16 @@ describe('fetch', () => {
   it('has its requests finished by close()', async () => {
     const store = await temporaryFolder();
     const running = await start({ store });
-    const answers = ['One', 'Two', 'Three'].map((name) => ask(running, '/v1/venues', { method: 'POST', body: JSON.stringify({ name }) }));
+    const answers = ['One', 'Two', 'Three'].map((name) =>
+      ask(running, '/v1/venues', { method: 'POST', body: JSON.stringify({ name }) }),
+    );
     await running.close();
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([201, 201, 201]);
-    expect((await venuesOf((await start({ store })).url)).toSorted()).toEqual(['One', 'Three', 'Two']);
+    expect((await venuesOf((await start({ store })).url)).toSorted()).toEqual([
+      'One',
+      'Three',
+      'Two',
+    ]);
   });
 });
 
@@ -264,7 +306,9 @@ describe('close', () => {
     const waiting = clock.waiting;
     const held = [
       get(`${running.url}/v1/events?waitSeconds=30`),
-      running.fetch(new Request('http://x/v1/events?order=asc&waitSeconds=30', { headers: bearer })),
+      running.fetch(
+        new Request('http://x/v1/events?order=asc&waitSeconds=30', { headers: bearer }),
+      ),
     ];
     await expect.poll(() => clock.waiting).toBe(waiting + 2);
     await running.close();
@@ -312,11 +356,15 @@ describe('demo', () => {
   it('fills an empty store with venues, screens and playlists whose media it serves', async () => {
     const running = await start({ demo: true });
     expect(await venuesOf(running.url)).toEqual(['Aurora Café', 'Aurora Riverside']);
-    const { items: screens } = (await (await get(`${running.url}/v1/screens`)).json()) as { items: { id: string; state: string }[] };
+    const { items: screens } = (await (await get(`${running.url}/v1/screens`)).json()) as {
+      items: { id: string; state: string }[];
+    };
     expect(screens.map(({ state }) => state)).toEqual(Array(4).fill('provisioning'));
     const urls = new Set<string>();
     for (const { id } of screens) {
-      const { items } = (await (await get(`${running.url}/v1/screens/${id}/playlist`)).json()) as { items: { creativeUrl: string }[] };
+      const { items } = (await (await get(`${running.url}/v1/screens/${id}/playlist`)).json()) as {
+        items: { creativeUrl: string }[];
+      };
       for (const { creativeUrl } of items) urls.add(creativeUrl);
     }
     expect(urls.size).toBeGreaterThan(2);
@@ -329,7 +377,9 @@ describe('demo', () => {
   it('fills it once: a start with venues leaves them as they are', async () => {
     const store = await temporaryFolder();
     const first = await start({ store, demo: true });
-    const { items } = (await (await get(`${first.url}/v1/venues`)).json()) as { items: { id: string }[] };
+    const { items } = (await (await get(`${first.url}/v1/venues`)).json()) as {
+      items: { id: string }[];
+    };
     const init = { method: 'PATCH', headers: json, body: '{"name":"Renamed"}' };
     await fetch(`${first.url}/v1/venues/${items[0]!.id}`, init);
     await first.close();
@@ -365,20 +415,26 @@ describe('demo', () => {
     stranger.close();
     await once(stranger, 'close');
     const store = await temporaryFolder();
-    await expect(serve({ port, store, adminToken, demo: true, random })).rejects.toThrow('no more randomness');
+    await expect(serve({ port, store, adminToken, demo: true, random })).rejects.toThrow(
+      'no more randomness',
+    );
     await start({ port, store });
   });
 });
 
 describe('tls', () => {
-  const pem = (name: string) => readFileSync(new URL(`fixtures/tls/${name}.pem`, import.meta.url), 'utf8');
-  const [first, second] = ['first', 'second'].map((name) => ({ cert: pem(`${name}.cert`), key: pem(`${name}.key`) })) as [
-    { cert: string; key: string },
-    { cert: string; key: string },
-  ];
+  const pem = (name: string) =>
+    readFileSync(new URL(`fixtures/tls/${name}.pem`, import.meta.url), 'utf8');
+  const [first, second] = ['first', 'second'].map((name) => ({
+    cert: pem(`${name}.cert`),
+    key: pem(`${name}.key`),
+  })) as [{ cert: string; key: string }, { cert: string; key: string }];
   /** The status of an answer, and whose certificate came with it. */
   const secureGet = async (url: string) => {
-    const request = httpsRequest(`${url}/healthz`, { ca: [first.cert, second.cert], agent: false }).end();
+    const request = httpsRequest(`${url}/healthz`, {
+      ca: [first.cert, second.cert],
+      agent: false,
+    }).end();
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     const { subject } = (response.socket as import('node:tls').TLSSocket).getPeerCertificate();
     await text(response);
@@ -409,13 +465,17 @@ describe('tls', () => {
       message: expect.not.stringContaining('PRIVATE'),
     });
     const running = await start({ store, tls: first });
-    expect(() => running.replaceTls(tls)).toThrow(expect.objectContaining({ code: 'invalid_option' }));
+    expect(() => running.replaceTls(tls)).toThrow(
+      expect.objectContaining({ code: 'invalid_option' }),
+    );
     expect(await secureGet(running.url)).toBe('200 first.test');
   });
 
   it('replaceTls invalid_option when the service has none', async () => {
     const running = await start({ log: silentLog });
-    expect(() => running.replaceTls(first)).toThrow(expect.objectContaining({ code: 'invalid_option' }));
+    expect(() => running.replaceTls(first)).toThrow(
+      expect.objectContaining({ code: 'invalid_option' }),
+    );
     expect((await fetch(`${running.url}/healthz`)).status).toBe(200);
   });
 });

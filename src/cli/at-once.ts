@@ -14,7 +14,11 @@ export function directIo({ stdout, stderr }: Io): Pick<Io, 'stdout' | 'stderr'> 
 
 /** The script that `signage completion bash` asks for, and nothing more. */
 function wantedScript({ path: [noun], words: [shell, ...more] }: CommandAsked): string | undefined {
-  const isScript = noun === 'completion' && shell !== undefined && more.length === 0 && Object.hasOwn(completionScripts, shell);
+  const isScript =
+    noun === 'completion' &&
+    shell !== undefined &&
+    more.length === 0 &&
+    Object.hasOwn(completionScripts, shell);
   return isScript ? completionScripts[shell as keyof typeof completionScripts] : undefined;
 }
 
@@ -22,7 +26,11 @@ function wantedScript({ path: [noun], words: [shell, ...more] }: CommandAsked): 
  * Answers what needs neither the service nor a command's code: the version, help, and completion scripts. Answers the exit code, or `undefined`
  * when the program itself has to run.
  */
-export async function tellAtOnce(argv: readonly string[], io: Pick<Io, 'stdout' | 'stderr'>, facts: Facts): Promise<number | undefined> {
+export async function tellAtOnce(
+  argv: readonly string[],
+  io: Pick<Io, 'stdout' | 'stderr'>,
+  facts: Facts,
+): Promise<number | undefined> {
   const asked = route(argv);
   if (asked.to === 'version') return tellVersion(io, facts);
   if (asked.to === 'help') return tellHelp(asked, io, facts);

@@ -21,7 +21,11 @@ export interface Call<A = any, O = any> extends CommandContext, Service {
   /** Which service is talked to, and as whom. Reads the saved contexts, at the first call. */
   profile(): Promise<Profile>;
   /** Shows a list of the service as the result: all pages, or `--limit`. */
-  list<I extends ListId>(id: I, view: ViewSource<ListItem<I>>, ...input: CallArguments<I>): Promise<void>;
+  list<I extends ListId>(
+    id: I,
+    view: ViewSource<ListItem<I>>,
+    ...input: CallArguments<I>
+  ): Promise<void>;
   /** Says something beside the results, on `stderr`, unless `--quiet`. Text from elsewhere is shown escaped. */
   note(text: string): void;
   /** Asks before something is destroyed. Goes on with `--yes`, and under `--dry-run`; throws `usage` where there is nobody to ask, and `declined`. */

@@ -21,7 +21,9 @@ export function groupedCode(code: string): string {
 export function readCode(text: string): string {
   const code = text.replaceAll(separators, '');
   if (codeForm.test(code)) return code.toUpperCase();
-  throw usage(`A pairing code has 8 letters and digits, such as ABCD 2345; this has ${[...code].length} characters, or others.`);
+  throw usage(
+    `A pairing code has 8 letters and digits, such as ABCD 2345; this has ${[...code].length} characters, or others.`,
+  );
 }
 
 /** The code that the words of a command line spell; the one word `-` reads it from stdin, so that it need not be seen in the list of processes. */

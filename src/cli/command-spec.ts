@@ -14,20 +14,42 @@ export interface Argument<F extends Form = Form> {
 }
 
 /** An argument that must be given. */
-export const one = (help: string, completes?: NameKind): Argument<'one'> => ({ form: 'one', help, completes });
+export const one = (help: string, completes?: NameKind): Argument<'one'> => ({
+  form: 'one',
+  help,
+  completes,
+});
 /** An argument that may be left out. */
-export const optional = (help: string, completes?: NameKind): Argument<'optional'> => ({ form: 'optional', help, completes });
+export const optional = (help: string, completes?: NameKind): Argument<'optional'> => ({
+  form: 'optional',
+  help,
+  completes,
+});
 /** Any number of arguments, at least one; the last of a command. */
-export const many = (help: string, completes?: NameKind): Argument<'many'> => ({ form: 'many', help, completes });
+export const many = (help: string, completes?: NameKind): Argument<'many'> => ({
+  form: 'many',
+  help,
+  completes,
+});
 /** Any number of arguments, none included; the last of a command. */
-export const some = (help: string, completes?: NameKind): Argument<'some'> => ({ form: 'some', help, completes });
+export const some = (help: string, completes?: NameKind): Argument<'some'> => ({
+  form: 'some',
+  help,
+  completes,
+});
 
 export type Arguments = Readonly<Record<string, Argument>>;
 // biome-ignore lint/suspicious/noExplicitAny: settings of every type
 export type Options = Readonly<Record<string, Setting<any>>>;
 
-type ArgumentValue<F> = F extends 'one' ? string : F extends 'optional' ? string | undefined : readonly string[];
-export type ArgumentValues<A> = { [K in keyof A]: A[K] extends Argument<infer F> ? ArgumentValue<F> : never };
+type ArgumentValue<F> = F extends 'one'
+  ? string
+  : F extends 'optional'
+    ? string | undefined
+    : readonly string[];
+export type ArgumentValues<A> = {
+  [K in keyof A]: A[K] extends Argument<infer F> ? ArgumentValue<F> : never;
+};
 
 /** One command, as plain data and what it does. */
 export interface CommandSpec<A extends Arguments = Arguments, O extends Options = Options> {
@@ -55,11 +77,14 @@ export interface CommandSpec<A extends Arguments = Arguments, O extends Options 
 }
 
 /** What a command says of itself in help; it can be written down as JSON. */
-export type Description = Omit<CommandSpec, 'options' | 'run'> & { options?: Readonly<Record<string, DescribedSetting>> };
+export type Description = Omit<CommandSpec, 'options' | 'run'> & {
+  options?: Readonly<Record<string, DescribedSetting>>;
+};
 
 /** Says that this is a command, and lets TypeScript work out the types of its arguments and options. */
-export function defineCommand<const A extends Arguments = Record<never, never>, const O extends Options = Record<never, never>>(
-  spec: CommandSpec<A, O>,
-): CommandSpec<A, O> {
+export function defineCommand<
+  const A extends Arguments = Record<never, never>,
+  const O extends Options = Record<never, never>,
+>(spec: CommandSpec<A, O>): CommandSpec<A, O> {
   return spec;
 }

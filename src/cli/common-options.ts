@@ -7,7 +7,10 @@ export type Format = (typeof formats)[number];
 /** How results look. */
 export const outputOptions = {
   output: option.choice(formats, '-o, --output <format>', 'form of the result'),
-  jq: option.text('--jq <expression>', 'pass the result, as JSON, through a jq expression; texts come out bare'),
+  jq: option.text(
+    '--jq <expression>',
+    'pass the result, as JSON, through a jq expression; texts come out bare',
+  ),
   fields: option.text('--fields <paths>', 'only these members, such as id,name,labels.floor'),
 };
 
@@ -21,27 +24,47 @@ export const manner = {
 /** Which service is talked to, and as whom. */
 export const connectionOptions = {
   url: text('--url <url>', 'SIGNAGE_URL', 'where the service is'),
-  context: { ...text('--context <name>', 'SIGNAGE_CONTEXT', 'the saved service and token to use'), completes: 'context' as const },
-  tenant: { ...text('--tenant <tenant>', 'SIGNAGE_TENANT', 'the tenant to act in, by id or name'), completes: 'tenant' as const },
+  context: {
+    ...text('--context <name>', 'SIGNAGE_CONTEXT', 'the saved service and token to use'),
+    completes: 'context' as const,
+  },
+  tenant: {
+    ...text('--tenant <tenant>', 'SIGNAGE_TENANT', 'the tenant to act in, by id or name'),
+    completes: 'tenant' as const,
+  },
   tokenFile: text(
     '--token-file <file>',
     'SIGNAGE_TOKEN_FILE',
     'file that holds the management token; else SIGNAGE_TOKEN does, or the context',
   ),
-  caFile: text('--ca-file <file>', 'SIGNAGE_CA_FILE', 'certificates (PEM) to trust beside the usual ones'),
+  caFile: text(
+    '--ca-file <file>',
+    'SIGNAGE_CA_FILE',
+    'certificates (PEM) to trust beside the usual ones',
+  ),
   insecureHttp: option.flag('--insecure-http', 'allow http to other machines, in clear'),
 };
 
 /** Of commands that change something. */
-export const changeOptions = { dryRun: option.flag('--dry-run', 'show what would be sent, and change nothing') };
+export const changeOptions = {
+  dryRun: option.flag('--dry-run', 'show what would be sent, and change nothing'),
+};
 
 /** Of commands that destroy something. */
 export const destructionOptions = { yes: option.flag('-y, --yes', 'do not ask') };
 
 /** Of commands that list. */
-export const listOptions = { limit: option.count([1, 1_000_000_000], '--limit <number>', 'at most so many; all unless given') };
+export const listOptions = {
+  limit: option.count([1, 1_000_000_000], '--limit <number>', 'at most so many; all unless given'),
+};
 
-export const commonOptions = { ...outputOptions, ...manner, ...changeOptions, ...destructionOptions, ...listOptions };
+export const commonOptions = {
+  ...outputOptions,
+  ...manner,
+  ...changeOptions,
+  ...destructionOptions,
+  ...listOptions,
+};
 
 /** What the options that many commands share were given as; those that a command does not take have their initial value. */
 export type CommonValues = Values<typeof commonOptions>;
@@ -64,7 +87,12 @@ interface Kind {
 }
 
 /** The shared options that a command takes, by the groups of its help. */
-export function commonOptionsOf({ effect, list, local, raw }: Kind): Record<string, Record<string, Setting<unknown>>> {
+export function commonOptionsOf({
+  effect,
+  list,
+  local,
+  raw,
+}: Kind): Record<string, Record<string, Setting<unknown>>> {
   if (effect === 'alone') return {};
   const change = effect === 'reads' ? {} : changeOptions;
   return {

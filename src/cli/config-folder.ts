@@ -7,7 +7,8 @@ import type { Io } from './io.ts';
  */
 export async function configFolder({ env }: Pick<Io, 'env'>): Promise<string | undefined> {
   if (env.XDG_CONFIG_HOME) return join(env.XDG_CONFIG_HOME, 'signage');
-  if (env.HOME && process.platform !== 'darwin' && process.platform !== 'win32') return join(env.HOME, '.config', 'signage');
+  if (env.HOME && process.platform !== 'darwin' && process.platform !== 'win32')
+    return join(env.HOME, '.config', 'signage');
   if (!env.HOME && !env.USERPROFILE) return undefined;
   const { default: envPaths } = await import('env-paths');
   return envPaths('signage', { suffix: '' }).config;

@@ -11,7 +11,11 @@ const levels = ['screen', 'venue', 'tenant'] as const;
 export type Level = (typeof levels)[number];
 
 /** The option of all config commands; a screen's config unless it is given. */
-export const levelOption = option.choice(levels, '--level <level>', 'whose config, that of a screen unless given');
+export const levelOption = option.choice(
+  levels,
+  '--level <level>',
+  'whose config, that of a screen unless given',
+);
 
 /** Whose config it is. */
 export interface Owner {
@@ -21,21 +25,29 @@ export interface Owner {
   what: string;
 }
 
-const sameName = (one: string | null, other: string) => one?.normalize('NFC').toLowerCase() === other.normalize('NFC').trim().toLowerCase();
+const sameName = (one: string | null, other: string) =>
+  one?.normalize('NFC').toLowerCase() === other.normalize('NFC').trim().toLowerCase();
 
 /** The tenant that is acted in, when none is named. Only a platform token may look up another one. */
 async function tenantOwner(reader: Reader, name: string | undefined): Promise<Owner> {
-  const owner = (id: string, called: string) => ({ level: 'tenant', id, what: `the tenant "${called}"` }) as const;
+  const owner = (id: string, called: string) =>
+    ({ level: 'tenant', id, what: `the tenant "${called}"` }) as const;
   if (name !== undefined && isUuid(name)) return owner(name, name);
   const { tenantId, tenantName } = await reader.read('getMe');
-  if (tenantId !== null && (name === undefined || sameName(tenantName, name))) return owner(tenantId, tenantName ?? tenantId);
-  if (name === undefined) throw new SignageError('tenant_required', 'There are several tenants: say whose config it is.');
+  if (tenantId !== null && (name === undefined || sameName(tenantName, name)))
+    return owner(tenantId, tenantName ?? tenantId);
+  if (name === undefined)
+    throw new SignageError('tenant_required', 'There are several tenants: say whose config it is.');
   const tenant = await findTenant(reader, name);
   return owner(tenant.id, tenant.name);
 }
 
 /** Finds whose config is meant. Throws `usage` when a name is missing. */
-export async function findOwner(reader: Reader, level: Level = 'screen', name: string | undefined): Promise<Owner> {
+export async function findOwner(
+  reader: Reader,
+  level: Level = 'screen',
+  name: string | undefined,
+): Promise<Owner> {
   if (level === 'tenant') return tenantOwner(reader, name);
   if (name === undefined) throw usage(`Name the ${level}.`);
   const { id } = await (level === 'venue' ? findVenue(reader, name) : findScreen(reader, name));
@@ -64,7 +76,11 @@ export async function getConfigIfAny(reader: Reader, owner: Owner): Promise<Sett
 }
 
 /** Stores a config in place of what there is; answers it, or `undefined` under `--dry-run`. */
-export async function putConfig(call: Call, { level, id }: Owner, body: Settings): Promise<Settings | undefined> {
+export async function putConfig(
+  call: Call,
+  { level, id }: Owner,
+  body: Settings,
+): Promise<Settings | undefined> {
   return (await call.change(operations[level].put, { params: { id }, body }))?.answer;
 }
 

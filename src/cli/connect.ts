@@ -17,9 +17,12 @@ export interface Connection {
 
 const codeInPath = /(\/provisioning-codes\/)[^/?]+/gi;
 const secrets = /\b([dm]ak_)[0-9A-Za-z]+/g;
-const withoutSecrets = (path: string) => path.replaceAll(codeInPath, '$1…').replaceAll(secrets, '$1…');
+const withoutSecrets = (path: string) =>
+  path.replaceAll(codeInPath, '$1…').replaceAll(secrets, '$1…');
 const decodedAscii = (path: string) =>
-  path.replaceAll(/%([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  path.replaceAll(/%([0-7][0-9a-f])/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
 
 /**
  * A path as it may be shown: a whole pairing code is as good as a key. The service decodes paths, so what is a secret to it is looked for in
@@ -54,7 +57,11 @@ function requireToken({ token, url }: Profile): string {
 }
 
 /** The id of a tenant that is named by id or name. Only platform tokens may list tenants; all others have one only. */
-async function tenantIdOf(client: ManagementClient, tenant: string, signal: AbortSignal): Promise<string> {
+async function tenantIdOf(
+  client: ManagementClient,
+  tenant: string,
+  signal: AbortSignal,
+): Promise<string> {
   if (isUuid(tenant)) return tenant.toLowerCase();
   try {
     const { items } = await client.call('listTenants', { query: { name: tenant }, signal });
@@ -62,22 +69,41 @@ async function tenantIdOf(client: ManagementClient, tenant: string, signal: Abor
   } catch (error) {
     if (!hasCode(error, 'insufficient_role')) throw error;
     const me = await client.call('getMe', { signal });
-    if (me.tenantId !== null && me.tenantName?.toLowerCase() === tenant.trim().toLowerCase()) return me.tenantId;
+    if (me.tenantId !== null && me.tenantName?.toLowerCase() === tenant.trim().toLowerCase())
+      return me.tenantId;
   }
-  throw new SignageError('tenant_not_found', `There is no tenant "${tenant}".`, { hint: 'signage tenant list' });
+  throw new SignageError('tenant_not_found', `There is no tenant "${tenant}".`, {
+    hint: 'signage tenant list',
+  });
 }
 
 /** What a client of the service of a profile is made with. */
-export async function clientOptions(profile: Profile, { io, clock, random }: Context, verbose: boolean): Promise<ManagementOptions> {
+export async function clientOptions(
+  profile: Profile,
+  { io, clock, random }: Context,
+  verbose: boolean,
+): Promise<ManagementOptions> {
   return {
-    ...{ url: profile.url.value, token: requireToken(profile), clock, random, makeRequester: makeNodeRequester },
+    ...{
+      url: profile.url.value,
+      token: requireToken(profile),
+      clock,
+      random,
+      makeRequester: makeNodeRequester,
+    },
     ...(profile.caFile !== undefined && { certificates: await readCertificates(profile.caFile) }),
-    ...(verbose && { onExchange: (exchange: Exchanged) => io.stderr.write(exchangeLine(exchange)) }),
+    ...(verbose && {
+      onExchange: (exchange: Exchanged) => io.stderr.write(exchangeLine(exchange)),
+    }),
   };
 }
 
 /** Connects to the service of a profile; nothing is sent but, where a tenant is given by name, the question for its id. */
-export async function connect(profile: Profile, context: Context, verbose: boolean): Promise<Connection> {
+export async function connect(
+  profile: Profile,
+  context: Context,
+  verbose: boolean,
+): Promise<Connection> {
   const options = await clientOptions(profile, context, verbose);
   const client = new ManagementClient(options);
   if (profile.tenant === undefined) return { client, tenantId: undefined };

@@ -23,9 +23,11 @@ export interface Contexts {
 }
 
 /** Without a prototype, so that no name is found that nobody gave. */
-const named = (contexts: Contexts['contexts']): Contexts['contexts'] => Object.assign(Object.create(null), contexts);
+const named = (contexts: Contexts['contexts']): Contexts['contexts'] =>
+  Object.assign(Object.create(null), contexts);
 const noContexts = (): Contexts => ({ contexts: named({}) });
-const unusable = (message: string, hint: string) => new SignageError('contexts_unusable', message, { hint });
+const unusable = (message: string, hint: string) =>
+  new SignageError('contexts_unusable', message, { hint });
 
 /** The file that the contexts are in; `undefined` where there is no place for one. */
 export async function contextFile(io: Pick<Io, 'env'>): Promise<string | undefined> {
@@ -36,11 +38,18 @@ export async function contextFile(io: Pick<Io, 'env'>): Promise<string | undefin
 function isContext(value: unknown): value is SavedContext {
   const { url, token, tenant, caFile } = (value ?? {}) as Record<string, unknown>;
   const isTextOrNone = (one: unknown) => one === undefined || typeof one === 'string';
-  return typeof url === 'string' && URL.canParse(url) && typeof token === 'string' && isTextOrNone(tenant) && isTextOrNone(caFile);
+  return (
+    typeof url === 'string' &&
+    URL.canParse(url) &&
+    typeof token === 'string' &&
+    isTextOrNone(tenant) &&
+    isTextOrNone(caFile)
+  );
 }
 
 function parse(text: string, file: string): Contexts {
-  const broken = () => unusable(`${file} is damaged.`, `Mend it, or delete it and log in again: signage login`);
+  const broken = () =>
+    unusable(`${file} is damaged.`, `Mend it, or delete it and log in again: signage login`);
   let value: Partial<Contexts> | null;
   try {
     value = JSON.parse(text) as Partial<Contexts> | null;
@@ -48,7 +57,12 @@ function parse(text: string, file: string): Contexts {
     throw broken();
   }
   const { contexts, current } = value ?? {};
-  if (typeof contexts !== 'object' || contexts === null || !Object.values(contexts).every(isContext)) throw broken();
+  if (
+    typeof contexts !== 'object' ||
+    contexts === null ||
+    !Object.values(contexts).every(isContext)
+  )
+    throw broken();
   if (current !== undefined && typeof current !== 'string') throw broken();
   const known = current !== undefined && Object.hasOwn(contexts, current) ? { current } : {};
   return { ...known, contexts: named(contexts) };
@@ -74,14 +88,18 @@ export async function readContexts(io: Pick<Io, 'env'>): Promise<Contexts> {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return noContexts();
     if (error instanceof SignageError) throw error;
-    throw unusable(`${file} cannot be read: ${message}.`, 'Mend that, or set SIGNAGE_URL and SIGNAGE_TOKEN.');
+    throw unusable(
+      `${file} cannot be read: ${message}.`,
+      'Mend that, or set SIGNAGE_URL and SIGNAGE_TOKEN.',
+    );
   }
 }
 
 /** Replaces the file: written whole beside it, readable by its owner alone from the moment it exists, then moved into its place. */
 async function replace(file: string, text: string): Promise<void> {
   const folder = dirname(file);
-  if ((await mkdir(folder, { recursive: true, mode: 0o700 })) === undefined) refuseLooseFolder((await stat(folder)).mode, folder);
+  if ((await mkdir(folder, { recursive: true, mode: 0o700 })) === undefined)
+    refuseLooseFolder((await stat(folder)).mode, folder);
   else await chmod(folder, 0o700);
   const beside = `${file}.${crypto.randomUUID()}`;
   const handle = await open(beside, 'wx', 0o600);
@@ -104,17 +122,26 @@ function refuseLooseFolder(mode: number, folder: string): void {
 }
 
 /** Changes what is saved. Throws `contexts_unusable` when there is no place for it. */
-export async function changeContexts(io: Pick<Io, 'env'>, change: (saved: Contexts) => void): Promise<string> {
+export async function changeContexts(
+  io: Pick<Io, 'env'>,
+  change: (saved: Contexts) => void,
+): Promise<string> {
   const file = await contextFile(io);
   if (file === undefined)
-    throw unusable('There is no folder to save contexts in: neither HOME nor XDG_CONFIG_HOME is set.', 'Set XDG_CONFIG_HOME.');
+    throw unusable(
+      'There is no folder to save contexts in: neither HOME nor XDG_CONFIG_HOME is set.',
+      'Set XDG_CONFIG_HOME.',
+    );
   const saved = await readContexts(io);
   change(saved);
   try {
     await replace(file, `${JSON.stringify(saved, null, 2)}\n`);
   } catch (error) {
     if (error instanceof SignageError) throw error;
-    throw unusable(`${file} cannot be written: ${(error as Error).message}.`, 'Mend that, or set SIGNAGE_URL and SIGNAGE_TOKEN instead.');
+    throw unusable(
+      `${file} cannot be written: ${(error as Error).message}.`,
+      'Mend that, or set SIGNAGE_URL and SIGNAGE_TOKEN instead.',
+    );
   }
   return file;
 }

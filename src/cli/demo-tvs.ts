@@ -36,42 +36,79 @@ interface Place {
 }
 
 const fixtures = new URL('../../fixtures/', import.meta.url);
-const readFixture = async (path: string): Promise<unknown> => JSON.parse(await readFile(new URL(path, fixtures), 'utf8'));
+const readFixture = async (path: string): Promise<unknown> =>
+  JSON.parse(await readFile(new URL(path, fixtures), 'utf8'));
 
 /** The first places of the demonstration, and which TV hangs there. */
 async function demoPlaces(count: number): Promise<Place[]> {
-  const { venues } = (await readFixture('demo.json')) as { venues: { name: string; screens: { name: string; device: string }[] }[] };
+  const { venues } = (await readFixture('demo.json')) as {
+    venues: { name: string; screens: { name: string; device: string }[] }[];
+  };
   const places = venues.flatMap((venue) =>
-    venue.screens.map((screen) => ({ venue: venue.name, screen: screen.name, device: screen.device })),
+    venue.screens.map((screen) => ({
+      venue: venue.name,
+      screen: screen.name,
+      device: screen.device,
+    })),
   );
   const withInfo = places.slice(0, count).map(async ({ device, ...place }) => {
-    return { ...place, deviceInfo: (await readFixture(`devices/${device}.json`)) as DeviceInfoInput };
+    return {
+      ...place,
+      deviceInfo: (await readFixture(`devices/${device}.json`)) as DeviceInfoInput,
+    };
   });
   return Promise.all(withInfo);
 }
 
-async function findScreen({ management, signal }: Pairing, { venue, screen }: Place): Promise<Screen | undefined> {
+async function findScreen(
+  { management, signal }: Pairing,
+  { venue, screen }: Place,
+): Promise<Screen | undefined> {
   const venues = await management.call('listVenues', { query: { name: venue }, signal });
   const venueId = venues.items[0]?.id;
   if (venueId === undefined) return undefined;
-  return (await management.call('listScreens', { query: { venueId, name: screen }, signal })).items[0];
+  return (await management.call('listScreens', { query: { venueId, name: screen }, signal }))
+    .items[0];
 }
 
 /** Frees the screen if a TV of an earlier run is on it: that one kept its key in memory only. Another TV there is left alone. */
-async function isFree({ management, signal }: Pairing, screen: Screen, deviceInfo: DeviceInfoInput): Promise<boolean> {
+async function isFree(
+  { management, signal }: Pairing,
+  screen: Screen,
+  deviceInfo: DeviceInfoInput,
+): Promise<boolean> {
   if (screen.deviceId === null) return true;
   const device = await management.call('getDevice', { params: { id: screen.deviceId }, signal });
-  if (device.deviceInfo.macAddress !== deviceInfo.macAddress || device.deviceInfo.model !== deviceInfo.model) return false;
-  await management.call('revokeDevice', { params: { id: device.id }, body: { reason: 'The demonstration was started again.' }, signal });
+  if (
+    device.deviceInfo.macAddress !== deviceInfo.macAddress ||
+    device.deviceInfo.model !== deviceInfo.model
+  )
+    return false;
+  await management.call('revokeDevice', {
+    params: { id: device.id },
+    body: { reason: 'The demonstration was started again.' },
+    signal,
+  });
   return true;
 }
 
 /** Does what an installer and a TV do together. */
-async function pairTv(pairing: Pairing, screen: Screen, { venue, deviceInfo, ...named }: Place): Promise<DemoTv> {
+async function pairTv(
+  pairing: Pairing,
+  screen: Screen,
+  { venue, deviceInfo, ...named }: Place,
+): Promise<DemoTv> {
   const { management, runtime, clock, random, signal } = pairing;
   const place = `${venue} / ${named.screen}`;
   const observer = { onFailure: (error: unknown) => pairing.onFailure(place, error) };
-  const player = new Player({ client: runtime, deviceInfo, clock, random, observer, reportAfterSeconds: 0 });
+  const player = new Player({
+    client: runtime,
+    deviceInfo,
+    clock,
+    random,
+    observer,
+    reportAfterSeconds: 0,
+  });
   const { code } = await management.call('createCode', { body: { screenId: screen.id }, signal });
   await player.register(code);
   return { place, screenId: screen.id, player, again: screen.deviceId !== null };

@@ -18,33 +18,49 @@ interface Demo extends Context {
 /** The clients of the demonstration, in the oldest tenant: that is where its screens are. */
 async function connect({ url, token = '', clock, random, signal, log }: Demo): Promise<Pairing> {
   const shared = { url, clock, random };
-  const { items } = await new ManagementClient({ ...shared, token }).call('listTenants', { query: { limit: 1 }, signal });
+  const { items } = await new ManagementClient({ ...shared, token }).call('listTenants', {
+    query: { limit: 1 },
+    signal,
+  });
   const management = new ManagementClient({ ...shared, token, tenantId: items[0]?.id });
-  const onFailure = (place: string, err: unknown) => log.warn({ err }, `The simulated TV of ${place} has trouble.`);
+  const onFailure = (place: string, err: unknown) =>
+    log.warn({ err }, `The simulated TV of ${place} has trouble.`);
   return { management, runtime: new RuntimeClient(shared), clock, random, signal, onFailure };
 }
 
 function announce({ io }: Demo, tvs: readonly DemoTv[]): void {
-  const how = (tv: DemoTv) => (tv.again ? 'paired again, in place of the TV of the last run' : 'paired');
-  io.stdout.write(`Simulated TVs, playing until the service stops:\n${tvs.map((tv) => `  ${tv.place}: ${how(tv)}\n`).join('')}\n`);
+  const how = (tv: DemoTv) =>
+    tv.again ? 'paired again, in place of the TV of the last run' : 'paired';
+  io.stdout.write(
+    `Simulated TVs, playing until the service stops:\n${tvs.map((tv) => `  ${tv.place}: ${how(tv)}\n`).join('')}\n`,
+  );
   io.stdout.write('Events as they arrive (GET /v1/events):\n');
 }
 
 async function keepPlaying({ signal, log }: Demo, { place, player }: DemoTv): Promise<void> {
   const { reason, error } = await player.run(signal);
   if (reason !== 'unpaired') return;
-  log.info({ err: error }, `The simulated TV of ${place} has lost its screen, and stops. A new start of the demonstration pairs it again.`);
+  log.info(
+    { err: error },
+    `The simulated TV of ${place} has lost its screen, and stops. A new start of the demonstration pairs it again.`,
+  );
 }
 
 async function run(demo: Demo): Promise<void> {
   if (demo.token === undefined) {
-    demo.log.warn({}, 'No simulated TVs: they need the platform token, which was shown at the first start. Set SIGNAGE_ADMIN_TOKEN to it.');
+    demo.log.warn(
+      {},
+      'No simulated TVs: they need the platform token, which was shown at the first start. Set SIGNAGE_ADMIN_TOKEN to it.',
+    );
     return;
   }
   const pairing = await connect(demo);
   const tvs = await pairDemoTvs(pairing, tvCount);
   if (tvs.length === 0) {
-    demo.log.warn({}, 'No simulated TVs: this store has no free screens of the demonstration, which fills empty stores only.');
+    demo.log.warn(
+      {},
+      'No simulated TVs: this store has no free screens of the demonstration, which fills empty stores only.',
+    );
     return;
   }
   announce(demo, tvs);

@@ -50,7 +50,12 @@ export async function eachItem<T>(
       const result = await work(item);
       return result === undefined ? undefined : { ...names, result, error: null };
     } catch (error) {
-      if (!(error instanceof SignageError) || error.code === 'interrupted' || hopeless.includes(exitCodeOf(error))) throw error;
+      if (
+        !(error instanceof SignageError) ||
+        error.code === 'interrupted' ||
+        hopeless.includes(exitCodeOf(error))
+      )
+        throw error;
       exitCode = partlyFailed;
       return { ...names, result: 'failed', error: error.message };
     }

@@ -24,7 +24,10 @@ function eventLine({ event, screenId, receivedAt }: StoredEvent, tvs: readonly D
   const tv = tvs.find((one) => one.screenId === screenId);
   const width = Math.max(...tvs.map((one) => one.place.length));
   const time = new Date(receivedAt).toTimeString().slice(0, 8);
-  const shown = event.type === 'impression' ? `  ${creativeName(tv, event.creativeId)}, ${event.duration} s` : '';
+  const shown =
+    event.type === 'impression'
+      ? `  ${creativeName(tv, event.creativeId)}, ${event.duration} s`
+      : '';
   return `${time}  ${printable((tv?.place ?? screenId).padEnd(width))}  ${printable(String(event.type))}${printable(shown)}\n`;
 }
 
@@ -45,7 +48,11 @@ export async function followEvents(
   let after = newest.items[0]?.id;
   while (!signal.aborted) {
     try {
-      const query = { order: 'asc' as const, waitSeconds, ...(after === undefined ? {} : { after }) };
+      const query = {
+        order: 'asc' as const,
+        waitSeconds,
+        ...(after === undefined ? {} : { after }),
+      };
       const { items } = await management.call('listEvents', { query, signal });
       for (const item of items) io.stdout.write(eventLine(item, tvs));
       after = items.at(-1)?.id ?? after;

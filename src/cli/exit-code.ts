@@ -56,6 +56,8 @@ export function exitCodeOf(error: unknown): number {
   if (!(error instanceof SignageError)) return 1;
   const { code, status } = error;
   if (Object.hasOwn(ownCodes, code)) return ownCodes[code] ?? 1;
-  const known = Object.hasOwn(errorKinds, code) ? errorKinds[code as keyof typeof errorKinds].status : status;
+  const known = Object.hasOwn(errorKinds, code)
+    ? errorKinds[code as keyof typeof errorKinds].status
+    : status;
   return (known !== undefined && byStatus[known]) || 1;
 }

@@ -7,14 +7,16 @@ import { printable, printableJson } from './print.ts';
 /** What to type next, where neither the error nor the command knows better. */
 const hints: Readonly<Record<string, string>> = {
   port_taken: 'Choose another port with --port, or --port 0 for any that is free.',
-  unreachable: '--url says where the service is; signage serve starts one, and signage doctor looks closer.',
+  unreachable:
+    '--url says where the service is; signage serve starts one, and signage doctor looks closer.',
   unavailable: 'Try again in a while; signage doctor looks closer.',
   credential_missing: 'Log in with signage login, or set SIGNAGE_TOKEN.',
   credential_invalid:
     'signage whoami says where the token is from; SIGNAGE_TOKEN or --token-file must hold a management token of this service.',
   credential_expired:
     'An admin makes a new one with signage token create; then signage login, or set SIGNAGE_TOKEN. signage doctor says where this one is from.',
-  insufficient_role: 'signage whoami shows role and venues; an admin makes another token: signage token create --role …',
+  insufficient_role:
+    'signage whoami shows role and venues; an admin makes another token: signage token create --role …',
   tenant_required: '--tenant names it; signage tenant list shows them.',
   tenant_not_found: 'signage tenant list shows those there are.',
   token_not_found: 'signage token list shows those there are.',
@@ -28,7 +30,8 @@ const hints: Readonly<Record<string, string>> = {
   screen_active: 'Free the screen first: signage device revoke …, or say --force.',
 };
 
-const hintOf = (error: SignageError) => error.hint ?? (Object.hasOwn(hints, error.code) ? hints[error.code] : undefined);
+const hintOf = (error: SignageError) =>
+  error.hint ?? (Object.hasOwn(hints, error.code) ? hints[error.code] : undefined);
 
 function explain(error: SignageError, io: Io): void {
   io.stderr.write(`signage: ${printable(error.message)}\n`);
@@ -38,23 +41,38 @@ function explain(error: SignageError, io: Io): void {
     io.stderr.write(`  ${printable(path || 'body')}: ${printable(message)}\n`);
   }
   if (error.truncated) io.stderr.write('  and more, which the service does not list.\n');
-  if (error.retryAfterSeconds !== undefined) io.stderr.write(`  Worth trying again in ${error.retryAfterSeconds} s.\n`);
+  if (error.retryAfterSeconds !== undefined)
+    io.stderr.write(`  Worth trying again in ${error.retryAfterSeconds} s.\n`);
   const hint = hintOf(error);
   if (hint !== undefined) io.stderr.write(`  ${printable(hint)}\n`);
 }
 
 /** The error as the service tells errors, with the exit code; those that are not from a service have no status. */
 function problemDocument(error: SignageError): object {
-  const { code, message, status, requestId, errors, truncated, existingId, retryAfterSeconds } = error;
-  const title = Object.hasOwn(errorKinds, code) ? errorKinds[code as keyof typeof errorKinds].title : code.replaceAll('_', ' ');
-  const more = { status, detail: message, code, requestId, errors, truncated, existingId, retryAfterSeconds };
+  const { code, message, status, requestId, errors, truncated, existingId, retryAfterSeconds } =
+    error;
+  const title = Object.hasOwn(errorKinds, code)
+    ? errorKinds[code as keyof typeof errorKinds].title
+    : code.replaceAll('_', ' ');
+  const more = {
+    status,
+    detail: message,
+    code,
+    requestId,
+    errors,
+    truncated,
+    existingId,
+    retryAfterSeconds,
+  };
   return { type: 'about:blank', title, ...more, exitCode: exitCodeOf(error), hint: hintOf(error) };
 }
 
 /** A mistake of ours, or of the machine: with the way it took, for whoever looks into it. */
 function explainUnexpected(error: unknown, io: Io): void {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  io.stderr.write(`signage: something unexpected happened.\n${text.split('\n').map(printable).join('\n')}\n`);
+  io.stderr.write(
+    `signage: something unexpected happened.\n${text.split('\n').map(printable).join('\n')}\n`,
+  );
 }
 
 /** Whether results were asked for as JSON: then errors are too. Read off the words, for the error may be in them. */

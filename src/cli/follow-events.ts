@@ -26,19 +26,32 @@ async function newest(call: Call, signal: AbortSignal): Promise<string | undefin
 }
 
 /** Events as they come in, oldest first, none twice and none left out; until the signal ends it as `interrupted`. */
-export async function* followEvents(call: Call, { filters, after, signal }: Following): AsyncGenerator<StoredEvent[]> {
+export async function* followEvents(
+  call: Call,
+  { filters, after, signal }: Following,
+): AsyncGenerator<StoredEvent[]> {
   let last = after ?? (filters.from === undefined ? await newest(call, signal) : undefined);
   for (;;) {
     const askedAt = call.clock.now();
-    const query = { ...filters, order: 'asc' as const, limit: largestPage, waitSeconds, ...(last !== undefined && { after: last }) };
+    const query = {
+      ...filters,
+      order: 'asc' as const,
+      limit: largestPage,
+      waitSeconds,
+      ...(last !== undefined && { after: last }),
+    };
     const { items, nextCursor } = await readOn(call, query, signal);
     if (items.length > 0) yield items;
     const next = nextCursor ?? items.at(-1)?.id;
     if (next !== undefined && next === last)
-      throw new SignageError('unexpected_answer', 'The service answers the same events again and again.');
+      throw new SignageError(
+        'unexpected_answer',
+        'The service answers the same events again and again.',
+      );
     last = next ?? last;
     // A service that is about to stop, or a proxy, may not hold its answers: we must not ask without end.
-    if (next === undefined && call.clock.now() - askedAt < 1000) await pause(call.clock, 1000, signal);
+    if (next === undefined && call.clock.now() - askedAt < 1000)
+      await pause(call.clock, 1000, signal);
   }
 }
 
@@ -50,6 +63,9 @@ async function readOn(call: Call, query: EventQuery, signal: AbortSignal) {
     return await call.read('listEvents', { query, signal });
   } catch (error) {
     if (!hasCode(error, 'unreachable') || query.after === undefined) throw error;
-    throw new SignageError(error.code, error.message, { cause: error, hint: `--after ${query.after} goes on where this ended.` });
+    throw new SignageError(error.code, error.message, {
+      cause: error,
+      hint: `--after ${query.after} goes on where this ended.`,
+    });
   }
 }

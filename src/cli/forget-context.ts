@@ -5,7 +5,9 @@ import { type Contexts, changeContexts } from './context-file.ts';
 /** Throws `context_not_found` unless there is a context of that name. */
 export function requireContext({ contexts }: Contexts, name: string): void {
   if (contexts[name] !== undefined) return;
-  throw new SignageError('context_not_found', `There is no context "${name}".`, { hint: 'signage context list shows those there are.' });
+  throw new SignageError('context_not_found', `There is no context "${name}".`, {
+    hint: 'signage context list shows those there are.',
+  });
 }
 
 /** Deletes a context, with its token. */
@@ -16,5 +18,7 @@ export async function forgetContext(call: Call, name: string): Promise<void> {
     delete saved.contexts[name];
     if (saved.current === name) delete saved.current;
   });
-  call.note(`Deleted the context "${name}", with its token. The service knows the token still: signage token delete ends it.`);
+  call.note(
+    `Deleted the context "${name}", with its token. The service knows the token still: signage token delete ends it.`,
+  );
 }

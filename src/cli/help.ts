@@ -14,7 +14,8 @@ function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
+    if (last !== undefined && last.length + 1 + word.length <= width)
+      lines[lines.length - 1] = `${last} ${word}`;
     else lines.push(word);
   }
   return lines;
@@ -22,17 +23,23 @@ function wrap(text: string, width: number): string[] {
 
 /** Paragraphs in lines that fit; one that has indented lines stays as it is written. */
 function paragraphs(text: string, width: number): string {
-  const one = (paragraph: string) => (/^\s/m.test(paragraph) ? paragraph : wrap(paragraph.replaceAll('\n', ' '), width).join('\n'));
+  const one = (paragraph: string) =>
+    /^\s/m.test(paragraph) ? paragraph : wrap(paragraph.replaceAll('\n', ' '), width).join('\n');
   return text.split('\n\n').map(one).join('\n\n');
 }
 
 /** Terms and what they mean, side by side; a term that is too long for its column has a line of its own. */
 function section(title: string, rows: readonly Row[], width: number): string {
   if (rows.length === 0) return '';
-  const column = Math.min(longestTerm, Math.floor(width / 3), Math.max(...rows.map(([term]) => term.length))) + 2;
+  const column =
+    Math.min(longestTerm, Math.floor(width / 3), Math.max(...rows.map(([term]) => term.length))) +
+    2;
   const lines = rows.flatMap(([term, text]) => {
     const [first = '', ...more] = wrap(text, width - 2 - column);
-    const beside = term.length + 2 <= column ? [`${term.padEnd(column)}${first}`] : [term, ' '.repeat(column) + first];
+    const beside =
+      term.length + 2 <= column
+        ? [`${term.padEnd(column)}${first}`]
+        : [term, ' '.repeat(column) + first];
     return [...beside, ...more.map((line) => ' '.repeat(column) + line)];
   });
   return `\n${title}:\n${lines.map((line) => `  ${line}\n`).join('')}`;
@@ -57,7 +64,9 @@ const helpRow: Row = ['-h, --help', 'show this help'];
 
 function overview(width: number): string {
   const rows = (isNoun: boolean): Row[] =>
-    tree.flatMap(({ name, summary, verbs }): Row[] => (verbs.length > 0 === isNoun ? [[name, summary]] : []));
+    tree.flatMap(({ name, summary, verbs }): Row[] =>
+      verbs.length > 0 === isNoun ? [[name, summary]] : [],
+    );
   return [
     'Usage: signage <command> [options]\n\n',
     `${paragraphs('Digital signage: pair TVs with screens, serve playlists, collect proof of play.', width)}\n`,
@@ -68,8 +77,14 @@ function overview(width: number): string {
   ].join('');
 }
 
-function nounHelp({ name, summary }: Branch, verbs: readonly (readonly [verb: string, of: Description])[], width: number): string {
-  const rows = verbs.map(([verb, of]): Row => [[verb, ...argumentRows(of).map(([term]) => term)].join(' '), of.summary]);
+function nounHelp(
+  { name, summary }: Branch,
+  verbs: readonly (readonly [verb: string, of: Description])[],
+  width: number,
+): string {
+  const rows = verbs.map(
+    ([verb, of]): Row => [[verb, ...argumentRows(of).map(([term]) => term)].join(' '), of.summary],
+  );
   return [
     `Usage: signage ${name} <command> [options]\n\n${paragraphs(`${summary}.`, width)}\n`,
     section('Commands', rows, width),
@@ -81,9 +96,18 @@ function nounHelp({ name, summary }: Branch, verbs: readonly (readonly [verb: st
 function commandHelp(path: CommandPath, of: Description, width: number): string {
   const own: readonly DescribedSetting[] = Object.values(of.options ?? {});
   const required = own.filter((setting) => setting.required).map(({ flags }) => flags);
-  const usage = ['signage', ...path, ...argumentRows(of).map(([term]) => term), ...required, '[options]'].filter(Boolean);
-  const common = Object.entries(commonOptionsOf(of)).map(([group, settings]) => section(group, optionRows(settings), width));
-  const about = of.description === undefined ? `${of.summary}.` : `${of.summary}.\n\n${of.description}`;
+  const usage = [
+    'signage',
+    ...path,
+    ...argumentRows(of).map(([term]) => term),
+    ...required,
+    '[options]',
+  ].filter(Boolean);
+  const common = Object.entries(commonOptionsOf(of)).map(([group, settings]) =>
+    section(group, optionRows(settings), width),
+  );
+  const about =
+    of.description === undefined ? `${of.summary}.` : `${of.summary}.\n\n${of.description}`;
   const examples = of.examples.map(([line, what]) => `  # ${what}\n  ${line}\n`);
   return [
     `Usage: ${usage.join(' ')}\n\n${paragraphs(about, width)}\n`,
@@ -103,8 +127,12 @@ export async function helpText(
   const width = Math.max(leastWidth, columns);
   const branch = tree.find(({ name }) => name === noun);
   if (branch === undefined) return overview(width);
-  if (verb !== undefined) return commandHelp([branch.name, verb], await describe([branch.name, verb]), width);
-  if (branch.verbs.length === 0) return commandHelp([branch.name], await describe([branch.name]), width);
-  const verbs = await Promise.all(branch.verbs.map(async (one) => [one, await describe([branch.name, one])] as const));
+  if (verb !== undefined)
+    return commandHelp([branch.name, verb], await describe([branch.name, verb]), width);
+  if (branch.verbs.length === 0)
+    return commandHelp([branch.name], await describe([branch.name]), width);
+  const verbs = await Promise.all(
+    branch.verbs.map(async (one) => [one, await describe([branch.name, one])] as const),
+  );
   return nounHelp(branch, verbs, width);
 }

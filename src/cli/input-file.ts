@@ -24,13 +24,21 @@ async function readDocuments(io: Io, path: string): Promise<unknown[]> {
   const what = path === '-' ? 'stdin' : path;
   return [...documents].flatMap((document) => {
     const [first] = document.errors;
-    if (first) throw new SignageError('invalid_file', `${what} is no YAML or JSON: ${first.message.split('\n', 1)[0]?.replace(/:$/, '')}.`);
+    if (first)
+      throw new SignageError(
+        'invalid_file',
+        `${what} is no YAML or JSON: ${first.message.split('\n', 1)[0]?.replace(/:$/, '')}.`,
+      );
     try {
       // Aliases are counted, lest a small file blows up into a large one.
       const value: unknown = document.toJS({ maxAliasCount: 100 });
       return value === null ? [] : [value];
     } catch (error) {
-      throw new SignageError('invalid_file', `${what} cannot be used: ${(error as Error).message}.`, { cause: error });
+      throw new SignageError(
+        'invalid_file',
+        `${what} cannot be used: ${(error as Error).message}.`,
+        { cause: error },
+      );
     }
   });
 }

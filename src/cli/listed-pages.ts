@@ -10,7 +10,9 @@ export interface RawPage {
 /** An answer as a page of a list, if it is one: `{ items, nextCursor? }`. */
 export function asPage(answer: unknown): RawPage | undefined {
   const { items, nextCursor } = (answer ?? {}) as { items?: unknown; nextCursor?: unknown };
-  return Array.isArray(items) ? { items, nextCursor: typeof nextCursor === 'string' ? nextCursor : null } : undefined;
+  return Array.isArray(items)
+    ? { items, nextCursor: typeof nextCursor === 'string' ? nextCursor : null }
+    : undefined;
 }
 
 /** The path with these parameters in its query, in place of those of the same name. */
@@ -22,9 +24,15 @@ function withQuery(path: string, changes: Readonly<Record<string, string>>): str
 }
 
 /** The pages of any list by its path, from the first or from a `cursor` in the path on. `ask` reads one answer as JSON. */
-export async function* listedPages(path: string, ask: (path: string) => Promise<unknown>): AsyncGenerator<RawPage> {
+export async function* listedPages(
+  path: string,
+  ask: (path: string) => Promise<unknown>,
+): AsyncGenerator<RawPage> {
   const first = /[?&]limit=/.test(path) ? path : withQuery(path, { limit: String(largestPage) });
-  const checkPage = makePageGuard('this list', new URLSearchParams(path.split('?')[1]).get('cursor') ?? undefined);
+  const checkPage = makePageGuard(
+    'this list',
+    new URLSearchParams(path.split('?')[1]).get('cursor') ?? undefined,
+  );
   let cursor: string | null = null;
   do {
     const page = asPage(await ask(cursor === null ? first : withQuery(first, { cursor })));

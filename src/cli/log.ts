@@ -24,7 +24,10 @@ const colours: Record<Level, (chalk: ChalkInstance) => ChalkInstance> = {
 };
 
 function fieldText(value: unknown): string {
-  if (value instanceof Error) return value.cause === undefined ? value.message : `${value.message} (${fieldText(value.cause)})`;
+  if (value instanceof Error)
+    return value.cause === undefined
+      ? value.message
+      : `${value.message} (${fieldText(value.cause)})`;
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
 }
 
@@ -34,8 +37,12 @@ function prettyLog({ io, clock, level }: LogOptions): LogSink {
   const sayAt = (at: Level) => (fields: Record<string, unknown>, message: string) => {
     if (level === 'silent' || levels.indexOf(at) < levels.indexOf(level)) return;
     const time = new Date(clock.now()).toTimeString().slice(0, 8);
-    const notes = Object.entries(fields).map(([name, value]) => chalk.dim(`  ${printable(`${name}=${fieldText(value)}`)}`));
-    io.stderr.write(`${chalk.dim(time)} ${colours[at](chalk)(at.padEnd(5))} ${printable(message)}${notes.join('')}\n`);
+    const notes = Object.entries(fields).map(([name, value]) =>
+      chalk.dim(`  ${printable(`${name}=${fieldText(value)}`)}`),
+    );
+    io.stderr.write(
+      `${chalk.dim(time)} ${colours[at](chalk)(at.padEnd(5))} ${printable(message)}${notes.join('')}\n`,
+    );
   };
   return { debug: sayAt('debug'), info: sayAt('info'), warn: sayAt('warn'), error: sayAt('error') };
 }
@@ -49,6 +56,7 @@ function jsonLog({ io, clock, level }: LogOptions): LogSink {
 
 /** Where the service's log goes: to `stderr`. */
 export function makeLog(options: LogOptions): LogSink {
-  const pretty = options.format === 'pretty' || (options.format === 'auto' && options.io.stderr.isTTY);
+  const pretty =
+    options.format === 'pretty' || (options.format === 'auto' && options.io.stderr.isTTY);
   return pretty ? prettyLog(options) : jsonLog(options);
 }

@@ -3,5 +3,10 @@ import { isIPv4 } from 'node:net';
 /** Whether a host, as in a URL or of `--host`, is this machine itself. */
 export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[|\]$/g, '').toLowerCase();
-  return bare === 'localhost' || bare.endsWith('.localhost') || bare === '::1' || (isIPv4(bare) && bare.startsWith('127.'));
+  return (
+    bare === 'localhost' ||
+    bare.endsWith('.localhost') ||
+    bare === '::1' ||
+    (isIPv4(bare) && bare.startsWith('127.'))
+  );
 }

@@ -17,13 +17,24 @@ interface World {
  *
  * @example process.exitCode = await main(['serve', '--port', '0'], processIo())
  */
-export async function main(argv: readonly string[], io: Io, { clock = systemClock, random = systemRandom }: World = {}): Promise<number> {
+export async function main(
+  argv: readonly string[],
+  io: Io,
+  { clock = systemClock, random = systemRandom }: World = {},
+): Promise<number> {
   const interruption = watchInterruption(io);
-  const context = { io, clock, random, interrupted: interruption.signal, heedHangup: interruption.heedHangup };
+  const context = {
+    io,
+    clock,
+    random,
+    interrupted: interruption.signal,
+    heedHangup: interruption.heedHangup,
+  };
   try {
     return await Promise.race([runProgram(argv, context), interruption.second]);
   } catch (error) {
-    if (hasCode(error, 'interrupted')) return Number(interruption.signal.reason) || interruptedExitCode;
+    if (hasCode(error, 'interrupted'))
+      return Number(interruption.signal.reason) || interruptedExitCode;
     const { tellError } = await import('./explain.ts');
     return tellError(error, argv, io);
   } finally {

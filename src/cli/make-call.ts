@@ -22,7 +22,10 @@ async function* limitedPages<I extends ListId>(
   let left = limit ?? Number.POSITIVE_INFINITY;
   const plain: PlainInput = input ?? {};
   const query = { limit: Math.min(left, largestPage), ...plain.query };
-  for await (const page of service.pages(id, ...([{ ...plain, query }] as unknown as CallArguments<I>))) {
+  for await (const page of service.pages(
+    id,
+    ...([{ ...plain, query }] as unknown as CallArguments<I>),
+  )) {
     yield page.slice(0, left);
     left -= page.length;
     if (left <= 0) return;
@@ -30,7 +33,9 @@ async function* limitedPages<I extends ListId>(
 }
 
 function argumentValues(spec: CommandSpec, given: readonly unknown[]): ArgumentValues<Arguments> {
-  return Object.fromEntries(Object.keys(spec.arguments ?? {}).map((name, at) => [name, given[at]])) as ArgumentValues<Arguments>;
+  return Object.fromEntries(
+    Object.keys(spec.arguments ?? {}).map((name, at) => [name, given[at]]),
+  ) as ArgumentValues<Arguments>;
 }
 
 function makeConfirmation(prompter: Call['prompter'], { yes, dryRun }: CommonValues) {
@@ -43,7 +48,12 @@ function makeConfirmation(prompter: Call['prompter'], { yes, dryRun }: CommonVal
 }
 
 /** What a command is handed: its arguments and options, where its results go, and the service, to which nothing is sent before it asks. */
-export function makeCall(spec: CommandSpec<Arguments, Options>, given: readonly unknown[], flags: Flags, context: CommandContext): Call {
+export function makeCall(
+  spec: CommandSpec<Arguments, Options>,
+  given: readonly unknown[],
+  flags: Flags,
+  context: CommandContext,
+): Call {
   const { io, interrupted } = context;
   const common: CommonValues = readSettings(commonOptions, flags, io.env);
   const results = makeResults(io, common);

@@ -7,7 +7,11 @@ import type { ServeValues } from './serve-settings.ts';
 
 type OnDemandOptions = Pick<
   ServeOptions,
-  'onDemandUrl' | 'onDemandToken' | 'onDemandTtlSeconds' | 'onDemandTimeoutMs' | 'onDemandConcurrency'
+  | 'onDemandUrl'
+  | 'onDemandToken'
+  | 'onDemandTtlSeconds'
+  | 'onDemandTimeoutMs'
+  | 'onDemandConcurrency'
 >;
 
 /** Whether what goes there crosses the network as it is. */
@@ -18,12 +22,27 @@ function isInClear(url: string): boolean {
 }
 
 /** What `serve` is told of the on-demand source. Its token comes from a file, or from the environment where there is none. */
-export async function readOnDemand(settings: ServeValues, { env }: Io, log: LogSink): Promise<OnDemandOptions> {
-  const { onDemandUrl, onDemandTokenFile, onDemandTtlSeconds, onDemandTimeoutMs, onDemandConcurrency } = settings;
-  const fromFile = onDemandTokenFile && (await readSecretFile(onDemandTokenFile, 'The file of the on-demand token'));
+export async function readOnDemand(
+  settings: ServeValues,
+  { env }: Io,
+  log: LogSink,
+): Promise<OnDemandOptions> {
+  const {
+    onDemandUrl,
+    onDemandTokenFile,
+    onDemandTtlSeconds,
+    onDemandTimeoutMs,
+    onDemandConcurrency,
+  } = settings;
+  const fromFile =
+    onDemandTokenFile &&
+    (await readSecretFile(onDemandTokenFile, 'The file of the on-demand token'));
   const onDemandToken = fromFile || (onDemandUrl && env.SIGNAGE_ON_DEMAND_TOKEN);
   if (onDemandUrl && onDemandToken && isInClear(onDemandUrl)) {
-    log.warn({}, 'The on-demand token crosses the network in clear: use an on-demand URL with https.');
+    log.warn(
+      {},
+      'The on-demand token crosses the network in clear: use an on-demand URL with https.',
+    );
   }
   return {
     ...{ onDemandTtlSeconds, onDemandTimeoutMs, onDemandConcurrency },

@@ -22,7 +22,8 @@ function quietCommand(name: string): Command {
 function declare(command: Command, settings: Readonly<Record<string, Setting<unknown>>>): void {
   for (const { flags, repeatable } of Object.values(settings)) {
     const option = new Option(flags);
-    if (repeatable) option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value]);
+    if (repeatable)
+      option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value]);
     command.addOption(option);
   }
 }
@@ -31,14 +32,19 @@ function declare(command: Command, settings: Readonly<Record<string, Setting<unk
 function complaint(error: unknown, called: string): unknown {
   if (!(error instanceof CommanderError)) return error;
   const text = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ');
-  return usage(text.charAt(0).toUpperCase() + text.slice(1), `${called} --help shows what there is.`);
+  return usage(
+    text.charAt(0).toUpperCase() + text.slice(1),
+    `${called} --help shows what there is.`,
+  );
 }
 
 /** Takes the words after a command apart. Throws `usage` with what is wrong, and what may have been meant. */
 export function parseCommand(called: string, spec: CommandSpec, words: readonly string[]): Parsed {
   const command = quietCommand(called);
-  for (const [name, argument] of Object.entries(spec.arguments ?? {})) command.argument(argumentTerm(name, argument));
-  for (const settings of [spec.options ?? {}, ...Object.values(commonOptionsOf(spec))]) declare(command, settings);
+  for (const [name, argument] of Object.entries(spec.arguments ?? {}))
+    command.argument(argumentTerm(name, argument));
+  for (const settings of [spec.options ?? {}, ...Object.values(commonOptionsOf(spec))])
+    declare(command, settings);
   let given: readonly unknown[] = [];
   try {
     command.action((...all: unknown[]) => {

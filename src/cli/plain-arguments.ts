@@ -4,11 +4,15 @@ import type { CommandSpec } from './command-spec.ts';
  * The arguments of a command that has no options, and whose words need no taking apart; `undefined` where they do. It spares the shells, which
  * ask `signage completion` at each TAB, the loading of commander.
  */
-export function plainArguments({ effect, options, arguments: all = {} }: CommandSpec, words: readonly string[]): unknown[] | undefined {
+export function plainArguments(
+  { effect, options, arguments: all = {} }: CommandSpec,
+  words: readonly string[],
+): unknown[] | undefined {
   const forms = Object.values(all).map(({ form }) => form);
   const needed = forms.filter((form) => form === 'one').length;
   const takesMore = forms.at(-1) === 'some';
-  if (effect !== 'alone' || options || forms.length !== needed + Number(takesMore)) return undefined;
+  if (effect !== 'alone' || options || forms.length !== needed + Number(takesMore))
+    return undefined;
   const end = words.includes('--') ? words.indexOf('--') : words.length;
   const given = [...words.slice(0, end), ...words.slice(end + 1)];
   const isFlagged = words.slice(0, end).some((word) => word.startsWith('-'));

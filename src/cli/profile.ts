@@ -35,7 +35,8 @@ const origin = (url: string) => (URL.canParse(url) ? new URL(url).origin : undef
 
 /** Refuses to send a token in clear across a network. */
 export function requireSafeAddress(url: string, insecureHttp: boolean): void {
-  if (!URL.canParse(url)) throw usage(`"${url}" is no URL: write it like https://signage.example.com.`);
+  if (!URL.canParse(url))
+    throw usage(`"${url}" is no URL: write it like https://signage.example.com.`);
   const { protocol, hostname } = new URL(url);
   if (protocol !== 'http:' || isLoopback(hostname) || insecureHttp) return;
   throw usage(
@@ -51,28 +52,42 @@ interface Named {
   env: Io['env'];
 }
 
-function chooseContext({ contexts, current }: Contexts, flag: string | undefined, { env }: Pick<Io, 'env'>): Named {
+function chooseContext(
+  { contexts, current }: Contexts,
+  flag: string | undefined,
+  { env }: Pick<Io, 'env'>,
+): Named {
   const given = flag ?? (env.SIGNAGE_CONTEXT || undefined);
   const name = given ?? current;
   const saved = name === undefined ? undefined : contexts[name];
   if (given !== undefined && saved === undefined) {
-    throw new SignageError('context_not_found', `There is no context "${given}".`, { hint: 'signage context list' });
+    throw new SignageError('context_not_found', `There is no context "${given}".`, {
+      hint: 'signage context list',
+    });
   }
   return { name, saved, env: flag === undefined ? env : {} };
 }
 
 /** The token, if there is one. The saved one is for the origin that it was saved for, and no other. */
-async function findToken({ tokenFile }: ConnectionValues, url: Sourced, { name, saved, env }: Named): Promise<Sourced | undefined> {
-  if (tokenFile !== undefined) return { value: await readTokenFile(tokenFile), source: '--token-file' };
+async function findToken(
+  { tokenFile }: ConnectionValues,
+  url: Sourced,
+  { name, saved, env }: Named,
+): Promise<Sourced | undefined> {
+  if (tokenFile !== undefined)
+    return { value: await readTokenFile(tokenFile), source: '--token-file' };
   const fromEnvironment = env.SIGNAGE_TOKEN?.trim();
   if (fromEnvironment) return { value: fromEnvironment, source: 'SIGNAGE_TOKEN' };
   if (env.SIGNAGE_TOKEN_FILE) {
     return { value: await readTokenFile(env.SIGNAGE_TOKEN_FILE), source: 'SIGNAGE_TOKEN_FILE' };
   }
   if (!saved) return undefined;
-  if (origin(saved.url) === origin(url.value)) return { value: saved.token, source: `context ${name}` };
+  if (origin(saved.url) === origin(url.value))
+    return { value: saved.token, source: `context ${name}` };
   const message = `The token of the context ${name} is for ${origin(saved.url)}, and is not sent to ${url.value} (${url.source}).`;
-  throw new SignageError('token_of_elsewhere', message, { hint: `Log in there, signage login --url ${url.value}, or set SIGNAGE_TOKEN.` });
+  throw new SignageError('token_of_elsewhere', message, {
+    hint: `Log in there, signage login --url ${url.value}, or set SIGNAGE_TOKEN.`,
+  });
 }
 
 /** A value by its flag, else by its variable, else as the context has it. */
@@ -91,19 +106,35 @@ function pick(
 
 type AddressValues = Pick<ConnectionValues, 'url' | 'context' | 'caFile' | 'insecureHttp'>;
 
-function addressOf(flags: AddressValues, named: Named): Address & { ofContext: SavedContext | undefined } {
+function addressOf(
+  flags: AddressValues,
+  named: Named,
+): Address & { ofContext: SavedContext | undefined } {
   const { saved, name } = named;
-  const url = pick(flags.url, '--url', 'SIGNAGE_URL', saved?.url, named) ?? { value: usualUrl, source: 'default' };
-  const ofContext = saved !== undefined && origin(saved.url) === origin(url.value) ? saved : undefined;
+  const url = pick(flags.url, '--url', 'SIGNAGE_URL', saved?.url, named) ?? {
+    value: usualUrl,
+    source: 'default',
+  };
+  const ofContext =
+    saved !== undefined && origin(saved.url) === origin(url.value) ? saved : undefined;
   const insecureHttp = flags.insecureHttp || ofContext?.insecureHttp === true;
   requireSafeAddress(url.value, insecureHttp);
-  const caFile = pick(flags.caFile, '--ca-file', 'SIGNAGE_CA_FILE', ofContext?.caFile, named)?.value;
+  const caFile = pick(
+    flags.caFile,
+    '--ca-file',
+    'SIGNAGE_CA_FILE',
+    ofContext?.caFile,
+    named,
+  )?.value;
   return { context: ofContext && name, url, caFile, insecureHttp, ofContext };
 }
 
 /** Works out the service alone, for those who talk to it without a token: as `readProfile` does. */
 export async function readAddress(flags: AddressValues, io: Pick<Io, 'env'>): Promise<Address> {
-  const { ofContext: _, ...address } = addressOf(flags, chooseContext(await readContexts(io), flags.context, io));
+  const { ofContext: _, ...address } = addressOf(
+    flags,
+    chooseContext(await readContexts(io), flags.context, io),
+  );
   return address;
 }
 

@@ -21,11 +21,18 @@ async function runCommand({ path, words }: CommandAsked, context: CommandContext
   if (plain) return runSpec(spec, { given: plain, flags: {} }, context);
   // commander takes a while to load.
   const { parseCommand } = await import('./parse-command.ts');
-  return runSpec(spec, parseCommand(['signage', ...path].filter(Boolean).join(' '), spec, words), context);
+  return runSpec(
+    spec,
+    parseCommand(['signage', ...path].filter(Boolean).join(' '), spec, words),
+    context,
+  );
 }
 
 /** Runs a command line; answers the exit code. What goes wrong is thrown. */
-export async function runProgram(argv: readonly string[], context: CommandContext): Promise<number> {
+export async function runProgram(
+  argv: readonly string[],
+  context: CommandContext,
+): Promise<number> {
   const asked = route(argv);
   switch (asked.to) {
     case 'version':

@@ -10,7 +10,11 @@ export interface Progress {
   end(): void;
 }
 
-export function makeProgress({ io, clock, common }: Context & { common: Pick<CommonValues, 'quiet'> }): Progress {
+export function makeProgress({
+  io,
+  clock,
+  common,
+}: Context & { common: Pick<CommonValues, 'quiet'> }): Progress {
   let shownAt = Number.NEGATIVE_INFINITY;
   const isWatched = io.stderr.isTTY && !common.quiet;
   return {

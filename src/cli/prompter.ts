@@ -22,12 +22,16 @@ interface Question {
 export interface Prompter {
   /** Whether there is somebody to ask. */
   readonly canAsk: boolean;
-  input(question: Question & { initial?: string; validate?(text: string): true | string }): Promise<string>;
+  input(
+    question: Question & { initial?: string; validate?(text: string): true | string },
+  ): Promise<string>;
   password(question: Question): Promise<string>;
   confirm(question: Question & { initial?: boolean }): Promise<boolean>;
   select<T>(question: Question & { choices: readonly Choice<T>[] }): Promise<T>;
   /** Search as you type; `find` gets what was typed so far. */
-  search<T>(question: Question & { find(term: string, signal: AbortSignal): Promise<readonly Choice<T>[]> }): Promise<T>;
+  search<T>(
+    question: Question & { find(term: string, signal: AbortSignal): Promise<readonly Choice<T>[]> },
+  ): Promise<T>;
 }
 
 /** Whether this is one of those machines where nobody watches, also when they make believe that there is a terminal. */
@@ -41,7 +45,11 @@ function canAsk(io: Io, { noInput }: Pick<CommonValues, 'noInput'>): boolean {
 }
 
 function shownChoice<T>({ value, name, description }: Choice<T>) {
-  return { value, name: printable(name), ...(description !== undefined && { description: printable(description) }) };
+  return {
+    value,
+    name: printable(name),
+    ...(description !== undefined && { description: printable(description) }),
+  };
 }
 
 type Prompts = typeof import('@inquirer/prompts');
@@ -54,10 +62,17 @@ interface PromptContext {
 const broken = ['ExitPromptError', 'AbortPromptError'];
 
 /** Makes the prompter; `@inquirer/prompts` is loaded at the first question. Ctrl-C at a question, and `signal`, end it as `interrupted`. */
-export function makePrompter(io: Io, common: Pick<CommonValues, 'noInput'>, signal: AbortSignal): Prompter {
+export function makePrompter(
+  io: Io,
+  common: Pick<CommonValues, 'noInput'>,
+  signal: AbortSignal,
+): Prompter {
   // Looked up at the first need, for that opens stdin.
   const available = once(() => canAsk(io, common));
-  async function ask<T>(question: Question, put: (prompts: Prompts, message: string, context: PromptContext) => Promise<T>): Promise<T> {
+  async function ask<T>(
+    question: Question,
+    put: (prompts: Prompts, message: string, context: PromptContext) => Promise<T>,
+  ): Promise<T> {
     if (!available()) throw usage(`${question.flag} must be given: there is nobody to ask here.`);
     const prompts = await import('@inquirer/prompts');
     try {
@@ -74,14 +89,24 @@ export function makePrompter(io: Io, common: Pick<CommonValues, 'noInput'>, sign
     input: (question) =>
       ask(question, ({ input }, message, context) => {
         const { initial, validate } = question;
-        const options = { message, required: true, ...(initial !== undefined && { default: initial }), ...(validate && { validate }) };
+        const options = {
+          message,
+          required: true,
+          ...(initial !== undefined && { default: initial }),
+          ...(validate && { validate }),
+        };
         return input(options, context);
       }),
-    password: (question) => ask(question, ({ password }, message, context) => password({ message, mask: true }, context)),
+    password: (question) =>
+      ask(question, ({ password }, message, context) => password({ message, mask: true }, context)),
     confirm: (question) =>
-      ask(question, ({ confirm }, message, context) => confirm({ message, default: question.initial ?? false }, context)),
+      ask(question, ({ confirm }, message, context) =>
+        confirm({ message, default: question.initial ?? false }, context),
+      ),
     select: (question) =>
-      ask(question, ({ select }, message, context) => select({ message, choices: question.choices.map(shownChoice) }, context)),
+      ask(question, ({ select }, message, context) =>
+        select({ message, choices: question.choices.map(shownChoice) }, context),
+      ),
     search: (question) =>
       ask(question, ({ search }, message, context) => {
         const source = async (term: string | undefined, { signal }: { signal: AbortSignal }) =>

@@ -21,13 +21,21 @@ interface House extends Context {
 /** The oldest tenant, for the platform token belongs to none. */
 async function tenantOf({ url, token, clock, random, signal }: House): Promise<string | undefined> {
   if (token === undefined) return undefined;
-  const { items } = await new ManagementClient({ url, token, clock, random }).call('listTenants', { query: { limit: 1 }, signal });
+  const { items } = await new ManagementClient({ url, token, clock, random }).call('listTenants', {
+    query: { limit: 1 },
+    signal,
+  });
   return items[0]?.id;
 }
 
 /** With data in a folder the TVs are kept there: the next start goes on with them. Elsewhere they are taken away again in the end. */
-function keptIn({ store, data }: Pick<ServeValues, 'store' | 'data'>): Pick<FleetOptions, 'keep' | 'keptFor'> {
-  return store === 'json' ? { keep: join(resolve(data), 'simulated-tvs'), keptFor: 'the data in the folder above' } : {};
+function keptIn({
+  store,
+  data,
+}: Pick<ServeValues, 'store' | 'data'>): Pick<FleetOptions, 'keep' | 'keptFor'> {
+  return store === 'json'
+    ? { keep: join(resolve(data), 'simulated-tvs'), keptFor: 'the data in the folder above' }
+    : {};
 }
 
 /**

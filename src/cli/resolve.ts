@@ -16,10 +16,16 @@ function missing(code: string, message: string, hint: string): SignageError {
 
 /** The candidates may be typed as they are listed. */
 function ambiguous(what: string, text: string, candidates: readonly string[]): SignageError {
-  const shown = candidates.slice(0, 10).join(', ') + (candidates.length > 10 ? `, and ${candidates.length - 10} more` : '');
-  return new SignageError('ambiguous_name', `There are ${candidates.length} ${what} called "${text}": ${shown}.`, {
-    hint: 'Name one of them in full, or by its id.',
-  });
+  const shown =
+    candidates.slice(0, 10).join(', ') +
+    (candidates.length > 10 ? `, and ${candidates.length - 10} more` : '');
+  return new SignageError(
+    'ambiguous_name',
+    `There are ${candidates.length} ${what} called "${text}": ${shown}.`,
+    {
+      hint: 'Name one of them in full, or by its id.',
+    },
+  );
 }
 
 /** A venue by id or name. */
@@ -27,7 +33,11 @@ export async function findVenue(reader: Reader, text: string): Promise<Venue> {
   if (isUuid(text)) return reader.read('getVenue', { params: { id: text } });
   const { items } = await reader.read('listVenues', { query: { name: text } });
   if (items[0]) return items[0];
-  throw missing('venue_not_found', `There is no venue "${text}".`, 'signage venue list shows those there are.');
+  throw missing(
+    'venue_not_found',
+    `There is no venue "${text}".`,
+    'signage venue list shows those there are.',
+  );
 }
 
 /** A tenant by id or name. */
@@ -35,7 +45,11 @@ export async function findTenant(reader: Reader, text: string): Promise<Tenant> 
   if (isUuid(text)) return reader.read('getTenant', { params: { id: text } });
   const { items } = await reader.read('listTenants', { query: { name: text } });
   if (items[0]) return items[0];
-  throw missing('tenant_not_found', `There is no tenant "${text}".`, 'signage tenant list shows those there are.');
+  throw missing(
+    'tenant_not_found',
+    `There is no tenant "${text}".`,
+    'signage tenant list shows those there are.',
+  );
 }
 
 /** A management token by id or name; a tenant's and the platform's may have the same name. */
@@ -50,17 +64,26 @@ export async function findToken(reader: Reader, text: string): Promise<Token> {
       items.map(({ id, role }) => `${id} (${role})`),
     );
   if (only) return only;
-  throw missing('token_not_found', `There is no token "${text}".`, 'signage token list shows those there are.');
+  throw missing(
+    'token_not_found',
+    `There is no token "${text}".`,
+    'signage token list shows those there are.',
+  );
 }
 
 const noScreen = (text: string) =>
-  missing('screen_not_found', `There is no screen "${text}".`, 'signage screen list shows those there are.');
+  missing(
+    'screen_not_found',
+    `There is no screen "${text}".`,
+    'signage screen list shows those there are.',
+  );
 
 /** What the screens are called in full: `Lobby/Main`. */
 async function fullNames(reader: Reader, screens: readonly Screen[]): Promise<string[]> {
   const venues = new Map<string, string>();
   for (const { venueId } of screens.slice(0, 10)) {
-    if (!venues.has(venueId)) venues.set(venueId, (await reader.read('getVenue', { params: { id: venueId } })).name);
+    if (!venues.has(venueId))
+      venues.set(venueId, (await reader.read('getVenue', { params: { id: venueId } })).name);
   }
   return screens.map(({ venueId, name }) => `${venues.get(venueId) ?? venueId}/${name}`);
 }
@@ -80,8 +103,13 @@ export async function findScreen(reader: Reader, text: string): Promise<Screen> 
 
 /** The device that is on a screen now. */
 async function deviceOf(reader: Reader, screen: Screen, text: string): Promise<Device> {
-  if (screen.deviceId !== null) return reader.read('getDevice', { params: { id: screen.deviceId } });
-  throw missing('device_not_found', `The screen "${text}" has no device.`, `Pair one: signage pair ${shellWord(text)}`);
+  if (screen.deviceId !== null)
+    return reader.read('getDevice', { params: { id: screen.deviceId } });
+  throw missing(
+    'device_not_found',
+    `The screen "${text}" has no device.`,
+    `Pair one: signage pair ${shellWord(text)}`,
+  );
 }
 
 /** A device by id, or the one that is on the screen of that id or name now. */
@@ -91,7 +119,9 @@ export async function findDevice(reader: Reader, text: string): Promise<Device> 
     return await reader.read('getDevice', { params: { id: text } });
   } catch (error) {
     if (!hasCode(error, 'device_not_found')) throw error;
-    const screen = await reader.read('getScreen', { params: { id: text } }).catch(() => Promise.reject(error));
+    const screen = await reader
+      .read('getScreen', { params: { id: text } })
+      .catch(() => Promise.reject(error));
     return deviceOf(reader, screen, text);
   }
 }

@@ -46,13 +46,17 @@ async function emphasis({ stdout, env }: Io): Promise<(text: string) => string> 
 }
 
 /** Where the results of a command go. Throws `usage` when the options of the output do not go together. */
-export function makeResults(io: Io, common: Pick<CommonValues, 'output' | 'jq' | 'fields'>): Results {
+export function makeResults(
+  io: Io,
+  common: Pick<CommonValues, 'output' | 'jq' | 'fields'>,
+): Results {
   const { stdout } = io;
   const format = common.output ?? (common.jq === undefined ? 'table' : 'json');
   const fields = common.fields === undefined ? undefined : readFields(common.fields);
   if (common.jq !== undefined && format !== 'json' && format !== 'ndjson')
     throw usage(`--jq goes with -o json or ndjson, not with ${format}.`);
-  if (fields && format === 'name') throw usage('-o name shows names only: leave --fields out, or choose another form.');
+  if (fields && format === 'name')
+    throw usage('-o name shows names only: leave --fields out, or choose another form.');
   let plan: Sheet | undefined;
 
   const jqLines = async (value: unknown) => {
@@ -62,15 +66,21 @@ export function makeResults(io: Io, common: Pick<CommonValues, 'output' | 'jq' |
   const picked = (record: unknown) => (fields ? pickFields(record, fields) : record);
 
   function dataSheet(shape: Shape): Sheet {
-    const whole = (records: readonly unknown[]) => (shape === 'list' ? records.map(picked) : picked(records[0]));
+    const whole = (records: readonly unknown[]) =>
+      shape === 'list' ? records.map(picked) : picked(records[0]);
     if (format === 'yaml')
-      return allRecords(async (records) => stdout.write(await (await import('./output/yaml.ts')).yamlText(whole(records))));
+      return allRecords(async (records) =>
+        stdout.write(await (await import('./output/yaml.ts')).yamlText(whole(records))),
+      );
     if (format === 'json') {
       return allRecords((records) =>
-        common.jq === undefined ? stdout.write(`${printableJson(whole(records))}\n`) : jqLines(whole(records)),
+        common.jq === undefined
+          ? stdout.write(`${printableJson(whole(records))}\n`)
+          : jqLines(whole(records)),
       );
     }
-    if (common.jq === undefined) return eachRecord((record) => stdout.write(`${printableJson(picked(record), 0)}\n`));
+    if (common.jq === undefined)
+      return eachRecord((record) => stdout.write(`${printableJson(picked(record), 0)}\n`));
     return {
       async add(records) {
         for (const record of records) await jqLines(picked(record));
@@ -80,17 +90,25 @@ export function makeResults(io: Io, common: Pick<CommonValues, 'output' | 'jq' |
   }
 
   async function columnSheet(shape: Shape, view: View<unknown>): Promise<Sheet> {
-    if (format === 'name') return eachRecord((record) => stdout.write(`${printable(view.nameOf(record))}\n`));
+    if (format === 'name')
+      return eachRecord((record) => stdout.write(`${printable(view.nameOf(record))}\n`));
     const all: readonly Column<unknown>[] = fields ? fieldColumns(fields) : view.columns;
     if (format === 'csv') return (await import('./output/csv.ts')).csvSheet(stdout, all);
     const strong = await emphasis(io);
     if (shape === 'record') return recordTable({ stdout, columns: all, strong });
-    return listTable({ stdout, columns: fields || format === 'wide' ? all : all.filter(({ wide }) => !wide), strong });
+    return listTable({
+      stdout,
+      columns: fields || format === 'wide' ? all : all.filter(({ wide }) => !wide),
+      strong,
+    });
   }
 
   async function makeSheet<T>(shape: Shape, source: ViewSource<T>): Promise<Sheet> {
     if (['json', 'ndjson', 'yaml'].includes(format)) return dataSheet(shape);
-    return columnSheet(shape, (typeof source === 'function' ? await source() : source) as View<unknown>);
+    return columnSheet(
+      shape,
+      (typeof source === 'function' ? await source() : source) as View<unknown>,
+    );
   }
 
   const checked = (records: readonly unknown[]) => {
@@ -110,7 +128,8 @@ export function makeResults(io: Io, common: Pick<CommonValues, 'output' | 'jq' |
       await sheet.end();
     },
     requireEndless(what) {
-      if (format === 'json' || format === 'yaml') throw usage(`${what} has no end, and ${format} would never be written: use -o ndjson.`);
+      if (format === 'json' || format === 'yaml')
+        throw usage(`${what} has no end, and ${format} would never be written: use -o ndjson.`);
     },
     async planned(request) {
       plan ??= await makeSheet<PlannedRequest>('list', planView);

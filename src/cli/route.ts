@@ -2,7 +2,14 @@ import { type Branch, type CommandPath, tree } from './tree.ts';
 
 /** Options that may also stand before the noun, `signage --url … venue list`; each takes a value. */
 const leading = ['-o', '--output', '--url', '--context', '--tenant'];
-const rootOptions = ['-o, --output <format>', '--url <url>', '--context <name>', '--tenant <tenant>', '-V, --version', '-h, --help'];
+const rootOptions = [
+  '-o, --output <format>',
+  '--url <url>',
+  '--context <name>',
+  '--tenant <tenant>',
+  '-V, --version',
+  '-h, --help',
+];
 
 /** A word in a place where only the `commands` and `options` of what is `called` so make sense. */
 export interface Misplaced {
@@ -25,7 +32,11 @@ export interface CommandAsked {
 }
 
 /** What a command line asks for, as far as that can be told without loading a command. */
-export type Route = { to: 'version' } | ({ to: 'help' } & HelpAsked) | ({ to: 'command' } & CommandAsked) | ({ to: 'nowhere' } & Misplaced);
+export type Route =
+  | { to: 'version' }
+  | ({ to: 'help' } & HelpAsked)
+  | ({ to: 'command' } & CommandAsked)
+  | ({ to: 'nowhere' } & Misplaced);
 
 /** A command line taken apart at its noun. */
 interface Words {
@@ -39,7 +50,8 @@ function takeApart(argv: readonly string[]): Words {
   let at = 0;
   for (let word = argv[0]; word?.startsWith('-'); word = argv[at]) {
     if (leading.includes(word)) at += 2;
-    else if (leading.some((one) => word?.startsWith(one.startsWith('--') ? `${one}=` : one))) at += 1;
+    else if (leading.some((one) => word?.startsWith(one.startsWith('--') ? `${one}=` : one)))
+      at += 1;
     else break;
   }
   const before = argv.slice(0, at);
@@ -63,14 +75,22 @@ function toRoot([word, ...more]: readonly string[]): Route {
 }
 
 function toCommand(path: CommandPath, words: readonly string[]): Route {
-  return asksForHelp(words) ? { to: 'help', of: path, wanted: true } : { to: 'command', path, words };
+  return asksForHelp(words)
+    ? { to: 'help', of: path, wanted: true }
+    : { to: 'command', path, words };
 }
 
 function toNoun({ name, verbs }: Branch, { before, after: [verb, ...rest] }: Words): Route {
   if (verb === undefined) return { to: 'help', of: [name], wanted: false };
   if (verbs.includes(verb)) return toCommand([name, verb], [...before, ...rest]);
   if (asksForHelp([verb])) return { to: 'help', of: [name], wanted: true };
-  return { to: 'nowhere', called: `signage ${name}`, word: verb, commands: verbs, options: ['-h, --help'] };
+  return {
+    to: 'nowhere',
+    called: `signage ${name}`,
+    word: verb,
+    commands: verbs,
+    options: ['-h, --help'],
+  };
 }
 
 /**
@@ -84,7 +104,15 @@ export function route(argv: readonly string[]): Route {
   if (noun === undefined) return toRoot(after);
   const branch = tree.find(({ name }) => name === noun);
   if (branch === undefined) {
-    return { to: 'nowhere', called: 'signage', word: noun, commands: tree.map(({ name }) => name), options: rootOptions };
+    return {
+      to: 'nowhere',
+      called: 'signage',
+      word: noun,
+      commands: tree.map(({ name }) => name),
+      options: rootOptions,
+    };
   }
-  return branch.verbs.length > 0 ? toNoun(branch, words) : toCommand([branch.name], [...before, ...after]);
+  return branch.verbs.length > 0
+    ? toNoun(branch, words)
+    : toCommand([branch.name], [...before, ...after]);
 }

@@ -20,12 +20,32 @@ import { givenStore, shownPlace, showsPassword, storePlace } from './store-locat
 import { readTls } from './tls-files.ts';
 import { welcome } from './welcome.ts';
 
-async function start(settings: ServeValues, log: LogSink, { io, clock, random }: Context): Promise<Running> {
-  const { host, port, codeTtlMinutes, retentionDays, authGraceSeconds, trustProxy, demo, metricsTokenFile } = settings;
-  const secretFiles = [settings.storeFile, settings.tlsKey, metricsTokenFile, settings.onDemandTokenFile];
+async function start(
+  settings: ServeValues,
+  log: LogSink,
+  { io, clock, random }: Context,
+): Promise<Running> {
+  const {
+    host,
+    port,
+    codeTtlMinutes,
+    retentionDays,
+    authGraceSeconds,
+    trustProxy,
+    demo,
+    metricsTokenFile,
+  } = settings;
+  const secretFiles = [
+    settings.storeFile,
+    settings.tlsKey,
+    metricsTokenFile,
+    settings.onDemandTokenFile,
+  ];
   await checkSecretFiles(secretFiles, settings.allowOpenData, log);
   const tls = await readTls(settings.tlsCert, settings.tlsKey);
-  const metricsToken = metricsTokenFile ? await readSecretFile(metricsTokenFile, 'The file of the metrics token') : settings.metricsToken;
+  const metricsToken = metricsTokenFile
+    ? await readSecretFile(metricsTokenFile, 'The file of the metrics token')
+    : settings.metricsToken;
   if (!tls && !isLoopback(host)) {
     log.warn(
       { host },
@@ -34,7 +54,18 @@ async function start(settings: ServeValues, log: LogSink, { io, clock, random }:
   }
   let kept: string | undefined;
   const running = serve({
-    ...{ host, port, codeTtlMinutes, retentionDays, authGraceSeconds, trustProxy, demo, clock, random, log },
+    ...{
+      host,
+      port,
+      codeTtlMinutes,
+      retentionDays,
+      authGraceSeconds,
+      trustProxy,
+      demo,
+      clock,
+      random,
+      log,
+    },
     store: storePlace(settings),
     allowOpenData: settings.allowOpenData,
     database: {
@@ -64,7 +95,12 @@ async function start(settings: ServeValues, log: LogSink, { io, clock, random }:
 }
 
 /** SIGHUP reads certificate and key again; when that fails, the old ones stay. Without TLS the signal keeps its own meaning. */
-function reloadOnHangup(running: Running, { tlsCert, tlsKey }: ServeValues, log: LogSink, { io }: Context): () => void {
+function reloadOnHangup(
+  running: Running,
+  { tlsCert, tlsKey }: ServeValues,
+  log: LogSink,
+  { io }: Context,
+): () => void {
   if (tlsCert === undefined) return () => {};
   return io.onSignal('SIGHUP', () => {
     readTls(tlsCert, tlsKey).then(
@@ -72,7 +108,8 @@ function reloadOnHangup(running: Running, { tlsCert, tlsKey }: ServeValues, log:
         if (tls) running.replaceTls(tls);
         log.info({}, 'Certificate and key were read again.');
       },
-      (err: unknown) => log.error({ err }, 'Certificate and key could not be read again: the old ones stay.'),
+      (err: unknown) =>
+        log.error({ err }, 'Certificate and key could not be read again: the old ones stay.'),
     );
   });
 }
@@ -85,20 +122,35 @@ function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /** A context that cannot be saved is no reason not to serve. */
-async function tryToSaveContext(running: Running, token: string | undefined, settings: ServeValues, log: LogSink, io: Io) {
+async function tryToSaveContext(
+  running: Running,
+  token: string | undefined,
+  settings: ServeValues,
+  log: LogSink,
+  io: Io,
+) {
   try {
     return await saveLocalContext(running, token, settings, io);
   } catch (err) {
-    log.warn({ err }, 'The context "local" could not be saved: commands need SIGNAGE_URL and SIGNAGE_TOKEN.');
+    log.warn(
+      { err },
+      'The context "local" could not be saved: commands need SIGNAGE_URL and SIGNAGE_TOKEN.',
+    );
     return undefined;
   }
 }
 
 /** Tells people that the service runs, and where; then lets it run until it is interrupted. */
-async function runUntilInterrupted(running: Running, settings: ServeValues, log: LogSink, context: Context): Promise<void> {
+async function runUntilInterrupted(
+  running: Running,
+  settings: ServeValues,
+  log: LogSink,
+  context: Context,
+): Promise<void> {
   const { io, interrupted } = context;
   const known = await knownToken(running.adminToken, settings, io);
-  if (known.file && running.adminToken) log.info({ file: resolve(known.file) }, 'The platform token is in this file.');
+  if (known.file && running.adminToken)
+    log.info({ file: resolve(known.file) }, 'The platform token is in this file.');
   log.info({ url: running.url }, 'The service is ready.');
   io.stdout.write(
     welcome({
@@ -109,8 +161,13 @@ async function runUntilInterrupted(running: Running, settings: ServeValues, log:
     }),
   );
   const stopReloading = reloadOnHangup(running, settings, log, context);
-  const demo = settings.demo ? runDemo({ ...context, url: running.url, token: known.token, log, signal: interrupted }) : undefined;
-  const residents = runResidents({ ...context, url: running.url, token: known.token, log, signal: interrupted }, settings);
+  const demo = settings.demo
+    ? runDemo({ ...context, url: running.url, token: known.token, log, signal: interrupted })
+    : undefined;
+  const residents = runResidents(
+    { ...context, url: running.url, token: known.token, log, signal: interrupted },
+    settings,
+  );
   await aborted(interrupted);
   log.info({}, 'Stopping: what is under way is finished first. Interrupt again to stop at once.');
   stopReloading();
@@ -120,8 +177,10 @@ async function runUntilInterrupted(running: Running, settings: ServeValues, log:
 /** Other users of a machine can read the command lines of all processes. */
 function warnOfVisibleSecrets(flags: Flags, log: LogSink): void {
   const where = 'stands in the command line, for everybody on this machine to read: use';
-  if (showsPassword(flags)) log.warn({}, `The database password ${where} SIGNAGE_STORE or --store-file.`);
-  if (flags.metricsToken !== undefined) log.warn({}, `The metrics token ${where} SIGNAGE_METRICS_TOKEN or --metrics-token-file.`);
+  if (showsPassword(flags))
+    log.warn({}, `The database password ${where} SIGNAGE_STORE or --store-file.`);
+  if (flags.metricsToken !== undefined)
+    log.warn({}, `The metrics token ${where} SIGNAGE_METRICS_TOKEN or --metrics-token-file.`);
 }
 
 /** `signage serve`: runs the service until SIGINT or SIGTERM, then ends it in good order. */
@@ -129,7 +188,12 @@ export async function runService(context: Context, flags: Flags): Promise<number
   const given = readSettings(serveSettings, flags, context.io.env);
   const settings = { ...given, store: await givenStore(given) };
   requireTokenPlace(settings, context.io);
-  const log = makeLog({ io: context.io, clock: context.clock, level: settings.logLevel, format: settings.logFormat });
+  const log = makeLog({
+    io: context.io,
+    clock: context.clock,
+    level: settings.logLevel,
+    format: settings.logFormat,
+  });
   warnOfVisibleSecrets(flags, log);
   const running = await start(settings, log, context);
   try {

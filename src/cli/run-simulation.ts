@@ -22,9 +22,14 @@ const lineEveryMs = 5 * secondMs;
 type Settings = Values<typeof simulateSettings>;
 
 /** The service of the profile. With codes it may be one for which there is no token. */
-async function serviceOf(context: Context, flags: Flags, hasCodes: boolean): Promise<Pick<FleetOptions, 'url' | 'token' | 'tenantId'>> {
+async function serviceOf(
+  context: Context,
+  flags: Flags,
+  hasCodes: boolean,
+): Promise<Pick<FleetOptions, 'url' | 'token' | 'tenantId'>> {
   const profile = await readProfile(readSettings(connectionOptions, flags, {}), context.io);
-  const certificates = profile.caFile === undefined ? {} : { certificates: await readCertificates(profile.caFile) };
+  const certificates =
+    profile.caFile === undefined ? {} : { certificates: await readCertificates(profile.caFile) };
   const url = profile.url.value;
   if (hasCodes && !profile.token) return { url, ...certificates };
   const { tenantId } = await connect(profile, context, false);
@@ -69,9 +74,14 @@ function makeWatch({ io, clock, random, interrupted }: Context, quiet: boolean) 
   return { show, end: line.end };
 }
 
-async function print({ io }: Context, output: Settings['output'], report: FleetReport): Promise<void> {
+async function print(
+  { io }: Context,
+  output: Settings['output'],
+  report: FleetReport,
+): Promise<void> {
   if (output === 'json') io.stdout.write(`${printableJson(report)}\n`);
-  else if (output === 'yaml') io.stdout.write(await (await import('./output/yaml.ts')).yamlText(report));
+  else if (output === 'yaml')
+    io.stdout.write(await (await import('./output/yaml.ts')).yamlText(report));
   else await (await import('./simulate/report-text.ts')).writeReport(io.stdout, report);
 }
 
@@ -88,7 +98,9 @@ export async function runSimulation(context: CommandContext, flags: Flags): Prom
   const { io, clock, random, interrupted } = context;
   const settings = readSettings(simulateSettings, flags, io.env);
   const scenario =
-    settings.scenario === undefined ? {} : await (await import('./simulate/read-scenario.ts')).readScenario(io, settings.scenario);
+    settings.scenario === undefined
+      ? {}
+      : await (await import('./simulate/read-scenario.ts')).readScenario(io, settings.scenario);
   const codes = settings.codes === undefined ? undefined : await readCodes(context, settings.codes);
   const service = await serviceOf(context, flags, codes !== undefined);
   const { runFleet } = await import('../simulator/fleet.ts');
@@ -97,7 +109,9 @@ export async function runSimulation(context: CommandContext, flags: Flags): Prom
   const names = settings.profile.length > 0 ? settings.profile : scenario.profiles;
   const deviceInfos = await readDeviceProfiles(names, '--profile');
   const fleet = { ...service, ...fleetOf(settings, scenario), codes, deviceInfos, clock, random };
-  const report = await runFleet({ ...fleet, signal: interrupted, onProgress: watch.show }).finally(watch.end);
+  const report = await runFleet({ ...fleet, signal: interrupted, onProgress: watch.show }).finally(
+    watch.end,
+  );
   await print(context, settings.output, report);
   if (report.isInterrupted) return Number(interrupted.reason);
   const { findings, outcome } = report.reconciliation;

@@ -6,7 +6,9 @@ import { shellWord } from './shell-word.ts';
 
 /** The text of a hint with what was given in the places of `{venue}`. */
 function fillHint(hint: string, values: Flags): string {
-  return hint.replaceAll(/\{(\w+)\}/g, (_, name: string) => shellWord(String(values[name] ?? name.toUpperCase())));
+  return hint.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    shellWord(String(values[name] ?? name.toUpperCase())),
+  );
 }
 
 /** Runs a command and answers its exit code; its own hints are put to the errors that they are for. */
@@ -21,8 +23,15 @@ export async function runSpec(
     await call.results.finish();
     return exitCode ?? 0;
   } catch (error) {
-    const hint = error instanceof SignageError && error.hint === undefined ? spec.hints?.[error.code] : undefined;
+    const hint =
+      error instanceof SignageError && error.hint === undefined
+        ? spec.hints?.[error.code]
+        : undefined;
     if (!(error instanceof SignageError) || hint === undefined) throw error;
-    throw new SignageError(error.code, error.message, { ...error, cause: error.cause, hint: fillHint(hint, { ...flags, ...call.args }) });
+    throw new SignageError(error.code, error.message, {
+      ...error,
+      cause: error.cause,
+      hint: fillHint(hint, { ...flags, ...call.args }),
+    });
   }
 }

@@ -16,9 +16,14 @@ function ownUrl(url: string): string {
 }
 
 /** The saved token, if this service takes it: later starts do not know theirs. It is asked within the process. */
-async function tokenThatStillWorks(running: Running, saved: SavedContext | undefined): Promise<string | undefined> {
+async function tokenThatStillWorks(
+  running: Running,
+  saved: SavedContext | undefined,
+): Promise<string | undefined> {
   if (saved === undefined) return undefined;
-  const answer = await running.fetch(new Request(`${running.url}/v1/me`, { headers: { authorization: `Bearer ${saved.token}` } }));
+  const answer = await running.fetch(
+    new Request(`${running.url}/v1/me`, { headers: { authorization: `Bearer ${saved.token}` } }),
+  );
   await answer.body?.cancel();
   return answer.status === 200 ? saved.token : undefined;
 }
@@ -33,7 +38,8 @@ export async function saveLocalContext(
   settings: ServeValues,
   io: Io,
 ): Promise<string | undefined> {
-  if (settings.noContext || !io.stdout.isTTY || isCi(io) || (await contextFile(io)) === undefined) return undefined;
+  if (settings.noContext || !io.stdout.isTTY || isCi(io) || (await contextFile(io)) === undefined)
+    return undefined;
   const before = await readContexts(io);
   const known = token ?? (await tokenThatStillWorks(running, before.contexts[name]));
   if (known === undefined) return undefined;

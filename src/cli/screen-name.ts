@@ -2,7 +2,10 @@ import type { Screen } from './resolve.ts';
 import type { Reader } from './service.ts';
 
 /** What a screen is called in full: `Lobby/Main`. */
-export async function screenName(reader: Reader, { venueId, name }: Pick<Screen, 'venueId' | 'name'>): Promise<string> {
+export async function screenName(
+  reader: Reader,
+  { venueId, name }: Pick<Screen, 'venueId' | 'name'>,
+): Promise<string> {
   const venue = await reader.read('getVenue', { params: { id: venueId } });
   return `${venue.name}/${name}`;
 }
@@ -12,5 +15,10 @@ export async function screenNames(reader: Reader, venueId?: string): Promise<Map
   const query = venueId === undefined ? {} : { venueId };
   const screens = await reader.all('listScreens', { query });
   const venues = new Map((await reader.all('listVenues')).map(({ id, name }) => [id, name]));
-  return new Map(screens.map((screen) => [screen.id, `${venues.get(screen.venueId) ?? screen.venueId}/${screen.name}`]));
+  return new Map(
+    screens.map((screen) => [
+      screen.id,
+      `${venues.get(screen.venueId) ?? screen.venueId}/${screen.name}`,
+    ]),
+  );
 }

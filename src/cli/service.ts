@@ -1,14 +1,30 @@
-import type { CallAnswer, CallArguments, CallInput, ListId, ListItem, PlainInput } from '../client/call.ts';
+import type {
+  CallAnswer,
+  CallArguments,
+  CallInput,
+  ListId,
+  ListItem,
+  PlainInput,
+} from '../client/call.ts';
 import type { ManagementClient } from '../client/management-client.ts';
 import type { Reply } from '../client/problem.ts';
 import { requestPath } from '../client/request-path.ts';
 import type { Role } from '../domain/role.ts';
-import { type Operation, type OperationId, type Operations, operations } from '../wire/operations.ts';
+import {
+  type Operation,
+  type OperationId,
+  type Operations,
+  operations,
+} from '../wire/operations.ts';
 import type { PlannedRequest } from './results.ts';
 
-type ManagementId = { [I in OperationId]: Operations[I] extends { access: Role } ? I : never }[OperationId];
+type ManagementId = {
+  [I in OperationId]: Operations[I] extends { access: Role } ? I : never;
+}[OperationId];
 /** The operations that only read. */
-type ReadId = { [I in ManagementId]: Operations[I] extends { method: 'GET' } ? I : never }[ManagementId];
+type ReadId = {
+  [I in ManagementId]: Operations[I] extends { method: 'GET' } ? I : never;
+}[ManagementId];
 /** The operations that change something. */
 type ChangeId = Exclude<ManagementId, ReadId>;
 
@@ -50,12 +66,25 @@ export interface ServiceParts {
 export function makeService({ connect, plan, signal }: ServiceParts): Service {
   const withSignal = <I extends OperationId>(input: unknown) =>
     [{ signal, ...(input as PlainInput | undefined) }] as unknown as CallArguments<I>;
-  const planned = async (plan: NonNullable<ServiceParts['plan']>, method: string, path: string, body: unknown) => {
+  const planned = async (
+    plan: NonNullable<ServiceParts['plan']>,
+    method: string,
+    path: string,
+    body: unknown,
+  ) => {
     const { tenantId } = await connect();
-    await plan({ method, path, ...(tenantId !== undefined && { tenantId }), ...(body !== undefined && { body }) });
+    await plan({
+      method,
+      path,
+      ...(tenantId !== undefined && { tenantId }),
+      ...(body !== undefined && { body }),
+    });
     return undefined;
   };
-  async function* pages<I extends ListId>(id: I, ...[input]: CallArguments<I>): AsyncGenerator<ListItem<I>[]> {
+  async function* pages<I extends ListId>(
+    id: I,
+    ...[input]: CallArguments<I>
+  ): AsyncGenerator<ListItem<I>[]> {
     const { client } = await connect();
     const { query, ...rest }: PlainInput = (input ?? {}) as PlainInput;
     yield* client.pages(id, ...withSignal<I>({ ...rest, query: { limit: largestPage, ...query } }));

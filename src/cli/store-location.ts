@@ -28,10 +28,20 @@ export const storeFileSetting = text(
 );
 
 /** The store that the settings mean, once the file is read. Throws `usage`. */
-export async function givenStore({ store, storeFile }: { store: string; storeFile: string | undefined }): Promise<string> {
+export async function givenStore({
+  store,
+  storeFile,
+}: {
+  store: string;
+  storeFile: string | undefined;
+}): Promise<string> {
   if (storeFile === undefined) return store;
-  if (store !== 'json') throw usage('--store and --store-file both say where the data are: leave one out.');
-  return readStore(await readSecretFile(storeFile, 'The file of --store-file'), `The file ${storeFile}`);
+  if (store !== 'json')
+    throw usage('--store and --store-file both say where the data are: leave one out.');
+  return readStore(
+    await readSecretFile(storeFile, 'The file of --store-file'),
+    `The file ${storeFile}`,
+  );
 }
 
 /** Whether a password stands in the command line. */
@@ -58,9 +68,16 @@ export function readPlace(value: string, source: string): string {
 }
 
 /** The place that a flag, or the file of another flag, names. Throws `usage`. */
-export async function givenPlace(flag: string, place: string | undefined, file: string | undefined): Promise<string> {
-  if (place !== undefined && file !== undefined) throw usage(`${flag} and ${flag}-file both say where a store is: leave one out.`);
-  if (file !== undefined) return readPlace(await readSecretFile(file, `The file of ${flag}-file`), `The file ${file}`);
-  if (place === undefined) throw usage(`${flag} must be given: a data folder, or the URL of a database; or ${flag}-file.`);
+export async function givenPlace(
+  flag: string,
+  place: string | undefined,
+  file: string | undefined,
+): Promise<string> {
+  if (place !== undefined && file !== undefined)
+    throw usage(`${flag} and ${flag}-file both say where a store is: leave one out.`);
+  if (file !== undefined)
+    return readPlace(await readSecretFile(file, `The file of ${flag}-file`), `The file ${file}`);
+  if (place === undefined)
+    throw usage(`${flag} must be given: a data folder, or the URL of a database; or ${flag}-file.`);
   return place;
 }

@@ -11,7 +11,10 @@ export interface Facts {
 }
 
 /** Tells the version; answers the exit code. */
-export async function tellVersion({ stdout }: Pick<Io, 'stdout'>, { version }: Facts): Promise<number> {
+export async function tellVersion(
+  { stdout }: Pick<Io, 'stdout'>,
+  { version }: Facts,
+): Promise<number> {
   stdout.write(`${await version()}\n`);
   return 0;
 }

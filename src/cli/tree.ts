@@ -65,8 +65,12 @@ export interface Branch {
 }
 
 function verbsOf(noun: string): readonly string[] {
-  const ofOperations = Object.values<Operation>(operations).flatMap(({ command }) => (command?.[0] === noun ? [command[1]] : []));
-  const ofOthers = further.flatMap(([first, verb]) => (first === noun && verb !== undefined ? [verb] : []));
+  const ofOperations = Object.values<Operation>(operations).flatMap(({ command }) =>
+    command?.[0] === noun ? [command[1]] : [],
+  );
+  const ofOthers = further.flatMap(([first, verb]) =>
+    first === noun && verb !== undefined ? [verb] : [],
+  );
   return [...new Set([...ofOperations, ...ofOthers])];
 }
 
@@ -77,6 +81,7 @@ export const tree: readonly Branch[] = [
 ];
 
 /** Every command there is. */
-export const commandPaths: readonly CommandPath[] = tree.flatMap(({ name, verbs }): CommandPath[] =>
-  verbs.length === 0 ? [[name]] : verbs.map((verb) => [name, verb]),
+export const commandPaths: readonly CommandPath[] = tree.flatMap(
+  ({ name, verbs }): CommandPath[] =>
+    verbs.length === 0 ? [[name]] : verbs.map((verb) => [name, verb]),
 );

@@ -18,7 +18,11 @@ interface Waiting {
 }
 
 /** As `waitUntil`; shows a person how things stand, and says it when the time is over. */
-export async function waitFor<T>(call: Call, { timeoutMs, what, hint }: Waiting, look: () => Promise<Look<T>>): Promise<T> {
+export async function waitFor<T>(
+  call: Call,
+  { timeoutMs, what, hint }: Waiting,
+  look: () => Promise<Look<T>>,
+): Promise<T> {
   const progress = makeProgress(call);
   let last = '';
   try {
@@ -30,7 +34,9 @@ export async function waitFor<T>(call: Call, { timeoutMs, what, hint }: Waiting,
     });
   } catch (error) {
     if (!hasCode(error, 'wait_timed_out')) throw error;
-    throw new SignageError('wait_timed_out', `${error.message.replace(/\.$/, '')}: ${last}.`, { hint });
+    throw new SignageError('wait_timed_out', `${error.message.replace(/\.$/, '')}: ${last}.`, {
+      hint,
+    });
   } finally {
     progress.end();
   }

@@ -23,8 +23,13 @@ export async function waitUntil<T>(
     const found = await look();
     if (found !== undefined) return found;
     const leftMs = endsAt - clock.now();
-    if (leftMs <= 0) throw new SignageError('wait_timed_out', `Waited ${Math.round(timeoutMs / 1000)} s for ${what}, in vain.`);
+    if (leftMs <= 0)
+      throw new SignageError(
+        'wait_timed_out',
+        `Waited ${Math.round(timeoutMs / 1000)} s for ${what}, in vain.`,
+      );
     await pause(clock, Math.min(everyMs, leftMs), interrupted);
-    if (interrupted.aborted) throw new SignageError('interrupted', `Interrupted while waiting for ${what}.`);
+    if (interrupted.aborted)
+      throw new SignageError('interrupted', `Interrupted while waiting for ${what}.`);
   }
 }

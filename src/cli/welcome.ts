@@ -4,9 +4,12 @@ import { shellWord } from './shell-word.ts';
 
 /** A command that works as it is typed. */
 function tryThis(url: string, { token, show, file }: KnownToken): string {
-  if (file !== undefined) return `curl -H "Authorization: Bearer $(cat ${shellWord(file)})" ${url}/v1/me`;
+  if (file !== undefined)
+    return `curl -H "Authorization: Bearer $(cat ${shellWord(file)})" ${url}/v1/me`;
   if (show) return `curl -H 'Authorization: Bearer ${token}' ${url}/v1/me`;
-  return token === undefined ? `curl ${url}/healthz` : `curl -H "Authorization: Bearer $SIGNAGE_ADMIN_TOKEN" ${url}/v1/me`;
+  return token === undefined
+    ? `curl ${url}/healthz`
+    : `curl -H "Authorization: Bearer $SIGNAGE_ADMIN_TOKEN" ${url}/v1/me`;
 }
 
 interface Welcome {
@@ -24,7 +27,8 @@ export function welcome({ url, data, known, reach }: Welcome): string {
     ['Reference', `${url}/docs`],
     ['Data', data],
   ];
-  if (known.show && known.token) rows.push(['Token', `${known.token}  (shown this once: it may do everything)`]);
+  if (known.show && known.token)
+    rows.push(['Token', `${known.token}  (shown this once: it may do everything)`]);
   if (known.file) rows.push(['Token file', known.file]);
   const next = reach === undefined ? tryThis(url, known) : `signage venue list${reach}`;
   return `\n${pairs(rows)}\nTry:   ${next}\nStop:  Ctrl-C\n\n`;

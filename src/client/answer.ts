@@ -11,5 +11,8 @@ export function readAnswer(operation: Operation, reply: Reply, service: string):
   const misfit = answer && findMisfit(shapes[operation.answer] ?? 'object', answer);
   if (answer && misfit === undefined) return answer;
   const what = answer ? `without a usable "${misfit}"` : 'no JSON object';
-  throw new SignageError('unexpected_answer', `${service} answered ${reply.status} with ${what}. Is it a signage service?`);
+  throw new SignageError(
+    'unexpected_answer',
+    `${service} answered ${reply.status} with ${what}. Is it a signage service?`,
+  );
 }

@@ -18,8 +18,14 @@ type ParamsPart<O> = O extends { path: infer P extends string }
     : { params: Record<ParamName<P>, string> }
   : object;
 type QueryPart<O> = O extends { query: infer N } ? { query?: Query<N> } : object;
-type BodyPart<O> = O extends { body: infer N } ? (O extends { bodyOptional: true } ? { body?: Sent<N> } : { body: Sent<N> }) : object;
-type KeyPart<O> = O extends { headers: readonly ['Idempotency-Key'] } ? { idempotencyKey?: string } : object;
+type BodyPart<O> = O extends { body: infer N }
+  ? O extends { bodyOptional: true }
+    ? { body?: Sent<N> }
+    : { body: Sent<N> }
+  : object;
+type KeyPart<O> = O extends { headers: readonly ['Idempotency-Key'] }
+  ? { idempotencyKey?: string }
+  : object;
 
 /** What one operation is called with: `params` for the names in its path, `query`, `body`. */
 export type CallInput<I extends OperationId> = ParamsPart<Operations[I]> &
@@ -35,15 +41,22 @@ export type CallInput<I extends OperationId> = ParamsPart<Operations[I]> &
   };
 
 /** The input of a call, which may be left out where nothing in it is needed. */
-export type CallArguments<I extends OperationId> = object extends CallInput<I> ? [input?: CallInput<I>] : [input: CallInput<I>];
+export type CallArguments<I extends OperationId> =
+  object extends CallInput<I> ? [input?: CallInput<I>] : [input: CallInput<I>];
 
 /** What one operation answers; `undefined` where there is no body. */
-export type CallAnswer<I extends OperationId> = Operations[I] extends { answer: infer N extends SchemaName }
+export type CallAnswer<I extends OperationId> = Operations[I] extends {
+  answer: infer N extends SchemaName;
+}
   ? z.output<Schemas[N]>
   : undefined;
 
 /** The operations that answer in pages, and what their pages hold. */
-export type ListId = { [I in OperationId]: CallAnswer<I> extends { items: unknown[]; nextCursor: string | null } ? I : never }[OperationId];
+export type ListId = {
+  [I in OperationId]: CallAnswer<I> extends { items: unknown[]; nextCursor: string | null }
+    ? I
+    : never;
+}[OperationId];
 export type ListItem<I extends ListId> = CallAnswer<I> extends { items: (infer T)[] } ? T : never;
 
 /** A call's input with the types put aside. */

@@ -7,7 +7,13 @@ import type { Reply } from './problem.ts';
 import { requestPath } from './request-path.ts';
 import type { MakeRequester } from './requester.ts';
 import { defaultRetry, type RetryPolicy, withRetry } from './retry.ts';
-import { type Exchange, type Exchanged, makeTransport, serviceAddress, type Transport } from './transport.ts';
+import {
+  type Exchange,
+  type Exchanged,
+  makeTransport,
+  serviceAddress,
+  type Transport,
+} from './transport.ts';
 
 /** What both clients take. */
 export interface ClientOptions {
@@ -47,7 +53,10 @@ const visible = /^[\x21-\x7e]+$/;
 /** `Authorization` for a credential, which must be one that a header can carry. */
 export function authorization(credential: string): { authorization: string } {
   if (!visible.test(credential))
-    throw new SignageError('invalid_option', 'The token or key must be without blanks and control characters.');
+    throw new SignageError(
+      'invalid_option',
+      'The token or key must be without blanks and control characters.',
+    );
   return { authorization: `Bearer ${credential}` };
 }
 
@@ -75,34 +84,70 @@ export class Caller {
   }
 
   /** One operation, with `headers` beside those of the input. */
-  async exchange<I extends OperationId>(id: I, input: CallInput<I>, headers: Record<string, string>): Promise<Answered<I>> {
+  async exchange<I extends OperationId>(
+    id: I,
+    input: CallInput<I>,
+    headers: Record<string, string>,
+  ): Promise<Answered<I>> {
     const operation: Operation = operations[id];
     const plain: PlainInput = input;
     const mayRepeat = repeatable.includes(operation.method) || plain.idempotencyKey !== undefined;
-    const reply = await this.#send(this.#request(operation, plain, headers), mayRepeat, plain.attempts);
+    const reply = await this.#send(
+      this.#request(operation, plain, headers),
+      mayRepeat,
+      plain.attempts,
+    );
     const answer = readAnswer(operation, reply, this.service) as CallAnswer<I>;
     return { status: reply.status, headers: reply.headers, answer };
   }
 
   /** The body of an operation that answers no JSON, as it comes. */
-  async stream<I extends OperationId>(id: I, input: CallInput<I>, headers: Record<string, string>): Promise<AsyncIterable<Buffer>> {
+  async stream<I extends OperationId>(
+    id: I,
+    input: CallInput<I>,
+    headers: Record<string, string>,
+  ): Promise<AsyncIterable<Buffer>> {
     const request = this.#request(operations[id], input, { accept: '*/*', ...headers });
     const { status, stream } = await this.#send({ ...request, streamed: true }, false);
-    if (!stream) throw new SignageError('unexpected_answer', `${this.service} answered ${status} without a body. Is it a signage service?`);
+    if (!stream)
+      throw new SignageError(
+        'unexpected_answer',
+        `${this.service} answered ${status} without a body. Is it a signage service?`,
+      );
     return stream;
   }
 
   /** Any request, for what is no operation of the table: the path with its query, `body` as JSON. */
-  async send(method: Exchange['method'], path: string, { body, headers, signal }: RawRequest): Promise<Reply> {
-    const own: Record<string, string> = { accept: 'application/json', ...(body !== undefined && { 'content-type': 'application/json' }) };
+  async send(
+    method: Exchange['method'],
+    path: string,
+    { body, headers, signal }: RawRequest,
+  ): Promise<Reply> {
+    const own: Record<string, string> = {
+      accept: 'application/json',
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    };
     const text = body === undefined ? undefined : JSON.stringify(body);
-    const request = { method, path, headers: { ...own, ...headers }, body: text, timeoutMs: this.#timeoutMs, signal };
+    const request = {
+      method,
+      path,
+      headers: { ...own, ...headers },
+      body: text,
+      timeoutMs: this.#timeoutMs,
+      signal,
+    };
     return this.#send(request, repeatable.includes(method));
   }
 
   #send(request: Exchange, mayRepeat: boolean, attempts = this.#policy.attempts): Promise<Reply> {
     const policy = { ...this.#policy, attempts };
-    const context = { policy, clock: this.clock, random: this.random, signal: request.signal, mayRepeat };
+    const context = {
+      policy,
+      clock: this.clock,
+      random: this.random,
+      signal: request.signal,
+      mayRepeat,
+    };
     return withRetry(() => this.#transport(request), context);
   }
 

@@ -1,6 +1,7 @@
 import type { Shape } from './shapes.ts';
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const kinds: Record<string, (value: unknown) => boolean> = {
   text: (value) => typeof value === 'string',
@@ -25,14 +26,23 @@ function misfitOfList(shape: Shape, value: unknown, path: string): string | unde
   return undefined;
 }
 
-const mayBeNull = (shape: Shape) => (typeof shape === 'string' ? shape.endsWith('?') : Array.isArray(shape) && shape[0] === 'maybe');
+const mayBeNull = (shape: Shape) =>
+  typeof shape === 'string' ? shape.endsWith('?') : Array.isArray(shape) && shape[0] === 'maybe';
 
-function misfitOfMembers(shape: { readonly [member: string]: Shape }, value: unknown, path: string): string | undefined {
+function misfitOfMembers(
+  shape: { readonly [member: string]: Shape },
+  value: unknown,
+  path: string,
+): string | undefined {
   if (!isObject(value)) return path;
   for (const [name, wanted] of Object.entries(shape)) {
     // An older service does not have the member yet: there, too, it is empty.
     if (!Object.hasOwn(value, name) && mayBeNull(wanted)) value[name] = null;
-    const misfit = findMisfit(wanted, Object.hasOwn(value, name) ? value[name] : undefined, path === '' ? name : `${path}.${name}`);
+    const misfit = findMisfit(
+      wanted,
+      Object.hasOwn(value, name) ? value[name] : undefined,
+      path === '' ? name : `${path}.${name}`,
+    );
     if (misfit !== undefined) return misfit;
   }
   return undefined;
@@ -47,4 +57,5 @@ export function findMisfit(shape: Shape, value: unknown, path = ''): string | un
   return misfitOfList(inner, value, path);
 }
 
-const isTuple = (shape: Exclude<Shape, string>): shape is readonly ['list' | 'maybe', Shape] => Array.isArray(shape);
+const isTuple = (shape: Exclude<Shape, string>): shape is readonly ['list' | 'maybe', Shape] =>
+  Array.isArray(shape);

@@ -27,12 +27,19 @@ export class ManagementClient {
 
   constructor({ token, tenantId, ...options }: ManagementOptions) {
     this.#caller = new Caller(options);
-    this.#headers = { ...authorization(token), ...(tenantId === undefined ? {} : { 'x-tenant-id': tenantId }) };
+    this.#headers = {
+      ...authorization(token),
+      ...(tenantId === undefined ? {} : { 'x-tenant-id': tenantId }),
+    };
   }
 
   /** Calls one operation and answers its body. */
   async call<I extends OperationId>(id: I, ...[input]: CallArguments<I>): Promise<CallAnswer<I>> {
-    const { answer } = await this.#caller.exchange(id, (input ?? {}) as CallInput<I>, this.#headers);
+    const { answer } = await this.#caller.exchange(
+      id,
+      (input ?? {}) as CallInput<I>,
+      this.#headers,
+    );
     return answer;
   }
 
@@ -42,19 +49,32 @@ export class ManagementClient {
   }
 
   /** Any request, for what is no operation: the path begins with `/` and includes the query; `body` is sent as JSON. Answers what came. */
-  send(method: Exchange['method'], path: string, { headers, ...request }: RawRequest = {}): Promise<Reply> {
-    return this.#caller.send(method, path, { ...request, headers: { ...this.#headers, ...headers } });
+  send(
+    method: Exchange['method'],
+    path: string,
+    { headers, ...request }: RawRequest = {},
+  ): Promise<Reply> {
+    return this.#caller.send(method, path, {
+      ...request,
+      headers: { ...this.#headers, ...headers },
+    });
   }
 
   /** The pages of a list, one request each, from `query.cursor` on if that is given. */
-  async *pages<I extends ListId>(id: I, ...[input]: CallArguments<I>): AsyncGenerator<ListItem<I>[]> {
+  async *pages<I extends ListId>(
+    id: I,
+    ...[input]: CallArguments<I>
+  ): AsyncGenerator<ListItem<I>[]> {
     const plain: PlainInput = input ?? {};
     let cursor: string | undefined;
     const given = plain.query?.cursor;
     const checkPage = makePageGuard(id, typeof given === 'string' ? given : undefined);
     for (;;) {
       const query = cursor === undefined ? plain.query : { ...plain.query, cursor };
-      const page = (await this.call(id, ...([{ ...plain, query }] as unknown as CallArguments<I>))) as CallAnswer<ListId>;
+      const page = (await this.call(
+        id,
+        ...([{ ...plain, query }] as unknown as CallArguments<I>),
+      )) as CallAnswer<ListId>;
       yield page.items as ListItem<I>[];
       cursor = page.nextCursor ?? undefined;
       if (cursor === undefined) return;

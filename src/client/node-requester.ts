@@ -7,10 +7,20 @@ type Send = typeof httpRequest;
 /** An import would look at all that `node:http` exports, for which Node 22 and later load the whole of their fetch: 30 ms. */
 const require = createRequire(import.meta.url);
 
-function send(request: Send, agent: Agent, url: string, { body, ...parts }: RequestParts): Promise<IncomingMessage> {
+function send(
+  request: Send,
+  agent: Agent,
+  url: string,
+  { body, ...parts }: RequestParts,
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const length: Record<string, number> = body === null ? {} : { 'content-length': Buffer.byteLength(body) };
-    const sending = request(url, { ...parts, headers: { ...parts.headers, ...length }, agent }, resolve);
+    const length: Record<string, number> =
+      body === null ? {} : { 'content-length': Buffer.byteLength(body) };
+    const sending = request(
+      url,
+      { ...parts, headers: { ...parts.headers, ...length }, agent },
+      resolve,
+    );
     sending.on('error', reject);
     sending.end(body ?? undefined);
   });
@@ -24,7 +34,9 @@ export const makeNodeRequester: MakeRequester = async (certificates) => {
   function agentFor(protocol: string): { request: Send; agent: Agent } {
     const known = agents.get(protocol);
     if (known) return known;
-    const client = require(protocol === 'https:' ? 'node:https' : 'node:http') as typeof import('node:http');
+    const client = require(
+      protocol === 'https:' ? 'node:https' : 'node:http',
+    ) as typeof import('node:http');
     const made = { request: client.request, agent: new client.Agent(connection) };
     agents.set(protocol, made);
     return made;

@@ -15,12 +15,20 @@ const longestCursor = 4096;
 export function makePageGuard(list: string, cursor?: string) {
   const followed = new Set<string>(cursor === undefined ? [] : [cursor]);
   let empty = 0;
-  const endless = (why: string) => new SignageError('unexpected_answer', `The pages of ${list} do not end: ${why}.`);
+  const endless = (why: string) =>
+    new SignageError('unexpected_answer', `The pages of ${list} do not end: ${why}.`);
 
-  return ({ items, nextCursor }: { items: readonly unknown[]; nextCursor: string | null }): void => {
+  return ({
+    items,
+    nextCursor,
+  }: {
+    items: readonly unknown[];
+    nextCursor: string | null;
+  }): void => {
     empty = items.length === 0 ? empty + 1 : 0;
     if (nextCursor === null) return;
-    if (nextCursor.length > longestCursor) throw endless(`a cursor has more than ${longestCursor} characters`);
+    if (nextCursor.length > longestCursor)
+      throw endless(`a cursor has more than ${longestCursor} characters`);
     if (followed.has(nextCursor)) throw endless('a cursor came for the second time');
     if (empty >= mostEmptyPages) throw endless(`${mostEmptyPages} in a row were empty`);
     followed.add(nextCursor);

@@ -31,7 +31,9 @@ export function header(reply: Pick<Reply, 'headers'>, name: string): string | un
 export function asObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
   } catch {
     return undefined;
   }
@@ -40,21 +42,28 @@ export function asObject(text: string): Record<string, unknown> | undefined {
 function retryAfterSeconds(reply: Reply, nowMs: number): number | undefined {
   const text = header(reply, 'retry-after');
   if (text === undefined) return undefined;
-  const seconds = /^\d{1,9}$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - nowMs) / 1000);
+  const seconds = /^\d{1,9}$/.test(text)
+    ? Number(text)
+    : Math.ceil((Date.parse(text) - nowMs) / 1000);
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }
 
 function complaints(errors: unknown): FieldError[] | undefined {
   if (!Array.isArray(errors)) return undefined;
-  const isComplaint = (one: Partial<FieldError> | null) => typeof one?.path === 'string' && typeof one.message === 'string';
+  const isComplaint = (one: Partial<FieldError> | null) =>
+    typeof one?.path === 'string' && typeof one.message === 'string';
   const known: FieldError[] = errors.slice(0, mostComplaints).filter(isComplaint);
-  return known.map(({ path, message }) => ({ path: withoutSecrets(path), message: withoutSecrets(message) }));
+  return known.map(({ path, message }) => ({
+    path: withoutSecrets(path),
+    message: withoutSecrets(message),
+  }));
 }
 
 /** Without a code of ours it was a proxy that answered, or no signage service at all. */
 function codeOf(problem: Record<string, unknown>, status: number): string {
   const { code } = problem;
-  if (typeof code === 'string' && (Object.hasOwn(errorKinds, code) || codeForm.test(code))) return code;
+  if (typeof code === 'string' && (Object.hasOwn(errorKinds, code) || codeForm.test(code)))
+    return code;
   return overloaded.includes(status) ? 'unavailable' : 'unexpected_answer';
 }
 
@@ -62,7 +71,9 @@ function codeOf(problem: Record<string, unknown>, status: number): string {
 export function answeredError(reply: Reply, service: string, nowMs: number): SignageError {
   const problem = asObject(reply.text) ?? {};
   const code = codeOf(problem, reply.status);
-  const said = [problem.detail, problem.title].find((text): text is string => typeof text === 'string' && text !== '');
+  const said = [problem.detail, problem.title].find(
+    (text): text is string => typeof text === 'string' && text !== '',
+  );
   const strange = `${service} answered ${reply.status} without saying why. Is it a signage service?`;
   const extras: ErrorExtras = { status: reply.status };
   const [errors, retryAfter] = [complaints(problem.errors), retryAfterSeconds(reply, nowMs)];

@@ -33,15 +33,26 @@ const passing = ['unreachable', 'unavailable'];
 function isPassing(error: unknown, mayRepeat: boolean): error is SignageError {
   if (!(error instanceof SignageError)) return false;
   // With a request id it is the service that speaks, and no proxy on the way.
-  if (!mayRepeat) return error.code === 'unavailable' && error.retryAfterSeconds !== undefined && error.requestId !== undefined;
+  if (!mayRepeat)
+    return (
+      error.code === 'unavailable' &&
+      error.retryAfterSeconds !== undefined &&
+      error.requestId !== undefined
+    );
   return passing.includes(error.code) || error.retryAfterSeconds !== undefined;
 }
 
 /** At least what the service asked for, and from half the step to the whole of it otherwise. */
-function delayBefore(attempt: number, error: SignageError, { policy, random }: RetryContext): number {
+function delayBefore(
+  attempt: number,
+  error: SignageError,
+  { policy, random }: RetryContext,
+): number {
   const step = Math.min(policy.firstDelayMs * 2 ** (attempt - 1), policy.longestDelayMs);
   const jitterMs = ((random(1)[0] ?? 0) / 256) * (step / 2);
-  return error.retryAfterSeconds === undefined ? step - jitterMs : error.retryAfterSeconds * 1000 + jitterMs;
+  return error.retryAfterSeconds === undefined
+    ? step - jitterMs
+    : error.retryAfterSeconds * 1000 + jitterMs;
 }
 
 /** Makes a call, again while it fails for a passing reason. Throws the last error. */

@@ -65,17 +65,32 @@ export class RuntimeClient {
   }
 
   /** Binds a TV to the screen of a pairing code. The answer carries the device key, this once: keep it safe. */
-  async register(body: Registration, { idempotencyKey = this.#caller.makeIdempotencyKey(), signal, attempts }: KeyedCall = {}) {
-    return (await this.#caller.exchange('registerDevice', { body, idempotencyKey, signal, attempts }, {})).answer;
+  async register(
+    body: Registration,
+    { idempotencyKey = this.#caller.makeIdempotencyKey(), signal, attempts }: KeyedCall = {},
+  ) {
+    return (
+      await this.#caller.exchange('registerDevice', { body, idempotencyKey, signal, attempts }, {})
+    ).answer;
   }
 
   /** The active playlist of the screen. */
-  async fetchPlaylist(id: string, call: ConditionalCall = {}): Promise<Fetched<CallAnswer<'getPlaylist'>>> {
-    return this.#fetched(await this.#caller.exchange('getPlaylist', this.#conditional(id, call), this.#headers), call, 'x-source');
+  async fetchPlaylist(
+    id: string,
+    call: ConditionalCall = {},
+  ): Promise<Fetched<CallAnswer<'getPlaylist'>>> {
+    return this.#fetched(
+      await this.#caller.exchange('getPlaylist', this.#conditional(id, call), this.#headers),
+      call,
+      'x-source',
+    );
   }
 
   /** The config that is in force for the device. */
-  async fetchConfig(id: string, call: ConditionalCall = {}): Promise<Fetched<CallAnswer<'getDeviceConfig'>>> {
+  async fetchConfig(
+    id: string,
+    call: ConditionalCall = {},
+  ): Promise<Fetched<CallAnswer<'getDeviceConfig'>>> {
     return this.#fetched(
       await this.#caller.exchange('getDeviceConfig', this.#conditional(id, call), this.#headers),
       call,
@@ -103,7 +118,10 @@ export class RuntimeClient {
    * await keep(apiKey);
    * await tv.withKey(apiKey).fetchConfig(screenId);
    */
-  async rotateKey(id: string, { idempotencyKey = this.#caller.makeIdempotencyKey(), signal, attempts }: KeyedCall = {}): Promise<string> {
+  async rotateKey(
+    id: string,
+    { idempotencyKey = this.#caller.makeIdempotencyKey(), signal, attempts }: KeyedCall = {},
+  ): Promise<string> {
     const input = { params: { id }, idempotencyKey, signal, attempts };
     return (await this.#caller.exchange('rotateDeviceKey', input, this.#headers)).answer.apiKey;
   }
@@ -119,7 +137,10 @@ export class RuntimeClient {
     source: string,
   ): Fetched<CallAnswer<I>> {
     if (reply.status === 304 && etag === undefined) {
-      throw new SignageError('unexpected_answer', `${this.#caller.service} answered 304 to an unconditional request.`);
+      throw new SignageError(
+        'unexpected_answer',
+        `${this.#caller.service} answered 304 to an unconditional request.`,
+      );
     }
     const answeredAtMs = Date.parse(header(reply, 'date') ?? '');
     return {

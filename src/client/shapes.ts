@@ -4,7 +4,12 @@ import type { SchemaName } from '../wire/schemas.ts';
 type Kind = 'text' | 'number' | 'boolean' | 'object' | 'map';
 
 /** What an answer must look like, as far as programs build on it. */
-export type Shape = Kind | `${Kind}?` | readonly ['list', Shape] | readonly ['maybe', Shape] | { readonly [member: string]: Shape };
+export type Shape =
+  | Kind
+  | `${Kind}?`
+  | readonly ['list', Shape]
+  | readonly ['maybe', Shape]
+  | { readonly [member: string]: Shape };
 
 const page = (item: Shape): Shape => ({ items: ['list', item], nextCursor: 'text?' });
 
@@ -12,9 +17,23 @@ const tenant = { id: 'text', name: 'text', createdAt: 'text', updatedAt: 'text' 
 
 const reach = { expiresAt: 'text?', venueIds: ['maybe', ['list', 'text']] } as const;
 
-const token = { id: 'text', tenantId: 'text?', name: 'text', role: 'text', ...reach, createdAt: 'text', lastUsedAt: 'text?' } as const;
+const token = {
+  id: 'text',
+  tenantId: 'text?',
+  name: 'text',
+  role: 'text',
+  ...reach,
+  createdAt: 'text',
+  lastUsedAt: 'text?',
+} as const;
 
-const venue = { ...tenant, tenantId: 'text', address: 'text?', timezone: 'text?', labels: 'map' } as const;
+const venue = {
+  ...tenant,
+  tenantId: 'text',
+  address: 'text?',
+  timezone: 'text?',
+  labels: 'map',
+} as const;
 
 const screen = {
   ...tenant,
@@ -56,7 +75,12 @@ const device = {
   suspendReason: 'text?',
 } as const;
 
-const item = { creativeId: 'text', creativeUrl: 'text', creativeType: 'text', duration: 'number' } as const;
+const item = {
+  creativeId: 'text',
+  creativeUrl: 'text',
+  creativeType: 'text',
+  duration: 'number',
+} as const;
 
 const playlist = {
   id: 'text',
@@ -103,17 +127,34 @@ const mirrorCopy = {
  * holds the two alike. Of what TVs are answered it is the members alone, as every TV asks often.
  */
 export const shapes: Partial<Record<SchemaName, Shape>> = {
-  registered: { deviceId: 'text', screenId: 'text', apiKey: 'text', tenantId: 'text', config: 'object' },
+  registered: {
+    deviceId: 'text',
+    screenId: 'text',
+    apiKey: 'text',
+    tenantId: 'text',
+    config: 'object',
+  },
   rotated: { apiKey: 'text' },
   activePlaylist: { ...playlist, validUntil: 'number', items: ['list', 'object'] },
-  deviceConfig: { syncIntervalMinutes: 'number', heartbeatIntervalMinutes: 'number', cachePolicy: 'object' },
+  deviceConfig: {
+    syncIntervalMinutes: 'number',
+    heartbeatIntervalMinutes: 'number',
+    cachePolicy: 'object',
+  },
   eventsAccepted: { received: 'number' },
   tenant,
   tenantList: page(tenant),
   token,
   createdToken: { ...token, token: 'text' },
   tokenList: page(token),
-  me: { tokenId: 'text', name: 'text', role: 'text', ...reach, tenantId: 'text?', tenantName: 'text?' },
+  me: {
+    tokenId: 'text',
+    name: 'text',
+    role: 'text',
+    ...reach,
+    tenantId: 'text?',
+    tenantName: 'text?',
+  },
   venue,
   venueList: page(venue),
   screen,
@@ -126,7 +167,13 @@ export const shapes: Partial<Record<SchemaName, Shape>> = {
   playlist,
   playlistVersions: page(playlist),
   configBody: 'object',
-  eventList: page({ id: 'text', deviceId: 'text', screenId: 'text', receivedAt: 'text', event: 'object' }),
+  eventList: page({
+    id: 'text',
+    deviceId: 'text',
+    screenId: 'text',
+    receivedAt: 'text',
+    event: 'object',
+  }),
   auditList: page(auditEntry),
   mirrorList: page(mirrorCopy),
   mirrorRepair: { queued: 'number' },

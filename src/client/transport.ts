@@ -26,10 +26,16 @@ const largestAnswerBytes = 64 * 1024 * 1024;
 export function serviceAddress(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (!parsed || !['http:', 'https:'].includes(parsed.protocol)) {
-    throw new SignageError('invalid_option', 'The address of the service must be an http or https URL such as http://127.0.0.1:4100.');
+    throw new SignageError(
+      'invalid_option',
+      'The address of the service must be an http or https URL such as http://127.0.0.1:4100.',
+    );
   }
   if (parsed.username || parsed.password || parsed.search || parsed.hash) {
-    throw new SignageError('invalid_option', 'The address of the service must be without user name, query and fragment.');
+    throw new SignageError(
+      'invalid_option',
+      'The address of the service must be without user name, query and fragment.',
+    );
   }
   return parsed.origin + parsed.pathname.replace(/\/+$/, '');
 }
@@ -39,7 +45,11 @@ async function readText(body: AsyncIterable<Buffer>, service: string): Promise<s
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > largestAnswerBytes) throw new SignageError('unexpected_answer', `${service} sent more than ${largestAnswerBytes} bytes.`);
+    if (size > largestAnswerBytes)
+      throw new SignageError(
+        'unexpected_answer',
+        `${service} sent more than ${largestAnswerBytes} bytes.`,
+      );
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
@@ -52,8 +62,10 @@ const reasons: Record<string, string> = {
   ECONNRESET: 'it broke the connection off.',
   UND_ERR_SOCKET: 'it broke the connection off.',
   UND_ERR_CONNECT_TIMEOUT: 'connecting takes too long.',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed. --ca-file or NODE_EXTRA_CA_CERTS names a file of certificates to trust.',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is self-signed. --ca-file or NODE_EXTRA_CA_CERTS names a file of certificates to trust.',
+  DEPTH_ZERO_SELF_SIGNED_CERT:
+    'its certificate is self-signed. --ca-file or NODE_EXTRA_CA_CERTS names a file of certificates to trust.',
+  SELF_SIGNED_CERT_IN_CHAIN:
+    'its certificate is self-signed. --ca-file or NODE_EXTRA_CA_CERTS names a file of certificates to trust.',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE:
     'its certificate is not trusted. --ca-file or NODE_EXTRA_CA_CERTS names a file of certificates to trust.',
 };
@@ -61,14 +73,22 @@ const reasons: Record<string, string> = {
 /** The code of a connection error; Node wraps one attempt per address into an AggregateError. */
 function systemCode(error: unknown): string {
   const { code, errors } = error as { code?: unknown; errors?: unknown[] };
-  return typeof code === 'string' ? code : Array.isArray(errors) && errors.length > 0 ? systemCode(errors[0]) : 'unknown';
+  return typeof code === 'string'
+    ? code
+    : Array.isArray(errors) && errors.length > 0
+      ? systemCode(errors[0])
+      : 'unknown';
 }
 
 function unreachable(error: unknown, service: string): SignageError {
   const code = systemCode(error);
-  return new SignageError('unreachable', `Cannot reach ${service}: ${reasons[code] ?? `the connection failed (${code}).`}`, {
-    cause: error,
-  });
+  return new SignageError(
+    'unreachable',
+    `Cannot reach ${service}: ${reasons[code] ?? `the connection failed (${code}).`}`,
+    {
+      cause: error,
+    },
+  );
 }
 
 /** One request that is over: `outcome` is the status, or the code of the error when there was no answer. */
@@ -94,7 +114,8 @@ export interface TransportOptions {
 export type Transport = (exchange: Exchange) => Promise<Reply>;
 
 /** Loaded when the first request goes out, for those who do not choose another. */
-const makeFastRequester: MakeRequester = async (certificates) => (await import('./undici-requester.ts')).makeUndiciRequester(certificates);
+const makeFastRequester: MakeRequester = async (certificates) =>
+  (await import('./undici-requester.ts')).makeUndiciRequester(certificates);
 
 /** How long to wait for the next sign of life, unless the caller's signal ends it. (`AbortSignal.any` would leave something behind at each request.) */
 class Patience {
@@ -138,7 +159,11 @@ class Patience {
 }
 
 /** A body as it comes; its errors are explained. */
-async function* flow(body: AsyncIterable<Buffer>, patience: Patience, explain: (error: unknown) => SignageError): AsyncGenerator<Buffer> {
+async function* flow(
+  body: AsyncIterable<Buffer>,
+  patience: Patience,
+  explain: (error: unknown) => SignageError,
+): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of body) {
       patience.rest();
@@ -161,13 +186,23 @@ export function makeTransport({
 }: TransportOptions): Transport {
   let requester: Promise<Requester> | undefined;
 
-  async function fetchReply({ timeoutMs, signal, path, streamed, ...wanted }: Exchange): Promise<Reply> {
+  async function fetchReply({
+    timeoutMs,
+    signal,
+    path,
+    streamed,
+    ...wanted
+  }: Exchange): Promise<Reply> {
     if (signal?.aborted) throw interrupted();
     const patience = new Patience(clock, timeoutMs, signal);
     const explain = (error: unknown) => {
       if (signal?.aborted) return interrupted();
       if (patience.signal.aborted) {
-        return new SignageError('unreachable', `${service} did not answer within ${timeoutMs / 1000} seconds.`, { cause: error });
+        return new SignageError(
+          'unreachable',
+          `${service} did not answer within ${timeoutMs / 1000} seconds.`,
+          { cause: error },
+        );
       }
       return error instanceof SignageError ? error : unreachable(error, service);
     };
@@ -182,7 +217,8 @@ export function makeTransport({
         body: wanted.body ?? null,
         signal: patience.signal,
       });
-      if (streamed && status === 200) return { status, headers, text: '', stream: flow(body, patience, explain) };
+      if (streamed && status === 200)
+        return { status, headers, text: '', stream: flow(body, patience, explain) };
       const text = await readText(body, service);
       patience.end();
       return { status, headers, text };
@@ -195,7 +231,12 @@ export function makeTransport({
   return async (exchange) => {
     const startedAt = clock.now();
     const tell = (outcome: string) => {
-      onExchange?.({ method: exchange.method, path: exchange.path, outcome, tookMs: clock.now() - startedAt });
+      onExchange?.({
+        method: exchange.method,
+        path: exchange.path,
+        outcome,
+        tookMs: clock.now() - startedAt,
+      });
     };
     let reply: Reply;
     try {

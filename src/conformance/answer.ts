@@ -11,7 +11,9 @@ export interface Answer {
 /** The value at a path of JSON, `items.0.creativeId`; `undefined` where there is none. */
 export function at(json: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((value, name) => {
-    return typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? value[name as keyof typeof value] : undefined;
+    return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+      ? value[name as keyof typeof value]
+      : undefined;
   }, json);
 }
 
@@ -41,7 +43,9 @@ export const saidAll = (answers: readonly Answer[]): string => answers.map(said)
 /** With what a 400 complains of: `400 invalid_request at /3/timestamp`; the body as a whole is `the body`. */
 export function saidAt(answer: Answer): string {
   const paths = listAt(answer.json, 'errors').map((error) => textAt(error, 'path') || 'the body');
-  return paths.length === 0 ? said(answer) : `${said(answer)} at ${[...new Set(paths)].sort().join(', ')}`;
+  return paths.length === 0
+    ? said(answer)
+    : `${said(answer)} at ${[...new Set(paths)].sort().join(', ')}`;
 }
 
 /** `refused` for any status from 400 to 499, where the service document does not say which. */

@@ -2,7 +2,13 @@ const creative = '7b0c5a1e-3f2d-4e6b-8a9c-0d1e2f3a4b5c';
 
 /** An item of a playlist. */
 export function item(more: object = {}): object {
-  return { creativeId: creative, creativeUrl: 'https://media.example.com/conformance.mp4', creativeType: 'video', duration: 15, ...more };
+  return {
+    creativeId: creative,
+    creativeUrl: 'https://media.example.com/conformance.mp4',
+    creativeType: 'video',
+    duration: 15,
+    ...more,
+  };
 }
 
 /** What one impression refers to. */
@@ -25,11 +31,21 @@ export const items = [
   },
 ];
 
-export const impression = (timestamp: number, more: object = {}): object => ({ type: 'impression', timestamp, ...references, ...more });
-export const heartbeat = (timestamp: number, more: object = {}): object => ({ type: 'heartbeat', timestamp, ...more });
+export const impression = (timestamp: number, more: object = {}): object => ({
+  type: 'impression',
+  timestamp,
+  ...references,
+  ...more,
+});
+export const heartbeat = (timestamp: number, more: object = {}): object => ({
+  type: 'heartbeat',
+  timestamp,
+  ...more,
+});
 
 /** So many events of one moment. */
-export const heartbeats = (count: number, timestamp: number): object[] => Array.from({ length: count }, () => heartbeat(timestamp));
+export const heartbeats = (count: number, timestamp: number): object[] =>
+  Array.from({ length: count }, () => heartbeat(timestamp));
 
 /** An id that nothing has. */
 export const unknownId = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';

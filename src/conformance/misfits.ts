@@ -3,8 +3,11 @@ import { at } from './answer.ts';
 type Test = (value: unknown) => boolean;
 
 const text: Test = (value) => typeof value === 'string' && value !== '';
-const uuid: Test = (value) => typeof value === 'string' && /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(value);
-const object: Test = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+const uuid: Test = (value) =>
+  typeof value === 'string' &&
+  /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(value);
+const object: Test = (value) =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** What a member may be; `?` may be `null`, but must be there. */
 const kinds = {
@@ -17,13 +20,17 @@ const kinds = {
   array: Array.isArray as Test,
   url: (value: unknown) => typeof value === 'string' && URL.canParse(value),
   /** ISO 8601 in UTC with milliseconds. */
-  time: (value: unknown) => typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value),
+  time: (value: unknown) =>
+    typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value),
 };
 
 type Kind = keyof typeof kinds;
 
 /** The members that are not what they must be, with what they are: `version is "1"`. */
-export function misfits(json: unknown, members: Readonly<Record<string, Kind | `${Kind}?`>>): string[] {
+export function misfits(
+  json: unknown,
+  members: Readonly<Record<string, Kind | `${Kind}?`>>,
+): string[] {
   return Object.entries(members).flatMap(([path, wanted]) => {
     const value = at(json, path);
     const kind = wanted.replace('?', '') as Kind;

@@ -28,7 +28,10 @@ function refuse({ url }: Manager, message: string, code: string, status?: number
 /** Throws `unreachable`, what the service says of the token, `insufficient_role` and `tenant_required`. */
 export async function readRights(send: Send, manager: Manager): Promise<Rights> {
   const { token, tenantId } = manager;
-  const answer = await send('GET', '/v1/me', { key: token, headers: tenantId === undefined ? {} : { 'x-tenant-id': tenantId } });
+  const answer = await send('GET', '/v1/me', {
+    key: token,
+    headers: tenantId === undefined ? {} : { 'x-tenant-id': tenantId },
+  });
   const { status, json } = answer;
   const role = roles.find((one) => one === textAt(json, 'role'));
   if (status !== 200 || role === undefined) {
@@ -41,11 +44,20 @@ export async function readRights(send: Send, manager: Manager): Promise<Rights> 
     );
   }
   if (!mayAct(role, 'operator'))
-    return refuse(manager, `takes a token of the role operator or better for this, not ${role}.`, 'insufficient_role');
+    return refuse(
+      manager,
+      `takes a token of the role operator or better for this, not ${role}.`,
+      'insufficient_role',
+    );
   if (at(json, 'venueIds'))
-    return refuse(manager, 'knows this token as bound to venues, and the rows make venues of their own.', 'insufficient_role');
+    return refuse(
+      manager,
+      'knows this token as bound to venues, and the rows make venues of their own.',
+      'insufficient_role',
+    );
   const acting = textAt(json, 'tenantId');
-  if (acting === '') return refuse(manager, 'has several tenants: name the one to act in.', 'tenant_required');
+  if (acting === '')
+    return refuse(manager, 'has several tenants: name the one to act in.', 'tenant_required');
   return { role, tenantId: role === 'platform' ? acting : tenantId };
 }
 
@@ -57,8 +69,15 @@ const missing: Record<Need, string> = {
 };
 
 /** Why a row cannot be looked at in this run; `undefined` when it can. */
-export function reasonToSkip({ needs }: Row, { role }: Rights, allow: readonly Need[]): string | undefined {
+export function reasonToSkip(
+  { needs }: Row,
+  { role }: Rights,
+  allow: readonly Need[],
+): string | undefined {
   if (needs === undefined) return undefined;
-  const may = needs === 'tokens' ? mayAct(role, 'admin') : allow.includes(needs) && (needs !== 'tenants' || role === 'platform');
+  const may =
+    needs === 'tokens'
+      ? mayAct(role, 'admin')
+      : allow.includes(needs) && (needs !== 'tenants' || role === 'platform');
   return may ? undefined : missing[needs];
 }

@@ -42,14 +42,26 @@ interface Subject extends Pick<Row, 'id' | 'section' | 'needs'> {
 
 const rowOf =
   (level: Level) =>
-  (id: string, title: string, expected: string, look: Look): Unplaced => ({ id, level, title, expected, look });
+  (id: string, title: string, expected: string, look: Look): Unplaced => ({
+    id,
+    level,
+    title,
+    expected,
+    look,
+  });
 
 export const required = rowOf('required');
 export const profile = rowOf('profile');
 
 /** Rows about one thing: `id` stands before their ids, `subject` before their titles. */
 export function about({ id, subject, section, needs }: Subject, rows: readonly Unplaced[]): Row[] {
-  return rows.map((row) => ({ ...row, id: `${id}.${row.id}`, title: `${subject}: ${row.title}`, section, needs }));
+  return rows.map((row) => ({
+    ...row,
+    id: `${id}.${row.id}`,
+    title: `${subject}: ${row.title}`,
+    section,
+    needs,
+  }));
 }
 
 /** Ends a row that cannot be looked at here. */

@@ -36,14 +36,25 @@ const longestSeen = 400;
 
 /** Keys, tokens and pairing codes stay out of what is shown, and nobody reads whole bodies in a table. */
 function shown(text: string): string {
-  const masked = text.replaceAll(/\b([dm]ak_)[0-9A-Za-z]+/g, '$1…').replaceAll(/(\/provisioning-codes\/)[^/?\s]+/g, '$1…');
+  const masked = text
+    .replaceAll(/\b([dm]ak_)[0-9A-Za-z]+/g, '$1…')
+    .replaceAll(/(\/provisioning-codes\/)[^/?\s]+/g, '$1…');
   return masked.length > longestSeen ? `${masked.slice(0, longestSeen)}…` : masked;
 }
 
 function outcomeOf({ id, level, section, title, expected }: Row, seen: Seen): Outcome {
   const complaints = typeof seen === 'string' ? seen : seen.join('; ');
   const holds = typeof seen === 'string' ? seen === expected : seen.length === 0;
-  return { id, level, section, title, expected, result: holds ? 'pass' : 'fail', seen: holds ? expected : shown(complaints), reason: null };
+  return {
+    id,
+    level,
+    section,
+    title,
+    expected,
+    result: holds ? 'pass' : 'fail',
+    seen: holds ? expected : shown(complaints),
+    reason: null,
+  };
 }
 
 const skipped = ({ id, level, section, title, expected }: Row, reason: string): Outcome => ({
@@ -66,9 +77,15 @@ async function outcome(row: Row, stage: Stage, isThere: () => Promise<unknown>):
 
 /** Throws `invalid_option` when there are none. */
 function chosen({ only, ids = [] }: ConformanceOptions): Row[] {
-  const rows = allRows.filter(({ level, id }) => (only ?? level) === level && (ids.length === 0 || ids.some((one) => id.startsWith(one))));
+  const rows = allRows.filter(
+    ({ level, id }) =>
+      (only ?? level) === level && (ids.length === 0 || ids.some((one) => id.startsWith(one))),
+  );
   if (rows.length > 0) return rows;
-  throw new SignageError('invalid_option', `No ${only ?? ''} row has an id that begins with ${ids.join(' or ')}.`.replace('  ', ' '));
+  throw new SignageError(
+    'invalid_option',
+    `No ${only ?? ''} row has an id that begins with ${ids.join(' or ')}.`.replace('  ', ' '),
+  );
 }
 
 /**
@@ -90,7 +107,16 @@ export async function* runConformance(options: ConformanceOptions): AsyncGenerat
   const rights = await readRights(send, options);
   const traces = new Traces();
   const name = `Conformance ${Buffer.from(random(4)).toString('hex')}`;
-  const stage = new Stage({ send, traces, token: options.token, tenantId: rights.tenantId, name, clock, random, signal });
+  const stage = new Stage({
+    send,
+    traces,
+    token: options.token,
+    tenantId: rights.tenantId,
+    name,
+    clock,
+    random,
+    signal,
+  });
   const isThere = () => readRights(send, { ...options, tenantId: rights.tenantId });
   try {
     for (const [at, row] of rows.entries()) {

@@ -35,7 +35,9 @@ export interface SendOptions {
 const largeBody = 4096;
 
 function headersOf({ key, headers = {}, body }: Sent, size: number): Record<string, string> {
-  const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const given = Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
   const own = {
     ...(key !== undefined && { authorization: `Bearer ${key}` }),
     ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -57,32 +59,55 @@ async function read({ statusCode, headers, body }: RawReply): Promise<Answer> {
   const chunks: Buffer[] = [];
   for await (const chunk of body) chunks.push(chunk);
   const text = Buffer.concat(chunks).toString('utf8');
-  const first = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), Array.isArray(value) ? value[0] : value]);
+  const first = Object.entries(headers).map(([name, value]) => [
+    name.toLowerCase(),
+    Array.isArray(value) ? value[0] : value,
+  ]);
   return { status: statusCode, headers: Object.fromEntries(first), text, json: parsed(text) };
 }
 
 /** Sends requests as they are and answers what comes as it is: nothing is repeated, and no answer is taken for an error. */
-export function makeSend({ service, makeRequester, certificates, clock, timeoutMs, onExchange, signal }: SendOptions): Send {
+export function makeSend({
+  service,
+  makeRequester,
+  certificates,
+  clock,
+  timeoutMs,
+  onExchange,
+  signal,
+}: SendOptions): Send {
   let requester: Promise<Requester> | undefined;
 
   return async (method, path, sent = {}) => {
     if (signal?.aborted) throw interrupted();
     const startedAt = clock.now();
-    const tell = (outcome: string) => onExchange?.({ method, path, outcome, tookMs: clock.now() - startedAt });
+    const tell = (outcome: string) =>
+      onExchange?.({ method, path, outcome, tookMs: clock.now() - startedAt });
     const late = new AbortController();
     const cancel = clock.after(timeoutMs, () => late.abort());
     const body = sent.raw ?? (sent.body === undefined ? null : JSON.stringify(sent.body));
     try {
       requester ??= makeRequester(certificates);
       const answer = await read(
-        await (await requester)(`${service}${path}`, { method, headers: headersOf(sent, body?.length ?? 0), body, signal: late.signal }),
+        await (await requester)(`${service}${path}`, {
+          method,
+          headers: headersOf(sent, body?.length ?? 0),
+          body,
+          signal: late.signal,
+        }),
       );
       tell(String(answer.status));
       return answer;
     } catch (cause) {
       tell('unreachable');
-      const why = late.signal.aborted ? `no answer within ${timeoutMs / 1000} seconds` : (cause as Error).message;
-      throw new SignageError('unreachable', `${service} did not answer ${method} ${path.split('?')[0]}: ${why}.`, { cause });
+      const why = late.signal.aborted
+        ? `no answer within ${timeoutMs / 1000} seconds`
+        : (cause as Error).message;
+      throw new SignageError(
+        'unreachable',
+        `${service} did not answer ${method} ${path.split('?')[0]}: ${why}.`,
+        { cause },
+      );
     } finally {
       cancel();
     }

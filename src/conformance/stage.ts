@@ -57,10 +57,18 @@ export class Stage {
   }
 
   /** The same as the manager whose token the run was given. */
-  manage(method: string, path: string, body?: unknown, { headers, ...sent }: Sent = {}): Promise<Answer> {
+  manage(
+    method: string,
+    path: string,
+    body?: unknown,
+    { headers, ...sent }: Sent = {},
+  ): Promise<Answer> {
     const { token, tenantId } = this.#options;
     const own = { key: token, ...(body !== undefined && { body }), ...sent };
-    return this.send(method, path, { ...own, headers: { ...(tenantId !== undefined && { 'x-tenant-id': tenantId }), ...headers } });
+    return this.send(method, path, {
+      ...own,
+      headers: { ...(tenantId !== undefined && { 'x-tenant-id': tenantId }), ...headers },
+    });
   }
 
   /** The same, leaving open which tenant is meant. */
@@ -116,14 +124,24 @@ export class Stage {
 
   /** The id of a new screen. */
   async screen(venueId?: string): Promise<string> {
-    const body = { venueId: venueId ?? (await this.venue()), name: `Screen ${this.next()}`, labels: this.labels() };
+    const body = {
+      venueId: venueId ?? (await this.venue()),
+      name: `Screen ${this.next()}`,
+      labels: this.labels(),
+    };
     return textAt(await this.made('POST', '/v1/screens', body), 'id');
   }
 
   /** A new code, for a new screen unless one is named. */
   async code(screenId?: string): Promise<{ code: string; screenId: string }> {
     const id = screenId ?? (await this.screen());
-    return { code: textAt(await this.made('POST', '/v1/devices/provisioning-codes', { screenId: id }), 'code'), screenId: id };
+    return {
+      code: textAt(
+        await this.made('POST', '/v1/devices/provisioning-codes', { screenId: id }),
+        'code',
+      ),
+      screenId: id,
+    };
   }
 
   /** The code of a screen on which nothing is bound: for registrations that are to be refused. */
@@ -144,7 +162,15 @@ export class Stage {
     const apiKey = textAt(json, 'apiKey');
     const send = (method: string, what: string, sent: Sent = {}) =>
       this.send(method, `/devices/${screenId}/${what}`, { key: apiKey, ...sent });
-    return { deviceId: textAt(json, 'deviceId'), screenId, tenantId: textAt(json, 'tenantId'), apiKey, code, registered, send };
+    return {
+      deviceId: textAt(json, 'deviceId'),
+      screenId,
+      tenantId: textAt(json, 'tenantId'),
+      apiKey,
+      code,
+      registered,
+      send,
+    };
   }
 
   /** A TV that plays: it has a playlist, and nothing else happens to it. */
@@ -164,7 +190,11 @@ export class Stage {
   /** A token of this role, which sees the whole tenant, or these venues only. */
   token(role: Role, venueIds?: readonly string[]): Promise<string> {
     return this.once(`token ${role} ${venueIds ?? ''}`, async () => {
-      const body = { name: `${this.name} ${role} ${this.next()}`, role, ...(venueIds && { venueIds }) };
+      const body = {
+        name: `${this.name} ${role} ${this.next()}`,
+        role,
+        ...(venueIds && { venueIds }),
+      };
       return textAt(await this.made('POST', '/v1/tokens', body), 'token');
     });
   }
@@ -173,7 +203,9 @@ export class Stage {
   async stored(tv: Tv, timestamp: number): Promise<readonly unknown[]> {
     const listed = await this.made('GET', `/v1/events?deviceId=${tv.deviceId}&limit=200`);
     const events = listAt(listed, 'items').map((one) => (one as { event?: unknown } | null)?.event);
-    return events.filter((event) => (event as { timestamp?: unknown } | null)?.timestamp === timestamp);
+    return events.filter(
+      (event) => (event as { timestamp?: unknown } | null)?.timestamp === timestamp,
+    );
   }
 }
 

@@ -20,7 +20,10 @@ export class Traces {
     const id = textAt(json, 'id');
     if (method !== 'POST' || status !== 201 || !kept.includes(path) || id === '') return;
     const tenant = headers['x-tenant-id'];
-    this.#made.push({ path: `${path}/${id}`, headers: tenant === undefined ? {} : { 'x-tenant-id': tenant } });
+    this.#made.push({
+      path: `${path}/${id}`,
+      headers: tenant === undefined ? {} : { 'x-tenant-id': tenant },
+    });
   }
 
   /** Removes all of it, the newest first. Answers what could not be removed, and why. */
@@ -33,7 +36,11 @@ export class Traces {
       try {
         if (isGone) throw new Error('the service is gone');
         if (path.startsWith('/v1/venues/'))
-          await emptyVenue(path.slice('/v1/venues/'.length), (what) => send('GET', what, { key, headers }), remove);
+          await emptyVenue(
+            path.slice('/v1/venues/'.length),
+            (what) => send('GET', what, { key, headers }),
+            remove,
+          );
         const answer = await remove(path);
         if (answer.status !== 204 && answer.status !== 404) left.push(`${path} (${said(answer)})`);
       } catch (error) {

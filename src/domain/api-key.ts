@@ -12,14 +12,16 @@ const checksumLength = 6;
 
 function base62(value: bigint, length: number): string {
   let text = '';
-  for (let rest = value; text.length < length; rest /= 62n) text = alphabet[Number(rest % 62n)] + text;
+  for (let rest = value; text.length < length; rest /= 62n)
+    text = alphabet[Number(rest % 62n)] + text;
   return text;
 }
 
 /** The CRC-32 of the secret part, which a number holds: every request of a TV passes here. */
 function checksumOf(secret: string): string {
   let text = '';
-  for (let rest = crc32(secret); text.length < checksumLength; rest = Math.floor(rest / 62)) text = alphabet[rest % 62] + text;
+  for (let rest = crc32(secret); text.length < checksumLength; rest = Math.floor(rest / 62))
+    text = alphabet[rest % 62] + text;
   return text;
 }
 
@@ -41,7 +43,11 @@ function derive(serverSecret: Uint8Array, text: string): string {
 }
 
 /** The device key of one code and one `Idempotency-Key`: always the same, so that a lost answer can be repeated without keeping the key (docs/protocol.md §3.2). */
-export function deriveDeviceKey(serverSecret: Uint8Array, pairingCode: string, idempotencyKey: string): string {
+export function deriveDeviceKey(
+  serverSecret: Uint8Array,
+  pairingCode: string,
+  idempotencyKey: string,
+): string {
   return derive(serverSecret, `device-key\n${pairingCode}\n${idempotencyKey}`);
 }
 
@@ -49,7 +55,12 @@ export function deriveDeviceKey(serverSecret: Uint8Array, pairingCode: string, i
  * The key in the row `nextId` that takes the place of another, by that one's id and one `Idempotency-Key`: always the same, for the same reason
  * (docs/protocol.md §2.8). No row comes twice, so that a key which was replaced can never be made again.
  */
-export function deriveNextKey(serverSecret: Uint8Array, keyId: string, nextId: string, idempotencyKey: string): string {
+export function deriveNextKey(
+  serverSecret: Uint8Array,
+  keyId: string,
+  nextId: string,
+  idempotencyKey: string,
+): string {
   return derive(serverSecret, `next-device-key\n${keyId}\n${nextId}\n${idempotencyKey}`);
 }
 

@@ -9,7 +9,11 @@ export const auditEntry = z
   .object({
     id: recordId,
     at: isoTime,
-    actor: z.object({ kind: z.enum(['token', 'device', 'system']), id: z.string().nullable(), name: z.string().nullable() }),
+    actor: z.object({
+      kind: z.enum(['token', 'device', 'system']),
+      id: z.string().nullable(),
+      name: z.string().nullable(),
+    }),
     action: z.string().meta({ example: 'screen.create' }),
     subject: z.object({ kind: z.string(), id: z.string().nullable() }),
     address: z.string().nullable(),

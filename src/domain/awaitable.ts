@@ -10,7 +10,10 @@ export function andThen<T, U>(value: Awaitable<T>, next: (value: T) => Awaitable
 }
 
 /** The value of a call, or of what takes its place when the call fails, now or later. */
-export function orElse<T>(call: () => Awaitable<T>, instead: (error: unknown) => Awaitable<T>): Awaitable<T> {
+export function orElse<T>(
+  call: () => Awaitable<T>,
+  instead: (error: unknown) => Awaitable<T>,
+): Awaitable<T> {
   let value: Awaitable<T>;
   try {
     value = call();

@@ -88,7 +88,8 @@ export class BatchSums {
   add(event: CountedEvent): void {
     this.length++;
     if (!this.types.includes(event.type)) this.types.push(event.type);
-    if (event.type === 'impression') this.#sumsOf(Math.floor(epochMs(event.timestamp) / dayMs)).add(event);
+    if (event.type === 'impression')
+      this.#sumsOf(Math.floor(epochMs(event.timestamp) / dayMs)).add(event);
   }
 
   #sumsOf(day: number): DaySums {
@@ -105,7 +106,11 @@ export function batchSums(events: readonly CountedEvent[]): BatchSums {
   const sums = new BatchSums();
   for (const event of events) {
     const { campaignId, creativeId } = event;
-    sums.add({ ...event, campaignId: campaignId?.toLowerCase(), creativeId: creativeId?.toLowerCase() });
+    sums.add({
+      ...event,
+      campaignId: campaignId?.toLowerCase(),
+      creativeId: creativeId?.toLowerCase(),
+    });
   }
   return sums;
 }

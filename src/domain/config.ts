@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-const minutes = z.number('must be a number of minutes, 1 to 1440').min(1, 'must be 1 to 1440').max(1440, 'must be 1 to 1440');
+const minutes = z
+  .number('must be a number of minutes, 1 to 1440')
+  .min(1, 'must be 1 to 1440')
+  .max(1440, 'must be 1 to 1440');
 const positive = z.number('must be a number above 0').positive('must be above 0');
 
 /** A config as it is stored, of one level: known members checked, others kept (docs/protocol.md §2.4). */
@@ -9,7 +12,12 @@ export const configBody = z
     {
       syncIntervalMinutes: minutes.optional(),
       heartbeatIntervalMinutes: minutes.optional(),
-      cachePolicy: z.looseObject({ maxSizeGB: positive.optional(), retentionDays: positive.optional() }, 'must be an object').optional(),
+      cachePolicy: z
+        .looseObject(
+          { maxSizeGB: positive.optional(), retentionDays: positive.optional() },
+          'must be an object',
+        )
+        .optional(),
     },
     'must be an object',
   )
@@ -36,7 +44,10 @@ export const defaultConfig: DeviceConfig = {
 };
 
 /** `over` laid over `under`, recursively: objects merge, arrays and scalars replace. */
-function overlay(under: Record<string, unknown>, over: Record<string, unknown>): Record<string, unknown> {
+function overlay(
+  under: Record<string, unknown>,
+  over: Record<string, unknown>,
+): Record<string, unknown> {
   const merged = { ...under };
   for (const [name, value] of Object.entries(over)) {
     const below = merged[name];
@@ -62,12 +73,22 @@ export function effectiveConfig(levels: readonly (ConfigBody | undefined)[]): De
 }
 
 /** The ids of the stored configs that apply to a screen, from the least specific level to the most. */
-export function configIds(owner: { tenantId: string; venueId: string; screenId: string }): [tenant: string, venue: string, screen: string] {
+export function configIds(owner: {
+  tenantId: string;
+  venueId: string;
+  screenId: string;
+}): [tenant: string, venue: string, screen: string] {
   return [`tenant/${owner.tenantId}`, `venue/${owner.venueId}`, `screen/${owner.screenId}`];
 }
 
 /** Whether a device is online: not suspended, and seen within twice the larger of its two intervals (docs/protocol.md §2.7). Times in milliseconds. */
-export function isOnline(state: 'bound' | 'suspended', lastSeenAt: number | undefined, config: DeviceConfig, nowMs: number): boolean {
-  const windowMs = 2 * 60_000 * Math.max(config.syncIntervalMinutes, config.heartbeatIntervalMinutes);
+export function isOnline(
+  state: 'bound' | 'suspended',
+  lastSeenAt: number | undefined,
+  config: DeviceConfig,
+  nowMs: number,
+): boolean {
+  const windowMs =
+    2 * 60_000 * Math.max(config.syncIntervalMinutes, config.heartbeatIntervalMinutes);
   return state === 'bound' && lastSeenAt !== undefined && nowMs - lastSeenAt <= windowMs;
 }

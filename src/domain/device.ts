@@ -31,21 +31,30 @@ const infoMembers = {
 };
 
 /** What a TV says of itself; members that we do not know are ignored (docs/protocol.md §3.1). */
-export const deviceInfo = z.object(infoMembers, 'must be an object').transform(absentAsNull).meta({ id: 'DeviceInfo' });
+export const deviceInfo = z
+  .object(infoMembers, 'must be an object')
+  .transform(absentAsNull)
+  .meta({ id: 'DeviceInfo' });
 export type DeviceInfo = { [K in keyof typeof infoMembers]: string | null };
 
 function absentAsNull(info: { [K in keyof typeof infoMembers]?: string | null }): DeviceInfo {
-  return Object.fromEntries(Object.keys(infoMembers).map((name) => [name, info[name as keyof typeof infoMembers] ?? null])) as DeviceInfo;
+  return Object.fromEntries(
+    Object.keys(infoMembers).map((name) => [name, info[name as keyof typeof infoMembers] ?? null]),
+  ) as DeviceInfo;
 }
 
-export const registration = z.object({ pairingCode: pairingCodeText, deviceInfo }).meta({ id: 'Registration' });
+export const registration = z
+  .object({ pairingCode: pairingCodeText, deviceInfo })
+  .meta({ id: 'Registration' });
 export type Registration = z.infer<typeof registration>;
 
 export const registered = z
   .object({
     deviceId: recordId,
     screenId: recordId,
-    apiKey: z.string().meta({ description: 'In this answer only: store it securely.', example: 'dak_…' }),
+    apiKey: z
+      .string()
+      .meta({ description: 'In this answer only: store it securely.', example: 'dak_…' }),
     tenantId: recordId,
     config: deviceConfig,
   })
@@ -53,7 +62,12 @@ export const registered = z
 export type RegisteredView = z.infer<typeof registered>;
 
 export const rotated = z
-  .object({ apiKey: z.string().meta({ description: 'In this answer only: store it securely before its first use.', example: 'dak_…' }) })
+  .object({
+    apiKey: z.string().meta({
+      description: 'In this answer only: store it securely before its first use.',
+      example: 'dak_…',
+    }),
+  })
   .meta({ id: 'RotatedKey' });
 export type RotatedView = z.infer<typeof rotated>;
 
@@ -99,7 +113,9 @@ export const device = z
     lastPlaylistStatus: z.int().nullable().meta({ description: '200, 304, 404 or 500' }),
     lastConfigAt: isoTime.nullable(),
     lastEventAt: isoTime.nullable(),
-    lastRefusedAt: isoTime.nullable().meta({ description: 'The latest call with a key of it that is dead.' }),
+    lastRefusedAt: isoTime
+      .nullable()
+      .meta({ description: 'The latest call with a key of it that is dead.' }),
     online: z.boolean(),
     suspendedAt: isoTime.nullable(),
     suspendReason: text,

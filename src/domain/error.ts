@@ -69,7 +69,13 @@ export function invalid(complaints: readonly FieldError[], most = mostErrors): S
   const errors = complaints.slice(0, most);
   const truncated = complaints.length > most;
   const [first] = errors;
-  const detail = first ? `${first.path || 'the body'}: ${first.message}` : 'The request is not valid.';
-  const others = truncated ? ` (and at least ${most} more)` : errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  const detail = first
+    ? `${first.path || 'the body'}: ${first.message}`
+    : 'The request is not valid.';
+  const others = truncated
+    ? ` (and at least ${most} more)`
+    : errors.length > 1
+      ? ` (and ${errors.length - 1} more)`
+      : '';
   return new SignageError('invalid_request', detail + others, { errors, truncated });
 }

@@ -32,5 +32,7 @@ export function eventPosition(id: string): EventPosition | undefined {
   const low = bytes.readBigUInt64BE(8);
   if (low >> 62n !== 0b10n) return undefined;
   const batch = Number((low & ((1n << 62n) - 1n)) >> 8n);
-  return Number.isSafeInteger(batch) ? { receivedAtMs: bytes.readUIntBE(0, 6), batch, index: Number(low & 0xffn) } : undefined;
+  return Number.isSafeInteger(batch)
+    ? { receivedAtMs: bytes.readUIntBE(0, 6), batch, index: Number(low & 0xffn) }
+    : undefined;
 }

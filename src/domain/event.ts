@@ -25,25 +25,43 @@ const telemetryEvent = z
       playlistId: guid.nullish(),
       creativeId: guid.nullish(),
       campaignId: guid.nullish(),
-      duration: z.unknown().optional().meta({ description: 'of an impression: the seconds really played' }),
+      duration: z
+        .unknown()
+        .optional()
+        .meta({ description: 'of an impression: the seconds really played' }),
     },
     'must be an object',
   )
   .superRefine((event, context) => {
     if (event.type !== 'impression') return;
     for (const name of ['playlistId', 'creativeId', 'campaignId'] as const) {
-      if (event[name] == null) context.addIssue({ code: 'custom', path: [name], message: 'must be a UUID: an impression needs it' });
+      if (event[name] == null)
+        context.addIssue({
+          code: 'custom',
+          path: [name],
+          message: 'must be a UUID: an impression needs it',
+        });
     }
     const seconds = event.duration;
-    if (seconds != null && !(typeof seconds === 'number' && Number.isFinite(seconds) && seconds >= 0)) {
-      context.addIssue({ code: 'custom', path: ['duration'], message: 'must be a number of seconds, 0 or more' });
+    if (
+      seconds != null &&
+      !(typeof seconds === 'number' && Number.isFinite(seconds) && seconds >= 0)
+    ) {
+      context.addIssue({
+        code: 'custom',
+        path: ['duration'],
+        message: 'must be a number of seconds, 0 or more',
+      });
     }
   })
   .meta({ id: 'TelemetryEvent' });
 export type TelemetryEvent = z.infer<typeof telemetryEvent>;
 
 /** What is looked at in an event that was taken: all of it is kept as it was sent. */
-export type CountedEvent = Pick<TelemetryEvent, 'type' | 'timestamp' | 'campaignId' | 'creativeId' | 'duration'>;
+export type CountedEvent = Pick<
+  TelemetryEvent,
+  'type' | 'timestamp' | 'campaignId' | 'creativeId' | 'duration'
+>;
 
 export const eventBatch = z
   .array(telemetryEvent, 'must be an array of 1 to 100 events')
@@ -58,7 +76,9 @@ export function withoutFurtherMembers(json: unknown): unknown {
   if (!Array.isArray(json) || json.length > maxBatch) return json;
   return json.map((event: unknown) => {
     if (typeof event !== 'object' || event === null || Array.isArray(event)) return event;
-    return Object.fromEntries(judged.map((name) => [name, (event as Record<string, unknown>)[name]]));
+    return Object.fromEntries(
+      judged.map((name) => [name, (event as Record<string, unknown>)[name]]),
+    );
   });
 }
 
@@ -67,16 +87,28 @@ function isId(id: unknown, needed: boolean): boolean {
 }
 
 function isSeconds(seconds: unknown): boolean {
-  return seconds === undefined || seconds === null || (Number.isFinite(seconds) && (seconds as number) >= 0);
+  return (
+    seconds === undefined ||
+    seconds === null ||
+    (Number.isFinite(seconds) && (seconds as number) >= 0)
+  );
 }
 
 function isEvent(event: unknown): boolean {
   if (typeof event !== 'object' || event === null || Array.isArray(event)) return false;
-  const { type, timestamp, playlistId, creativeId, campaignId, duration } = event as Record<string, unknown>;
+  const { type, timestamp, playlistId, creativeId, campaignId, duration } = event as Record<
+    string,
+    unknown
+  >;
   const isImpression = type === 'impression';
   if (!isImpression && (typeof type !== 'string' || !typeForm.test(type))) return false;
   if (!Number.isSafeInteger(timestamp) || (timestamp as number) < 0) return false;
-  if (!isId(playlistId, isImpression) || !isId(creativeId, isImpression) || !isId(campaignId, isImpression)) return false;
+  if (
+    !isId(playlistId, isImpression) ||
+    !isId(creativeId, isImpression) ||
+    !isId(campaignId, isImpression)
+  )
+    return false;
   return !isImpression || isSeconds(duration);
 }
 
@@ -88,10 +120,18 @@ export function isEventBatch(json: unknown): json is TelemetryEvent[] {
   return Array.isArray(json) && json.length >= 1 && json.length <= maxBatch && json.every(isEvent);
 }
 
-export const eventsAccepted = z.object({ received: z.int().min(1).max(maxBatch) }).meta({ id: 'EventsAccepted' });
+export const eventsAccepted = z
+  .object({ received: z.int().min(1).max(maxBatch) })
+  .meta({ id: 'EventsAccepted' });
 
 export const storedEvent = z
-  .object({ id: recordId, deviceId: recordId, screenId: recordId, receivedAt: isoTime, event: z.looseObject({}) })
+  .object({
+    id: recordId,
+    deviceId: recordId,
+    screenId: recordId,
+    receivedAt: isoTime,
+    event: z.looseObject({}),
+  })
   .meta({ id: 'StoredEvent' });
 export type StoredEventView = z.infer<typeof storedEvent>;
 

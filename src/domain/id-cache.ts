@@ -41,14 +41,16 @@ function slotOf(view: DataView, start: number): number {
 
 function isSame(view: DataView, start: number, slot: number): boolean {
   const at = slot * wordStarts.length;
-  for (let n = 0; n < wordStarts.length; n++) if (view.getFloat64(start + (wordStarts[n] as number), true) !== words[at + n]) return false;
+  for (let n = 0; n < wordStarts.length; n++)
+    if (view.getFloat64(start + (wordStarts[n] as number), true) !== words[at + n]) return false;
   return true;
 }
 
 function keep(bytes: Buffer, view: DataView, start: number, slot: number): string | null {
   const text = bytes.toString('latin1', start, start + guidLength).toLowerCase();
   if (!guidForm.test(text)) return null;
-  for (const [n, from] of wordStarts.entries()) words[slot * wordStarts.length + n] = view.getFloat64(start + from, true);
+  for (const [n, from] of wordStarts.entries())
+    words[slot * wordStarts.length + n] = view.getFloat64(start + from, true);
   texts[slot] = text;
   return text;
 }

@@ -43,7 +43,10 @@ export function makeIdSource(clock: Clock, random: Random = randomBytes): IdSour
   };
 }
 
-const counters = Array.from({ length: 0x1000 }, (_, counter) => `${(0x1000 | counter).toString(16).slice(1)}-`);
+const counters = Array.from(
+  { length: 0x1000 },
+  (_, counter) => `${(0x1000 | counter).toString(16).slice(1)}-`,
+);
 const drawnAtOnce = 512;
 
 const tailOf = (hex: string) => `${hex.slice(0, 4)}-${hex.slice(4)}`;
@@ -54,7 +57,8 @@ function drawn(random: Random): () => string {
   return () => {
     if (tails.length === 0) {
       const bytes = Buffer.from(random(8 * drawnAtOnce));
-      for (let at = 0; at < bytes.length; at += 8) bytes[at] = ((bytes[at] as number) & 0x3f) | 0x80;
+      for (let at = 0; at < bytes.length; at += 8)
+        bytes[at] = ((bytes[at] as number) & 0x3f) | 0x80;
       tails = bytes.toString('hex').match(/.{16}/g)?.map(tailOf) ?? [];
     }
     return tails.pop() as string;

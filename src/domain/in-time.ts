@@ -5,7 +5,12 @@ import { SignageError } from './error.ts';
  * The outcome of some work, unless it takes longer than `timeoutMs`: then it throws `origin_timeout`, after it has called `giveUp`, and the work's own
  * outcome is of interest to nobody any more.
  */
-export function inTime<T>(clock: Clock, timeoutMs: number, work: Promise<T>, giveUp = () => {}): Promise<T> {
+export function inTime<T>(
+  clock: Clock,
+  timeoutMs: number,
+  work: Promise<T>,
+  giveUp = () => {},
+): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancel = clock.after(timeoutMs, () => {
       reject(new SignageError('origin_timeout', `There was no answer within ${timeoutMs} ms.`));

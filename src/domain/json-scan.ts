@@ -14,7 +14,9 @@ export interface JsonScan {
 const mostElements = 1000;
 
 const space = 0x20;
-const [quote, backslash, comma, colon, openBracket, closeBracket, openBrace, closeBrace] = [0x22, 0x5c, 0x2c, 0x3a, 0x5b, 0x5d, 0x7b, 0x7d];
+const [quote, backslash, comma, colon, openBracket, closeBracket, openBrace, closeBrace] = [
+  0x22, 0x5c, 0x2c, 0x3a, 0x5b, 0x5d, 0x7b, 0x7d,
+];
 
 /** The index of the quote that ends the string whose opening quote stands at `start`. */
 function endOfString(bytes: Uint8Array, start: number): number {
@@ -50,7 +52,8 @@ export function scanJson(bytes: Uint8Array): FullScan {
       if (depth++ === 0) elementStart = at + 1;
       if (depth > deepest) deepest = depth;
     } else if (byte === closeBracket || byte === closeBrace) {
-      if (--depth === 0 && elements.length < mostElements) elements.push(trimmedSize(bytes, elementStart, at));
+      if (--depth === 0 && elements.length < mostElements)
+        elements.push(trimmedSize(bytes, elementStart, at));
     } else if (byte === colon) {
       members++;
     } else if (byte === comma && depth === 1 && elements.length < mostElements) {

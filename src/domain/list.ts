@@ -32,7 +32,10 @@ export const timeQuery = z
   .transform((text, context) => {
     const time = /^\d{1,15}$/.test(text) ? epochQueryMs(Number(text)) : isoMs(text);
     if (!Number.isNaN(new Date(time).getTime())) return time;
-    context.addIssue({ code: 'custom', message: 'must be ISO 8601 (2026-11-20T12:00:00Z) or Unix epoch seconds' });
+    context.addIssue({
+      code: 'custom',
+      message: 'must be ISO 8601 (2026-11-20T12:00:00Z) or Unix epoch seconds',
+    });
     return z.NEVER;
   })
   .optional();

@@ -13,7 +13,8 @@ export interface ParsedJson {
   scan: JsonScan;
 }
 
-const badJson = (why: string, cause?: unknown) => new SignageError('invalid_json', `The body is not JSON: ${why}.`, { cause });
+const badJson = (why: string, cause?: unknown) =>
+  new SignageError('invalid_json', `The body is not JSON: ${why}.`, { cause });
 
 function decode(bytes: Uint8Array): string {
   let text: string;
@@ -39,7 +40,13 @@ function dropProto(value: unknown): void {
 
 /** In one pass, where the text is of the kind that this can tell: JSON of programs, in ASCII, without escapes. */
 function parsePlain(text: string, bytes: Uint8Array): ParsedJson | undefined {
-  if (!text.startsWith('[{') || text.length !== bytes.length || text.includes('\\') || text.includes(proto)) return undefined;
+  if (
+    !text.startsWith('[{') ||
+    text.length !== bytes.length ||
+    text.includes('\\') ||
+    text.includes(proto)
+  )
+    return undefined;
   try {
     const json: unknown = JSON.parse(text);
     const scan = scanFlat(json, text);
@@ -52,7 +59,9 @@ function parsePlain(text: string, bytes: Uint8Array): ParsedJson | undefined {
 
 function checkParts({ containers, members }: FullScan, mostParts: number): void {
   if (containers + members <= mostParts) return;
-  throw invalid([{ path: '', message: `must have at most ${mostParts} objects, arrays and members in all` }]);
+  throw invalid([
+    { path: '', message: `must have at most ${mostParts} objects, arrays and members in all` },
+  ]);
 }
 
 /**

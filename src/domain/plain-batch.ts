@@ -6,15 +6,30 @@ import { guidAt, guidLength, word } from './id-cache.ts';
 const mostDigits = 15;
 
 const codesOf = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
-const [quote, comma, dot, zero, nine] = codesOf('",.09') as unknown as [number, number, number, number, number];
-const [openList, closeList, openObject, closeObject] = codesOf('[]{}') as unknown as [number, number, number, number];
+const [quote, comma, dot, zero, nine] = codesOf('",.09') as unknown as [
+  number,
+  number,
+  number,
+  number,
+  number,
+];
+const [openList, closeList, openObject, closeObject] = codesOf('[]{}') as unknown as [
+  number,
+  number,
+  number,
+  number,
+];
 const impression = 'impression';
 
 /** A text of 8 to 16 ASCII characters, compared as two words, which may overlap. */
 function piece(text: string) {
   const codes = codesOf(text);
   const view = new DataView(codes.buffer);
-  return { head: view.getFloat64(0, true), tail: view.getFloat64(codes.length - word, true), length: codes.length };
+  return {
+    head: view.getFloat64(0, true),
+    tail: view.getFloat64(codes.length - word, true),
+    length: codes.length,
+  };
 }
 type Piece = ReturnType<typeof piece>;
 const typeOfImpressions = piece(`${impression}"`);
@@ -50,7 +65,13 @@ class BatchReader {
   readonly #bytes: Buffer;
   readonly #view: DataView;
   /** The event that is being read. */
-  readonly #event: PlainEvent = { type: '', timestamp: 0, campaignId: null, creativeId: null, duration: null };
+  readonly #event: PlainEvent = {
+    type: '',
+    timestamp: 0,
+    campaignId: null,
+    creativeId: null,
+    duration: null,
+  };
   #at = 0;
 
   constructor(bytes: Buffer) {
@@ -115,7 +136,12 @@ class BatchReader {
 
   #takesAll({ head, tail, length }: Piece): boolean {
     const [view, at, end] = [this.#view, this.#at, this.#at + length];
-    if (end > this.#bytes.length || view.getFloat64(at, true) !== head || view.getFloat64(end - word, true) !== tail) return false;
+    if (
+      end > this.#bytes.length ||
+      view.getFloat64(at, true) !== head ||
+      view.getFloat64(end - word, true) !== tail
+    )
+      return false;
     this.#at = end;
     return true;
   }
@@ -134,15 +160,23 @@ class BatchReader {
   #number(): number {
     const start = this.#at;
     const value = this.#digits();
-    if (Number.isNaN(value) || (this.#at - start > 1 && this.#bytes[start] === zero)) return Number.NaN;
+    if (Number.isNaN(value) || (this.#at - start > 1 && this.#bytes[start] === zero))
+      return Number.NaN;
     if (!this.#takes(dot)) return value;
-    return Number.isNaN(this.#digits()) ? Number.NaN : Number(this.#bytes.toString('latin1', start, this.#at));
+    return Number.isNaN(this.#digits())
+      ? Number.NaN
+      : Number(this.#bytes.toString('latin1', start, this.#at));
   }
 
   #digits(): number {
     const [bytes, start] = [this.#bytes, this.#at];
     let [end, value] = [start, 0];
-    for (let code = bytes[end] as number; code >= zero && code <= nine; code = bytes[++end] as number) value = value * 10 + (code - zero);
+    for (
+      let code = bytes[end] as number;
+      code >= zero && code <= nine;
+      code = bytes[++end] as number
+    )
+      value = value * 10 + (code - zero);
     this.#at = end;
     return end === start || end - start > mostDigits ? Number.NaN : value;
   }
@@ -160,5 +194,7 @@ class BatchReader {
  * those, and to look for members that came twice takes nearly three times as long as the rest of a batch's way.
  */
 export function plainBatch(bytes: Uint8Array): BatchSums | undefined {
-  return new BatchReader(Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)).batch();
+  return new BatchReader(
+    Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length),
+  ).batch();
 }

@@ -17,7 +17,8 @@ const mediaUrl = z
   .max(maxMediaUrl, { error: tooLong, abort: true })
   .superRefine((input, context) => {
     const message = mediaUrlFault(input);
-    if (message !== undefined) context.addIssue({ code: 'custom', message, input, continue: false });
+    if (message !== undefined)
+      context.addIssue({ code: 'custom', message, input, continue: false });
   })
   .overwrite(canonicalMediaUrl)
   .max(maxMediaUrl, tooLong)
@@ -47,7 +48,9 @@ const items = listOfItems(playlistItem);
 /** Items as they were stored, perhaps by a version that kept media URLs as they were sent. */
 export const storedItems = listOfItems(z.looseObject({ ...itemMembers, creativeUrl: z.string() }));
 
-export const publication = z.strictObject({ items, validUntil: epochTime.nullish() }).meta({ id: 'Publication' });
+export const publication = z
+  .strictObject({ items, validUntil: epochTime.nullish() })
+  .meta({ id: 'Publication' });
 export type Publication = z.infer<typeof publication>;
 
 /** What an on-demand source answers: a whole playlist, or its items alone. What else it has is its own (docs/on-demand.md). */
@@ -72,7 +75,9 @@ const members = {
 export const activePlaylist = z.object(members).meta({ id: 'ActivePlaylist' });
 
 /** What managers read: `validUntil` is `null` when the publisher gave none. */
-export const storedPlaylist = z.object({ ...members, validUntil: members.validUntil.nullable() }).meta({ id: 'Playlist' });
+export const storedPlaylist = z
+  .object({ ...members, validUntil: members.validUntil.nullable() })
+  .meta({ id: 'Playlist' });
 export type PlaylistView = z.infer<typeof storedPlaylist>;
 
 export const playlistVersions = z
@@ -86,14 +91,19 @@ const yearMs = 365 * dayMs;
 
 /** A playlist's status at a moment. */
 export function playlistStatusAt(playlist: Playlist, nowMs: number): PlaylistStatus {
-  return playlist.state === 'active' && playlist.validUntil !== null && playlist.validUntil <= nowMs ? 'expired' : playlist.state;
+  return playlist.state === 'active' && playlist.validUntil !== null && playlist.validUntil <= nowMs
+    ? 'expired'
+    : playlist.state;
 }
 
 /**
  * The end that TVs are told, in milliseconds. A playlist without one is given 365 days from its publication, moved on by 365 days whenever
  * fewer than 180 are left: no TV goes dark offline, and the ETag stands still in between (docs/protocol.md §2.3).
  */
-export function servedValidUntil(playlist: Pick<Playlist, 'validUntil' | 'publishedAt'>, nowMs: number): number {
+export function servedValidUntil(
+  playlist: Pick<Playlist, 'validUntil' | 'publishedAt'>,
+  nowMs: number,
+): number {
   if (playlist.validUntil !== null) return playlist.validUntil;
   const first = playlist.publishedAt + yearMs;
   const missing = nowMs + 180 * dayMs - first;

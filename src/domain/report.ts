@@ -16,16 +16,22 @@ const utcDay = z
   .optional();
 
 export const reportQuery = z.strictObject({
-  groupBy: z.enum(reportGroups, { error: `must be one of ${reportGroups.join(', ')}` }).default('campaign'),
+  groupBy: z
+    .enum(reportGroups, { error: `must be one of ${reportGroups.join(', ')}` })
+    .default('campaign'),
   from: utcDay,
   to: utcDay,
   by: z.enum(reportClocks, { error: 'must be timestamp or received' }).default('timestamp'),
 });
 export type ReportQuery = z.infer<typeof reportQuery>;
 
-const reportRow = z.object({ key: z.string(), impressions: z.int(), seconds: z.number() }).meta({ id: 'ImpressionRow' });
+const reportRow = z
+  .object({ key: z.string(), impressions: z.int(), seconds: z.number() })
+  .meta({ id: 'ImpressionRow' });
 export type ReportRow = z.infer<typeof reportRow>;
-export const impressionReport = z.object({ items: z.array(reportRow) }).meta({ id: 'ImpressionReport' });
+export const impressionReport = z
+  .object({ items: z.array(reportRow) })
+  .meta({ id: 'ImpressionReport' });
 
 const lastDay = Date.UTC(9999, 11, 31);
 

@@ -15,7 +15,13 @@ export function fraction(random: Random): number {
 }
 
 /** The error for a rule that cannot be read: which part of it is wrong, where that stands, and what there may be. */
-export function wrongRule(rule: string, { part, at, allowed }: { part: string; at: number; allowed: string }): SignageError {
-  const where = part === '' ? `something is missing at character ${at + 1}` : `"${part}" (character ${at + 1}) is not understood`;
+export function wrongRule(
+  rule: string,
+  { part, at, allowed }: { part: string; at: number; allowed: string },
+): SignageError {
+  const where =
+    part === ''
+      ? `something is missing at character ${at + 1}`
+      : `"${part}" (character ${at + 1}) is not understood`;
   return new SignageError('invalid_option', `In the fault rule "${rule}", ${where}: ${allowed}.`);
 }

@@ -1,10 +1,15 @@
 import { z } from 'zod';
 
 /** An id that we are given, or give: any 8-4-4-4-12 hex UUID, compared without regard to case, kept in lower case (docs/protocol.md §1.2). */
-export const recordId = z.guid('must be a UUID').toLowerCase().meta({ example: '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e' });
+export const recordId = z
+  .guid('must be a UUID')
+  .toLowerCase()
+  .meta({ example: '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e' });
 
 /** A record's time: ISO 8601 UTC with milliseconds. */
-export const isoTime = z.string().meta({ format: 'date-time', example: '2026-11-20T12:00:00.000Z' });
+export const isoTime = z
+  .string()
+  .meta({ format: 'date-time', example: '2026-11-20T12:00:00.000Z' });
 
 const isoForm = /^(\d{4}-\d{2}-(\d{2}))(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2}))?$/;
 
@@ -54,7 +59,8 @@ function hasAtMost(max: number): (text: string) => boolean {
  * Characters that nobody sees, or that turn the direction of the text after them: with them two names look alike. The joiners U+200C and U+200D stay, for
  * scripts and emoji need them.
  */
-const noInvisibles = /^[^\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff]*$/;
+const noInvisibles =
+  /^[^\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff]*$/;
 
 /** A name as a record may have it from an earlier version of the service: 1–200 characters, NFC, trimmed, no control characters, no `/`. */
 export const storedName = z
@@ -69,7 +75,10 @@ export const storedName = z
 
 /** What people call a record: such a name, without invisible characters (docs/protocol.md §5.1). */
 export const recordName = storedName
-  .regex(noInvisibles, 'must not contain invisible characters, or marks that turn the direction of text')
+  .regex(
+    noInvisibles,
+    'must not contain invisible characters, or marks that turn the direction of text',
+  )
   .meta({ example: 'Lobby', maxLength: 200 });
 
 /** How names are compared: without regard to case. */
@@ -79,7 +88,10 @@ export function foldName(name: string): string {
 
 /** Free text of bounded length. */
 export function freeText(max: number) {
-  return z.string('must be a string').refine(hasAtMost(max), `must have at most ${max} characters`).meta({ maxLength: max });
+  return z
+    .string('must be a string')
+    .refine(hasAtMost(max), `must have at most ${max} characters`)
+    .meta({ maxLength: max });
 }
 
 const labelKey = z
@@ -111,7 +123,11 @@ function countedMap<T extends z.ZodType>(map: T, max: number, message: string) {
 }
 
 /** Labels: a map of strings by which people select records (`label=floor:2`). */
-export const labels = countedMap(z.record(labelKey, labelValue), maxLabels, `must have at most ${maxLabels} labels`).meta({
+export const labels = countedMap(
+  z.record(labelKey, labelValue),
+  maxLabels,
+  `must have at most ${maxLabels} labels`,
+).meta({
   example: { floor: '2' },
 });
 

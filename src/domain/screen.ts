@@ -9,7 +9,9 @@ const state = z.enum(screenStates, { error: `must be one of ${screenStates.join(
 export const screenCreation = z
   .strictObject({ venueId: recordId, name: recordName, labels: labels.nullish() })
   .meta({ id: 'ScreenCreation' });
-export const screenPatch = z.strictObject({ name: recordName.optional(), labels: labelsPatch.optional() }).meta({ id: 'ScreenPatch' });
+export const screenPatch = z
+  .strictObject({ name: recordName.optional(), labels: labelsPatch.optional() })
+  .meta({ id: 'ScreenPatch' });
 
 const label = z.string().regex(/^[^:]+:/, 'must be key:value');
 
@@ -18,10 +20,14 @@ export const screenQuery = z.strictObject({
   ...nameQuery,
   venueId: recordId.optional(),
   state: state.optional(),
-  label: z.union([label.transform((one) => [one]), z.array(label)], { error: 'must be key:value' }).optional(),
+  label: z
+    .union([label.transform((one) => [one]), z.array(label)], { error: 'must be key:value' })
+    .optional(),
 });
 
-export const screenDeletionQuery = z.strictObject({ force: z.enum(['true', 'false'], { error: 'must be true or false' }).optional() });
+export const screenDeletionQuery = z.strictObject({
+  force: z.enum(['true', 'false'], { error: 'must be true or false' }).optional(),
+});
 
 export const screen = z
   .object({

@@ -3,10 +3,14 @@ import { nameQuery, pageQuery } from './list.ts';
 import { isoTime, recordId, recordName } from './scalars.ts';
 
 export const tenantCreation = z.strictObject({ name: recordName }).meta({ id: 'TenantCreation' });
-export const tenantPatch = z.strictObject({ name: recordName.optional() }).meta({ id: 'TenantPatch' });
+export const tenantPatch = z
+  .strictObject({ name: recordName.optional() })
+  .meta({ id: 'TenantPatch' });
 export const tenantQuery = z.strictObject({ ...pageQuery, ...nameQuery });
 
-export const tenant = z.object({ id: recordId, name: z.string(), createdAt: isoTime, updatedAt: isoTime }).meta({ id: 'Tenant' });
+export const tenant = z
+  .object({ id: recordId, name: z.string(), createdAt: isoTime, updatedAt: isoTime })
+  .meta({ id: 'Tenant' });
 export type TenantView = z.infer<typeof tenant>;
 export type TenantCreation = z.infer<typeof tenantCreation>;
 export type TenantPatch = z.infer<typeof tenantPatch>;

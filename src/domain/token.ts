@@ -12,7 +12,8 @@ export const tokenCreation = z
     name: recordName,
     role,
     expiresAt: isoInput.nullish().meta({
-      description: 'When it ends, in the future, and no later than the token that makes it. Default: when that one ends, or never.',
+      description:
+        'When it ends, in the future, and no later than the token that makes it. Default: when that one ends, or never.',
     }),
     venueIds: z
       .array(recordId, venueCount)
@@ -23,7 +24,11 @@ export const tokenCreation = z
   })
   .superRefine((creation, context) => {
     if (creation.role !== 'platform' || creation.venueIds == null) return;
-    context.addIssue({ code: 'custom', path: ['venueIds'], message: 'must be left out: a platform token belongs to no tenant' });
+    context.addIssue({
+      code: 'custom',
+      path: ['venueIds'],
+      message: 'must be left out: a platform token belongs to no tenant',
+    });
   })
   .meta({ id: 'TokenCreation' });
 export const tokenQuery = z.strictObject({ ...pageQuery, ...nameQuery });
@@ -31,7 +36,10 @@ export const tokenQuery = z.strictObject({ ...pageQuery, ...nameQuery });
 /** How far a token goes. */
 const reach = {
   expiresAt: isoTime.nullable(),
-  venueIds: z.array(recordId).nullable().meta({ description: 'The venues that it is bound to; null: the whole tenant.' }),
+  venueIds: z
+    .array(recordId)
+    .nullable()
+    .meta({ description: 'The venues that it is bound to; null: the whole tenant.' }),
 };
 
 export const token = z
@@ -47,7 +55,10 @@ export const token = z
   .meta({ id: 'Token' });
 
 export const createdToken = z
-  .object({ ...token.shape, token: z.string().meta({ description: 'The token itself: in this answer only.' }) })
+  .object({
+    ...token.shape,
+    token: z.string().meta({ description: 'The token itself: in this answer only.' }),
+  })
   .meta({ id: 'CreatedToken' });
 
 export const me = z

@@ -20,7 +20,12 @@ const timezone = z
   .nullable();
 
 export const venueCreation = z
-  .strictObject({ name: recordName, address: address.default(null), timezone: timezone.default(null), labels: labels.nullish() })
+  .strictObject({
+    name: recordName,
+    address: address.default(null),
+    timezone: timezone.default(null),
+    labels: labels.nullish(),
+  })
   .meta({ id: 'VenueCreation' });
 
 export const venuePatch = z

@@ -17,18 +17,34 @@ import { commonHeaders, makeVisits, type Visits } from './visits.ts';
 
 /** What web TV apps may read of an answer from another origin. */
 const exposedHeaders = [
-  ...['X-Playlist-Version', 'X-Source', 'X-Config-Source', 'ETag', 'Retry-After', 'X-Request-Id', 'Location'],
+  ...[
+    'X-Playlist-Version',
+    'X-Source',
+    'X-Config-Source',
+    'ETag',
+    'Retry-After',
+    'X-Request-Id',
+    'Location',
+  ],
   // Of a service that misbehaves on purpose: this is how the test of a web TV app tells whose fault an answer is.
   'X-Signage-Fault',
 ];
 const allowMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
-const allowedHeaders = ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-None-Match', 'X-Request-Id', 'X-Tenant-Id'];
+const allowedHeaders = [
+  'Authorization',
+  'Content-Type',
+  'Idempotency-Key',
+  'If-None-Match',
+  'X-Request-Id',
+  'X-Tenant-Id',
+];
 
 /**
  * A connection that was reset has no address any more. Its requests would not count for the address
  * that they came from.
  */
-const connectionGone = () => new SignageError('malformed_request', 'The connection was closed before its request was read.');
+const connectionGone = () =>
+  new SignageError('malformed_request', 'The connection was closed before its request was read.');
 
 /** Lets each request in, and gives its answer the headers that all have. */
 function arrival(visits: Visits): MiddlewareHandler<App> {
@@ -57,7 +73,8 @@ function operationRoutes(app: Hono<App>, services: Services, handlers: Handlers)
   const entries = Object.entries(operations) as [OperationId, (typeof operations)[OperationId]][];
   for (const path of literalFirst(entries.map(([, { path: operationPath }]) => operationPath))) {
     const here = entries.filter(([, operation]) => operation.path === path);
-    for (const [id, { method }] of here) app.on(method, path, makeRoute(services, id, handlers[id] as Handlers[typeof id], lists));
+    for (const [id, { method }] of here)
+      app.on(method, path, makeRoute(services, id, handlers[id] as Handlers[typeof id], lists));
     otherMethods(
       app,
       path,
@@ -72,19 +89,40 @@ export function makeApp(options: AppOptions): Hono<App> {
   const app = new Hono<App>();
   const visits = makeVisits(options);
   const fail = (context: Ctx, thrown: unknown) => {
-    const { status, headers, text } = visits.fail(context.var.origin, context.var.operation, thrown);
+    const { status, headers, text } = visits.fail(
+      context.var.origin,
+      context.var.operation,
+      thrown,
+    );
     return new Response(text, { status, headers });
   };
   app.onError((error, context) => fail(context, error));
-  app.notFound((context) => fail(context, new SignageError('not_found', 'There is nothing at this path: see /docs for what there is.')));
+  app.notFound((context) =>
+    fail(
+      context,
+      new SignageError('not_found', 'There is nothing at this path: see /docs for what there is.'),
+    ),
+  );
   app.use('*', arrival(visits));
   if (corsOrigins.length > 0) {
     const origin = corsOrigins.includes('*') ? '*' : [...corsOrigins];
-    app.use('*', cors({ origin, allowMethods, allowHeaders: allowedHeaders, exposeHeaders: exposedHeaders, maxAge: 600 }));
+    app.use(
+      '*',
+      cors({
+        origin,
+        allowMethods,
+        allowHeaders: allowedHeaders,
+        exposeHeaders: exposedHeaders,
+        maxAge: 600,
+      }),
+    );
   }
   if (options.refusals) app.use('*', options.refusals);
   app.use('/devices/register', countRefusals(metrics));
-  operationRoutes(app, services, { ...runtimeHandlers(services, metrics), ...managementHandlers(services, options.stopping) });
+  operationRoutes(app, services, {
+    ...runtimeHandlers(services, metrics),
+    ...managementHandlers(services, options.stopping),
+  });
   systemRoutes(app, options);
   app.use('/docs/*', metered('docs'));
   app.route('/', docsRoutes() as unknown as Hono<App>);

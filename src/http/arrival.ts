@@ -31,6 +31,10 @@ export type Ctx = Context<App>;
 const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** The caller's request id when it is well-formed, else ours. */
-export function requestIdOf(given: string | null | undefined, newId: IdSource, nowMs?: number): string {
+export function requestIdOf(
+  given: string | null | undefined,
+  newId: IdSource,
+  nowMs?: number,
+): string {
   return given != null && requestIdForm.test(given) ? given : newId(nowMs);
 }

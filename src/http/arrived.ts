@@ -19,7 +19,8 @@ export function whenArrived(incoming: Arrived, begin: () => void): void {
   const chunks: Buffer[] = [];
   incoming.on('data', (chunk: Buffer) => void chunks.push(chunk));
   incoming.on('end', () => {
-    incoming.rawBody = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, announced);
+    incoming.rawBody =
+      chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, announced);
     begin();
   });
 }

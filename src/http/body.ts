@@ -13,13 +13,21 @@ export interface ReadBody extends ParsedJson {
 const defaultPartLimit = 1000;
 
 /** What an operation without a body has read. */
-export const noBody: ReadBody = { bytes: new Uint8Array(), json: undefined, scan: { depth: 0, elements: [], members: 0 } };
+export const noBody: ReadBody = {
+  bytes: new Uint8Array(),
+  json: undefined,
+  scan: { depth: 0, elements: [], members: 0 },
+};
 
 function tooLarge(limit: number): SignageError {
-  return new SignageError('body_too_large', `The body has more than ${limit} bytes: send less at once.`);
+  return new SignageError(
+    'body_too_large',
+    `The body has more than ${limit} bytes: send less at once.`,
+  );
 }
 
-const badJson = (why: string, cause?: unknown) => new SignageError('invalid_json', `The body is not JSON: ${why}.`, { cause });
+const badJson = (why: string, cause?: unknown) =>
+  new SignageError('invalid_json', `The body is not JSON: ${why}.`, { cause });
 
 /** Nobody is there any more to read the answer: it is no fault of the service. */
 const brokeOff = (cause?: unknown) => badJson('it broke off', cause);
@@ -32,7 +40,9 @@ export function readAnnounced(incoming: Arrived, length: number): Awaitable<Uint
     if (incoming.destroyed) return reject(brokeOff());
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => void chunks.push(chunk));
-    incoming.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length)));
+    incoming.on('end', () =>
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length)),
+    );
     incoming.on('error', (cause) => reject(brokeOff(cause)));
     // It closes in any case; an error that nobody needs is dear to make.
     incoming.on('close', () => incoming.readableEnded || reject(brokeOff()));
@@ -43,13 +53,19 @@ export function readAnnounced(incoming: Arrived, length: number): Awaitable<Uint
  * Reads at most `limit` bytes; throws `body_too_large` as soon as there are more, whether announced or not. `incoming` is the same request where it came
  * through the listener.
  */
-export async function readBytes(request: Request, limit: number, incoming: IncomingMessage | undefined): Promise<Uint8Array> {
+export async function readBytes(
+  request: Request,
+  limit: number,
+  incoming: IncomingMessage | undefined,
+): Promise<Uint8Array> {
   const announced = request.headers.get('content-length');
   if (announced !== null && Number(announced) > limit) throw tooLarge(limit);
   // Past the streams of the web: of a body that comes byte by byte they make as many promises.
   if (announced !== null && incoming) return readAnnounced(incoming, Number(announced));
   try {
-    return announced === null ? await readUnannounced(request, limit) : new Uint8Array(await request.arrayBuffer());
+    return announced === null
+      ? await readUnannounced(request, limit)
+      : new Uint8Array(await request.arrayBuffer());
   } catch (cause) {
     throw cause instanceof SignageError ? cause : brokeOff(cause);
   }
@@ -89,11 +105,20 @@ export function parseBody(
 }
 
 /** Throws `unsupported_media_type`. */
-export function checkType(contentType: string | null | undefined, encoding: string | null | undefined): void {
+export function checkType(
+  contentType: string | null | undefined,
+  encoding: string | null | undefined,
+): void {
   if (contentType != null && !isJsonType(contentType)) {
-    throw new SignageError('unsupported_media_type', 'Send the body as JSON, with Content-Type: application/json.');
+    throw new SignageError(
+      'unsupported_media_type',
+      'Send the body as JSON, with Content-Type: application/json.',
+    );
   }
   if ((encoding ?? 'identity').toLowerCase() !== 'identity') {
-    throw new SignageError('unsupported_media_type', 'Send the body as it is: compressed bodies are not taken.');
+    throw new SignageError(
+      'unsupported_media_type',
+      'Send the body as it is: compressed bodies are not taken.',
+    );
   }
 }

@@ -27,7 +27,10 @@ function normalAddress(text: string): string | undefined {
 /** The same, of the forms that proxies write: with a port, in brackets, in quotes. */
 export function parseAddress(text: string): string | undefined {
   const trimmed = text.trim();
-  const plain = trimmed.length > 1 && trimmed.startsWith('"') && trimmed.endsWith('"') ? trimmed.slice(1, -1) : trimmed;
+  const plain =
+    trimmed.length > 1 && trimmed.startsWith('"') && trimmed.endsWith('"')
+      ? trimmed.slice(1, -1)
+      : trimmed;
   const [, inBrackets] = bracketed.exec(plain) ?? [];
   if (inBrackets !== undefined) return isIPv6(inBrackets) ? normalAddress(inBrackets) : undefined;
   return normalAddress(ipv4WithPort.exec(plain)?.[1] ?? plain);
@@ -37,8 +40,13 @@ const ipv4MappedBits = 96;
 
 /** Returns a range of IPv4-mapped addresses as the range of IPv4 that it means. */
 function unmapped([address, bits]: Network): Network {
-  const isMapped = address.kind() === 'ipv6' && (address as ipaddr.IPv6).isIPv4MappedAddress() && bits >= ipv4MappedBits;
-  return isMapped ? [(address as ipaddr.IPv6).toIPv4Address(), bits - ipv4MappedBits] : [address, bits];
+  const isMapped =
+    address.kind() === 'ipv6' &&
+    (address as ipaddr.IPv6).isIPv4MappedAddress() &&
+    bits >= ipv4MappedBits;
+  return isMapped
+    ? [(address as ipaddr.IPv6).toIPv4Address(), bits - ipv4MappedBits]
+    : [address, bits];
 }
 
 /**
@@ -49,19 +57,34 @@ export function parseProxy(text: string): Network {
   const named = `The trusted proxy ${JSON.stringify(text)}`;
   const [address = '', bits, ...rest] = text.split('/');
   const family = isIP(address);
-  if (family === 0 || address.includes('%') || rest.length > 0 || (bits !== undefined && !/^(0|[1-9]\d{0,2})$/.test(bits))) {
-    throw new SignageError('invalid_option', `${named} is neither an IP address nor a range such as 10.0.0.0/8 or 2001:db8::/32.`);
+  if (
+    family === 0 ||
+    address.includes('%') ||
+    rest.length > 0 ||
+    (bits !== undefined && !/^(0|[1-9]\d{0,2})$/.test(bits))
+  ) {
+    throw new SignageError(
+      'invalid_option',
+      `${named} is neither an IP address nor a range such as 10.0.0.0/8 or 2001:db8::/32.`,
+    );
   }
   const most = family === 4 ? 32 : 128;
   const length = bits === undefined ? most : Number(bits);
-  if (length > most) throw new SignageError('invalid_option', `${named} has a prefix of more than ${most} bits.`);
+  if (length > most)
+    throw new SignageError('invalid_option', `${named} has a prefix of more than ${most} bits.`);
   const [network, networkBits] = unmapped([ipaddr.parse(address), length]);
   if (networkBits === 0)
-    throw new SignageError('invalid_option', `${named} is every address there is: name the addresses of your proxies only.`);
+    throw new SignageError(
+      'invalid_option',
+      `${named} is every address there is: name the addresses of your proxies only.`,
+    );
   const kind = network.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6;
   const first = kind.networkAddressFromCIDR(`${network}/${networkBits}`);
   if (first.toString() !== network.toString())
-    throw new SignageError('invalid_option', `${named} has bits beyond its prefix: write ${first}/${networkBits}.`);
+    throw new SignageError(
+      'invalid_option',
+      `${named} has bits beyond its prefix: write ${first}/${networkBits}.`,
+    );
   return [network, networkBits];
 }
 
@@ -71,7 +94,9 @@ function makeIsProxy(trustedProxies: readonly string[]): (address: string) => bo
   if (networks.length === 0) return () => false;
   return (text) => {
     const address = ipaddr.parse(text);
-    return networks.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
+    return networks.some(
+      ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),
+    );
   };
 }
 
@@ -87,7 +112,9 @@ type KnownSocket = Peer['socket'] & { [known]?: { address: string | null; isProx
  * `X-Forwarded-For` that is none of them (docs/protocol.md §3.5). `null` where nothing is known of
  * the connection. Throws `invalid_option` for a malformed range.
  */
-export function makeAddressOf(trustedProxies: readonly string[]): (peer: Peer | undefined) => string | null {
+export function makeAddressOf(
+  trustedProxies: readonly string[],
+): (peer: Peer | undefined) => string | null {
   const isProxy = makeIsProxy(trustedProxies);
 
   function knownOf(socket: KnownSocket) {

@@ -21,7 +21,11 @@ interface Series extends TimeCounts {
   value: string;
 }
 
-function valuesOf({ value: labelled, boundsMs, counts, sumMs }: Series, name: string, label: string) {
+function valuesOf(
+  { value: labelled, boundsMs, counts, sumMs }: Series,
+  name: string,
+  label: string,
+) {
   let total = 0;
   const buckets = counts.map((count, n) => {
     total += count;
@@ -37,9 +41,15 @@ function valuesOf({ value: labelled, boundsMs, counts, sumMs }: Series, name: st
 }
 
 /** A histogram of seconds that was counted elsewhere: the library's own costs as much for each time as much of what is timed. */
-export function countedHistogram(about: { name: string; help: string; label: string }, series: () => readonly Series[]): Histogram {
+export function countedHistogram(
+  about: { name: string; help: string; label: string },
+  series: () => readonly Series[],
+): Histogram {
   const { name, help, label } = about;
   const described = { name, help, type: 'histogram', aggregator: 'sum' };
-  const get = async () => ({ ...described, values: series().flatMap((one) => valuesOf(one, name, label)) });
+  const get = async () => ({
+    ...described,
+    values: series().flatMap((one) => valuesOf(one, name, label)),
+  });
   return { ...described, get, reset() {} } as unknown as Histogram;
 }

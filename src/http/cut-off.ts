@@ -27,7 +27,11 @@ const isLate = ({ code }: NodeJS.ErrnoException) => code === 'ERR_HTTP_REQUEST_T
  * connections. They are cut off one in each turn of the event loop, so that nobody else waits for
  * all of them. A request that is complete by then is answered.
  */
-export function makeCutOff({ refuse, requests, requestTimeoutMs }: CutOffOptions): (error: NodeJS.ErrnoException, socket: Duplex) => void {
+export function makeCutOff({
+  refuse,
+  requests,
+  requestTimeoutMs,
+}: CutOffOptions): (error: NodeJS.ErrnoException, socket: Duplex) => void {
   const late: Late[] = [];
 
   /** Sends a problem document, unless a response has begun. */
@@ -48,7 +52,8 @@ export function makeCutOff({ refuse, requests, requestTimeoutMs }: CutOffOptions
   return (error, duplex) => {
     const socket = duplex as Socket;
     const message = requests.inProgress(socket);
-    if (isLate(error) && requests.isHeld(socket)) requests.afterResponses(socket, () => cutOff(error, socket), requestTimeoutMs);
+    if (isLate(error) && requests.isHeld(socket))
+      requests.afterResponses(socket, () => cutOff(error, socket), requestTimeoutMs);
     else if (isLate(error) && !message?.req.complete) {
       if (late.push({ error, socket, message }) === 1) setImmediate(turn);
     } else if (!isLate(error) && error.code !== 'ECONNRESET' && message?.req.complete) {

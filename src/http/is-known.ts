@@ -10,7 +10,9 @@ export function makeIsKnown(known: KnownHashes): (incoming: IncomingMessage) => 
   return (incoming) => {
     const { authorization } = incoming.headers;
     if (authorization === undefined) return false;
-    const hash = incoming.url?.startsWith('/v1/') ? tokenHash(authorization) : connectionKey(incoming);
+    const hash = incoming.url?.startsWith('/v1/')
+      ? tokenHash(authorization)
+      : connectionKey(incoming);
     return hash !== undefined && known.has(hash);
   };
 }

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** What is looked at in a request that waits. */
-export type Waiting = Pick<ServerResponse, 'headersSent' | 'writableEnded'> & { req: Pick<IncomingMessage, 'complete'> };
+export type Waiting = Pick<ServerResponse, 'headersSent' | 'writableEnded'> & {
+  req: Pick<IncomingMessage, 'complete'>;
+};
 
 /** Stands for those that were answered, which the garbage collector would otherwise take for something that stays. */
 const answered: Waiting = { headersSent: true, writableEnded: true, req: { complete: true } };
@@ -71,7 +73,11 @@ export class Lane {
     const isContrary = this.#overloaded ? this.#live < this.#most / 2 : this.#live > this.#most;
     // How long it has been so before the first look is not known: that look may come after a long turn, in which a herd arrived.
     if (!isContrary) this.#contrary = never;
-    else this.#contrary = looks === 0 ? { ms: 0, looks: 1, live: this.#live } : { ms: ms + elapsedMs, looks: looks + 1, live };
+    else
+      this.#contrary =
+        looks === 0
+          ? { ms: 0, looks: 1, live: this.#live }
+          : { ms: ms + elapsedMs, looks: looks + 1, live };
     if (this.#contrary.ms < this.#limits.settledMs || this.#contrary.looks < settledLooks) return;
     const isDraining = !this.#overloaded && this.#live < live;
     if (!isDraining) this.#overloaded = !this.#overloaded;
@@ -95,7 +101,8 @@ export class Lane {
   #letGoOfAnsweredFront(): void {
     const all = this.#waiting;
     let front = Math.min(this.#answered, all.length);
-    for (let one = all[front]; one !== undefined && isAnswered(one); one = all[++front]) all[front] = answered;
+    for (let one = all[front]; one !== undefined && isAnswered(one); one = all[++front])
+      all[front] = answered;
     this.#answered = front;
   }
 

@@ -1,5 +1,10 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { createSecureContext, type TLSSocket } from 'node:tls';
@@ -28,7 +33,10 @@ export interface ListenerOptions {
   /** 0 takes any that is free. */
   port: number;
   tls?: Tls | undefined;
-  fetch(request: Request, bindings: { incoming: IncomingMessage; outgoing: ServerResponse }): Response | Promise<Response>;
+  fetch(
+    request: Request,
+    bindings: { incoming: IncomingMessage; outgoing: ServerResponse },
+  ): Response | Promise<Response>;
   /** Answers what is asked most, past `fetch`, or calls `next`. */
   hot?: HotWay | undefined;
   /** Told of what goes wrong with the socket later on; the service goes on. */
@@ -84,7 +92,8 @@ function isCodingKnown({ headers: { 'transfer-encoding': coding } }: IncomingMes
 }
 
 /** What tells whether the service is well is asked with little patience, and must not wait for a fleet. */
-const isProbe = ({ req: { url = '' } }: ServerResponse) => /^\/(healthz|readyz|metrics)\b/.test(url);
+const isProbe = ({ req: { url = '' } }: ServerResponse) =>
+  /^\/(healthz|readyz|metrics)\b/.test(url);
 
 /** Whether a request may go ahead of all others: a probe may, but not a flood of them. */
 function makeIsUrgent(): (outgoing: ServerResponse) => boolean {
@@ -97,18 +106,26 @@ function makeIsUrgent(): (outgoing: ServerResponse) => boolean {
 }
 
 /** All requests pass here, before anything is done for them. */
-function makeEntrance({ fetch, hot, admit, isKnown = () => true, onError }: ListenerOptions, refuse: Refuse) {
+function makeEntrance(
+  { fetch, hot, admit, isKnown = () => true, onError }: ListenerOptions,
+  refuse: Refuse,
+) {
   const errorHandler = (error: unknown) => {
-    if (error instanceof RequestError) return refuse.response(malformed('The request line or the Host header is none.'));
+    if (error instanceof RequestError)
+      return refuse.response(malformed('The request line or the Host header is none.'));
     onError(error as Error);
     return refuse.response(asSignageError(error));
   };
-  const app = getRequestListener((request, env) => fetch(request, env as { incoming: IncomingMessage; outgoing: ServerResponse }), {
-    overrideGlobalObjects: false,
-    // Where a health check in HTTP/1.0 names none.
-    hostname: 'localhost',
-    errorHandler,
-  });
+  const app = getRequestListener(
+    (request, env) =>
+      fetch(request, env as { incoming: IncomingMessage; outgoing: ServerResponse }),
+    {
+      overrideGlobalObjects: false,
+      // Where a health check in HTTP/1.0 names none.
+      hostname: 'localhost',
+      errorHandler,
+    },
+  );
   const begin = (outgoing: ServerResponse): void => {
     const incoming = outgoing.req;
     // Its client went away while it waited for its turn: nothing was done for it, and nobody is there to tell.
@@ -129,11 +146,19 @@ function makeEntrance({ fetch, hot, admit, isKnown = () => true, onError }: List
     };
     if (!isHostClear(incoming)) refuseAndClose(malformed('Send one Host header.'));
     else if (!isCodingKnown(incoming)) refuseAndClose(unsupportedTransferCoding());
-    else whenArrived(incoming, () => (isKnown(incoming) ? inTurn(outgoing) : strangersInTurn(outgoing)));
+    else
+      whenArrived(incoming, () =>
+        isKnown(incoming) ? inTurn(outgoing) : strangersInTurn(outgoing),
+      );
   };
 }
 
-function bind(server: Server, host: string, port: number, onError: (error: Error) => void): Promise<void> {
+function bind(
+  server: Server,
+  host: string,
+  port: number,
+  onError: (error: Error) => void,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => reject(bindError(cause, host, port)));
     server.listen({ port, host, backlog }, () => {
@@ -152,8 +177,15 @@ function bindError(cause: NodeJS.ErrnoException, host: string, port: number): Si
       { cause },
     );
   }
-  const why = cause.code === 'EACCES' ? 'this port takes more rights: choose one above 1023' : 'check the address';
-  return new SignageError('invalid_option', `Cannot listen on ${at} (${cause.code ?? cause.message}): ${why}.`, { cause });
+  const why =
+    cause.code === 'EACCES'
+      ? 'this port takes more rights: choose one above 1023'
+      : 'check the address';
+  return new SignageError(
+    'invalid_option',
+    `Cannot listen on ${at} (${cause.code ?? cause.message}): ${why}.`,
+    { cause },
+  );
 }
 
 /** Throws `invalid_option` for what is no certificate with its key. */
@@ -161,7 +193,8 @@ function checkTls(tls: Tls): Tls {
   try {
     createSecureContext(tls);
     // It takes an empty key, too.
-    if (!new X509Certificate(tls.cert).checkPrivateKey(createPrivateKey(tls.key))) throw new Error('the key is of another certificate');
+    if (!new X509Certificate(tls.cert).checkPrivateKey(createPrivateKey(tls.key)))
+      throw new Error('the key is of another certificate');
     return tls;
   } catch (cause) {
     const why = (cause as Error).message;
@@ -185,18 +218,36 @@ function trackSockets(server: Server): Set<Socket> {
 
 /** Listens; the URL says where. `close` stops accepting, finishes what is under way for at most 10 s, then cuts what is left. */
 export async function listen(options: ListenerOptions) {
-  const { host, port, tls, onError, refuse = makeRefuse({ newId: makeIdSource(systemClock) }) } = options;
+  const {
+    host,
+    port,
+    tls,
+    onError,
+    refuse = makeRefuse({ newId: makeIdSource(systemClock) }),
+  } = options;
   const limits = { ...ownLimits, ...options.limits };
   const serverOptions = { ...limits, ...(tls && checkTls(tls)) };
-  const requests = new RequestQueue({ begin: makeEntrance(options, refuse), mostWaiting: mostConnections });
-  const onRequest = (_incoming: IncomingMessage, outgoing: ServerResponse) => requests.add(outgoing);
-  const server: Server = tls ? createHttpsServer(serverOptions, onRequest) : createHttpServer(serverOptions, onRequest);
+  const requests = new RequestQueue({
+    begin: makeEntrance(options, refuse),
+    mostWaiting: mostConnections,
+  });
+  const onRequest = (_incoming: IncomingMessage, outgoing: ServerResponse) =>
+    requests.add(outgoing);
+  const server: Server = tls
+    ? createHttpsServer(serverOptions, onRequest)
+    : createHttpServer(serverOptions, onRequest);
   // An expectation that we do not know is no reason to refuse (RFC 9110 §10.1.1).
   server.on('checkExpectation', onRequest);
-  server.on('clientError', makeCutOff({ refuse, requests, requestTimeoutMs: limits.requestTimeout }));
+  server.on(
+    'clientError',
+    makeCutOff({ refuse, requests, requestTimeoutMs: limits.requestTimeout }),
+  );
   // Without a session nothing can be sent, not even an alert. Node reports it as a `clientError` after this.
   server.prependListener('tlsClientError', (_error: Error, socket: TLSSocket) => socket.destroy());
-  cutStalledWrites(server, { limitMs: limits.stalledWriteTimeout, inProgress: (socket) => requests.inProgress(socket) });
+  cutStalledWrites(server, {
+    limitMs: limits.stalledWriteTimeout,
+    inProgress: (socket) => requests.inProgress(socket),
+  });
   const sockets = trackSockets(server);
   server.maxConnections = mostConnections;
   await bind(server, host, port, onError);
@@ -208,7 +259,11 @@ export async function listen(options: ListenerOptions) {
     url,
     /** Throws `invalid_option`, and keeps what it has, when the new one cannot be used. */
     replaceTls(next: Tls) {
-      if (!tls) throw new SignageError('invalid_option', 'The service was started without TLS: there is no certificate to replace.');
+      if (!tls)
+        throw new SignageError(
+          'invalid_option',
+          'The service was started without TLS: there is no certificate to replace.',
+        );
       (server as HttpsServer).setSecureContext(checkTls(next));
     },
     close: () =>

@@ -53,9 +53,20 @@ function kindOf({ method, url = '' }: IncomingMessage, isKnown: boolean): ShedKi
  * work on them would be lost. What is measured is how many wait and how fast they get through (`Lane`), at most ten times a second and never twice
  * in one turn of the event loop, so that answers which are ready count as such.
  */
-export function makeLoadShed({ clock, random, refuse, isKnown, onShed, onTurn = () => {}, limits = ownLimits }: LoadShedOptions): LoadShed {
+export function makeLoadShed({
+  clock,
+  random,
+  refuse,
+  isKnown,
+  onShed,
+  onTurn = () => {},
+  limits = ownLimits,
+}: LoadShedOptions): LoadShed {
   const kinds: ShedKind[] = ['reads', 'writes', 'management', 'registrations', 'strangers'];
-  const lanes = Object.fromEntries(kinds.map((kind) => [kind, new Lane(limits)])) as Record<ShedKind, Lane>;
+  const lanes = Object.fromEntries(kinds.map((kind) => [kind, new Lane(limits)])) as Record<
+    ShedKind,
+    Lane
+  >;
   let [lookedAtMs, hasTurned] = [clock.now(), true];
 
   function look(nowMs: number): void {
@@ -84,7 +95,8 @@ export function makeLoadShed({ clock, random, refuse, isKnown, onShed, onTurn = 
       if (nowMs < lookedAtMs) lookedAtMs = nowMs;
       if (hasTurned && nowMs - lookedAtMs >= lookMs) look(nowMs);
       const url = incoming.url ?? '';
-      if (incoming.method === 'OPTIONS' || (!url.startsWith(runtime) && always.test(url))) return true;
+      if (incoming.method === 'OPTIONS' || (!url.startsWith(runtime) && always.test(url)))
+        return true;
       const kind = kindOf(incoming, isKnown(incoming));
       const lane = lanes[kind];
       if (!lane.isOpen) {
@@ -122,6 +134,10 @@ class Unproven implements Waiting {
   }
 }
 
-const overloaded = 'More requests come than the service can answer: nothing was done for this one. Try again after Retry-After.';
+const overloaded =
+  'More requests come than the service can answer: nothing was done for this one. Try again after Retry-After.';
 /** 5 to 20 seconds: soon enough for a TV, and far enough apart that they do not all come back at once. Made once, for an error costs more than all the rest. */
-const refusals = Array.from({ length: 16 }, (_, n) => new SignageError('unavailable', overloaded, { retryAfterSeconds: 5 + n }));
+const refusals = Array.from(
+  { length: 16 },
+  (_, n) => new SignageError('unavailable', overloaded, { retryAfterSeconds: 5 + n }),
+);

@@ -5,7 +5,10 @@ import type { Services } from '../service/services.ts';
 import type { Call, Handlers } from './pipeline.ts';
 import { reportReply } from './report-reply.ts';
 
-type ManagementHandlers = Omit<Handlers, 'registerDevice' | 'rotateDeviceKey' | 'getPlaylist' | 'getDeviceConfig' | 'postEvents'>;
+type ManagementHandlers = Omit<
+  Handlers,
+  'registerDevice' | 'rotateDeviceKey' | 'getPlaylist' | 'getDeviceConfig' | 'postEvents'
+>;
 
 /** How long the reader of a backup may take nothing of it (docs/protocol.md §5.9). */
 const backupStallMs = 5 * minuteMs;
@@ -14,7 +17,10 @@ const createdAt = (path: string) => ({ Location: path });
 const codePath = (code: string) => `/v1/devices/provisioning-codes/${code}/status`;
 
 /** Hands on a signal that ends with any of these. `AbortSignal.any` does not serve: in Node 20 the longest-lived keeps a bit of each for ever. */
-async function withSignal<T>(signals: readonly AbortSignal[], work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function withSignal<T>(
+  signals: readonly AbortSignal[],
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const any = new AbortController();
   const end = () => any.abort();
   for (const signal of signals) signal.addEventListener('abort', end);
@@ -37,10 +43,17 @@ export function managementHandlers(services: Services, stopping: AbortSignal): M
 
     async createCode({ caller, body }) {
       const code = await services.codes.create(caller, body.screenId);
-      return { body: code, headers: { ...createdAt(codePath(code.code)), 'Cache-Control': 'no-store' } };
+      return {
+        body: code,
+        headers: { ...createdAt(codePath(code.code)), 'Cache-Control': 'no-store' },
+      };
     },
     async getCodeStatus({ caller, id, query, context }) {
-      return { body: await hold(context, (signal) => services.codes.status(caller, id, query.waitSeconds, signal)) };
+      return {
+        body: await hold(context, (signal) =>
+          services.codes.status(caller, id, query.waitSeconds, signal),
+        ),
+      };
     },
     async cancelCode({ caller, id }) {
       await services.codes.cancel(caller, id);
@@ -51,7 +64,9 @@ export function managementHandlers(services: Services, stopping: AbortSignal): M
     repairMirror: async ({ caller }) => ({ body: await services.copies.repair(caller) }),
 
     async listEvents({ caller, query, context, turn }) {
-      return { body: await hold(context, (signal) => services.telemetry.list(caller, query, signal, turn)) };
+      return {
+        body: await hold(context, (signal) => services.telemetry.list(caller, query, signal, turn)),
+      };
     },
     async createBackup({ caller, context }) {
       context.env?.outgoing?.setTimeout(backupStallMs);
@@ -85,13 +100,19 @@ type RecordHandlers = Pick<
 >;
 
 function recordHandlers({ tenants, tokens, venues, screens, devices }: Services): RecordHandlers {
-  const created = <R extends { id: string }>(path: string, record: R) => ({ body: record, headers: createdAt(`${path}/${record.id}`) });
+  const created = <R extends { id: string }>(path: string, record: R) => ({
+    body: record,
+    headers: createdAt(`${path}/${record.id}`),
+  });
   const gone = () => ({});
   return {
-    createTenant: async ({ caller, body }) => created('/v1/tenants', await tenants.create(caller, body)),
+    createTenant: async ({ caller, body }) =>
+      created('/v1/tenants', await tenants.create(caller, body)),
     listTenants: async ({ query }) => ({ body: await tenants.list(query) }),
     getTenant: async ({ caller, id }) => ({ body: await tenants.get(caller, id) }),
-    updateTenant: async ({ caller, id, body }) => ({ body: await tenants.update(caller, id, body) }),
+    updateTenant: async ({ caller, id, body }) => ({
+      body: await tenants.update(caller, id, body),
+    }),
     deleteTenant: ({ caller, id }) => tenants.remove(caller, id).then(gone),
 
     async createToken({ caller, body }) {
@@ -103,36 +124,53 @@ function recordHandlers({ tenants, tokens, venues, screens, devices }: Services)
     deleteToken: ({ caller, id }) => tokens.remove(caller, id).then(gone),
     getMe: async ({ caller }) => ({ body: await tokens.me(caller) }),
 
-    createVenue: async ({ caller, body }) => created('/v1/venues', await venues.create(caller, body)),
+    createVenue: async ({ caller, body }) =>
+      created('/v1/venues', await venues.create(caller, body)),
     listVenues: async ({ caller, query }) => ({ body: await venues.list(caller, query) }),
     getVenue: async ({ caller, id }) => ({ body: await venues.get(caller, id) }),
     updateVenue: async ({ caller, id, body }) => ({ body: await venues.update(caller, id, body) }),
     deleteVenue: ({ caller, id }) => venues.remove(caller, id).then(gone),
 
-    createScreen: async ({ caller, body }) => created('/v1/screens', await screens.create(caller, body)),
+    createScreen: async ({ caller, body }) =>
+      created('/v1/screens', await screens.create(caller, body)),
     listScreens: async ({ caller, query }) => ({ body: await screens.list(caller, query) }),
     getScreen: async ({ caller, id }) => ({ body: await screens.get(caller, id) }),
-    updateScreen: async ({ caller, id, body }) => ({ body: await screens.update(caller, id, body) }),
-    deleteScreen: ({ caller, id, query }) => screens.remove(caller, id, query.force === 'true').then(gone),
+    updateScreen: async ({ caller, id, body }) => ({
+      body: await screens.update(caller, id, body),
+    }),
+    deleteScreen: ({ caller, id, query }) =>
+      screens.remove(caller, id, query.force === 'true').then(gone),
 
     listDevices: async ({ caller, query }) => ({ body: await devices.list(caller, query) }),
     getDevice: async ({ caller, id }) => ({ body: await devices.get(caller, id) }),
-    revokeDevice: async ({ caller, id, body }) => ({ body: await devices.revoke(caller, id, body?.reason ?? null) }),
+    revokeDevice: async ({ caller, id, body }) => ({
+      body: await devices.revoke(caller, id, body?.reason ?? null),
+    }),
   };
 }
 
-type PlaylistHandlers = Pick<ManagementHandlers, 'publishPlaylist' | 'readPlaylist' | 'withdrawPlaylist' | 'listPlaylistVersions'>;
+type PlaylistHandlers = Pick<
+  ManagementHandlers,
+  'publishPlaylist' | 'readPlaylist' | 'withdrawPlaylist' | 'listPlaylistVersions'
+>;
 
 function playlistHandlers({ playlists }: Services): PlaylistHandlers {
   return {
-    publishPlaylist: async ({ caller, id, body }) => ({ body: await playlists.publish(caller, id, body) }),
+    publishPlaylist: async ({ caller, id, body }) => ({
+      body: await playlists.publish(caller, id, body),
+    }),
     readPlaylist: async ({ caller, id }) => ({ body: await playlists.get(caller, id) }),
     withdrawPlaylist: ({ caller, id }) => playlists.withdraw(caller, id).then(() => ({})),
-    listPlaylistVersions: async ({ caller, id, query }) => ({ body: await playlists.versions(caller, id, query) }),
+    listPlaylistVersions: async ({ caller, id, query }) => ({
+      body: await playlists.versions(caller, id, query),
+    }),
   };
 }
 
-type ConfigHandlers = Pick<ManagementHandlers, `${'get' | 'put' | 'delete'}${'Screen' | 'Venue' | 'Tenant'}Config`>;
+type ConfigHandlers = Pick<
+  ManagementHandlers,
+  `${'get' | 'put' | 'delete'}${'Screen' | 'Venue' | 'Tenant'}Config`
+>;
 
 function configHandlers({ configs }: Services): ConfigHandlers {
   type Asked = Pick<Call<'getScreenConfig'>, 'caller' | 'id'>;

@@ -21,8 +21,12 @@ const headers = {
  * What is served is looked up by name among them, so that no spelling of a path leads out of the folder.
  */
 export function mediaRoutes(folder: string): Hono {
-  const entries = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile() && !entry.name.startsWith('.'));
-  const files = new Map(entries.map(({ name }) => [name, readStaticFile(join(folder, name), headers)]));
+  const entries = readdirSync(folder, { withFileTypes: true }).filter(
+    (entry) => entry.isFile() && !entry.name.startsWith('.'),
+  );
+  const files = new Map(
+    entries.map(({ name }) => [name, readStaticFile(join(folder, name), headers)]),
+  );
   const app = new Hono();
   app.get('/media/:name', (context) => {
     const file = files.get(context.req.param('name'));

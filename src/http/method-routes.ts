@@ -5,7 +5,9 @@ import type { MeteredOperation } from './metrics.ts';
 
 /** Answers 405 with the methods that a path does have. */
 export function otherMethods(app: Hono<App>, path: string, methods: readonly string[]): void {
-  const allow = [...new Set(methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))].sort();
+  const allow = [
+    ...new Set(methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))),
+  ].sort();
   app.all(path, () => {
     throw new SignageError('method_not_allowed', `This path takes ${allow.join(', ')}.`, { allow });
   });

@@ -63,16 +63,28 @@ function makeObserve(register: Registry): Metrics['observe'] {
     collect() {
       this.reset();
       for (const { value: operation, byStatus } of all.values()) {
-        for (const [status, count] of byStatus) this.inc({ operation, status: String(status) }, count);
+        for (const [status, count] of byStatus)
+          this.inc({ operation, status: String(status) }, count);
       }
     },
   });
-  const about = { name: 'signage_http_request_duration_seconds', help: 'Time from the request to its answer, by operation.' };
-  register.registerMetric(countedHistogram({ ...about, label: 'operation' }, () => [...all.values()]));
+  const about = {
+    name: 'signage_http_request_duration_seconds',
+    help: 'Time from the request to its answer, by operation.',
+  };
+  register.registerMetric(
+    countedHistogram({ ...about, label: 'operation' }, () => [...all.values()]),
+  );
   return (operation, status, seconds) => {
     let answered = all.get(operation);
     if (!answered) {
-      answered = { value: operation, boundsMs, counts: [0, ...boundsMs.map(() => 0)], sumMs: 0, byStatus: new Map() };
+      answered = {
+        value: operation,
+        boundsMs,
+        counts: [0, ...boundsMs.map(() => 0)],
+        sumMs: 0,
+        byStatus: new Map(),
+      };
       all.set(operation, answered);
     }
     answered.byStatus.set(status, (answered.byStatus.get(status) ?? 0) + 1);
@@ -97,7 +109,11 @@ export function makeMetrics(version: string): Metrics {
     registers,
   });
   build.set({ version, node: process.version }, 1);
-  const events = new Counter({ name: 'signage_events_received_total', help: 'Telemetry events that were stored.', registers });
+  const events = new Counter({
+    name: 'signage_events_received_total',
+    help: 'Telemetry events that were stored.',
+    registers,
+  });
   const lockouts = new Counter({
     name: 'signage_register_lockouts_total',
     help: 'Lock-outs for guessing pairing codes, of one source or of all that are not trusted.',

@@ -8,7 +8,11 @@ interface MirrorFigures {
 }
 
 /** Tells of the mirror, when somebody looks. */
-export function watchMirror(register: Registry, lag: () => MirrorFigures, nowMs: () => number): void {
+export function watchMirror(
+  register: Registry,
+  lag: () => MirrorFigures,
+  nowMs: () => number,
+): void {
   const registers = [register];
   new Gauge({
     name: 'signage_mirror_pending',

@@ -5,7 +5,10 @@ const [lineFeed, carriageReturn, space] = [0x0a, 0x0d, 0x20];
 function membersOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   const values = Object.values(value);
-  return values.reduce<number>((sum, one) => sum + membersOf(one), Array.isArray(value) ? 0 : values.length);
+  return values.reduce<number>(
+    (sum, one) => sum + membersOf(one),
+    Array.isArray(value) ? 0 : values.length,
+  );
 }
 
 /**

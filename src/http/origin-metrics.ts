@@ -14,8 +14,16 @@ type Health = () => readonly OriginFigures[];
 /** Adds the metrics of the origins of playlists. These count by themselves, and are asked when somebody looks. */
 export function watchOrigins(register: Registry, health: Health): void {
   const registers = [register];
-  const about = { name: 'signage_origin_seconds', help: 'Time that an origin of playlists took to answer, by origin.', label: 'origin' };
-  register.registerMetric(countedHistogram(about, () => health().map(({ name: value, latencies }) => ({ value, ...latencies }))));
+  const about = {
+    name: 'signage_origin_seconds',
+    help: 'Time that an origin of playlists took to answer, by origin.',
+    label: 'origin',
+  };
+  register.registerMetric(
+    countedHistogram(about, () =>
+      health().map(({ name: value, latencies }) => ({ value, ...latencies })),
+    ),
+  );
   new Counter({
     name: 'signage_origin_requests_total',
     help: 'Questions to an origin of playlists, by origin and outcome.',
@@ -34,7 +42,8 @@ export function watchOrigins(register: Registry, health: Health): void {
     labelNames: ['origin'],
     registers,
     collect() {
-      for (const { name: origin, state } of health()) this.set({ origin }, state === 'open' ? 1 : 0);
+      for (const { name: origin, state } of health())
+        this.set({ origin }, state === 'open' ? 1 : 0);
     },
   });
 }

@@ -3,7 +3,12 @@ import { SignageError } from '../domain/error.ts';
 import type { DeviceCaller, TenantCaller } from '../service/context.ts';
 import type { Services } from '../service/services.ts';
 import { shownKey } from '../service/shown-key.ts';
-import { type Operation, type OperationId, type Operations, operations } from '../wire/operations.ts';
+import {
+  type Operation,
+  type OperationId,
+  type Operations,
+  operations,
+} from '../wire/operations.ts';
 import { type Schemas, schemas } from '../wire/schemas.ts';
 import type { Ctx } from './arrival.ts';
 import { noBody, parseBody, type ReadBody, readBytes } from './body.ts';
@@ -18,8 +23,14 @@ export interface Reply {
   headers?: Record<string, string>;
 }
 
-type Named<O, K extends string, F> = O extends { [P in K]: infer N extends keyof Schemas } ? z.output<Schemas[N]> : F;
-type CallerOf<O> = O extends { access: 'device' } ? DeviceCaller : O extends { access: 'public' } ? undefined : TenantCaller;
+type Named<O, K extends string, F> = O extends { [P in K]: infer N extends keyof Schemas }
+  ? z.output<Schemas[N]>
+  : F;
+type CallerOf<O> = O extends { access: 'device' }
+  ? DeviceCaller
+  : O extends { access: 'public' }
+    ? undefined
+    : TenantCaller;
 
 /** A request that has passed every check its operation names (docs/protocol.md §1.3). */
 export interface Call<K extends OperationId> {
@@ -40,19 +51,35 @@ export type Handlers = { [K in OperationId]: Handler<K> };
 
 export const defaultBodyLimit = 1024 * 1024;
 /** What works without a tenant: the platform's own affairs, and asking who one is. */
-const tenantOptional = (operation: Operation, id: OperationId) => operation.access === 'platform' || id === 'getMe';
+const tenantOptional = (operation: Operation, id: OperationId) =>
+  operation.access === 'platform' || id === 'getMe';
 
 /** Reads a body of at most the operation's size, and calls `arrived` between its arrival and the first look at it. */
-async function readBody(operation: Operation, { req, env }: Ctx, arrived: () => Promise<void>): Promise<ReadBody> {
+async function readBody(
+  operation: Operation,
+  { req, env }: Ctx,
+  arrived: () => Promise<void>,
+): Promise<ReadBody> {
   if (!operation.body) return noBody;
   const bytes = await readBytes(req.raw, operation.bodyLimit ?? defaultBodyLimit, env?.incoming);
   await arrived();
-  const sent = parseBody(bytes, req.header('content-type'), req.header('content-encoding'), operation.partLimit);
-  if (sent.json === undefined && !operation.bodyOptional) throw new SignageError('invalid_json', 'A JSON body is needed here.');
+  const sent = parseBody(
+    bytes,
+    req.header('content-type'),
+    req.header('content-encoding'),
+    operation.partLimit,
+  );
+  if (sent.json === undefined && !operation.bodyOptional)
+    throw new SignageError('invalid_json', 'A JSON body is needed here.');
   return sent;
 }
 
-async function authenticate(services: Services, operation: Operation, id: OperationId, context: Ctx) {
+async function authenticate(
+  services: Services,
+  operation: Operation,
+  id: OperationId,
+  context: Ctx,
+) {
   const header = (name: string) => context.req.header(name);
   const { access } = operation;
   if (access === 'public') return undefined;
@@ -73,14 +100,24 @@ async function authenticate(services: Services, operation: Operation, id: Operat
 /** Whether an answer for a manager has items, and may be large. */
 function isList({ method, path, answer }: Operation): boolean {
   const schema = answer && schemas[answer];
-  return method === 'GET' && path.startsWith('/v1/') && schema instanceof z.ZodObject && 'items' in schema.shape;
+  return (
+    method === 'GET' &&
+    path.startsWith('/v1/') &&
+    schema instanceof z.ZodObject &&
+    'items' in schema.shape
+  );
 }
 
 /**
  * Makes the route of one operation, with the checks in the order of docs/protocol.md §1.3: credential, role, size, content type, JSON, the
  * record in the path, query and body; what is left to the handler is the state. The credential is checked again after a body that arrived late.
  */
-export function makeRoute<K extends OperationId>(services: Services, id: K, handler: Handler<K>, lists: ListLimit) {
+export function makeRoute<K extends OperationId>(
+  services: Services,
+  id: K,
+  handler: Handler<K>,
+  lists: ListLimit,
+) {
   const operation: Operation = operations[id];
   const { body: bodySchema } = operation;
   const isLimited = isList(operation);
@@ -94,16 +131,30 @@ export function makeRoute<K extends OperationId>(services: Services, id: K, hand
       if (!isComplete) caller = await authenticate(services, operation, id, context);
     });
     const named = context.req.param('id') ?? context.req.param('code') ?? '';
-    if (operation.record) await services.checkRecord(caller as TenantCaller, operation.record, named);
-    const query = querySchema && check(querySchema, queryObject(new URL(context.req.url).searchParams), 'query');
+    if (operation.record)
+      await services.checkRecord(caller as TenantCaller, operation.record, named);
+    const query =
+      querySchema &&
+      check(querySchema, queryObject(new URL(context.req.url).searchParams), 'query');
     const body = bodySchema && checkBody(bodySchema, sent.json);
-    const turn = isLimited ? await enterList(lists, caller as TenantCaller, query, context) : undefined;
+    const turn = isLimited
+      ? await enterList(lists, caller as TenantCaller, query, context)
+      : undefined;
     try {
-      const reply = await handler({ caller, id: named, query, body, sent, context, turn } as Call<K>);
+      const reply = await handler({
+        caller,
+        id: named,
+        query,
+        body,
+        sent,
+        context,
+        turn,
+      } as Call<K>);
       return respond(operation, reply);
     } catch (error) {
       const isDenied = error instanceof SignageError && error.code === 'insufficient_role';
-      if (isDenied && caller && 'actor' in caller) services.denials.record(caller as TenantCaller, id);
+      if (isDenied && caller && 'actor' in caller)
+        services.denials.record(caller as TenantCaller, id);
       throw error;
     } finally {
       // A mounted `fetch` tells nobody when its answer has been read.
@@ -112,13 +163,27 @@ export function makeRoute<K extends OperationId>(services: Services, id: K, hand
   };
 }
 
-function enterList(lists: ListLimit, caller: TenantCaller, query: unknown, { env }: Ctx): Promise<ListTurn> {
+function enterList(
+  lists: ListLimit,
+  caller: TenantCaller,
+  query: unknown,
+  { env }: Ctx,
+): Promise<ListTurn> {
   const isHeld = (query as { waitSeconds?: number } | undefined)?.waitSeconds !== undefined;
   return lists.enter(caller.actor.id as string, isHeld, env ?? {});
 }
 
-function respond(operation: Operation, { body, status = operation.status, headers = {} }: Reply): Response {
+function respond(
+  operation: Operation,
+  { body, status = operation.status, headers = {} }: Reply,
+): Response {
   if (body === undefined || body === null) return new Response(null, { status, headers });
-  const content = typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream ? body : JSON.stringify(body);
-  return new Response(content, { status, headers: { 'Content-Type': 'application/json', ...headers } });
+  const content =
+    typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream
+      ? body
+      : JSON.stringify(body);
+  return new Response(content, {
+    status,
+    headers: { 'Content-Type': 'application/json', ...headers },
+  });
 }

@@ -4,7 +4,8 @@ import { errorKind } from '../wire/errors.ts';
 /** Any thrown thing as our error: what is none of ours is an internal one, its cause for the log alone. */
 export function asSignageError(thrown: unknown): SignageError {
   if (thrown instanceof SignageError && errorKind(thrown.code).code === thrown.code) return thrown;
-  const detail = 'Something went wrong here; the log tells what. Try again, and pass the requestId on if it stays.';
+  const detail =
+    'Something went wrong here; the log tells what. Try again, and pass the requestId on if it stays.';
   return new SignageError('internal_error', detail, { cause: thrown });
 }
 
@@ -12,7 +13,8 @@ export function asSignageError(thrown: unknown): SignageError {
 const longestDetail = 300;
 const longestPath = 200;
 
-const shortened = (text: string, longest: number) => (text.length > longest ? `${text.slice(0, longest - 1)}…` : text);
+const shortened = (text: string, longest: number) =>
+  text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
 
 function shortComplaint({ path, message }: FieldError): FieldError {
   return { path: shortened(path, longestPath), message: shortened(message, longestDetail) };
@@ -31,7 +33,17 @@ export function problemParts(error: SignageError, requestId: string): ProblemPar
   const { truncated, existingId, retryAfterSeconds, allow } = error;
   const errors = error.errors?.map(shortComplaint) ?? (code === 'invalid_request' ? [] : undefined);
   const detail = shortened(error.message, longestDetail);
-  const body = { type: 'about:blank', title, status, detail, code, requestId, errors, truncated, existingId };
+  const body = {
+    type: 'about:blank',
+    title,
+    status,
+    detail,
+    code,
+    requestId,
+    errors,
+    truncated,
+    existingId,
+  };
   const headers: Record<string, string> = { 'Content-Type': 'application/problem+json' };
   if (status === 401) headers['WWW-Authenticate'] = 'Bearer';
   if (allow) headers.Allow = allow.join(', ');

@@ -25,7 +25,11 @@ export function makeRefuse({ newId, corsOrigins = [] }: RefuseOptions): Refuse {
   function forOrigin(origin: string | undefined): Record<string, string> {
     const allowed = corsOrigins.includes('*') ? '*' : origin;
     if (allowed === undefined || !corsOrigins.includes(allowed)) return {};
-    return { 'Access-Control-Allow-Origin': allowed, 'Access-Control-Expose-Headers': 'Retry-After,X-Request-Id', Vary: 'Origin' };
+    return {
+      'Access-Control-Allow-Origin': allowed,
+      'Access-Control-Expose-Headers': 'Retry-After,X-Request-Id',
+      Vary: 'Origin',
+    };
   }
 
   function parts(error: SignageError, given?: string | string[]) {
@@ -37,7 +41,11 @@ export function makeRefuse({ newId, corsOrigins = [] }: RefuseOptions): Refuse {
   return {
     request(incoming, outgoing, error) {
       const { status, headers, text } = parts(error, incoming.headers['x-request-id']);
-      outgoing.writeHead(status, { ...headers, ...forOrigin(incoming.headers.origin), 'Content-Length': Buffer.byteLength(text) });
+      outgoing.writeHead(status, {
+        ...headers,
+        ...forOrigin(incoming.headers.origin),
+        'Content-Length': Buffer.byteLength(text),
+      });
       outgoing.end(text);
     },
     response(error) {
@@ -46,23 +54,37 @@ export function makeRefuse({ newId, corsOrigins = [] }: RefuseOptions): Refuse {
     },
     connection(socket, error) {
       const { status, headers, text } = parts(error);
-      const all = { ...headers, 'Content-Length': String(Buffer.byteLength(text)), Connection: 'close' };
+      const all = {
+        ...headers,
+        'Content-Length': String(Buffer.byteLength(text)),
+        Connection: 'close',
+      };
       const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
       // Not left half open: whoever sent this may never close.
-      socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`, () => socket.destroy());
+      socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`, () =>
+        socket.destroy(),
+      );
     },
   };
 }
 
-const tooMuchHead = 'The request line and headers take more than 8 KiB: send fewer or shorter ones.';
+const tooMuchHead =
+  'The request line and headers take more than 8 KiB: send fewer or shorter ones.';
 /** One for all: to note where each was made is a quarter of what it takes to cut off a slow client, and they come by the thousand. */
-const tooSlow = new SignageError('request_timeout', 'The request did not arrive in time: 10 seconds for its headers, 15 for all of it.');
+const tooSlow = new SignageError(
+  'request_timeout',
+  'The request did not arrive in time: 10 seconds for its headers, 15 for all of it.',
+);
 
 /** What Node says of a connection, as an error of ours. */
 export function connectionError(error: NodeJS.ErrnoException): SignageError {
-  if (error.code === 'HPE_HEADER_OVERFLOW') return new SignageError('headers_too_large', tooMuchHead);
+  if (error.code === 'HPE_HEADER_OVERFLOW')
+    return new SignageError('headers_too_large', tooMuchHead);
   if (error.code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW')
-    return new SignageError('body_too_large', 'The chunk extensions take too much room: leave them out.');
+    return new SignageError(
+      'body_too_large',
+      'The chunk extensions take too much room: leave them out.',
+    );
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return tooSlow;
   return malformed('What came is no HTTP request, or one that can be read in two ways.');
 }

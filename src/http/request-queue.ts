@@ -16,10 +16,19 @@ interface Connection {
 }
 
 function newConnection(socket: Socket): Connection {
-  return { socket, inProgress: undefined, waiting: [], isHeld: false, isHoldDue: false, onIdle: undefined, idleTimer: undefined };
+  return {
+    socket,
+    inProgress: undefined,
+    waiting: [],
+    isHeld: false,
+    isHoldDue: false,
+    onIdle: undefined,
+    idleTimer: undefined,
+  };
 }
 
-const isIdle = ({ inProgress, waiting }: Connection) => inProgress === undefined && waiting.length === 0;
+const isIdle = ({ inProgress, waiting }: Connection) =>
+  inProgress === undefined && waiting.length === 0;
 
 /** A property of the socket: entries of a `WeakMap` stay until the next full garbage collection. */
 const connectionKey = Symbol('connection');
@@ -152,7 +161,10 @@ export class RequestQueue {
 
   #destroyLongest(): void {
     const [first, ...others] = this.#queued;
-    const longest = others.reduce((most, one) => (one.waiting.length > most.waiting.length ? one : most), first as Connection);
+    const longest = others.reduce(
+      (most, one) => (one.waiting.length > most.waiting.length ? one : most),
+      first as Connection,
+    );
     this.#remove(longest, 0, longest.waiting.length);
     longest.socket.destroy();
   }

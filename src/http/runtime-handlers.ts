@@ -5,19 +5,29 @@ import type { Handlers } from './pipeline.ts';
 import { runtimeReplies } from './runtime-replies.ts';
 import { idempotencyKey } from './validate.ts';
 
-type RuntimeHandlers = Pick<Handlers, 'registerDevice' | 'rotateDeviceKey' | 'getPlaylist' | 'getDeviceConfig' | 'postEvents'>;
+type RuntimeHandlers = Pick<
+  Handlers,
+  'registerDevice' | 'rotateDeviceKey' | 'getPlaylist' | 'getDeviceConfig' | 'postEvents'
+>;
 
 const secretKey = /^[\x21-\x7e]{16,255}$/;
 const secretRule = 'must be 16 to 255 visible ASCII characters, random, such as a UUID';
 
 /** What TVs call (docs/protocol.md §2, §3). */
-export function runtimeHandlers(services: Services, metrics: Pick<Metrics, 'registration' | 'eventsReceived'>): RuntimeHandlers {
+export function runtimeHandlers(
+  services: Services,
+  metrics: Pick<Metrics, 'registration' | 'eventsReceived'>,
+): RuntimeHandlers {
   const { register, rotateKey } = services;
   const replies = runtimeReplies(services, metrics);
   return {
     async registerDevice({ body, context }) {
       const key = idempotencyKey(context.req.header('idempotency-key'), secretKey, secretRule);
-      const { answer, repeated } = await register({ ...context.var.origin, body, idempotencyKey: key });
+      const { answer, repeated } = await register({
+        ...context.var.origin,
+        body,
+        idempotencyKey: key,
+      });
       metrics.registration(repeated ? 'repeated' : 'bound');
       return { body: answer, headers: { 'Cache-Control': 'no-store' } };
     },
@@ -27,8 +37,11 @@ export function runtimeHandlers(services: Services, metrics: Pick<Metrics, 'regi
       return { body: await rotateKey(caller, key), headers: { 'Cache-Control': 'no-store' } };
     },
 
-    getPlaylist: async ({ caller, context }) => replies.playlist(caller, context.req.header('if-none-match')),
-    getDeviceConfig: async ({ caller, context }) => replies.config(caller, context.req.header('if-none-match')),
-    postEvents: ({ caller, body, sent, context }) => replies.events(caller, batchSums(body), sent, context.req.header('idempotency-key')),
+    getPlaylist: async ({ caller, context }) =>
+      replies.playlist(caller, context.req.header('if-none-match')),
+    getDeviceConfig: async ({ caller, context }) =>
+      replies.config(caller, context.req.header('if-none-match')),
+    postEvents: ({ caller, body, sent, context }) =>
+      replies.events(caller, batchSums(body), sent, context.req.header('idempotency-key')),
   };
 }

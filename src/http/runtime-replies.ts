@@ -17,7 +17,9 @@ const batchKey = /^[\x20-\x7e]{1,255}$/;
 function checkEventSizes({ scan }: ReadBody): void {
   if (!scan.elements.some((size) => size > maxEventBytes)) return;
   const message = `must have at most ${maxEventBytes} bytes`;
-  const errors = scan.elements.flatMap((size, index) => (size > maxEventBytes ? [{ path: `/${index}`, message }] : []));
+  const errors = scan.elements.flatMap((size, index) =>
+    size > maxEventBytes ? [{ path: `/${index}`, message }] : [],
+  );
   throw invalid(errors, maxBatch);
 }
 
@@ -37,7 +39,12 @@ export function runtimeReplies(
   return {
     playlist(caller: DeviceCaller, ifNoneMatch: string | undefined): Awaitable<Reply> {
       return andThen(playback.playlist(caller, ifNoneMatch), ({ body, etag, version, source }) =>
-        conditional(body, { 'X-Playlist-Version': String(version), 'X-Source': source, ETag: etag, 'Cache-Control': cacheControl }),
+        conditional(body, {
+          'X-Playlist-Version': String(version),
+          'X-Source': source,
+          ETag: etag,
+          'Cache-Control': cacheControl,
+        }),
       );
     },
 
@@ -48,10 +55,20 @@ export function runtimeReplies(
     },
 
     /** `key` is the `Idempotency-Key` as it was sent. */
-    async events(caller: DeviceCaller, sums: BatchSums, sent: ReadBody, key: string | null | undefined): Promise<Reply> {
+    async events(
+      caller: DeviceCaller,
+      sums: BatchSums,
+      sent: ReadBody,
+      key: string | null | undefined,
+    ): Promise<Reply> {
       checkEventSizes(sent);
       const checked = idempotencyKey(key, batchKey, 'must be 1 to 255 printable ASCII characters');
-      const repeated = await telemetry.accept(caller, { sums, line: oneLine(sent), sent: sent.bytes, idempotencyKey: checked });
+      const repeated = await telemetry.accept(caller, {
+        sums,
+        line: oneLine(sent),
+        sent: sent.bytes,
+        idempotencyKey: checked,
+      });
       if (!repeated) metrics.eventsReceived(sums.length);
       return { status: 202, body: `{"received":${sums.length}}`, headers: {} };
     },

@@ -21,7 +21,10 @@ const tlsBytesPerLimit = 64 * 1024;
  * active if a part of it was sent since the last look, which may be the start of the write. With one
  * period as long as the limit, a connection could last for twice the limit.
  */
-export function cutStalledWrites(server: Server, { limitMs, inProgress }: StalledWritesOptions): void {
+export function cutStalledWrites(
+  server: Server,
+  { limitMs, inProgress }: StalledWritesOptions,
+): void {
   const lookMs = limitMs / periods;
   const stalls = new WeakMap<Socket, { quietMs: number; seenMs: number }>();
 
@@ -35,7 +38,8 @@ export function cutStalledWrites(server: Server, { limitMs, inProgress }: Stalle
     const before = stalls.get(socket);
     const isContinued = before && nowMs - before.seenMs < 1.5 * periodMs;
     const quietMs = periodMs + (isContinued ? before.quietMs : 0);
-    const limits = socket instanceof TLSSocket ? Math.max(1, socket.writableLength / tlsBytesPerLimit) : 1;
+    const limits =
+      socket instanceof TLSSocket ? Math.max(1, socket.writableLength / tlsBytesPerLimit) : 1;
     if (quietMs >= limits * limitMs) return void socket.destroy();
     stalls.set(socket, { quietMs, seenMs: nowMs });
     socket.setTimeout(periodMs);

@@ -17,7 +17,10 @@ const sliceBytes = 64 * 1024;
  * The body of a response, made of views of `bytes`: a `Response` would copy them. The caller of a
  * mounted `fetch` gets a copy, because it could change them.
  */
-export function sharedBody(context: Context, bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
+export function sharedBody(
+  context: Context,
+  bytes: Uint8Array<ArrayBuffer>,
+): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> {
   if (!context.env?.outgoing) return bytes;
   let sent = 0;
   return new ReadableStream<Uint8Array>(
@@ -37,7 +40,11 @@ export function readStaticFile(path: string, headers: Record<string, string>): S
   const bytes = Uint8Array.from(readFileSync(path));
   const etag = `"${hash('sha256', bytes, 'base64url')}"`;
   const type = getMimeType(path) ?? 'application/octet-stream';
-  return { bytes, etag, headers: { ...headers, 'Content-Type': type, 'X-Content-Type-Options': 'nosniff', ETag: etag } };
+  return {
+    bytes,
+    etag,
+    headers: { ...headers, 'Content-Type': type, 'X-Content-Type-Options': 'nosniff', ETag: etag },
+  };
 }
 
 /** Answers such a file, or 304 when the caller has it already. */
@@ -47,5 +54,8 @@ export function answerStaticFile(context: Context, file: StaticFile): Response {
     ?.split(',')
     .some((one) => one.trim().replace(/^W\//, '') === file.etag);
   if (known) return context.body(null, 304, file.headers);
-  return context.body(sharedBody(context, file.bytes), 200, { ...file.headers, 'Content-Length': String(file.bytes.length) });
+  return context.body(sharedBody(context, file.bytes), 200, {
+    ...file.headers,
+    'Content-Length': String(file.bytes.length),
+  });
 }

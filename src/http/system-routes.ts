@@ -11,7 +11,9 @@ import { openApiDocument } from './openapi.ts';
 import { sharedBody } from './static-file.ts';
 
 function isLoopback(address: string | null): boolean {
-  return address !== null && ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
+  return (
+    address !== null && ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback'
+  );
 }
 
 function same(a: string, b: string): boolean {
@@ -21,14 +23,22 @@ function same(a: string, b: string): boolean {
 
 /** Metrics go to this machine, and to those who show the metrics token. What a proxy passes on is not from here, whatever it says. */
 function checkMetricsAccess(context: Ctx, { metricsToken }: AppOptions): void {
-  const proxied = ['x-forwarded-for', 'forwarded', 'via'].some((name) => context.req.header(name) !== undefined);
+  const proxied = ['x-forwarded-for', 'forwarded', 'via'].some(
+    (name) => context.req.header(name) !== undefined,
+  );
   if (isLoopback(context.var.origin.address) && !proxied) return;
   const authorization = context.req.header('authorization');
   if (authorization === undefined)
-    throw new SignageError('credential_missing', 'From elsewhere, metrics take the metrics token as a bearer token.');
+    throw new SignageError(
+      'credential_missing',
+      'From elsewhere, metrics take the metrics token as a bearer token.',
+    );
   const token = bearer(authorization);
   if (metricsToken === undefined || token === undefined || !same(token, metricsToken)) {
-    throw new SignageError('credential_invalid', 'This is not the metrics token that the service was started with.');
+    throw new SignageError(
+      'credential_invalid',
+      'This is not the metrics token that the service was started with.',
+    );
   }
 }
 
@@ -53,13 +63,16 @@ export function systemRoutes(app: Hono<App>, options: AppOptions): void {
 
   route('/healthz', async () => json({ status: 'ok', version }));
   route('/readyz', async (context) => {
-    if (context.req.query('verbose') !== undefined) return verboseReadiness(await services.health());
+    if (context.req.query('verbose') !== undefined)
+      return verboseReadiness(await services.health());
     await services.ready();
     return json({ status: 'ready' });
   });
   route('/metrics', async (context) => {
     checkMetricsAccess(context, options);
-    return new Response(await metrics.render(), { headers: { 'Content-Type': metrics.contentType } });
+    return new Response(await metrics.render(), {
+      headers: { 'Content-Type': metrics.contentType },
+    });
   });
   route('/openapi.json', async (context) => {
     openApi ??= new TextEncoder().encode(JSON.stringify(openApiDocument(version)));

@@ -1,6 +1,11 @@
 import type { z } from 'zod';
 import { type FieldError, invalid, mostErrors } from '../domain/error.ts';
-import { isEventBatch, maxBatch, type TelemetryEvent, withoutFurtherMembers } from '../domain/event.ts';
+import {
+  isEventBatch,
+  maxBatch,
+  type TelemetryEvent,
+  withoutFurtherMembers,
+} from '../domain/event.ts';
 import { type SchemaName, type Schemas, schemas } from '../wire/schemas.ts';
 
 const escapePointer = (part: string) => part.replaceAll('~', '~0').replaceAll('/', '~1');
@@ -15,18 +20,27 @@ function* fieldErrors(source: 'body' | 'query', issue: z.core.$ZodIssue): Genera
   if (issue.code === 'unrecognized_keys') {
     const noun = source === 'query' ? 'query parameter' : 'member';
     for (const key of issue.keys) {
-      yield { path: pathOf(source, [...issue.path, key]), message: `is no ${noun} that we know: check its spelling` };
+      yield {
+        path: pathOf(source, [...issue.path, key]),
+        message: `is no ${noun} that we know: check its spelling`,
+      };
     }
     return;
   }
-  const message = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
+  const message =
+    issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
   yield { path: pathOf(source, issue.path), message };
 }
 
 const wholePath = (path: string) => path;
 
 /** The first complaint about each thing; no more than `most` are looked for. `thingOf` tells things apart by their paths. */
-function firstOfEach(issues: readonly z.core.$ZodIssue[], source: 'body' | 'query', most: number, thingOf: (path: string) => string) {
+function firstOfEach(
+  issues: readonly z.core.$ZodIssue[],
+  source: 'body' | 'query',
+  most: number,
+  thingOf: (path: string) => string,
+) {
   const named = new Map<string, FieldError>();
   for (const issue of issues) {
     for (const error of fieldErrors(source, issue)) {
@@ -39,7 +53,11 @@ function firstOfEach(issues: readonly z.core.$ZodIssue[], source: 'body' | 'quer
 }
 
 /** Checks what came in against its schema; throws `invalid_request` naming each member that is wrong, once, up to 20. */
-export function check<S extends z.ZodType>(schema: S, value: unknown, source: 'body' | 'query'): z.output<S> {
+export function check<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  source: 'body' | 'query',
+): z.output<S> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   throw invalid(firstOfEach(result.error.issues, source, mostErrors + 1, wholePath));
@@ -53,7 +71,9 @@ function checkEvents(value: unknown): TelemetryEvent[] {
   if (isEventBatch(value)) return value;
   const { issues = [] } = schemas.eventBatch.safeParse(withoutFurtherMembers(value)).error ?? {};
   const all = firstOfEach(issues, 'body', mostErrors + 1, wholePath);
-  throw all.length <= mostErrors ? invalid(all) : invalid(firstOfEach(issues, 'body', maxBatch, eventOf), maxBatch);
+  throw all.length <= mostErrors
+    ? invalid(all)
+    : invalid(firstOfEach(issues, 'body', maxBatch, eventOf), maxBatch);
 }
 
 /** The same for a body, by the name of its schema. */
@@ -74,7 +94,11 @@ export function queryObject(search: URLSearchParams): Record<string, string | st
 }
 
 /** The `Idempotency-Key` of a request, if any; throws `invalid_request` when it is not `form`. */
-export function idempotencyKey(key: string | null | undefined, form: RegExp, rule: string): string | undefined {
+export function idempotencyKey(
+  key: string | null | undefined,
+  form: RegExp,
+  rule: string,
+): string | undefined {
   if (key == null) return undefined;
   if (!form.test(key)) throw invalid([{ path: 'header.idempotency-key', message: rule }]);
   return key;

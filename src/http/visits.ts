@@ -13,7 +13,10 @@ export interface Visit {
 }
 
 /** Headers that all answers have, beside their `X-Request-Id`. */
-export const commonHeaders = { 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' };
+export const commonHeaders = {
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+};
 
 type VisitOptions = Pick<AppOptions, 'newId' | 'clock' | 'trustedProxies' | 'metrics' | 'log'>;
 
@@ -24,11 +27,18 @@ export function makeVisits({ newId, clock, trustedProxies, metrics, log }: Visit
     /** `requestId` is the caller's, if it sent one. */
     begin(requestId: string | null | undefined, peer: Peer | undefined): Visit {
       const startMs = clock.now();
-      return { startMs, origin: { requestId: requestIdOf(requestId, newId, startMs), address: addressOf(peer) } };
+      return {
+        startMs,
+        origin: { requestId: requestIdOf(requestId, newId, startMs), address: addressOf(peer) },
+      };
     },
 
     /** The answer to a thrown thing; the log is told of what is ours to mend. */
-    fail({ requestId }: Visit['origin'], operation: MeteredOperation, thrown: unknown): ProblemParts {
+    fail(
+      { requestId }: Visit['origin'],
+      operation: MeteredOperation,
+      thrown: unknown,
+    ): ProblemParts {
       const error = asSignageError(thrown);
       const answer = problemParts(error, requestId);
       const told = { requestId, operation, code: error.code, err: error.cause };
@@ -37,7 +47,11 @@ export function makeVisits({ newId, clock, trustedProxies, metrics, log }: Visit
       return answer;
     },
 
-    end({ startMs, origin: { requestId, address } }: Visit, operation: MeteredOperation, status: number): void {
+    end(
+      { startMs, origin: { requestId, address } }: Visit,
+      operation: MeteredOperation,
+      status: number,
+    ): void {
       const ms = clock.now() - startMs;
       metrics.observe(operation, status, ms / secondMs);
       log.debug({ requestId, operation, status, ms, address }, 'request');

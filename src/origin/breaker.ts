@@ -15,7 +15,10 @@ export interface BreakerOptions {
 }
 
 export function skipped(): SignageError {
-  return new SignageError('origin_skipped', 'It failed again and again a moment ago: it is left alone for a while.');
+  return new SignageError(
+    'origin_skipped',
+    'It failed again and again a moment ago: it is left alone for a while.',
+  );
 }
 
 /**
@@ -65,7 +68,9 @@ export class Breaker {
     } catch (error) {
       return this.#threw(error);
     }
-    return answer instanceof Promise ? answer.then(this.#succeeded as (value: T) => T, this.#threw) : this.#succeeded(answer);
+    return answer instanceof Promise
+      ? answer.then(this.#succeeded as (value: T) => T, this.#threw)
+      : this.#succeeded(answer);
   }
 
   readonly #succeeded = <T>(value: T): T => {

@@ -17,14 +17,19 @@ const outcome = ({ kind }: OriginAnswer) => (kind === 'playlist' ? 'playlist' : 
  * delivers and at least one failed, all have failed (docs/protocol.md §2.3).
  */
 export function makeChain(links: readonly Link[], clock: Clock): PlaylistChain {
-  function askFrom(turn: number, screen: Screen, failure?: { cause: unknown }): Awaitable<ChainAnswer> {
+  function askFrom(
+    turn: number,
+    screen: Screen,
+    failure?: { cause: unknown },
+  ): Awaitable<ChainAnswer> {
     const link = links[turn];
     if (!link) return failure ? { kind: 'failed', ...failure } : { kind: 'none' };
     const { origin, watch } = link;
     const startMs = clock.now();
     const answered = (answer: OriginAnswer, endMs = clock.now()): Awaitable<ChainAnswer> => {
       watch?.answered(outcome(answer), startMs, endMs);
-      if (answer.kind === 'playlist') return { kind: 'playlist', playlist: answer.playlist, source: origin.name };
+      if (answer.kind === 'playlist')
+        return { kind: 'playlist', playlist: answer.playlist, source: origin.name };
       return answer.kind === 'decided-none' ? { kind: 'none' } : askFrom(turn + 1, screen, failure);
     };
     const failed = (cause: unknown) => {
@@ -38,7 +43,9 @@ export function makeChain(links: readonly Link[], clock: Clock): PlaylistChain {
       return failed(cause);
     }
     // What was there at once took no time.
-    return answer instanceof Promise ? answer.then((late) => answered(late), failed) : answered(answer, startMs);
+    return answer instanceof Promise
+      ? answer.then((late) => answered(late), failed)
+      : answered(answer, startMs);
   }
 
   return (screen) => askFrom(0, screen);

@@ -4,7 +4,15 @@ import type { Breaker } from './breaker.ts';
 import type { RemoteOrigin } from './origin.ts';
 
 /** An origin that answers or fails within `timeoutMs`, and is spared while it is down. */
-export function guarded(origin: RemoteOrigin, clock: Clock, timeoutMs: number, breaker: Breaker): RemoteOrigin {
+export function guarded(
+  origin: RemoteOrigin,
+  clock: Clock,
+  timeoutMs: number,
+  breaker: Breaker,
+): RemoteOrigin {
   const { name } = origin;
-  return { name, fetch: (screen) => breaker.run(() => inTime(clock, timeoutMs, origin.fetch(screen))) };
+  return {
+    name,
+    fetch: (screen) => breaker.run(() => inTime(clock, timeoutMs, origin.fetch(screen))),
+  };
 }

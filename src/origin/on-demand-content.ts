@@ -8,7 +8,9 @@ const none: OnDemandAnswer['content'] = null;
 
 /** A failure that is the source's answer, not the source: others need not be kept from asking it. */
 export function badAnswer(why: string, cause?: unknown): SignageError {
-  return new SignageError('origin_bad_answer', `What the source answered cannot be used: ${why}`, { cause });
+  return new SignageError('origin_bad_answer', `What the source answered cannot be used: ${why}`, {
+    cause,
+  });
 }
 
 /**
@@ -22,7 +24,11 @@ export function onDemandContent(answer: unknown, screen: Screen): OnDemandAnswer
     const [issue] = error.issues;
     throw badAnswer(`/${issue?.path.join('/')}: ${issue?.message}`);
   }
-  if (data.screenId !== undefined && data.screenId !== screen.id) throw badAnswer('it is the playlist of another screen.');
+  if (data.screenId !== undefined && data.screenId !== screen.id)
+    throw badAnswer('it is the playlist of another screen.');
   if (data.status !== undefined && data.status !== 'active') return none;
-  return { items: JSON.stringify(data.items), validUntil: data.validUntil == null ? null : epochMs(data.validUntil) };
+  return {
+    items: JSON.stringify(data.items),
+    validUntil: data.validUntil == null ? null : epochMs(data.validUntil),
+  };
 }

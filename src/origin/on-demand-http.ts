@@ -23,17 +23,36 @@ export interface OnDemandHttpOptions {
 }
 
 /** The source behind a URL: GET, JSON, no redirects followed. Throws `invalid_option` for a URL that is none. */
-export function onDemandHttp({ url, token, connections, connectTimeoutMs, clock }: OnDemandHttpOptions) {
+export function onDemandHttp({
+  url,
+  token,
+  connections,
+  connectTimeoutMs,
+  clock,
+}: OnDemandHttpOptions) {
   const { origin, pathOf } = onDemandUrl(url);
   // Their caller's signal ends requests, by the clock that it was given.
-  const pool = new Pool(origin, { connections, pipelining: 1, connect: { timeout: connectTimeoutMs }, headersTimeout: 0, bodyTimeout: 0 });
-  const headers = { accept: 'application/json', ...(token !== undefined && { authorization: `Bearer ${token}` }) };
+  const pool = new Pool(origin, {
+    connections,
+    pipelining: 1,
+    connect: { timeout: connectTimeoutMs },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  const headers = {
+    accept: 'application/json',
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  };
 
   async function request(path: string, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     try {
       return await pool.request({ method: 'GET', path, headers, signal });
     } catch (cause) {
-      throw new SignageError('origin_unreachable', `The source cannot be reached: ${(cause as Error).message}.`, { cause });
+      throw new SignageError(
+        'origin_unreachable',
+        `The source cannot be reached: ${(cause as Error).message}.`,
+        { cause },
+      );
     }
   }
 
@@ -92,7 +111,11 @@ async function readBody(body: Dispatcher.ResponseData['body']): Promise<Uint8Arr
     }
   } catch (cause) {
     if (cause instanceof SignageError) throw cause;
-    throw new SignageError('origin_unreachable', `The source broke off: ${(cause as Error).message}.`, { cause });
+    throw new SignageError(
+      'origin_unreachable',
+      `The source broke off: ${(cause as Error).message}.`,
+      { cause },
+    );
   }
   return Buffer.concat(chunks);
 }
@@ -104,6 +127,7 @@ function parse(bytes: Uint8Array): unknown {
   } catch (cause) {
     throw badAnswer((cause as Error).message, cause);
   }
-  if (json === null) throw badAnswer('null says nothing: answer 204 or 404 when there is no playlist.');
+  if (json === null)
+    throw badAnswer('null says nothing: answer 204 or 404 when there is no playlist.');
   return json;
 }

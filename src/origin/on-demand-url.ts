@@ -25,10 +25,15 @@ function checkPlaceholders(template: string): void {
   const [beforeQuery = ''] = template.split('?', 1);
   for (const { 0: text, 1: name = '', index } of template.matchAll(placeholder)) {
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
-    if (!value) throw refused(`has the placeholder ${text}, which is none: there are {${Object.keys(values).join('}, {')}}.`);
-    if (value.inQueryOnly && index < beforeQuery.length) throw refused(`may have ${text} after its "?" only.`);
+    if (!value)
+      throw refused(
+        `has the placeholder ${text}, which is none: there are {${Object.keys(values).join('}, {')}}.`,
+      );
+    if (value.inQueryOnly && index < beforeQuery.length)
+      throw refused(`may have ${text} after its "?" only.`);
   }
-  if (/[{}]/.test(template.replaceAll(placeholder, ''))) throw refused('has a brace that belongs to no placeholder.');
+  if (/[{}]/.test(template.replaceAll(placeholder, '')))
+    throw refused('has a brace that belongs to no placeholder.');
 }
 
 /**
@@ -37,7 +42,8 @@ function checkPlaceholders(template: string): void {
  */
 export function onDemandUrl(template: string): OnDemandUrl {
   checkPlaceholders(template);
-  const fill = (put: (name: string) => string) => template.replaceAll(placeholder, (_, name: string) => put(name));
+  const fill = (put: (name: string) => string) =>
+    template.replaceAll(placeholder, (_, name: string) => put(name));
   const { origin } = operatorUrl(
     fill(() => 'x'),
     what,
@@ -49,11 +55,14 @@ export function onDemandUrl(template: string): OnDemandUrl {
         what,
       ).origin,
   );
-  if (ids.some((other) => other !== origin)) throw refused('may have placeholders in its path and query only.');
+  if (ids.some((other) => other !== origin))
+    throw refused('may have placeholders in its path and query only.');
   return {
     origin,
     pathOf(screen) {
-      const { pathname, search } = new URL(fill((name) => encodeURIComponent(values[name]?.of(screen) ?? '')));
+      const { pathname, search } = new URL(
+        fill((name) => encodeURIComponent(values[name]?.of(screen) ?? '')),
+      );
       return `${pathname}${search}`;
     },
   };

@@ -30,7 +30,9 @@ const shareOfTime = 0.95;
 
 /** Rejects when the signal aborts. */
 function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
+  return new Promise((_, reject) =>
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
+  );
 }
 
 /** A bad answer is one all the same; and that a call never had its turn says nothing of whom it would have called. */
@@ -43,14 +45,24 @@ function tells(error: unknown): 'down' | 'up' | 'nothing' {
  * Asks the source as seldom as may be: those who ask for one screen at the same time share one call, its answer is held for a while, no more than
  * `concurrency` calls run at once, and while the source is down, it is not asked but for a look now and then.
  */
-export function makeOnDemandSource({ clock, ask, ttlMs, timeoutMs, concurrency }: OnDemandOptions): BrokenSource {
+export function makeOnDemandSource({
+  clock,
+  ask,
+  ttlMs,
+  timeoutMs,
+  concurrency,
+}: OnDemandOptions): BrokenSource {
   const held = new AnswerCache(clock, ttlMs);
   const underWay = new Map<string, Promise<OnDemandAnswer>>();
   const waiting = new WaitingRoom();
   const limit = pLimit(concurrency);
   const patienceMs = Math.floor(timeoutMs * shareOfTime);
   // Those whose own call failed hear of that first.
-  const breaker = new Breaker({ clock, tells, onOpen: () => setImmediate(() => waiting.sendHome(skipped())) });
+  const breaker = new Breaker({
+    clock,
+    tells,
+    onOpen: () => setImmediate(() => waiting.sendHome(skipped())),
+  });
 
   /** One call, in time; `origin_busy` when its turn did not come. What does not heed the signal loses its place all the same. */
   async function call(screen: Screen): Promise<OnDemandAnswer> {
@@ -66,13 +78,19 @@ export function makeOnDemandSource({ clock, ask, ttlMs, timeoutMs, concurrency }
       return Promise.race([ask(screen, signal), aborted(signal)]);
     });
     try {
-      const content = onDemandContent(await inTime(clock, patienceMs, work, () => aborter.abort()), screen);
+      const content = onDemandContent(
+        await inTime(clock, patienceMs, work, () => aborter.abort()),
+        screen,
+      );
       const answer: OnDemandAnswer = { content };
       held.set(screen.id, answer);
       return answer;
     } catch (error) {
       if (started || !hasCode(error, 'origin_timeout')) throw error;
-      throw new SignageError('origin_busy', `${concurrency} calls are under way, and none was over within ${patienceMs} ms.`);
+      throw new SignageError(
+        'origin_busy',
+        `${concurrency} calls are under way, and none was over within ${patienceMs} ms.`,
+      );
     }
   }
 

@@ -10,8 +10,11 @@ const refused = (why: string) => new SignageError('invalid_option', why);
  */
 export function operatorUrl(text: string, what: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) throw refused(`${what} must be a URL with http or https.`);
-  if (url.username !== '' || url.password !== '') throw refused(`${what} must not hold a user name or password: secrets come from files.`);
-  if (url.hash !== '') throw refused(`${what} must not have a fragment (#…): it would never be sent.`);
+  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    throw refused(`${what} must be a URL with http or https.`);
+  if (url.username !== '' || url.password !== '')
+    throw refused(`${what} must not hold a user name or password: secrets come from files.`);
+  if (url.hash !== '')
+    throw refused(`${what} must not have a fragment (#…): it would never be sent.`);
   return url;
 }

@@ -20,7 +20,8 @@ export interface WatchOptions {
 
 /** The code of a failure, such as `origin_status_503`: for operators, and never with what an origin said. */
 function codeOf(error: unknown): string {
-  if (error instanceof SignageError) return error.status === undefined ? error.code : `${error.code}_${error.status}`;
+  if (error instanceof SignageError)
+    return error.status === undefined ? error.code : `${error.code}_${error.status}`;
   const { code } = error as NodeJS.ErrnoException;
   return typeof code === 'string' && /^\w{1,64}$/.test(code) ? code : 'error';
 }
@@ -67,7 +68,13 @@ export class OriginWatch {
     // A look whether it is back is nobody's question: the breaker has heard of it first.
     const state = isOpen === (this.#state === 'open') ? this.#state : isOpen ? 'open' : 'ok';
     return {
-      ...{ name: this.#name, state, sinceMs: this.#sinceMs, lastError: this.#lastError, counts: { ...this.#counts } },
+      ...{
+        name: this.#name,
+        state,
+        sinceMs: this.#sinceMs,
+        lastError: this.#lastError,
+        counts: { ...this.#counts },
+      },
       latencyMs: this.#averageMs,
       latencies: { boundsMs, counts: [...this.#inBucket], sumMs: this.#sumMs },
     };
@@ -85,13 +92,17 @@ export class OriginWatch {
     while (bucket < boundsMs.length && ms > (boundsMs[bucket] as number)) bucket++;
     this.#inBucket[bucket] = (this.#inBucket[bucket] as number) + 1;
     this.#sumMs += ms;
-    this.#averageMs = this.#averageMs === null ? ms : this.#averageMs + weight * (ms - this.#averageMs);
+    this.#averageMs =
+      this.#averageMs === null ? ms : this.#averageMs + weight * (ms - this.#averageMs);
   }
 
   /** Says in the log that it fails, and once a minute at most. */
   #complain(code: string, err: unknown, nowMs: number): void {
     if (Math.abs(nowMs - this.#complainedMs) < quietMs) return;
     this.#complainedMs = nowMs;
-    this.#options.log.warn({ origin: this.#name, code, err }, 'This origin of playlists fails; the next one is asked.');
+    this.#options.log.warn(
+      { origin: this.#name, code, err },
+      'This origin of playlists fails; the next one is asked.',
+    );
   }
 }

@@ -9,7 +9,10 @@ export type OriginName = 'on-demand' | 'store' | 'object-store';
  * What an origin says of a screen: a playlist, that there is none, or that there is none and that this is decided: nobody else is asked. A copy of a
  * decision says which version it is about, for it may be outdated.
  */
-export type OriginAnswer = { kind: 'playlist'; playlist: Playlist } | { kind: 'none' } | { kind: 'decided-none'; version?: number };
+export type OriginAnswer =
+  | { kind: 'playlist'; playlist: Playlist }
+  | { kind: 'none' }
+  | { kind: 'decided-none'; version?: number };
 
 /**
  * One place to get playlists from. A throw means that it failed, and the next one is asked; a `SignageError` says by its code how. Those who talk to
@@ -38,7 +41,10 @@ export type OnDemandScreen = Pick<Screen, 'id' | 'tenantId' | 'venueId' | 'name'
  * @example
  * const onDemand: OnDemandPlaylists = async ({ labels }) => (labels.floor ? { items: await itemsOf(labels.floor) } : null);
  */
-export type OnDemandPlaylists = (screen: OnDemandScreen, signal: AbortSignal) => Promise<Publication | null>;
+export type OnDemandPlaylists = (
+  screen: OnDemandScreen,
+  signal: AbortSignal,
+) => Promise<Publication | null>;
 
 /** What the on-demand source wants a screen to play: items as JSON text, and its end in epoch milliseconds, if it gave one. */
 export type OnDemandContent = Pick<Playlist, 'items' | 'validUntil'>;
@@ -80,7 +86,10 @@ export interface PlaylistCopies {
   /** Nothing happens when there is none. */
   remove(screen: ScreenOf): Promise<void>;
   /** Some ids of screens of a tenant that have a copy, and where the next page begins. */
-  screensOf(tenantId: string, after: string | null): Promise<{ ids: string[]; next: string | null }>;
+  screensOf(
+    tenantId: string,
+    after: string | null,
+  ): Promise<{ ids: string[]; next: string | null }>;
 }
 
 /** A stored config, as far as it takes to find its copy. */

@@ -6,7 +6,14 @@ import { Breaker } from './breaker.ts';
 import { makeChain } from './chain.ts';
 import { guarded } from './guarded.ts';
 import type { BrokenSource } from './on-demand.ts';
-import type { OnDemandSource, OriginHealth, PlaylistChain, PlaylistOrigin, ReadPlaylist, RemoteOrigin } from './origin.ts';
+import type {
+  OnDemandSource,
+  OriginHealth,
+  PlaylistChain,
+  PlaylistOrigin,
+  ReadPlaylist,
+  RemoteOrigin,
+} from './origin.ts';
 import { OriginWatch } from './origin-watch.ts';
 import { makePlaylistReader } from './playlist-reader.ts';
 import { soundPlaylist } from './sound-playlist.ts';
@@ -19,7 +26,12 @@ export interface OriginsOptions {
   clock: Clock;
   reader: Pick<Reader, 'get'>;
   /** The on-demand source, and how its contents become versions that the store keeps. */
-  onDemand?: { source: BrokenSource; versions: (source: OnDemandSource, read: ReadPlaylist) => PlaylistOrigin } | undefined;
+  onDemand?:
+    | {
+        source: BrokenSource;
+        versions: (source: OnDemandSource, read: ReadPlaylist) => PlaylistOrigin;
+      }
+    | undefined;
   objectStore?: RemoteOrigin | undefined;
   /** Makes a copy fail that is older than what was served. */
   notOlder: (origin: PlaylistOrigin) => RemoteOrigin;
@@ -33,8 +45,18 @@ export interface Origins {
 }
 
 /** The origins that there are, in their order: on-demand source, persisted store, object store (docs/protocol.md §2.3). */
-export function makeOrigins({ clock, reader, onDemand, objectStore, notOlder, log }: OriginsOptions): Origins {
-  const watch = (origin: PlaylistOrigin, breaker: Breaker) => ({ origin, watch: new OriginWatch(origin.name, { clock, breaker, log }) });
+export function makeOrigins({
+  clock,
+  reader,
+  onDemand,
+  objectStore,
+  notOlder,
+  log,
+}: OriginsOptions): Origins {
+  const watch = (origin: PlaylistOrigin, breaker: Breaker) => ({
+    origin,
+    watch: new OriginWatch(origin.name, { clock, breaker, log }),
+  });
   const storeBreaker = new Breaker({ clock });
   const read = makePlaylistReader(reader, clock, originTimeoutMs, storeBreaker);
   const all = [watch(makeStoredOrigin(read, clock), storeBreaker)];
@@ -45,7 +67,10 @@ export function makeOrigins({ clock, reader, onDemand, objectStore, notOlder, lo
   }
   if (objectStore) {
     // A copy that is damaged says nothing of the others.
-    const breaker = new Breaker({ clock, tells: (error) => (hasCode(error, 'origin_bad_answer') ? 'up' : 'down') });
+    const breaker = new Breaker({
+      clock,
+      tells: (error) => (hasCode(error, 'origin_bad_answer') ? 'up' : 'down'),
+    });
     all.push(watch(notOlder(guarded(objectStore, clock, originTimeoutMs, breaker)), breaker));
   }
   return { ask: makeChain(all, clock), health: () => all.map((link) => link.watch.health()) };

@@ -5,7 +5,12 @@ import type { Breaker } from './breaker.ts';
 import type { ReadPlaylist } from './origin.ts';
 
 /** Reads playlists from the store: in time, and sparing it while it is down. */
-export function makePlaylistReader(reader: Pick<Reader, 'get'>, clock: Clock, timeoutMs: number, breaker: Breaker): ReadPlaylist {
+export function makePlaylistReader(
+  reader: Pick<Reader, 'get'>,
+  clock: Clock,
+  timeoutMs: number,
+  breaker: Breaker,
+): ReadPlaylist {
   return (screenId) =>
     breaker.run(() => {
       const row = reader.get('playlists', screenId);

@@ -10,7 +10,9 @@ export function makeStoredOrigin(read: ReadPlaylist, clock: Clock): PlaylistOrig
   function judge(row: Playlist | undefined): OriginAnswer {
     const playlist = soundPlaylist(row);
     if (!playlist) return { kind: 'none' };
-    return playlistStatusAt(playlist, clock.now()) === 'active' ? { kind: 'playlist', playlist } : { kind: 'decided-none' };
+    return playlistStatusAt(playlist, clock.now()) === 'active'
+      ? { kind: 'playlist', playlist }
+      : { kind: 'decided-none' };
   }
 
   return { name: 'store', fetch: (screen) => andThen(read(screen.id), judge) };

@@ -36,6 +36,8 @@ export function checkOptions(options: ServeOptions) {
     port: whole('The port', options.port ?? 4100, 0, 65_535),
     codeTtlMinutes: whole('The lifetime of codes in minutes', options.codeTtlMinutes ?? 15, 1, 60),
     retentionDays: whole('The retention in days', options.retentionDays ?? 90, 1, 36_500),
-    authGraceMs: whole('The grace of device keys in seconds', options.authGraceSeconds ?? 0, 0, 86_400) * secondMs,
+    authGraceMs:
+      whole('The grace of device keys in seconds', options.authGraceSeconds ?? 0, 0, 86_400) *
+      secondMs,
   };
 }

@@ -16,15 +16,24 @@ export interface RequestInfo {
 function peerOf(request: Request, { remoteAddress }: RequestInfo): Peer {
   const address = remoteAddress === undefined ? undefined : parseAddress(remoteAddress);
   if (remoteAddress !== undefined && address === undefined)
-    throw new SignageError('invalid_option', `The remoteAddress of a request must be an IP address, not ${JSON.stringify(remoteAddress)}.`);
+    throw new SignageError(
+      'invalid_option',
+      `The remoteAddress of a request must be an IP address, not ${JSON.stringify(remoteAddress)}.`,
+    );
   const forwarded = request.headers.get('x-forwarded-for');
-  return { socket: { remoteAddress: address }, headers: forwarded === null ? {} : { 'x-forwarded-for': forwarded } };
+  return {
+    socket: { remoteAddress: address },
+    headers: forwarded === null ? {} : { 'x-forwarded-for': forwarded },
+  };
 }
 
 type Answer = (request: Request, bindings?: Bindings) => Response | Promise<Response>;
 
 /** Remembers which answers are in progress, also those whose client has gone. */
-export function trackAnswers(answer: Answer): { answer: (...call: Parameters<Answer>) => Promise<Response>; idle(): Promise<void> } {
+export function trackAnswers(answer: Answer): {
+  answer: (...call: Parameters<Answer>) => Promise<Response>;
+  idle(): Promise<void>;
+} {
   const inProgress = new Set<Promise<Response>>();
   return {
     async answer(...call) {

@@ -20,20 +20,45 @@ import type { ServeOptions } from './serve-options.ts';
 import type { Stops } from './stops.ts';
 
 /** The on-demand source, if the options name one. */
-export async function onDemandOf(options: ServeOptions, clock: Clock): Promise<OpenSource | undefined> {
+export async function onDemandOf(
+  options: ServeOptions,
+  clock: Clock,
+): Promise<OpenSource | undefined> {
   const { onDemand: playlists, onDemandUrl: url, onDemandToken: token } = options;
-  const ttlMs = whole('The lifetime of on-demand answers in seconds', options.onDemandTtlSeconds ?? 10, 0, 3600) * secondMs;
-  const timeoutMs = whole('The on-demand time-out in milliseconds', options.onDemandTimeoutMs ?? 2000, 100, 10_000);
-  const concurrency = whole('The number of on-demand calls at a time', options.onDemandConcurrency ?? 20, 1, 1000);
+  const ttlMs =
+    whole(
+      'The lifetime of on-demand answers in seconds',
+      options.onDemandTtlSeconds ?? 10,
+      0,
+      3600,
+    ) * secondMs;
+  const timeoutMs = whole(
+    'The on-demand time-out in milliseconds',
+    options.onDemandTimeoutMs ?? 2000,
+    100,
+    10_000,
+  );
+  const concurrency = whole(
+    'The number of on-demand calls at a time',
+    options.onDemandConcurrency ?? 20,
+    1,
+    1000,
+  );
   return openOnDemand({ playlists, url, token, ttlMs, timeoutMs, concurrency }, clock);
 }
 
 /** Where copies of playlists are kept, if anywhere. */
-export async function objectStoreOf({ objectStore, aws = {} }: ServeOptions, location: string, clock: Clock) {
+export async function objectStoreOf(
+  { objectStore, aws = {} }: ServeOptions,
+  location: string,
+  clock: Clock,
+) {
   if (objectStore === 'none') return undefined;
   if (objectStore !== undefined) return openObjectStore(objectStore, aws, clock);
   const isFolder = !/^[a-z][a-z0-9+]+:/i.test(location);
-  return isFolder ? openObjectStore(pathToFileURL(resolve(location, 'mirror')).href, aws, clock) : undefined;
+  return isFolder
+    ? openObjectStore(pathToFileURL(resolve(location, 'mirror')).href, aws, clock)
+    : undefined;
 }
 
 interface PlaylistPlaces {
@@ -57,7 +82,10 @@ export async function openPlaylists(
 ) {
   const copies = objectStore && makePlaylistCopies(objectStore, clock);
   const configCopies = objectStore && makeConfigCopies(objectStore, clock);
-  const mirror = copies && configCopies && startMirror({ store: opened, copies, configCopies, clock, random, log });
+  const mirror =
+    copies &&
+    configCopies &&
+    startMirror({ store: opened, copies, configCopies, clock, random, log });
   const store = mirror?.store ?? opened;
   if (objectStore) stops.push(objectStore.close);
   if (mirror) stops.push(mirror.stop);
@@ -69,7 +97,10 @@ export async function openPlaylists(
   const origins = makeOrigins({
     ...{ clock, log, reader: store.read, notOlder: served.notOlder },
     objectStore: copies && makeObjectStoreOrigin(copies, clock),
-    onDemand: onDemand && { ...onDemand, versions: (source, read) => makeOnDemandVersions(kit, { source, read, served }) },
+    onDemand: onDemand && {
+      ...onDemand,
+      versions: (source, read) => makeOnDemandVersions(kit, { source, read, served }),
+    },
   });
   metrics.watchOrigins(origins.health);
   return { store, served, origins, copies, configCopies, lag: mirror?.lag };

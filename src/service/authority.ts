@@ -9,23 +9,39 @@ import { isWithin } from './scope.ts';
 
 /** Throws `credential_invalid` for a token that does not exist, `credential_expired`. */
 export function checkToken(token: Token | undefined, nowMs: number): asserts token is Token {
-  if (!token) throw new SignageError('credential_invalid', 'This is no management token of this service: check it, or ask for a new one.');
+  if (!token)
+    throw new SignageError(
+      'credential_invalid',
+      'This is no management token of this service: check it, or ask for a new one.',
+    );
   const { name, expiresAt } = token;
   if (expiresAt == null || expiresAt > nowMs) return;
   const detail = `The token ${JSON.stringify(name)} has expired: it was good until ${iso(expiresAt)}. Ask an admin for a new one.`;
   throw new SignageError('credential_expired', detail);
 }
 
-async function checkManager(reader: Reader, { actor, role, venueIds }: Caller, nowMs: number): Promise<void> {
+async function checkManager(
+  reader: Reader,
+  { actor, role, venueIds }: Caller,
+  nowMs: number,
+): Promise<void> {
   if (actor.kind === 'system') return;
   const token = await reader.get('tokens', actor.id);
   checkToken(token, nowMs);
-  if (mayAct(token.role, role) && isWithin({ venueIds: token.venueIds ?? null }, venueIds ?? [])) return;
-  throw new SignageError('insufficient_role', `The token ${JSON.stringify(token.name)} may do less than when this request arrived.`);
+  if (mayAct(token.role, role) && isWithin({ venueIds: token.venueIds ?? null }, venueIds ?? []))
+    return;
+  throw new SignageError(
+    'insufficient_role',
+    `The token ${JSON.stringify(token.name)} may do less than when this request arrived.`,
+  );
 }
 
 /** Checks again that the credential of a caller holds, and goes as far as on arrival. Throws what an arriving request would get. */
-export async function checkAuthority(reader: Reader, caller: Caller | DeviceCaller, nowMs: number): Promise<void> {
+export async function checkAuthority(
+  reader: Reader,
+  caller: Caller | DeviceCaller,
+  nowMs: number,
+): Promise<void> {
   if ('key' in caller) checkBearer(await reader.keyBearer(caller.key.hash));
   else await checkManager(reader, caller, nowMs);
 }

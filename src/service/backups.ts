@@ -7,7 +7,11 @@ export function makeBackups(kit: Kit) {
     const backup = await kit.store.backup();
     try {
       await kit.write(caller, async (tx) => {
-        await recordChange(kit, tx, caller, { action: 'backup.create', subject: { kind: 'backup', id: null }, tenantId: null });
+        await recordChange(kit, tx, caller, {
+          action: 'backup.create',
+          subject: { kind: 'backup', id: null },
+          tenantId: null,
+        });
       });
     } catch (error) {
       await backup.cancel();

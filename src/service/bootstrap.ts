@@ -12,7 +12,10 @@ const mostTries = 3;
 /** Throws `invalid_option` for a token that does not have the form of one. */
 export function checkAdminToken(adminToken: string | undefined): void {
   if (adminToken === undefined || adminTokenForm.test(adminToken)) return;
-  throw new SignageError('invalid_option', 'The admin token must be mak_ and at least 24 characters of A-Z, a-z and 0-9.');
+  throw new SignageError(
+    'invalid_option',
+    'The admin token must be mak_ and at least 24 characters of A-Z, a-z and 0-9.',
+  );
 }
 
 /** The platform token of a start. */
@@ -28,7 +31,11 @@ export interface Bootstrapped {
  * That token is returned, and nobody can read it later. Where `makesToken` is false, a first start must be given one. A given token is the
  * bootstrap token at every start: a changed value replaces the former. All of it is durable when the promise resolves.
  */
-export async function bootstrap(kit: SystemKit, adminToken: string | undefined, makesToken = true): Promise<Bootstrapped> {
+export async function bootstrap(
+  kit: SystemKit,
+  adminToken: string | undefined,
+  makesToken = true,
+): Promise<Bootstrapped> {
   for (let tries = 1; ; tries++) {
     try {
       return await begin(kit, adminToken, makesToken);
@@ -39,7 +46,11 @@ export async function bootstrap(kit: SystemKit, adminToken: string | undefined, 
   }
 }
 
-async function begin(kit: SystemKit, adminToken: string | undefined, makesToken: boolean): Promise<Bootstrapped> {
+async function begin(
+  kit: SystemKit,
+  adminToken: string | undefined,
+  makesToken: boolean,
+): Promise<Bootstrapped> {
   const { items } = await kit.store.list('tenants', { limit: 1 });
   const empty = items.length === 0;
   if (empty && adminToken === undefined && !makesToken) {
@@ -61,7 +72,12 @@ async function begin(kit: SystemKit, adminToken: string | undefined, makesToken:
 async function makeDefaultTenant(kit: SystemKit, tx: Tx): Promise<void> {
   const row = { id: kit.newId(), name: 'default', createdAt: tx.now, updatedAt: tx.now };
   await tx.put('tenants', row);
-  const change = { action: 'tenant.create', subject: { kind: 'tenant', id: row.id }, tenantId: row.id, details: { name: row.name } };
+  const change = {
+    action: 'tenant.create',
+    subject: { kind: 'tenant', id: row.id },
+    tenantId: row.id,
+    details: { name: row.name },
+  };
   await recordChange(kit, tx, by, change);
 }
 
@@ -75,12 +91,32 @@ function freeName(wanted: string, others: Token[]): string {
 
 const platformTokens = (tx: Tx) => tx.select('tokens', 'role', ['platform']);
 
-async function recordToken(kit: SystemKit, tx: Tx, verb: string, { id, name, role }: Token): Promise<void> {
-  await recordChange(kit, tx, by, { action: `token.${verb}`, subject: { kind: 'token', id }, tenantId: null, details: { name, role } });
+async function recordToken(
+  kit: SystemKit,
+  tx: Tx,
+  verb: string,
+  { id, name, role }: Token,
+): Promise<void> {
+  await recordChange(kit, tx, by, {
+    action: `token.${verb}`,
+    subject: { kind: 'token', id },
+    tenantId: null,
+    details: { name, role },
+  });
 }
 
-async function putToken(kit: SystemKit, tx: Tx, row: Omit<Token, 'id' | 'tenantId' | 'role' | 'createdAt'>): Promise<string> {
-  const token: Token = { ...row, id: kit.newId(), tenantId: null, role: 'platform', createdAt: tx.now };
+async function putToken(
+  kit: SystemKit,
+  tx: Tx,
+  row: Omit<Token, 'id' | 'tenantId' | 'role' | 'createdAt'>,
+): Promise<string> {
+  const token: Token = {
+    ...row,
+    id: kit.newId(),
+    tenantId: null,
+    role: 'platform',
+    createdAt: tx.now,
+  };
   await tx.put('tokens', token);
   await recordToken(kit, tx, 'create', token);
   return token.id;
@@ -89,7 +125,9 @@ async function putToken(kit: SystemKit, tx: Tx, row: Omit<Token, 'id' | 'tenantI
 /** Returns the id of the new token; nothing where there is a platform token already. */
 async function putFirstToken(kit: SystemKit, tx: Tx, token: string): Promise<string | undefined> {
   const there = await platformTokens(tx);
-  return there.length > 0 ? undefined : putToken(kit, tx, { name: 'first start', hash: hashKey(token), bootstrap: false });
+  return there.length > 0
+    ? undefined
+    : putToken(kit, tx, { name: 'first start', hash: hashKey(token), bootstrap: false });
 }
 
 async function takeBack(kit: SystemKit, id: string): Promise<void> {
@@ -105,7 +143,10 @@ async function putGivenToken(kit: SystemKit, tx: Tx, token: string): Promise<voi
   const hash = hashKey(token);
   const same = await tx.find('tokens', 'hash', hash);
   if (same && same.role !== 'platform') {
-    throw new SignageError('invalid_option', 'The admin token is a token of a tenant: choose another.');
+    throw new SignageError(
+      'invalid_option',
+      'The admin token is a token of a tenant: choose another.',
+    );
   }
   const others = (await platformTokens(tx)).filter((row) => row.hash !== hash);
   for (const row of others.filter(({ bootstrap }) => bootstrap)) {

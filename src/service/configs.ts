@@ -1,6 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Awaitable } from '../domain/awaitable.ts';
-import { type ConfigBody, configIds, type DeviceConfig, effectiveConfig } from '../domain/config.ts';
+import {
+  type ConfigBody,
+  configIds,
+  type DeviceConfig,
+  effectiveConfig,
+} from '../domain/config.ts';
 import { SignageError } from '../domain/error.ts';
 import type { ConfigLevel, Screen, StoredConfig, Tenant, Venue } from '../domain/records.ts';
 import type { Reader } from '../store/store.ts';
@@ -27,9 +32,14 @@ export function configInForce(reader: Reader, owner: ConfigOwner): Awaitable<For
 }
 
 /** Lays the levels over each other, wherever they are read from (docs/protocol.md §2.4). */
-export function layConfigs(owner: ConfigOwner, read: (id: string) => Awaitable<StoredConfig | undefined>): Awaitable<ForceConfig> {
+export function layConfigs(
+  owner: ConfigOwner,
+  read: (id: string) => Awaitable<StoredConfig | undefined>,
+): Awaitable<ForceConfig> {
   const rows = configIds(owner).map(read);
-  return rows.some((row) => row instanceof Promise) ? Promise.all(rows).then(laid) : laid(rows as Levels);
+  return rows.some((row) => row instanceof Promise)
+    ? Promise.all(rows).then(laid)
+    : laid(rows as Levels);
 }
 
 type Levels = readonly (StoredConfig | undefined)[];
@@ -43,7 +53,10 @@ function laid(levels: Levels): ForceConfig {
   if (!top) return byDefault;
   const before = known.get(top);
   if (before?.levels.every((row, level) => row === levels[level])) return before.inForce;
-  const inForce: ForceConfig = { config: effectiveConfig(levels.map((row) => row?.config)), source: top.level };
+  const inForce: ForceConfig = {
+    config: effectiveConfig(levels.map((row) => row?.config)),
+    source: top.level,
+  };
   known.set(top, { levels, inForce });
   return inForce;
 }
@@ -63,17 +76,32 @@ export function makeConfigs(kit: Kit) {
     const owner = await lookUp(store.read, caller, level, id);
     const row = await store.read.get('configs', `${level}/${owner.id}`);
     if (!row)
-      throw new SignageError('config_not_found', `No config is stored for this ${level}: what is above it, or the default, is in force.`);
+      throw new SignageError(
+        'config_not_found',
+        `No config is stored for this ${level}: what is above it, or the default, is in force.`,
+      );
     return row.config;
   }
 
   /** The same config again changes nothing. */
-  async function put(caller: Caller, level: ConfigLevel, id: string, config: ConfigBody): Promise<ConfigBody> {
+  async function put(
+    caller: Caller,
+    level: ConfigLevel,
+    id: string,
+    config: ConfigBody,
+  ): Promise<ConfigBody> {
     return kit.write(caller, async (tx) => {
       const owner = await lookUp(tx, caller, level, id);
       const key = `${level}/${owner.id}`;
       if (isDeepStrictEqual((await tx.get('configs', key))?.config, config)) return config;
-      await tx.put('configs', { id: key, tenantId: tenantOf(owner), level, ownerId: owner.id, config, updatedAt: tx.now });
+      await tx.put('configs', {
+        id: key,
+        tenantId: tenantOf(owner),
+        level,
+        ownerId: owner.id,
+        config,
+        updatedAt: tx.now,
+      });
       await recordChange(kit, tx, caller, change('set', level, owner));
       return config;
     });

@@ -72,9 +72,25 @@ export interface Change {
 export type Signed = { actor: Actor } & Origin;
 
 /** Adds a change to the audit trail, in the transaction that makes it. */
-export function recordChange(kit: Pick<Kit, 'newId'>, tx: Tx, by: Signed, change: Change): Promise<void> {
+export function recordChange(
+  kit: Pick<Kit, 'newId'>,
+  tx: Tx,
+  by: Signed,
+  change: Change,
+): Promise<void> {
   const { action, subject, tenantId, venueIds = [], details = {} } = change;
   const { actor, address, requestId } = by;
   const about = venueIds.length === 0 ? {} : { venueIds };
-  return tx.audit({ id: kit.newId(), at: tx.now, tenantId, actor, action, subject, address, requestId, details, ...about });
+  return tx.audit({
+    id: kit.newId(),
+    at: tx.now,
+    tenantId,
+    actor,
+    action,
+    subject,
+    address,
+    requestId,
+    details,
+    ...about,
+  });
 }

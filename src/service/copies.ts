@@ -28,7 +28,9 @@ function stateOf(held: HeldCopy | undefined, row: Playlist | undefined): CopySta
   if (version === null) return 'damaged';
   if (!row || version > row.version) return 'newer';
   // What is called the same must be the same, but for its end.
-  return version === row.version && held.copy.kind === 'playlist' && row.state === 'active' ? 'damaged' : 'stale';
+  return version === row.version && held.copy.kind === 'playlist' && row.state === 'active'
+    ? 'damaged'
+    : 'stale';
 }
 
 /** The copies of playlists in the object store, as managers see to them (docs/protocol.md §5.4). */
@@ -37,7 +39,10 @@ export function makeCopies(kit: Kit, copies: PlaylistCopies | undefined) {
 
   function required(): PlaylistCopies {
     if (copies) return copies;
-    throw new SignageError('not_supported', 'This service keeps no copies of playlists: start it with --object-store.');
+    throw new SignageError(
+      'not_supported',
+      'This service keeps no copies of playlists: start it with --object-store.',
+    );
   }
 
   /** The answer of the object store, or `unavailable`. */
@@ -50,12 +55,19 @@ export function makeCopies(kit: Kit, copies: PlaylistCopies | undefined) {
 
   /** `undefined` for a screen that has neither playlist nor copy. */
   async function standing(screen: Screen): Promise<MirrorCopyView | undefined> {
-    const [row, pending] = await Promise.all([store.read.get('playlists', screen.id), store.read.get('mirrorPending', screen.id)]);
+    const [row, pending] = await Promise.all([
+      store.read.get('playlists', screen.id),
+      store.read.get('mirrorPending', screen.id),
+    ]);
     const held = await asked(required().read(screen));
     if (!row && !held) return undefined;
     return {
       ...{ screenId: screen.id, venueId: screen.venueId, screenName: screen.name },
-      ...{ version: row?.version ?? null, copiedVersion: copiedVersion(held), state: stateOf(held, row) },
+      ...{
+        version: row?.version ?? null,
+        copiedVersion: copiedVersion(held),
+        state: stateOf(held, row),
+      },
       queuedAt: isoOrNull(pending?.queuedAt),
     };
   }
@@ -64,15 +76,27 @@ export function makeCopies(kit: Kit, copies: PlaylistCopies | undefined) {
   async function list(caller: TenantCaller, query: MirrorQuery): Promise<Page<MirrorCopyView>> {
     required();
     const where = { tenantId: caller.tenantId, ...inVenues(caller, query.venueId) };
-    const { items, next } = await store.list('screens', { where, ...afterId(query.cursor), limit: query.limit });
+    const { items, next } = await store.list('screens', {
+      where,
+      ...afterId(query.cursor),
+      limit: query.limit,
+    });
     const turns = pLimit(width);
-    const all = await Promise.all(items.map((screen) => turns(() => standing(screen)))).finally(() => turns.clearQueue());
-    const shown = all.flatMap((one) => (one && (query.state === undefined || one.state === query.state) ? [one] : []));
+    const all = await Promise.all(items.map((screen) => turns(() => standing(screen)))).finally(
+      () => turns.clearQueue(),
+    );
+    const shown = all.flatMap((one) =>
+      one && (query.state === undefined || one.state === query.state) ? [one] : [],
+    );
     return { items: shown, nextCursor: next };
   }
 
   /** Queues those of these screens that have a playlist, or, with `alsoWithout`, those that have none. */
-  async function queue(caller: TenantCaller, ids: readonly string[], hasPlaylist: boolean): Promise<number> {
+  async function queue(
+    caller: TenantCaller,
+    ids: readonly string[],
+    hasPlaylist: boolean,
+  ): Promise<number> {
     return kit.write(caller, async (tx) => {
       let queued = 0;
       for (const id of ids) {
@@ -88,7 +112,11 @@ export function makeCopies(kit: Kit, copies: PlaylistCopies | undefined) {
     const where = { tenantId: caller.tenantId, ...inVenues(caller) };
     let queued = 0;
     for (let after: string | null | undefined; after !== null; ) {
-      const { items, next } = await store.list('screens', { where, limit: pageSize, ...(after !== undefined && { after }) });
+      const { items, next } = await store.list('screens', {
+        where,
+        limit: pageSize,
+        ...(after !== undefined && { after }),
+      });
       const ids = items.map(({ id }) => id);
       queued += await queue(caller, ids, true);
       after = next;
@@ -115,7 +143,13 @@ export function makeCopies(kit: Kit, copies: PlaylistCopies | undefined) {
     const { tenantId, venueIds } = caller;
     await kit.write(caller, async (tx) => {
       const subject = { kind: 'tenant', id: tenantId };
-      await recordChange(kit, tx, caller, { action: 'mirror.repair', subject, tenantId, venueIds: venueIds ?? [], details: { queued } });
+      await recordChange(kit, tx, caller, {
+        action: 'mirror.repair',
+        subject,
+        tenantId,
+        venueIds: venueIds ?? [],
+        details: { queued },
+      });
     });
     return { queued };
   }

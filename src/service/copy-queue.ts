@@ -66,7 +66,8 @@ export class CopyQueue {
   get oldestMs(): number | undefined {
     let oldest: number | undefined;
     for (const map of [this.#fresh, this.#failed, this.#underWay]) {
-      for (const { queuedAt } of map.values()) if (oldest === undefined || queuedAt < oldest) oldest = queuedAt;
+      for (const { queuedAt } of map.values())
+        if (oldest === undefined || queuedAt < oldest) oldest = queuedAt;
     }
     return oldest;
   }

@@ -90,7 +90,11 @@ export class CopyWorker {
   #failed(pending: MirrorPending, error: unknown): void {
     const { clock, log } = this.#options;
     this.#failures++;
-    if (!this.queue.isTroubled) log.warn({ err: error }, 'A playlist could not be mirrored to the object store: it is tried again.');
+    if (!this.queue.isTroubled)
+      log.warn(
+        { err: error },
+        'A playlist could not be mirrored to the object store: it is tried again.',
+      );
     if (this.queue.failed(pending)) this.#inRow++;
     if (this.#stopped) return;
     this.#cancelRetry ??= clock.after(this.#delayMs(), () => {

@@ -25,7 +25,9 @@ interface DemoVenue {
 }
 
 async function fixture(path: string, mediaUrl: string): Promise<unknown> {
-  return JSON.parse((await readFile(new URL(path, fixtures), 'utf8')).replaceAll('{media}', mediaUrl));
+  return JSON.parse(
+    (await readFile(new URL(path, fixtures), 'utf8')).replaceAll('{media}', mediaUrl),
+  );
 }
 
 async function makeScreen(
@@ -35,8 +37,15 @@ async function makeScreen(
   demo: DemoScreen,
   mediaUrl: string,
 ): Promise<void> {
-  const { id } = await screens.create(caller, screenCreation.parse({ venueId, name: demo.name, labels: demo.labels }));
-  await playlists.publish(caller, id, publication.parse(await fixture(`playlists/${demo.playlist}.json`, mediaUrl)));
+  const { id } = await screens.create(
+    caller,
+    screenCreation.parse({ venueId, name: demo.name, labels: demo.labels }),
+  );
+  await playlists.publish(
+    caller,
+    id,
+    publication.parse(await fixture(`playlists/${demo.playlist}.json`, mediaUrl)),
+  );
 }
 
 async function makeVenue(
@@ -46,7 +55,8 @@ async function makeVenue(
   mediaUrl: string,
 ): Promise<void> {
   const { id } = await services.venues.create(caller, venueCreation.parse(venue));
-  if (config !== undefined) await services.configs.put(caller, 'venue', id, configBody.parse(config));
+  if (config !== undefined)
+    await services.configs.put(caller, 'venue', id, configBody.parse(config));
   for (const screen of screens) await makeScreen(services, caller, id, screen, mediaUrl);
 }
 
@@ -56,7 +66,14 @@ export async function fillWithDemo(services: Services, url: string): Promise<voi
   const tenant = items[0];
   if (!tenant || (await services.kit.store.read.count('venues', 'tenantId', tenant.id)) > 0) return;
   const nowhere = { address: null, requestId: null };
-  const caller: TenantCaller = { actor: system, role: 'platform', tenantId: tenant.id, venueIds: null, expiresAt: null, ...nowhere };
+  const caller: TenantCaller = {
+    actor: system,
+    role: 'platform',
+    tenantId: tenant.id,
+    venueIds: null,
+    expiresAt: null,
+    ...nowhere,
+  };
   const { venues } = (await fixture('demo.json', url)) as { venues: DemoVenue[] };
   for (const venue of venues) await makeVenue(services, caller, venue, `${url}/media`);
 }

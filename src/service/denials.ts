@@ -5,7 +5,10 @@ import { type Caller, recordChange, type SystemKit } from './context.ts';
 const mostPairs = 1000;
 
 /** A known token that was refused, and where. */
-export type Denied = Pick<Caller, 'actor' | 'role' | 'tenantId' | 'venueIds' | 'address' | 'requestId'>;
+export type Denied = Pick<
+  Caller,
+  'actor' | 'role' | 'tenantId' | 'venueIds' | 'address' | 'requestId'
+>;
 
 interface Pair {
   by: Denied;
@@ -51,7 +54,8 @@ export function makeDenials(kit: SystemKit) {
     for (const { pair, count } of entries) pair.count -= count;
     if (entries.length === 0) return;
     const written = kit.store.write(async (tx) => {
-      for (const { pair, count } of entries) await recordChange(kit, tx, { ...pair.by }, changeOf(pair, count));
+      for (const { pair, count } of entries)
+        await recordChange(kit, tx, { ...pair.by }, changeOf(pair, count));
     });
     writing = Promise.all([writing, written]).then(
       () => undefined,
@@ -86,5 +90,11 @@ export type Denials = ReturnType<typeof makeDenials>;
 function changeOf({ by, operation }: Pair, count: number) {
   const { actor, role, tenantId, venueIds } = by;
   const details = { operation, role, count };
-  return { action: 'access.denied', subject: { kind: 'token', id: actor.id }, tenantId, ...(venueIds && { venueIds }), details };
+  return {
+    action: 'access.denied',
+    subject: { kind: 'token', id: actor.id },
+    tenantId,
+    ...(venueIds && { venueIds }),
+    details,
+  };
 }

@@ -8,7 +8,8 @@ import { byDevice, checkBearer, refused, useKey } from './device-keys.ts';
 import type { KeyGrace } from './key-grace.ts';
 import type { Trust } from './trust.ts';
 
-const isOneOf = (id: string, screen: Screen, device: Device) => id === screen.id || id === device.id;
+const isOneOf = (id: string, screen: Screen, device: Device) =>
+  id === screen.id || id === device.id;
 
 /**
  * Authenticates TVs. When several reasons to refuse hold, the first of the table in docs/protocol.md §2.1 answers. With `grace`, those who only read need
@@ -17,14 +18,28 @@ const isOneOf = (id: string, screen: Screen, device: Device) => id === screen.id
 export function makeDeviceAuth(kit: SystemKit, trust: Trust, known: KnownHashes, grace?: KeyGrace) {
   const { store, clock } = kit;
 
-  function admit(found: KeyBearer | undefined, id: string, origin: Origin): Awaitable<DeviceCaller> {
+  function admit(
+    found: KeyBearer | undefined,
+    id: string,
+    origin: Origin,
+  ): Awaitable<DeviceCaller> {
     // A device that was deleted has no marks.
-    if (found?.key.state === 'revoked' && found.device) store.touch('device', found.device.id, { lastRefusedAt: clock.now() });
+    if (found?.key.state === 'revoked' && found.device)
+      store.touch('device', found.device.id, { lastRefusedAt: clock.now() });
     checkBearer(found);
     const { key, device, screen } = found;
-    if (!isOneOf(id, screen, device) && !isOneOf(id.toLowerCase(), screen, device)) throw refused('mismatch');
-    const caller: DeviceCaller = { address: origin.address, requestId: origin.requestId, key, device, screen };
-    return key.firstUsedAt === null ? noteFirstUse(caller).then(() => welcome(caller)) : welcome(caller);
+    if (!isOneOf(id, screen, device) && !isOneOf(id.toLowerCase(), screen, device))
+      throw refused('mismatch');
+    const caller: DeviceCaller = {
+      address: origin.address,
+      requestId: origin.requestId,
+      key,
+      device,
+      screen,
+    };
+    return key.firstUsedAt === null
+      ? noteFirstUse(caller).then(() => welcome(caller))
+      : welcome(caller);
   }
 
   function welcome(caller: DeviceCaller): DeviceCaller {
@@ -42,7 +57,9 @@ export function makeDeviceAuth(kit: SystemKit, trust: Trust, known: KnownHashes,
    */
   async function noteFirstUse({ key, device, address, requestId }: DeviceCaller): Promise<void> {
     try {
-      await store.write((tx) => useKey(kit, tx, key, { address, requestId, actor: byDevice(device) }, device));
+      await store.write((tx) =>
+        useKey(kit, tx, key, { address, requestId, actor: byDevice(device) }, device),
+      );
     } catch (error) {
       if (hasCode(error, 'device_key_revoked')) throw error;
     }

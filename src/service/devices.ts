@@ -40,11 +40,22 @@ export function makeDevices(kit: Kit) {
     };
   }
 
-  async function list(caller: TenantCaller, { screenId, venueId, state, online, cursor, limit }: DeviceQuery): Promise<Page<DeviceView>> {
+  async function list(
+    caller: TenantCaller,
+    { screenId, venueId, state, online, cursor, limit }: DeviceQuery,
+  ): Promise<Page<DeviceView>> {
     const asked = Object.entries({ screenId, state }).filter(([, value]) => value !== undefined);
-    const where = { tenantId: caller.tenantId, ...inVenues(caller, venueId), ...Object.fromEntries(asked) };
-    const seen = online === undefined ? {} : { online: { is: online === 'true', now: clock.now() } };
-    return toPage(await store.list('devices', { where, ...seen, ...afterId(cursor), limit }), (row) => view(store.read, row));
+    const where = {
+      tenantId: caller.tenantId,
+      ...inVenues(caller, venueId),
+      ...Object.fromEntries(asked),
+    };
+    const seen =
+      online === undefined ? {} : { online: { is: online === 'true', now: clock.now() } };
+    return toPage(
+      await store.list('devices', { where, ...seen, ...afterId(cursor), limit }),
+      (row) => view(store.read, row),
+    );
   }
 
   async function get(caller: Caller, id: string): Promise<DeviceView> {
@@ -53,17 +64,31 @@ export function makeDevices(kit: Kit) {
 
   /** The one atomic change: device suspended, its keys revoked, the screen free. */
   async function suspend(tx: Tx, row: Device, reason: string | null): Promise<Device> {
-    const device: Device = { ...row, state: 'suspended', suspendedAt: tx.now, suspendReason: reason };
+    const device: Device = {
+      ...row,
+      state: 'suspended',
+      suspendedAt: tx.now,
+      suspendReason: reason,
+    };
     await tx.put('devices', device);
     await endKeys(tx, await tx.select('deviceKeys', 'deviceId', [row.id]));
     // A bound device is the one of its screen, and a screen does not go without its devices.
     const screen = (await tx.get('screens', row.screenId)) as Screen;
-    await tx.put('screens', { ...screen, state: 'provisioning', deviceId: null, updatedAt: tx.now });
+    await tx.put('screens', {
+      ...screen,
+      state: 'provisioning',
+      deviceId: null,
+      updatedAt: tx.now,
+    });
     return device;
   }
 
   /** On a suspended device nothing changes. */
-  async function revoke(caller: Caller, id: string, reason: string | null): Promise<{ device: DeviceView; screen: ScreenView }> {
+  async function revoke(
+    caller: Caller,
+    id: string,
+    reason: string | null,
+  ): Promise<{ device: DeviceView; screen: ScreenView }> {
     const { device, screen } = await kit.write(caller, async (tx) => {
       const before = await lookUp(tx, caller, 'device', id);
       const device = before.state === 'suspended' ? before : await suspend(tx, before, reason);
@@ -71,7 +96,13 @@ export function makeDevices(kit: Kit) {
         const details = { screenId: device.screenId, reason };
         const subject = { kind: 'device', id: device.id };
         const { tenantId, venueId } = device;
-        await recordChange(kit, tx, caller, { action: 'device.revoke', subject, tenantId, venueIds: [venueId], details });
+        await recordChange(kit, tx, caller, {
+          action: 'device.revoke',
+          subject,
+          tenantId,
+          venueIds: [venueId],
+          details,
+        });
       }
       const screen = (await tx.get('screens', device.screenId)) as Screen;
       return { device, screen: await viewScreen(tx, screen, tx.now) };

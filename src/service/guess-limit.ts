@@ -37,22 +37,35 @@ interface GuessLimitOptions {
   onLockOut?: ((lockOut: LockOut) => void) | undefined;
 }
 
-export function makeGuessLimit(kit: SystemKit, trust: Trust, { codeTtlMs, onLockOut = () => {} }: GuessLimitOptions): GuessLimit {
+export function makeGuessLimit(
+  kit: SystemKit,
+  trust: Trust,
+  { codeTtlMs, onLockOut = () => {} }: GuessLimitOptions,
+): GuessLimit {
   const { store } = kit;
 
   /** Most registrations need no trust. The counters of tenants are read only for those that do. */
   async function verdictOn(source: string, owner: string | undefined): Promise<Verdict> {
     const groups = groupsOf(source);
     let vouching: readonly string[] = [];
-    const judge = (known: AttemptsOfEach, nowMs: number) => judged(known, nowMs, { owner, groups, vouching, codeTtlMs });
+    const judge = (known: AttemptsOfEach, nowMs: number) =>
+      judged(known, nowMs, { owner, groups, vouching, codeTtlMs });
     const verdict = await store.attempts(countersOf({ groups, vouching }), (known, nowMs) => {
-      vouching = hasRoom(known, nowMs, { groups, codeTtlMs }) ? [] : trust.of(source, known[0], nowMs);
+      vouching = hasRoom(known, nowMs, { groups, codeTtlMs })
+        ? []
+        : trust.of(source, known[0], nowMs);
       return vouching.length === 0 ? judge(known, nowMs) : { attempts: known, result: undefined };
     });
-    return vouching.length === 0 ? verdict : store.attempts(countersOf({ groups, vouching }), judge);
+    return vouching.length === 0
+      ? verdict
+      : store.attempts(countersOf({ groups, vouching }), judge);
   }
 
-  async function note({ scope, source }: LockOut, unknownCodes: number, from: Origin): Promise<void> {
+  async function note(
+    { scope, source }: LockOut,
+    unknownCodes: number,
+    from: Origin,
+  ): Promise<void> {
     onLockOut({ scope, source });
     const withinMs = scope === 'source' ? sourceWindowMs(codeTtlMs) : codeTtlMs;
     const change = {

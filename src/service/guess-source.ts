@@ -57,9 +57,14 @@ function prefixOf(source: string, bits: number): string {
 export function groupsOf(source: string): readonly SourceGroup[] {
   if (source === unknownSource) return [{ key: source, most: mostUnknown, parts: 1 }];
   if (!source.includes(':')) return [{ key: source, most: mostOfCustomer, parts: partsOfAll }];
-  const wider = ipv6Prefixes.map(({ bits, most }) => ({ key: prefixOf(source, bits), most, parts: partsOfAll }));
+  const wider = ipv6Prefixes.map(({ bits, most }) => ({
+    key: prefixOf(source, bits),
+    most,
+    parts: partsOfAll,
+  }));
   return [{ key: source, most: mostOfSlash64, parts: partsOfAll }, ...wider];
 }
 
 /** Returns how operators write a group: `203.0.113.7`, `2001:db8:1:2::/64`, `2001:db8:1::/48`. */
-export const shownGroup = (key: string) => (key.includes(':') && !key.includes('/') ? prefixOf(key, 64) : key);
+export const shownGroup = (key: string) =>
+  key.includes(':') && !key.includes('/') ? prefixOf(key, 64) : key;

@@ -31,7 +31,15 @@ export const sourceWindowMs = (codeTtlMs: number) => Math.max(shortestSourceWind
  * The fate of a registration: it passes, or it is refused for `waitMs`; `begins` says that it is
  * the first refusal of a lock-out.
  */
-export type Verdict = { scope: 'source' | 'service'; waitMs: number; begins: boolean; place: number; unknownCodes: number } | undefined;
+export type Verdict =
+  | {
+      scope: 'source' | 'service';
+      waitMs: number;
+      begins: boolean;
+      place: number;
+      unknownCodes: number;
+    }
+  | undefined;
 
 /** A registration to be judged. */
 export interface Claim {
@@ -52,13 +60,21 @@ const allSources = '*';
  */
 export function countersOf({ groups, vouching }: Pick<Claim, 'groups' | 'vouching'>): string[] {
   const source = groups[0]?.key;
-  return [...groups.map(({ key }) => key), allSources, ...vouching.flatMap((id) => [`tenant/${id}`, `tenant/${id}/${source}`])];
+  return [
+    ...groups.map(({ key }) => key),
+    allSources,
+    ...vouching.flatMap((id) => [`tenant/${id}`, `tenant/${id}/${source}`]),
+  ];
 }
 
-const shareOf = (left: number, parts: number) => (left > 0 ? Math.max(1, Math.floor(left / parts)) : 0);
+const shareOf = (left: number, parts: number) =>
+  left > 0 ? Math.max(1, Math.floor(left / parts)) : 0;
 
 /** The counter that has no room for one more, if there is one. */
-function fullCounter(now: readonly Attempts[], groups: readonly SourceGroup[]): { scope: 'source' | 'service'; place: number } | undefined {
+function fullCounter(
+  now: readonly Attempts[],
+  groups: readonly SourceGroup[],
+): { scope: 'source' | 'service'; place: number } | undefined {
   const used = (place: number) => (now[place] as Attempts).times.length;
   const full = groups.findIndex(({ most }, place) => used(place) >= most);
   if (full >= 0) return { scope: 'source', place: full };
@@ -77,19 +93,33 @@ function hasReserve(ofTenant: Attempts, ofSource: Attempts): boolean {
   return ofSource.times.length < shareOf(ofTenantShared - used, partsOfTenant);
 }
 
-function standingOf(known: AttemptsOfEach, nowMs: number, { groups, codeTtlMs }: Pick<Claim, 'groups' | 'codeTtlMs'>): Attempts[] {
-  return known.map((one, place) => standing(one, nowMs, place < groups.length ? sourceWindowMs(codeTtlMs) : codeTtlMs));
+function standingOf(
+  known: AttemptsOfEach,
+  nowMs: number,
+  { groups, codeTtlMs }: Pick<Claim, 'groups' | 'codeTtlMs'>,
+): Attempts[] {
+  return known.map((one, place) =>
+    standing(one, nowMs, place < groups.length ? sourceWindowMs(codeTtlMs) : codeTtlMs),
+  );
 }
 
 /**
  * Whether codes of every tenant bind. `known` holds the counters of the groups and of all sources.
  */
-export function hasRoom(known: AttemptsOfEach, nowMs: number, claim: Pick<Claim, 'groups' | 'codeTtlMs'>): boolean {
+export function hasRoom(
+  known: AttemptsOfEach,
+  nowMs: number,
+  claim: Pick<Claim, 'groups' | 'codeTtlMs'>,
+): boolean {
   return fullCounter(standingOf(known, nowMs, claim), claim.groups) === undefined;
 }
 
 /** Judges one registration, and counts it. `known` holds the counters of `countersOf`. */
-export function judged(known: AttemptsOfEach, nowMs: number, claim: Claim): { attempts: AttemptsOfEach; result: Verdict } {
+export function judged(
+  known: AttemptsOfEach,
+  nowMs: number,
+  claim: Claim,
+): { attempts: AttemptsOfEach; result: Verdict } {
   const { owner, groups, vouching, codeTtlMs } = claim;
   const now = standingOf(known, nowMs, claim);
   const next: (Attempts | undefined)[] = [...known];
@@ -104,8 +134,11 @@ export function judged(known: AttemptsOfEach, nowMs: number, claim: Claim): { at
     return { attempts: next, result: undefined };
   }
   const tenants = vouching.map((tenantId, n) => ({ tenantId, place: groups.length + 1 + 2 * n }));
-  const open = tenants.filter(({ place }) => hasReserve(now[place] as Attempts, now[place + 1] as Attempts));
-  if (open.some(({ tenantId }) => tenantId === owner)) return { attempts: known, result: undefined };
+  const open = tenants.filter(({ place }) =>
+    hasReserve(now[place] as Attempts, now[place + 1] as Attempts),
+  );
+  if (open.some(({ tenantId }) => tenantId === owner))
+    return { attempts: known, result: undefined };
   // Another tenant's code counts as unknown: else the room that is left would tell them apart.
   for (const { place } of open) {
     count(place, codeTtlMs);

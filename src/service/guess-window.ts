@@ -11,21 +11,33 @@ const none: Attempts = { times: [], waitUntil: 0, waitMs: 0, forgetAt: 0 };
  */
 export function standing(known: Attempts = none, nowMs: number, windowMs: number): Attempts {
   const counts = (time: number) => Math.abs(nowMs - time) < windowMs;
-  if (known.times.every(counts)) return known.times.length > 0 ? known : { ...known, waitUntil: 0, waitMs: 0 };
+  if (known.times.every(counts))
+    return known.times.length > 0 ? known : { ...known, waitUntil: 0, waitMs: 0 };
   const times = known.times.filter(counts);
   return { ...known, times, ...(times.length === 0 && { waitUntil: 0, waitMs: 0 }) };
 }
 
 /** The same with one more. */
 export function counted(guesses: Attempts, nowMs: number, windowMs: number): Attempts {
-  return { ...guesses, times: [...guesses.times, nowMs], forgetAt: Math.max(guesses.forgetAt, nowMs + windowMs) };
+  return {
+    ...guesses,
+    times: [...guesses.times, nowMs],
+    forgetAt: Math.max(guesses.forgetAt, nowMs + windowMs),
+  };
 }
 
 /** How long a refused caller is told to wait. Each time that the announced wait was sat out in vain, the next one is twice as long. */
-export function refused(guesses: Attempts, nowMs: number): { guesses: Attempts; waitMs: number; begins: boolean } {
+export function refused(
+  guesses: Attempts,
+  nowMs: number,
+): { guesses: Attempts; waitMs: number; begins: boolean } {
   const { waitUntil, waitMs } = guesses;
   const left = Math.min(waitUntil - nowMs, waitMs);
   if (left > 0) return { guesses, waitMs: left, begins: false };
   const next = Math.min(waitMs === 0 ? firstWaitMs : waitMs * 2, longestWaitMs);
-  return { guesses: { ...guesses, waitUntil: nowMs + next, waitMs: next }, waitMs: next, begins: waitMs === 0 };
+  return {
+    guesses: { ...guesses, waitUntil: nowMs + next, waitMs: next },
+    waitMs: next,
+    begins: waitMs === 0,
+  };
 }

@@ -19,7 +19,14 @@ export interface Readiness {
   components: Component[];
 }
 
-function originComponent({ name, state, sinceMs, lastError, counts, latencyMs }: OriginHealth): Component {
+function originComponent({
+  name,
+  state,
+  sinceMs,
+  lastError,
+  counts,
+  latencyMs,
+}: OriginHealth): Component {
   return {
     component: `origin/${name}`,
     status: state,
@@ -31,7 +38,13 @@ function originComponent({ name, state, sinceMs, lastError, counts, latencyMs }:
 }
 
 function mirrorComponent({ pending, oldestMs, failures, isFailing }: MirrorLag): Component {
-  return { component: 'mirror', status: isFailing ? 'failing' : 'ok', pending, oldest: isoOrNull(oldestMs), failures };
+  return {
+    component: 'mirror',
+    status: isFailing ? 'failing' : 'ok',
+    pending,
+    oldest: isoOrNull(oldestMs),
+    failures,
+  };
 }
 
 /** How long one look at the store answers all who ask. */
@@ -58,7 +71,11 @@ async function storeComponent(ready: () => Promise<void>): Promise<Component> {
     await ready();
     return { component, status: 'ok' };
   } catch (error) {
-    return { component, status: 'failing', why: error instanceof SignageError ? error.message : 'It cannot take changes.' };
+    return {
+      component,
+      status: 'failing',
+      why: error instanceof SignageError ? error.message : 'It cannot take changes.',
+    };
   }
 }
 
@@ -71,6 +88,9 @@ export function makeHealth(
   return async () => {
     const ofStore = await storeComponent(ready);
     const ofMirror = lag ? [mirrorComponent(lag())] : [];
-    return { isReady: ofStore.status === 'ok', components: [ofStore, ...origins().map(originComponent), ...ofMirror] };
+    return {
+      isReady: ofStore.status === 'ok',
+      components: [ofStore, ...origins().map(originComponent), ...ofMirror],
+    };
   };
 }

@@ -8,7 +8,11 @@ const everyMs = minuteMs;
 const atOnce = 500;
 
 /** What the service does by itself, once a minute: purges codes that ended a day ago, drops events and audit entries past their retention. */
-export function startHousekeeping({ store, clock }: SystemKit, retentionDays: number, log: LogSink): { stop(): Promise<void> } {
+export function startHousekeeping(
+  { store, clock }: SystemKit,
+  retentionDays: number,
+  log: LogSink,
+): { stop(): Promise<void> } {
   let cancel = () => {};
   let stopped = false;
   let running = Promise.resolve();

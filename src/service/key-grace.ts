@@ -23,14 +23,19 @@ export interface KeyGrace {
 }
 
 function isGood(bearer: KeyBearer | undefined): bearer is KeyBearer & { device: object } {
-  return bearer?.device !== undefined && bearer.key.state !== 'revoked' && bearer.screen?.deviceId === bearer.device.id;
+  return (
+    bearer?.device !== undefined &&
+    bearer.key.state !== 'revoked' &&
+    bearer.screen?.deviceId === bearer.device.id
+  );
 }
 
 /** Tells of every device that a change takes a key from, or deletes. */
 function noting(tx: Tx, ended: Set<string>): Tx {
   return overriding(tx, {
     async put(table, row) {
-      if (table === 'deviceKeys' && (row as DeviceKey).state === 'revoked') ended.add((row as DeviceKey).deviceId);
+      if (table === 'deviceKeys' && (row as DeviceKey).state === 'revoked')
+        ended.add((row as DeviceKey).deviceId);
       await tx.put(table, row);
     },
     async delete(table, id) {

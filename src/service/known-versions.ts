@@ -35,7 +35,17 @@ export function makeKnownVersions(mostScreens = 200_000) {
       const last = known.get(screenId);
       if (last?.digest !== digestOf(content)) return undefined;
       const { playlistId, version, publishedAt } = last;
-      return { id: screenId, screenId, tenantId, playlistId, version, state: 'active', ...content, publishedAt, origin: 'on-demand' };
+      return {
+        id: screenId,
+        screenId,
+        tenantId,
+        playlistId,
+        version,
+        state: 'active',
+        ...content,
+        publishedAt,
+        origin: 'on-demand',
+      };
     },
   };
 }

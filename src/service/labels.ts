@@ -9,12 +9,16 @@ export function patchLabels(
   if (patch === undefined) return labels;
   const merged = Object.entries({ ...(patch === null ? {} : labels), ...patch });
   const left = merged.filter((entry): entry is [string, string] => entry[1] !== null);
-  if (left.length > maxLabels) throw invalid([{ path: '/labels', message: `must have at most ${maxLabels} labels` }]);
+  if (left.length > maxLabels)
+    throw invalid([{ path: '/labels', message: `must have at most ${maxLabels} labels` }]);
   return Object.fromEntries(left);
 }
 
 /** Reads `label=key:value` filters; of a key that is given twice the values must both hold, so that nothing matches: that is kept apart. */
-export function labelFilter(filters: readonly string[] | undefined): { labels?: Record<string, string>; impossible: boolean } {
+export function labelFilter(filters: readonly string[] | undefined): {
+  labels?: Record<string, string>;
+  impossible: boolean;
+} {
   if (!filters) return { impossible: false };
   const wanted = new Map<string, string>();
   let impossible = false;

@@ -5,7 +5,13 @@ import type { Reader } from '../store/store.ts';
 import type { Caller, Kit, TenantCaller } from './context.ts';
 import { isWithin, venuesOf } from './scope.ts';
 
-const tableOf = { tenant: 'tenants', token: 'tokens', venue: 'venues', screen: 'screens', device: 'devices' } as const;
+const tableOf = {
+  tenant: 'tenants',
+  token: 'tokens',
+  venue: 'venues',
+  screen: 'screens',
+  device: 'devices',
+} as const;
 
 /** The records that management paths name. */
 export type RecordKind = keyof typeof tableOf;
@@ -27,9 +33,17 @@ export function visibleTo(caller: Caller, kind: RecordKind, row: RowOf<RecordKin
 }
 
 /** The record with this id, if the caller may know of it; else throws `<kind>_not_found`. */
-export async function lookUp<K extends RecordKind>(reader: Reader, caller: Caller, kind: K, id: string): Promise<RowOf<K>> {
+export async function lookUp<K extends RecordKind>(
+  reader: Reader,
+  caller: Caller,
+  kind: K,
+  id: string,
+): Promise<RowOf<K>> {
   const guid = asGuid(id);
-  const row = guid === undefined ? undefined : ((await reader.get(tableOf[kind], guid)) as RowOf<K> | undefined);
+  const row =
+    guid === undefined
+      ? undefined
+      : ((await reader.get(tableOf[kind], guid)) as RowOf<K> | undefined);
   if (!row || !visibleTo(caller, kind, row)) throw notFound(kind);
   return row;
 }
@@ -53,8 +67,14 @@ export async function withName<T>(
     const existingId = error.existingId as string;
     // The name of a screen is taken in its venue, which the caller sees.
     const isKnown = caller.venueIds === null || kind === 'screen';
-    const there = isKnown ? undefined : ((await store.read.get(tableOf[kind], existingId)) as RowOf<RecordKind> | undefined);
+    const there = isKnown
+      ? undefined
+      : ((await store.read.get(tableOf[kind], existingId)) as RowOf<RecordKind> | undefined);
     const detail = `A ${kind} with the name ${JSON.stringify(name)} is there already; choose another name, or use that one.`;
-    throw new SignageError('name_taken', detail, isKnown || (there && visibleTo(caller, kind, there)) ? { existingId } : {});
+    throw new SignageError(
+      'name_taken',
+      detail,
+      isKnown || (there && visibleTo(caller, kind, there)) ? { existingId } : {},
+    );
   }
 }

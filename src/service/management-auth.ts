@@ -33,21 +33,36 @@ export interface Demand {
 /** Throws `insufficient_role`. */
 function checkRights({ name, role, venueIds }: Token, demand: Demand): void {
   const shown = `the token ${JSON.stringify(name)}`;
-  if (!mayAct(role, demand.role)) throw new SignageError('insufficient_role', `This takes the role ${demand.role}; ${shown} has ${role}.`);
+  if (!mayAct(role, demand.role))
+    throw new SignageError(
+      'insufficient_role',
+      `This takes the role ${demand.role}; ${shown} has ${role}.`,
+    );
   if (!demand.wholeTenant || venueIds == null) return;
-  throw new SignageError('insufficient_role', `This takes a token of the whole tenant; ${shown} is bound to venues.`);
+  throw new SignageError(
+    'insufficient_role',
+    `This takes a token of the whole tenant; ${shown} is bound to venues.`,
+  );
 }
 
 /**
  * Authenticates management tokens (docs/protocol.md §5.1). Throws, in this order, `credential_missing`, `credential_invalid`,
  * `credential_expired`, `insufficient_role`, `tenant_not_found`, `tenant_required`.
  */
-export function makeManagementAuth(kit: SystemKit, trust: Trust, denials: Denials, known: KnownHashes) {
+export function makeManagementAuth(
+  kit: SystemKit,
+  trust: Trust,
+  denials: Denials,
+  known: KnownHashes,
+) {
   const { store, clock } = kit;
 
   async function tokenOf(authorization: string | undefined): Promise<Token> {
     if (authorization === undefined) {
-      throw new SignageError('credential_missing', 'Send a management token: Authorization: Bearer mak_…');
+      throw new SignageError(
+        'credential_missing',
+        'Send a management token: Authorization: Bearer mak_…',
+      );
     }
     const text = bearer(authorization);
     const hash = text !== undefined && adminTokenForm.test(text) ? hashKey(text) : undefined;
@@ -59,7 +74,10 @@ export function makeManagementAuth(kit: SystemKit, trust: Trust, denials: Denial
   }
 
   /** The tenant that a platform token acts in: the named one, or the only one. */
-  async function tenantOfPlatform(named: string | undefined, optional: boolean): Promise<string | null> {
+  async function tenantOfPlatform(
+    named: string | undefined,
+    optional: boolean,
+  ): Promise<string | null> {
     if (named !== undefined) {
       const id = asGuid(named);
       if (id === undefined || !(await store.read.get('tenants', id))) throw notFound('tenant');
@@ -68,16 +86,27 @@ export function makeManagementAuth(kit: SystemKit, trust: Trust, denials: Denial
     const { items } = await store.list('tenants', { limit: 2 });
     if (items.length === 1 && items[0]) return items[0].id;
     if (optional) return null;
-    throw new SignageError('tenant_required', 'There are several tenants: name the one you mean with the header X-Tenant-Id.');
+    throw new SignageError(
+      'tenant_required',
+      'There are several tenants: name the one you mean with the header X-Tenant-Id.',
+    );
   }
 
-  function tenantOf(token: Token, named: string | undefined, optional: boolean): Promise<string | null> {
+  function tenantOf(
+    token: Token,
+    named: string | undefined,
+    optional: boolean,
+  ): Promise<string | null> {
     if (token.tenantId === null) return tenantOfPlatform(named, optional);
     if (named !== undefined && asGuid(named) !== token.tenantId) throw notFound('tenant');
     return Promise.resolve(token.tenantId);
   }
 
-  return async function authenticate(credentials: Credentials, demand: Demand, origin: Origin): Promise<Caller> {
+  return async function authenticate(
+    credentials: Credentials,
+    demand: Demand,
+    origin: Origin,
+  ): Promise<Caller> {
     const token = await tokenOf(credentials.authorization);
     const lastUsedAt = clock.now();
     store.touch('token', token.id, { lastUsedAt });
@@ -94,6 +123,15 @@ export function makeManagementAuth(kit: SystemKit, trust: Trust, denials: Denial
   };
 }
 
-function callerOf({ id, name, role, venueIds, expiresAt }: Token, origin: Origin): Omit<Caller, 'tenantId'> {
-  return { ...origin, actor: { kind: 'token', id, name }, role, venueIds: venueIds ?? null, expiresAt: expiresAt ?? null };
+function callerOf(
+  { id, name, role, venueIds, expiresAt }: Token,
+  origin: Origin,
+): Omit<Caller, 'tenantId'> {
+  return {
+    ...origin,
+    actor: { kind: 'token', id, name },
+    role,
+    venueIds: venueIds ?? null,
+    expiresAt: expiresAt ?? null,
+  };
 }

@@ -13,9 +13,16 @@ const nowhere = '';
 type Owner = 'tenants' | 'venues' | 'screens';
 
 /** Queues what belongs to every row of a table. */
-async function queueAll<T extends Owner>(store: Store, table: T, queue: (tx: Tx, owner: Rows[T]) => Promise<void>): Promise<void> {
+async function queueAll<T extends Owner>(
+  store: Store,
+  table: T,
+  queue: (tx: Tx, owner: Rows[T]) => Promise<void>,
+): Promise<void> {
   for (let after: string | null | undefined; after !== null; ) {
-    const page = await store.list(table, { limit: pageSize, ...(after !== undefined && { after }) });
+    const page = await store.list(table, {
+      limit: pageSize,
+      ...(after !== undefined && { after }),
+    });
     await store.write(async (tx) => {
       for (const row of page.items) await queue(tx, row);
     });
@@ -29,14 +36,20 @@ async function queuePlaylist(tx: Tx, { id }: Screen): Promise<void> {
 }
 
 /** `alsoWithout`: also where there is no config. */
-const queueConfig = (level: ConfigLevel, alsoWithout: boolean) => async (tx: Tx, owner: Rows[Owner]) => {
-  const id = `${level}/${owner.id}`;
-  if (!alsoWithout && !(await tx.get('configs', id))) return;
-  await queueCopy(tx, { id, tenantId: 'tenantId' in owner ? owner.tenantId : owner.id });
-};
+const queueConfig =
+  (level: ConfigLevel, alsoWithout: boolean) => async (tx: Tx, owner: Rows[Owner]) => {
+    const id = `${level}/${owner.id}`;
+    if (!alsoWithout && !(await tx.get('configs', id))) return;
+    await queueCopy(tx, { id, tenantId: 'tenantId' in owner ? owner.tenantId : owner.id });
+  };
 
 /** Queues everything of one kind, unless this object store has been given it before, and got every change since. */
-async function fill(store: Store, kind: string, location: string, queue: (isFirst: boolean) => Promise<void>): Promise<void> {
+async function fill(
+  store: Store,
+  kind: string,
+  location: string,
+  queue: (isFirst: boolean) => Promise<void>,
+): Promise<void> {
   const target = await store.read.get('mirrorTargets', kind);
   if (target?.location === location) return;
   await queue(target === undefined);
@@ -59,6 +72,7 @@ export async function fillMirror(store: Store, location: string): Promise<void> 
 export async function leaveMirror(store: Store): Promise<void> {
   for (const kind of [current, configs]) {
     const target = await store.read.get('mirrorTargets', kind);
-    if (target && target.location !== nowhere) await store.write((tx) => tx.put('mirrorTargets', { id: kind, location: nowhere }));
+    if (target && target.location !== nowhere)
+      await store.write((tx) => tx.put('mirrorTargets', { id: kind, location: nowhere }));
   }
 }

@@ -5,7 +5,10 @@ import { overriding } from './overriding.ts';
 
 /** Notes that the copy of a screen's playlist, or of a config, is to be looked at; the oldest note stays. */
 export async function queueCopy(tx: Tx, { id, tenantId }: ScreenOf | ConfigOf): Promise<void> {
-  await tx.put('mirrorPending', (await tx.get('mirrorPending', id)) ?? { id, tenantId, queuedAt: tx.now });
+  await tx.put(
+    'mirrorPending',
+    (await tx.get('mirrorPending', id)) ?? { id, tenantId, queuedAt: tx.now },
+  );
 }
 
 function isOther(before: Playlist | undefined, row: Playlist): boolean {
@@ -24,7 +27,8 @@ function notingTx(tx: Tx, noted: Map<string, MirrorPending>): Tx {
       if (table === 'configs') await queueCopy(self, row as StoredConfig);
     },
     async delete(table, id) {
-      const before = table === 'playlists' || table === 'configs' ? await tx.get(table, id) : undefined;
+      const before =
+        table === 'playlists' || table === 'configs' ? await tx.get(table, id) : undefined;
       await tx.delete(table, id);
       if (before) await queueCopy(self, before);
     },
@@ -38,7 +42,10 @@ function notingTx(tx: Tx, noted: Map<string, MirrorPending>): Tx {
  *
  * @param queued told what a change has queued, once it is durable
  */
-export function withOutbox(store: Store, queued: (pending: readonly MirrorPending[]) => void): Store {
+export function withOutbox(
+  store: Store,
+  queued: (pending: readonly MirrorPending[]) => void,
+): Store {
   return overriding(store, {
     async write<T>(change: (tx: Tx) => Promise<T>): Promise<T> {
       let noted = new Map<string, MirrorPending>();

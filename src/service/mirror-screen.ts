@@ -13,12 +13,18 @@ export function agrees(held: HeldCopy | undefined, row: Playlist | undefined): b
   if (copy.kind === 'damaged') return false;
   if (copy.kind === 'withdrawn') return row.state === 'withdrawn' && copy.version === row.version;
   const { version, playlistId, validUntil, publishedAt, items } = copy.playlist;
-  if (row.state !== 'active' || version !== row.version || playlistId !== row.playlistId) return false;
+  if (row.state !== 'active' || version !== row.version || playlistId !== row.playlistId)
+    return false;
   return validUntil === row.validUntil && publishedAt === row.publishedAt && items === row.items;
 }
 
 /** Makes the copy say what the row says; answers `false` when somebody else changed it meanwhile. */
-async function follow(copies: PlaylistCopies, screen: ScreenOf, held: HeldCopy | undefined, row: Playlist | undefined): Promise<boolean> {
+async function follow(
+  copies: PlaylistCopies,
+  screen: ScreenOf,
+  held: HeldCopy | undefined,
+  row: Playlist | undefined,
+): Promise<boolean> {
   if (agrees(held, row)) return true;
   if (row) return copies.write(row, held);
   await copies.remove(screen);
@@ -26,7 +32,11 @@ async function follow(copies: PlaylistCopies, screen: ScreenOf, held: HeldCopy |
 }
 
 /** Takes the screen out of the outbox, if the store still says what its copy says. */
-async function settle(store: Store, { id }: ScreenOf, mirrored: Playlist | undefined): Promise<boolean> {
+async function settle(
+  store: Store,
+  { id }: ScreenOf,
+  mirrored: Playlist | undefined,
+): Promise<boolean> {
   return store.write(async (tx) => {
     const row = await tx.get('playlists', id);
     if (row?.version !== mirrored?.version || row?.state !== mirrored?.state) return false;
@@ -42,11 +52,18 @@ async function settle(store: Store, { id }: ScreenOf, mirrored: Playlist | undef
  * the copy's etag. So no newer version is overwritten with an older one, where the object store knows conditions; where it does not, the last look at
  * the store makes up for it.
  */
-export async function mirrorScreen(store: Store, copies: PlaylistCopies, screen: ScreenOf): Promise<void> {
+export async function mirrorScreen(
+  store: Store,
+  copies: PlaylistCopies,
+  screen: ScreenOf,
+): Promise<void> {
   for (let turn = 0; turn < mostTurns; turn++) {
     const held = await copies.read(screen);
     const row = await store.read.get('playlists', screen.id);
     if ((await follow(copies, screen, held, row)) && (await settle(store, screen, row))) return;
   }
-  throw new SignageError('unavailable', `The playlist of the screen ${screen.id} changes faster than it can be mirrored.`);
+  throw new SignageError(
+    'unavailable',
+    `The playlist of the screen ${screen.id} changes faster than it can be mirrored.`,
+  );
 }

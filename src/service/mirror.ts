@@ -48,8 +48,16 @@ const isConfig = ({ id }: MirrorPending) => id.includes('/');
  * Keeps a copy of every screen's newest playlist, and of every stored config, outside the store, in the background: nobody who publishes waits for it. What is still to be done stands in
  * the store's outbox, and survives a restart.
  */
-export function startMirror({ store, copies, configCopies, clock, random, log }: MirrorOptions): Mirror {
-  const copy = (of: MirrorPending) => (isConfig(of) ? mirrorConfig(store, configCopies, of) : mirrorScreen(store, copies, of));
+export function startMirror({
+  store,
+  copies,
+  configCopies,
+  clock,
+  random,
+  log,
+}: MirrorOptions): Mirror {
+  const copy = (of: MirrorPending) =>
+    isConfig(of) ? mirrorConfig(store, configCopies, of) : mirrorScreen(store, copies, of);
   const worker = new CopyWorker({ copy, clock, random, log });
   const noting = withOutbox(store, (pending) => worker.add(pending));
   let stopped = false;
@@ -58,7 +66,10 @@ export function startMirror({ store, copies, configCopies, clock, random, log }:
   /** Takes up what is in the outbox, from before the start or from others. */
   async function takeUp(): Promise<void> {
     for (let after: string | null | undefined; after !== null && !stopped; ) {
-      const page = await store.list('mirrorPending', { limit: pageSize, ...(after !== undefined && { after }) });
+      const page = await store.list('mirrorPending', {
+        limit: pageSize,
+        ...(after !== undefined && { after }),
+      });
       worker.add(page.items);
       after = page.next;
     }
@@ -69,7 +80,10 @@ export function startMirror({ store, copies, configCopies, clock, random, log }:
       await fillMirror(noting, copies.location);
       await takeUp();
     } catch (error) {
-      log.warn({ err: error }, 'What is to be mirrored cannot be read from the store: it is tried again.');
+      log.warn(
+        { err: error },
+        'What is to be mirrored cannot be read from the store: it is tried again.',
+      );
     }
     if (!stopped) cancel = clock.after(lookEveryMs, () => (looking = look()));
   }

@@ -2,7 +2,13 @@ import { hourMs } from '../domain/clock.ts';
 import { inTime } from '../domain/in-time.ts';
 import { playlistStatusAt } from '../domain/playlist.ts';
 import type { Playlist, Screen } from '../domain/records.ts';
-import type { OnDemandAnswer, OnDemandContent, OnDemandSource, ReadPlaylist, RemoteOrigin } from '../origin/origin.ts';
+import type {
+  OnDemandAnswer,
+  OnDemandContent,
+  OnDemandSource,
+  ReadPlaylist,
+  RemoteOrigin,
+} from '../origin/origin.ts';
 import type { Tx } from '../store/store.ts';
 import { type Signed, type SystemKit, system } from './context.ts';
 import { makeKnownVersions } from './known-versions.ts';
@@ -22,27 +28,34 @@ export interface OnDemandVersionsOptions {
 
 /** Whether a row is the source's answer, kept for the time in which it has none. */
 function isKept(row: Playlist | undefined, nowMs: number): row is Playlist {
-  return row !== undefined && row.origin === 'on-demand' && playlistStatusAt(row, nowMs) === 'active';
+  return (
+    row !== undefined && row.origin === 'on-demand' && playlistStatusAt(row, nowMs) === 'active'
+  );
 }
 
 /**
  * The on-demand source as an origin. Its answers get their versions here: content that differs from the active version is the next one, kept in the
  * store before it is served. What the store cannot record just now has failed, unless it is the version that was known last.
  */
-export function makeOnDemandVersions(kit: SystemKit, { source, read, served }: OnDemandVersionsOptions): RemoteOrigin {
+export function makeOnDemandVersions(
+  kit: SystemKit,
+  { source, read, served }: OnDemandVersionsOptions,
+): RemoteOrigin {
   const { store, clock } = kit;
   const known = makeKnownVersions();
   const recording = new WeakMap<OnDemandAnswer, Promise<Playlist | undefined>>();
   const became = new WeakMap<OnDemandAnswer, number>();
   const noted = new WeakSet<OnDemandAnswer>();
-  const write = <T>(change: (tx: Tx) => Promise<T>) => inTime(clock, writeTimeoutMs, store.write(change));
+  const write = <T>(change: (tx: Tx) => Promise<T>) =>
+    inTime(clock, writeTimeoutMs, store.write(change));
 
   /** `undefined` when the screen is gone. */
   async function record(screen: Screen, content: OnDemandContent): Promise<Playlist | undefined> {
     const row = await write(async (tx) => {
       if (!(await tx.get('screens', screen.id))) return undefined;
       const before = await tx.get('playlists', screen.id);
-      if (!holds(before, content, tx.now)) return putNextVersion(kit, tx, bySystem, screen, content, 'on-demand');
+      if (!holds(before, content, tx.now))
+        return putNextVersion(kit, tx, bySystem, screen, content, 'on-demand');
       const { noneSince, ...rest } = before;
       if (noneSince !== undefined) await tx.put('playlists', rest);
       return rest;
@@ -52,7 +65,11 @@ export function makeOnDemandVersions(kit: SystemKit, { source, read, served }: O
   }
 
   /** All who were given one answer share one change. */
-  function recordOnce(screen: Screen, answer: OnDemandAnswer, content: OnDemandContent): Promise<Playlist | undefined> {
+  function recordOnce(
+    screen: Screen,
+    answer: OnDemandAnswer,
+    content: OnDemandContent,
+  ): Promise<Playlist | undefined> {
     const other = recording.get(answer);
     if (other) return other;
     const row = record(screen, content).finally(() => recording.delete(answer));
@@ -66,12 +83,19 @@ export function makeOnDemandVersions(kit: SystemKit, { source, read, served }: O
     return version !== undefined && isKept(row, clock.now()) && row.version > version;
   }
 
-  async function versionOf(screen: Screen, answer: OnDemandAnswer, content: OnDemandContent): Promise<Playlist | undefined> {
+  async function versionOf(
+    screen: Screen,
+    answer: OnDemandAnswer,
+    content: OnDemandContent,
+  ): Promise<Playlist | undefined> {
     try {
       const row = await read(screen.id);
       known.note(screen.id, row, clock.now());
       if (row && isOutdone(answer, row)) return row;
-      const mine = holds(row, content, clock.now()) && row.noneSince === undefined ? row : await recordOnce(screen, answer, content);
+      const mine =
+        holds(row, content, clock.now()) && row.noneSince === undefined
+          ? row
+          : await recordOnce(screen, answer, content);
       if (mine) became.set(answer, mine.version);
       return mine;
     } catch (error) {
@@ -85,7 +109,8 @@ export function makeOnDemandVersions(kit: SystemKit, { source, read, served }: O
   async function noteNone({ id }: Screen, answer: OnDemandAnswer): Promise<void> {
     if (noted.has(answer)) return;
     noted.add(answer);
-    const isDue = (row: Playlist, nowMs: number) => row.noneSince === undefined || nowMs - row.noneSince >= keptMs;
+    const isDue = (row: Playlist, nowMs: number) =>
+      row.noneSince === undefined || nowMs - row.noneSince >= keptMs;
     const seen = await read(id);
     if (!isKept(seen, clock.now()) || !isDue(seen, clock.now())) return;
     await write(async (tx) => {

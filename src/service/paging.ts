@@ -5,7 +5,12 @@ import type { Slice } from '../store/store.ts';
 
 /** What a cursor answers that no page of the list gave. */
 export function badCursor(): SignageError {
-  return invalid([{ path: 'query.cursor', message: 'is not a cursor of this list: pass a nextCursor as it was given' }]);
+  return invalid([
+    {
+      path: 'query.cursor',
+      message: 'is not a cursor of this list: pass a nextCursor as it was given',
+    },
+  ]);
 }
 
 /** The id after which a page begins, from the `?cursor=` of a list that pages by id. */
@@ -17,11 +22,20 @@ export function afterId(cursor: string | undefined): { after?: string } {
 }
 
 /** A page as callers see it. */
-export async function toPage<R, V>(slice: Slice<R>, view: (row: R) => V | Promise<V>): Promise<Page<V>> {
+export async function toPage<R, V>(
+  slice: Slice<R>,
+  view: (row: R) => V | Promise<V>,
+): Promise<Page<V>> {
   return { items: await Promise.all(slice.items.map(view)), nextCursor: slice.next };
 }
 
 /** `?name=` and `?search=`, where given. */
-export function named(query: { name?: string | undefined; search?: string | undefined }): { name?: string; search?: string } {
-  return { ...(query.name === undefined ? {} : { name: query.name }), ...(query.search === undefined ? {} : { search: query.search }) };
+export function named(query: { name?: string | undefined; search?: string | undefined }): {
+  name?: string;
+  search?: string;
+} {
+  return {
+    ...(query.name === undefined ? {} : { name: query.name }),
+    ...(query.search === undefined ? {} : { search: query.search }),
+  };
 }

@@ -25,7 +25,10 @@ type ConfigAnswer = Answer & Pick<ForceConfig, 'source'>;
 function matches(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch === etag) return true;
-  return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+  return (
+    ifNoneMatch.trim() === '*' ||
+    ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
+  );
 }
 
 type Rendered = Answer & { body: BodyBytes };
@@ -37,7 +40,10 @@ function renderConfig(config: DeviceConfig): Rendered {
   const before = renderedConfigs.get(config);
   if (before) return before;
   const text = JSON.stringify(config);
-  const rendered = { body: bodyBytes(text), etag: `"${hash('sha256', text, 'base64url').slice(0, 27)}"` };
+  const rendered = {
+    body: bodyBytes(text),
+    etag: `"${hash('sha256', text, 'base64url').slice(0, 27)}"`,
+  };
   renderedConfigs.set(config, rendered);
   return rendered;
 }
@@ -46,7 +52,8 @@ function renderConfig(config: DeviceConfig): Rendered {
 function copiedConfig(copies: ConfigCopies, device: Device): Awaitable<ForceConfig> {
   return layConfigs(device, async (id) => {
     const held = await copies.read({ id, tenantId: device.tenantId });
-    if (held && !held.row) throw new SignageError('origin_bad_answer', `The copy of the config ${id} cannot be used.`);
+    if (held && !held.row)
+      throw new SignageError('origin_bad_answer', `The copy of the config ${id} cannot be used.`);
     return held?.row;
   });
 }
@@ -79,18 +86,29 @@ export function makePlayback(kit: Kit, { ask: askOrigins, served, configCopies }
     store.touch('device', deviceId, { lastPlaylistAt: clock.now(), lastPlaylistStatus });
   }
 
-  function refuse(deviceId: string, answer: Exclude<ChainAnswer, { kind: 'playlist' }>): SignageError {
+  function refuse(
+    deviceId: string,
+    answer: Exclude<ChainAnswer, { kind: 'playlist' }>,
+  ): SignageError {
     const failed = answer.kind === 'failed';
     note(deviceId, failed ? 500 : 404);
-    if (!failed) return new SignageError('playlist_not_found', 'There is no playlist for this screen yet.');
-    return new SignageError('playlist_fetch_failed', 'The playlist cannot be fetched right now: play on, and try again.', {
-      cause: answer.cause,
-      retryAfterSeconds: 5,
-    });
+    if (!failed)
+      return new SignageError('playlist_not_found', 'There is no playlist for this screen yet.');
+    return new SignageError(
+      'playlist_fetch_failed',
+      'The playlist cannot be fetched right now: play on, and try again.',
+      {
+        cause: answer.cause,
+        retryAfterSeconds: 5,
+      },
+    );
   }
 
   /** Throws `playlist_not_found`, `playlist_fetch_failed`. */
-  function playlist({ device, screen }: DeviceCaller, ifNoneMatch: string | undefined): Awaitable<PlaylistAnswer> {
+  function playlist(
+    { device, screen }: DeviceCaller,
+    ifNoneMatch: string | undefined,
+  ): Awaitable<PlaylistAnswer> {
     return andThen(askOrigins(screen), (answer) => {
       if (answer.kind !== 'playlist') throw refuse(device.id, answer);
       const { playlist: row, source } = answer;
@@ -113,7 +131,8 @@ export function makePlayback(kit: Kit, { ask: askOrigins, served, configCopies }
     return orElse(
       () => configInForce(store.read, device),
       (error) => {
-        if (configCopies && hasCode(error, 'unavailable')) return copiedConfig(configCopies, device);
+        if (configCopies && hasCode(error, 'unavailable'))
+          return copiedConfig(configCopies, device);
         throw error;
       },
     );
@@ -125,7 +144,10 @@ export function makePlayback(kit: Kit, { ask: askOrigins, served, configCopies }
   }
 
   /** Throws `config_fetch_failed`. */
-  function config({ device }: DeviceCaller, ifNoneMatch: string | undefined): Awaitable<ConfigAnswer> {
+  function config(
+    { device }: DeviceCaller,
+    ifNoneMatch: string | undefined,
+  ): Awaitable<ConfigAnswer> {
     return andThen(
       orElse(() => configOf(device), failed),
       (inForce) => {

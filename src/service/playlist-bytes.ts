@@ -9,7 +9,10 @@ interface Held {
 /** Of a herd of 10,000 TVs with ten items each, all; of a larger fleet, those that were asked for last. */
 const mostBytes = 32 * 1024 * 1024;
 
-function render({ playlistId: id, tenantId, screenId, version, items }: Playlist, validUntil: number): BodyBytes {
+function render(
+  { playlistId: id, tenantId, screenId, version, items }: Playlist,
+  validUntil: number,
+): BodyBytes {
   const head = JSON.stringify({ id, tenantId, screenId, status: 'active', version, validUntil });
   return bodyBytes(`${head.slice(0, -1)},"items":${items}}`);
 }

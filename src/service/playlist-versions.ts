@@ -10,12 +10,21 @@ export type PlaylistContent = Pick<Playlist, 'items' | 'validUntil'>;
 const pastId = (screenId: string, version: number) => `${screenId}/${version}`;
 
 /** Whether a row is in force and has this very content: then there is nothing new. */
-export function holds(row: Playlist | undefined, { items, validUntil }: PlaylistContent, nowMs: number): row is Playlist {
-  if (!row || playlistStatusAt(row, nowMs) !== 'active' || row.validUntil !== validUntil) return false;
+export function holds(
+  row: Playlist | undefined,
+  { items, validUntil }: PlaylistContent,
+  nowMs: number,
+): row is Playlist {
+  if (!row || playlistStatusAt(row, nowMs) !== 'active' || row.validUntil !== validUntil)
+    return false;
   return row.items === items || isDeepStrictEqual(JSON.parse(row.items), JSON.parse(items));
 }
 
-const change = (verb: string, { screenId, tenantId, version, origin }: Playlist, screen: Screen | undefined): Change => ({
+const change = (
+  verb: string,
+  { screenId, tenantId, version, origin }: Playlist,
+  screen: Screen | undefined,
+): Change => ({
   action: `playlist.${verb}`,
   subject: { kind: 'screen', id: screenId },
   tenantId,
@@ -50,7 +59,12 @@ export async function putNextVersion(
 }
 
 /** Withdraws a screen's newest version. */
-export async function withdrawVersion(kit: Pick<Kit, 'newId'>, tx: Tx, by: Signed, row: Playlist): Promise<void> {
+export async function withdrawVersion(
+  kit: Pick<Kit, 'newId'>,
+  tx: Tx,
+  by: Signed,
+  row: Playlist,
+): Promise<void> {
   const { noneSince: _, ...rest } = row;
   await tx.put('playlists', { ...rest, state: 'withdrawn' });
   await recordChange(kit, tx, by, change('withdraw', row, await tx.get('screens', row.screenId)));

@@ -32,15 +32,23 @@ export function makePlaylists(kit: Kit) {
   const { store, clock } = kit;
 
   /** The same content again changes nothing. A `validUntil` that is not in the future is `invalid_request`. */
-  async function publish(caller: Caller, screenId: string, { items, validUntil }: Publication): Promise<PlaylistView> {
+  async function publish(
+    caller: Caller,
+    screenId: string,
+    { items, validUntil }: Publication,
+  ): Promise<PlaylistView> {
     const until = validUntil == null ? null : epochMs(validUntil);
     return kit.write(caller, async (tx) => {
       const screen = await lookUp(tx, caller, 'screen', screenId);
-      if (until !== null && until <= tx.now) throw invalid([{ path: '/validUntil', message: 'must be in the future' }]);
+      if (until !== null && until <= tx.now)
+        throw invalid([{ path: '/validUntil', message: 'must be in the future' }]);
       const content = { items: JSON.stringify(items), validUntil: until };
       const before = await tx.get('playlists', screen.id);
       if (holds(before, content, tx.now)) return playlistView(await adopt(tx, before), tx.now);
-      return playlistView(await putNextVersion(kit, tx, caller, screen, content, 'published'), tx.now);
+      return playlistView(
+        await putNextVersion(kit, tx, caller, screen, content, 'published'),
+        tx.now,
+      );
     });
   }
 
@@ -48,7 +56,8 @@ export function makePlaylists(kit: Kit) {
   async function get(caller: Caller, screenId: string): Promise<PlaylistView> {
     const screen = await lookUp(store.read, caller, 'screen', screenId);
     const row = await store.read.get('playlists', screen.id);
-    if (!row || row.state === 'withdrawn') throw new SignageError('playlist_not_found', 'This screen has no playlist: publish one.');
+    if (!row || row.state === 'withdrawn')
+      throw new SignageError('playlist_not_found', 'This screen has no playlist: publish one.');
     return playlistView(row, clock.now());
   }
 
@@ -71,7 +80,11 @@ export function makePlaylists(kit: Kit) {
     const newest = await store.read.get('playlists', screen.id);
     const below = belowVersion(query.cursor);
     if (!newest) return { items: [], nextCursor: null };
-    const past = await store.pastPlaylists({ screenId: screen.id, below: Math.min(below, newest.version), limit: query.limit });
+    const past = await store.pastPlaylists({
+      screenId: screen.id,
+      below: Math.min(below, newest.version),
+      limit: query.limit,
+    });
     const items: PlaylistView[] = [];
     const room = new PageRoom();
     for (const row of newest.version < below ? [newest, ...past.items] : past.items) {

@@ -13,9 +13,15 @@ export function makeReading({ store }: Kit) {
       return store.impressions({ ...query, tenantId: caller.tenantId, ...withinVenues(caller) });
     },
     /** Platform callers also see what belongs to no tenant. */
-    async audit(caller: TenantCaller, { cursor, ...filters }: AuditQuery): Promise<Page<AuditView>> {
+    async audit(
+      caller: TenantCaller,
+      { cursor, ...filters }: AuditQuery,
+    ): Promise<Page<AuditView>> {
       const tenantIds = caller.role === 'platform' ? [caller.tenantId, null] : [caller.tenantId];
-      return toPage(await store.audit({ ...filters, tenantIds, ...withinVenues(caller), ...afterId(cursor) }), auditView);
+      return toPage(
+        await store.audit({ ...filters, tenantIds, ...withinVenues(caller), ...afterId(cursor) }),
+        auditView,
+      );
     },
   };
 }

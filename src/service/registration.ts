@@ -25,7 +25,10 @@ export interface Outcome {
 }
 
 const unknownCode = () =>
-  new SignageError('pairing_code_not_found', 'There is no such pairing code: check it on the screen’s page, or make a new one.');
+  new SignageError(
+    'pairing_code_not_found',
+    'There is no such pairing code: check it on the screen’s page, or make a new one.',
+  );
 
 /** Binds TVs to screens (docs/protocol.md §3). */
 export function makeRegistration(kit: SystemKit, guesses: GuessLimit, trust: Trust) {
@@ -33,16 +36,34 @@ export function makeRegistration(kit: SystemKit, guesses: GuessLimit, trust: Tru
 
   /** The same answer again: for the same code and `Idempotency-Key`, while the code lives and the key is unused. */
   async function repeat(tx: Tx, code: PairingCode, apiKey: string | undefined): Promise<Outcome> {
-    const used = new SignageError('pairing_code_used', 'This pairing code was used already: make a new one for the screen.');
+    const used = new SignageError(
+      'pairing_code_used',
+      'This pairing code was used already: make a new one for the screen.',
+    );
     if (apiKey === undefined || code.deviceId === null || code.expiresAt <= tx.now) throw used;
     const key = await tx.find('deviceKeys', 'hash', hashKey(apiKey));
     const device = await tx.get('devices', code.deviceId);
-    if (!device || key?.deviceId !== device.id || key.state !== 'active' || key.firstUsedAt !== null) throw used;
-    return { answer: answer(code, code.deviceId, apiKey, code.answeredConfig as DeviceConfig), repeated: true };
+    if (
+      !device ||
+      key?.deviceId !== device.id ||
+      key.state !== 'active' ||
+      key.firstUsedAt !== null
+    )
+      throw used;
+    return {
+      answer: answer(code, code.deviceId, apiKey, code.answeredConfig as DeviceConfig),
+      repeated: true,
+    };
   }
 
   /** The one atomic change: device, key, screen, this code and the screen's others. */
-  async function bind(tx: Tx, code: PairingCode, screen: Screen, apiKey: string, request: RegistrationRequest): Promise<Outcome> {
+  async function bind(
+    tx: Tx,
+    code: PairingCode,
+    screen: Screen,
+    apiKey: string,
+    request: RegistrationRequest,
+  ): Promise<Outcome> {
     const { tenantId, venueId, id: screenId } = screen;
     const device: Device = {
       id: newId(),
@@ -70,25 +91,52 @@ export function makeRegistration(kit: SystemKit, guesses: GuessLimit, trust: Tru
     await tx.put('devices', device);
     await tx.put('deviceKeys', key);
     await tx.put('screens', { ...screen, state: 'active', deviceId: device.id, updatedAt: tx.now });
-    await tx.put('codes', { ...code, state: 'used', usedAt: tx.now, deviceId: device.id, answeredConfig: config });
+    await tx.put('codes', {
+      ...code,
+      state: 'used',
+      usedAt: tx.now,
+      deviceId: device.id,
+      answeredConfig: config,
+    });
     await cancelCodes(tx, screenId, code.id);
     const subject = { kind: 'device', id: device.id };
-    const change = { action: 'device.register', subject, tenantId, venueIds: [venueId], details: { screenId } };
+    const change = {
+      action: 'device.register',
+      subject,
+      tenantId,
+      venueIds: [venueId],
+      details: { screenId },
+    };
     await recordChange(kit, tx, { ...request, actor: byDevice(device) }, change);
     return { answer: answer(code, device.id, apiKey, config), repeated: false };
   }
 
-  async function change(tx: Tx, codeId: string, apiKey: string | undefined, request: RegistrationRequest): Promise<Outcome> {
+  async function change(
+    tx: Tx,
+    codeId: string,
+    apiKey: string | undefined,
+    request: RegistrationRequest,
+  ): Promise<Outcome> {
     const code = await tx.get('codes', codeId);
     if (!code) throw unknownCode();
     const status = codeStatusAt(code, tx.now);
     if (status === 'used') return repeat(tx, code, apiKey);
     if (status === 'expired')
-      throw new SignageError('pairing_code_expired', 'This pairing code has expired: make a new one for the screen.');
+      throw new SignageError(
+        'pairing_code_expired',
+        'This pairing code has expired: make a new one for the screen.',
+      );
     const screen = status === 'cancelled' ? undefined : await tx.get('screens', code.screenId);
-    if (!screen) throw new SignageError('pairing_code_cancelled', 'This pairing code was cancelled: make a new one for the screen.');
+    if (!screen)
+      throw new SignageError(
+        'pairing_code_cancelled',
+        'This pairing code was cancelled: make a new one for the screen.',
+      );
     if (screen.state === 'active')
-      throw new SignageError('pairing_code_used', 'The screen has a device already: revoke it, then make a new code.');
+      throw new SignageError(
+        'pairing_code_used',
+        'The screen has a device already: revoke it, then make a new code.',
+      );
     return bind(tx, code, screen, apiKey ?? makeKey('dak_', random), request);
   }
 
@@ -103,7 +151,10 @@ export function makeRegistration(kit: SystemKit, guesses: GuessLimit, trust: Tru
     await guesses.judge(request, known?.tenantId);
     if (!known) throw unknownCode();
     const { idempotencyKey } = request;
-    const apiKey = idempotencyKey === undefined ? undefined : deriveDeviceKey(store.secret, pairingCode, idempotencyKey);
+    const apiKey =
+      idempotencyKey === undefined
+        ? undefined
+        : deriveDeviceKey(store.secret, pairingCode, idempotencyKey);
     const outcome = await store.write((tx) => change(tx, codeId, apiKey, request));
     const { deviceId, tenantId } = outcome.answer;
     store.touch('device', deviceId, { lastSeenAt: kit.clock.now(), lastAddress: request.address });
@@ -112,6 +163,11 @@ export function makeRegistration(kit: SystemKit, guesses: GuessLimit, trust: Tru
   };
 }
 
-function answer(code: PairingCode, deviceId: string, apiKey: string, config: DeviceConfig): RegisteredView {
+function answer(
+  code: PairingCode,
+  deviceId: string,
+  apiKey: string,
+  config: DeviceConfig,
+): RegisteredView {
   return { deviceId, screenId: code.screenId, apiKey, tenantId: code.tenantId, config };
 }

@@ -16,7 +16,8 @@ import { screenView } from './views.ts';
 async function newestCodes(reader: Reader, screenIds: string[]): Promise<Map<string, PairingCode>> {
   const newest = new Map<string, PairingCode>();
   for (const code of await reader.select('codes', 'screenId', screenIds)) {
-    if (code.createdAt >= (newest.get(code.screenId)?.createdAt ?? 0)) newest.set(code.screenId, code);
+    if (code.createdAt >= (newest.get(code.screenId)?.createdAt ?? 0))
+      newest.set(code.screenId, code);
   }
   return newest;
 }
@@ -49,7 +50,11 @@ export function makeScreens(kit: Kit) {
     const { labels, impossible } = labelFilter(query.label);
     if (impossible) return { items: [], nextCursor: null };
     const { venueId, state } = query;
-    const where = { tenantId: caller.tenantId, ...inVenues(caller, venueId), ...(state === undefined ? {} : { state }) };
+    const where = {
+      tenantId: caller.tenantId,
+      ...inVenues(caller, venueId),
+      ...(state === undefined ? {} : { state }),
+    };
     const page = { ...named(query), ...afterId(query.cursor), limit: query.limit };
     const slice = await store.list('screens', { where, ...(labels ? { labels } : {}), ...page });
     const codes = await newestCodes(
@@ -64,12 +69,27 @@ export function makeScreens(kit: Kit) {
   }
 
   /** Throws `venue_not_found`, `name_taken`. */
-  async function create(caller: TenantCaller, { venueId, name, labels }: ScreenCreation): Promise<ScreenView> {
+  async function create(
+    caller: TenantCaller,
+    { venueId, name, labels }: ScreenCreation,
+  ): Promise<ScreenView> {
     return withName({ store, caller }, 'screen', name, () =>
       kit.write(caller, async (tx) => {
         const venue = await lookUp(tx, caller, 'venue', venueId);
-        const made = { id: kit.newId(), tenantId: venue.tenantId, venueId: venue.id, createdAt: tx.now, updatedAt: tx.now };
-        const row: Screen = { ...made, name, labels: labels ?? {}, state: 'provisioning', deviceId: null };
+        const made = {
+          id: kit.newId(),
+          tenantId: venue.tenantId,
+          venueId: venue.id,
+          createdAt: tx.now,
+          updatedAt: tx.now,
+        };
+        const row: Screen = {
+          ...made,
+          name,
+          labels: labels ?? {},
+          state: 'provisioning',
+          deviceId: null,
+        };
         await tx.put('screens', row);
         await recordChange(kit, tx, caller, change('create', row));
         return screenView(row, undefined, tx.now);
@@ -81,7 +101,11 @@ export function makeScreens(kit: Kit) {
     return withName({ store, caller }, 'screen', patch.name ?? '', () =>
       kit.write(caller, async (tx) => {
         const before = await lookUp(tx, caller, 'screen', id);
-        const after = { ...before, name: patch.name ?? before.name, labels: patchLabels(before.labels, patch.labels) };
+        const after = {
+          ...before,
+          name: patch.name ?? before.name,
+          labels: patchLabels(before.labels, patch.labels),
+        };
         if (isDeepStrictEqual(after, before)) return viewScreen(tx, before, tx.now);
         const row = { ...after, updatedAt: tx.now };
         await tx.put('screens', row);
@@ -105,8 +129,10 @@ export function makeScreens(kit: Kit) {
         );
       }
       await cancelCodes(tx, row.id);
-      for (const device of await tx.select('devices', 'screenId', [row.id])) await tx.delete('devices', device.id);
-      for (const past of await tx.select('pastPlaylists', 'screenId', [row.id])) await tx.delete('pastPlaylists', past.id);
+      for (const device of await tx.select('devices', 'screenId', [row.id]))
+        await tx.delete('devices', device.id);
+      for (const past of await tx.select('pastPlaylists', 'screenId', [row.id]))
+        await tx.delete('pastPlaylists', past.id);
       await tx.delete('playlists', row.id);
       await tx.delete('configs', `screen/${row.id}`);
       await tx.delete('screens', row.id);

@@ -28,11 +28,16 @@ export function makeServedVersions(store: Pick<Store, 'marks'>, clock: Clock): S
 
   async function marked({ deviceId }: Screen): Promise<number> {
     if (deviceId === null) return 0;
-    const { lastPlaylistVersion } = await inTime(clock, marksTimeoutMs, store.marks('device', deviceId));
+    const { lastPlaylistVersion } = await inTime(
+      clock,
+      marksTimeoutMs,
+      store.marks('device', deviceId),
+    );
     return lastPlaylistVersion ?? 0;
   }
 
-  const newest = async (screen: Screen) => newestOf.get(screen.id) ?? (await marked(screen).catch(() => 0));
+  const newest = async (screen: Screen) =>
+    newestOf.get(screen.id) ?? (await marked(screen).catch(() => 0));
 
   return {
     note(screenId, version) {
@@ -45,7 +50,10 @@ export function makeServedVersions(store: Pick<Store, 'marks'>, clock: Clock): S
         const [answer, served] = await Promise.all([origin.fetch(screen), newest(screen)]);
         const version = versionOf(answer);
         if (version === undefined || version >= served) return answer;
-        throw new SignageError('origin_outdated', `Its copy is version ${version}: newer ones were served.`);
+        throw new SignageError(
+          'origin_outdated',
+          `Its copy is version ${version}: newer ones were served.`,
+        );
       },
     }),
   };

@@ -1,7 +1,12 @@
 import { type Clock, minuteMs, type Random } from '../domain/clock.ts';
 import { makeIdSource } from '../domain/id.ts';
 import { KnownHashes } from '../domain/known-hashes.ts';
-import type { ConfigCopies, OriginHealth, PlaylistChain, PlaylistCopies } from '../origin/origin.ts';
+import type {
+  ConfigCopies,
+  OriginHealth,
+  PlaylistChain,
+  PlaylistCopies,
+} from '../origin/origin.ts';
 import type { Store } from '../store/store.ts';
 import { makeKit } from './authority.ts';
 import { makeBackups } from './backups.ts';
@@ -54,7 +59,18 @@ export interface ServiceOptions {
 
 /** All subjects of the service on one store. */
 export function makeServices(options: ServiceOptions) {
-  const { clock, random, origins, served, copies, configCopies, lag, codeTtlMinutes, authGraceMs = 0, onLockOut } = options;
+  const {
+    clock,
+    random,
+    origins,
+    served,
+    copies,
+    configCopies,
+    lag,
+    codeTtlMinutes,
+    authGraceMs = 0,
+    onLockOut,
+  } = options;
   const grace = authGraceMs > 0 ? makeKeyGrace(options.store, clock, authGraceMs) : undefined;
   const store = grace?.store ?? options.store;
   const system: SystemKit = { store, clock, random, newId: makeIdSource(clock, random) };
@@ -67,15 +83,25 @@ export function makeServices(options: ServiceOptions) {
   return {
     kit: system,
     /** Whether the caller may know of the record that a path names; throws `<kind>_not_found`. */
-    async checkRecord(caller: Caller, kind: RecordKind | 'pairing_code', id: string): Promise<void> {
-      await (kind === 'pairing_code' ? codes.lookUp(store.read, caller, id) : lookUp(store.read, caller, kind, id));
+    async checkRecord(
+      caller: Caller,
+      kind: RecordKind | 'pairing_code',
+      id: string,
+    ): Promise<void> {
+      await (kind === 'pairing_code'
+        ? codes.lookUp(store.read, caller, id)
+        : lookUp(store.read, caller, kind, id));
     },
     denials,
     /** The hashes of credentials that worked lately, for what is to be decided before one is looked up. */
     known,
     managementAuth: makeManagementAuth(system, trust, denials, known),
     deviceAuth: makeDeviceAuth(system, trust, known, grace),
-    register: makeRegistration(system, makeGuessLimit(system, trust, { codeTtlMs: codeTtlMinutes * minuteMs, onLockOut }), trust),
+    register: makeRegistration(
+      system,
+      makeGuessLimit(system, trust, { codeTtlMs: codeTtlMinutes * minuteMs, onLockOut }),
+      trust,
+    ),
     rotateKey: makeKeyRotation(kit),
     playback: makePlayback(kit, { ask: origins.ask, served, configCopies: grace && configCopies }),
     telemetry: makeTelemetry(kit),

@@ -28,16 +28,33 @@ export function makeTelemetry(kit: Kit) {
   const { store, clock } = kit;
 
   /** Durable on return; the answer is whether the batch was there already. Throws `idempotency_key_reused`, `unavailable`. */
-  async function accept({ device }: DeviceCaller, { sums, line, sent, idempotencyKey }: SentBatch): Promise<boolean> {
+  async function accept(
+    { device }: DeviceCaller,
+    { sums, line, sent, idempotencyKey }: SentBatch,
+  ): Promise<boolean> {
     const { tenantId, venueId, screenId, id: deviceId } = device;
-    const idempotency = idempotencyKey === undefined ? {} : { idempotency: { key: idempotencyKey, sent } };
-    const outcome = await store.appendBatch({ tenantId, venueId, screenId, deviceId, body: line, sums, ...idempotency });
+    const idempotency =
+      idempotencyKey === undefined ? {} : { idempotency: { key: idempotencyKey, sent } };
+    const outcome = await store.appendBatch({
+      tenantId,
+      venueId,
+      screenId,
+      deviceId,
+      body: line,
+      sums,
+      ...idempotency,
+    });
     store.touch('device', deviceId, { lastEventAt: clock.now() });
     return outcome === 'repeated';
   }
 
   /** With `waitSeconds`, an empty answer is held until there is an event: pages of what others have sent are passed over. */
-  async function list(caller: TenantCaller, query: EventQuery, signal: AbortSignal, turn?: Turn): Promise<Page<StoredEventView>> {
+  async function list(
+    caller: TenantCaller,
+    query: EventQuery,
+    signal: AbortSignal,
+    turn?: Turn,
+  ): Promise<Page<StoredEventView>> {
     const { tenantId } = caller;
     const { cursor, after, waitSeconds = 0, ...filters } = query;
     const forMs = waitSeconds * secondMs;
@@ -48,9 +65,18 @@ export function makeTelemetry(kit: Kit) {
       // What is new comes first there.
       if (filters.order === 'desc') from = start;
       for (;;) {
-        const { items, next } = await store.events({ ...filters, tenantId, ...withinVenues(caller), ...from });
+        const { items, next } = await store.events({
+          ...filters,
+          tenantId,
+          ...withinVenues(caller),
+          ...from,
+        });
         const isOver = items.length > 0 || next === null || signal.aborted || clock.now() >= endMs;
-        if (isOver) return { value: { items: items.map(view), nextCursor: next }, settled: items.length > 0 || next !== null };
+        if (isOver)
+          return {
+            value: { items: items.map(view), nextCursor: next },
+            settled: items.length > 0 || next !== null,
+          };
         from = { after: next };
       }
     };

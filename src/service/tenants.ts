@@ -13,7 +13,14 @@ export function makeTenants(kit: Kit) {
   const { store } = kit;
 
   async function list(query: TenantQuery): Promise<Page<TenantView>> {
-    return toPage(await store.list('tenants', { ...named(query), ...afterId(query.cursor), limit: query.limit }), tenantView);
+    return toPage(
+      await store.list('tenants', {
+        ...named(query),
+        ...afterId(query.cursor),
+        limit: query.limit,
+      }),
+      tenantView,
+    );
   }
 
   async function get(caller: Caller, id: string): Promise<TenantView> {
@@ -60,7 +67,12 @@ export function makeTenants(kit: Kit) {
     for (const { id, name, role } of await tx.select('tokens', 'tenantId', [tenantId])) {
       await tx.delete('tokens', id);
       const subject = { kind: 'token', id };
-      await recordChange(kit, tx, caller, { action: 'token.delete', subject, tenantId: null, details: { name, role, tenantId } });
+      await recordChange(kit, tx, caller, {
+        action: 'token.delete',
+        subject,
+        tenantId: null,
+        details: { name, role, tenantId },
+      });
     }
   }
 
@@ -70,14 +82,23 @@ export function makeTenants(kit: Kit) {
     await kit.write(caller, async (tx) => {
       const row = await lookUp(tx, caller, 'tenant', id);
       if ((await tx.count('venues', 'tenantId', row.id)) > 0) {
-        throw new SignageError('tenant_not_empty', `The tenant ${JSON.stringify(row.name)} has venues: delete them first.`);
+        throw new SignageError(
+          'tenant_not_empty',
+          `The tenant ${JSON.stringify(row.name)} has venues: delete them first.`,
+        );
       }
-      if (await isLast(tx, row.id, others.items)) throw new SignageError('last_tenant', 'This is the last tenant: make another one first.');
+      if (await isLast(tx, row.id, others.items))
+        throw new SignageError('last_tenant', 'This is the last tenant: make another one first.');
       await endTokens(tx, caller, row.id);
       await tx.delete('configs', `tenant/${row.id}`);
       await tx.delete('tenants', row.id);
       const subject = { kind: 'tenant', id: row.id };
-      await recordChange(kit, tx, caller, { action: 'tenant.delete', subject, tenantId: null, details: { name: row.name } });
+      await recordChange(kit, tx, caller, {
+        action: 'tenant.delete',
+        subject,
+        tenantId: null,
+        details: { name: row.name },
+      });
     });
   }
 
@@ -85,7 +106,11 @@ export function makeTenants(kit: Kit) {
 }
 
 /** Whether none of the tenants that were seen before the change is still there but this one. */
-async function isLast(tx: { get(table: 'tenants', id: string): Awaitable<unknown> }, id: string, seen: { id: string }[]): Promise<boolean> {
+async function isLast(
+  tx: { get(table: 'tenants', id: string): Awaitable<unknown> },
+  id: string,
+  seen: { id: string }[],
+): Promise<boolean> {
   for (const other of seen) {
     if (other.id !== id && (await tx.get('tenants', other.id))) return false;
   }

@@ -23,7 +23,9 @@ type Vouched = readonly [tenantId: string, workedAt: number];
 
 /** The tenants that the store remembers to have vouched for a source, while it counts. */
 export function standingVouchers(known: Attempts | undefined, nowMs: number): Vouched[] {
-  return Object.entries(known?.vouched ?? {}).filter(([, workedAt]) => Math.abs(nowMs - workedAt) < trustMs);
+  return Object.entries(known?.vouched ?? {}).filter(
+    ([, workedAt]) => Math.abs(nowMs - workedAt) < trustMs,
+  );
 }
 
 export function latestTenants(vouched: Iterable<Vouched>): Vouched[] {
@@ -39,7 +41,9 @@ export function makeTrustTeller(store: Pick<Store, 'attempts'>): (use: Use) => v
     const sources = [...new Set(uses.map(({ source }) => source))];
     try {
       await store.attempts(sources, (known, nowMs) => ({
-        attempts: known.map((one, place) => uses.filter(({ source }) => source === sources[place]).reduce(vouchedFor(nowMs), one)),
+        attempts: known.map((one, place) =>
+          uses.filter(({ source }) => source === sources[place]).reduce(vouchedFor(nowMs), one),
+        ),
         result: undefined,
       }));
     } catch {

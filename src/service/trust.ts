@@ -2,7 +2,14 @@ import { type Clock, hourMs } from '../domain/clock.ts';
 import type { Attempts } from '../domain/records.ts';
 import type { Store } from '../store/store.ts';
 import { sourceOf } from './guess-source.ts';
-import { latestTenants, makeTrustTeller, never, standingVouchers, trustMs, type Use } from './trust-teller.ts';
+import {
+  latestTenants,
+  makeTrustTeller,
+  never,
+  standingVouchers,
+  trustMs,
+  type Use,
+} from './trust-teller.ts';
 
 /** Other instances are told of a credential at work this often. */
 const tellMs = hourMs;
@@ -55,7 +62,9 @@ export function makeTrust(store: Pick<Store, 'attempts'>, clock: Clock): Trust {
   function useOf(address: string, tenantId: string): Use {
     if (latest?.tenantId === tenantId && address === latestAddress) return latest;
     const source = knownSource(address);
-    return sources.get(source)?.get(tenantId) ?? { source, tenantId, workedAt: never, toldAt: never };
+    return (
+      sources.get(source)?.get(tenantId) ?? { source, tenantId, workedAt: never, toldAt: never }
+    );
   }
 
   return {

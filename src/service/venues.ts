@@ -20,21 +20,44 @@ export function makeVenues(kit: Kit) {
     details: { name: row.name },
   });
 
-  async function list({ tenantId, venueIds }: TenantCaller, query: VenueQuery): Promise<Page<VenueView>> {
+  async function list(
+    { tenantId, venueIds }: TenantCaller,
+    query: VenueQuery,
+  ): Promise<Page<VenueView>> {
     const where = { tenantId, ...(venueIds && { id: venueIds }) };
-    return toPage(await store.list('venues', { where, ...named(query), ...afterId(query.cursor), limit: query.limit }), venueView);
+    return toPage(
+      await store.list('venues', {
+        where,
+        ...named(query),
+        ...afterId(query.cursor),
+        limit: query.limit,
+      }),
+      venueView,
+    );
   }
 
   async function get(caller: Caller, id: string): Promise<VenueView> {
     return venueView(await lookUp(store.read, caller, 'venue', id));
   }
 
-  async function create(caller: TenantCaller, { name, address, timezone, labels }: VenueCreation): Promise<VenueView> {
+  async function create(
+    caller: TenantCaller,
+    { name, address, timezone, labels }: VenueCreation,
+  ): Promise<VenueView> {
     return withName({ store, caller }, 'venue', name, () =>
       kit.write(caller, async (tx) => {
         await holdTenant(tx, caller);
         const { tenantId } = caller;
-        const row = { id: kit.newId(), tenantId, name, address, timezone, labels: labels ?? {}, createdAt: tx.now, updatedAt: tx.now };
+        const row = {
+          id: kit.newId(),
+          tenantId,
+          name,
+          address,
+          timezone,
+          labels: labels ?? {},
+          createdAt: tx.now,
+          updatedAt: tx.now,
+        };
         await tx.put('venues', row);
         await recordChange(kit, tx, caller, change('create', row));
         return venueView(row);
@@ -47,7 +70,13 @@ export function makeVenues(kit: Kit) {
       kit.write(caller, async (tx) => {
         const before = await lookUp(tx, caller, 'venue', id);
         const { name = before.name, address = before.address, timezone = before.timezone } = patch;
-        const after = { ...before, name, address, timezone, labels: patchLabels(before.labels, patch.labels) };
+        const after = {
+          ...before,
+          name,
+          address,
+          timezone,
+          labels: patchLabels(before.labels, patch.labels),
+        };
         if (isDeepStrictEqual(after, before)) return venueView(before);
         const row = { ...after, updatedAt: tx.now };
         await tx.put('venues', row);
@@ -62,7 +91,10 @@ export function makeVenues(kit: Kit) {
     await kit.write(caller, async (tx) => {
       const row = await lookUp(tx, caller, 'venue', id);
       if ((await tx.count('screens', 'venueId', row.id)) > 0) {
-        throw new SignageError('venue_not_empty', `The venue ${JSON.stringify(row.name)} has screens: delete them first.`);
+        throw new SignageError(
+          'venue_not_empty',
+          `The venue ${JSON.stringify(row.name)} has screens: delete them first.`,
+        );
       }
       await tx.delete('configs', `venue/${row.id}`);
       await tx.delete('venues', row.id);

@@ -2,7 +2,16 @@ import type { AuditView } from '../domain/audit.ts';
 import { iso, isoOrNull } from '../domain/clock.ts';
 import { codeStatusAt } from '../domain/pairing-code.ts';
 import { type PlaylistView, playlistStatusAt } from '../domain/playlist.ts';
-import type { AuditEntry, PairingCode, Playlist, Screen, Tenant, Token, TokenMarks, Venue } from '../domain/records.ts';
+import type {
+  AuditEntry,
+  PairingCode,
+  Playlist,
+  Screen,
+  Tenant,
+  Token,
+  TokenMarks,
+  Venue,
+} from '../domain/records.ts';
 import type { ScreenView } from '../domain/screen.ts';
 import type { TenantView } from '../domain/tenant.ts';
 import type { TokenView } from '../domain/token.ts';
@@ -10,11 +19,19 @@ import type { VenueView } from '../domain/venue.ts';
 
 /** Records as callers see them: times as ISO 8601, nothing secret (docs/protocol.md §5.3). */
 export function tenantView(row: Tenant): TenantView {
-  return { id: row.id, name: row.name, createdAt: iso(row.createdAt), updatedAt: iso(row.updatedAt) };
+  return {
+    id: row.id,
+    name: row.name,
+    createdAt: iso(row.createdAt),
+    updatedAt: iso(row.updatedAt),
+  };
 }
 
 /** How far a token goes. */
-export function reachView({ expiresAt, venueIds }: Pick<Token, 'expiresAt' | 'venueIds'>): Pick<TokenView, 'expiresAt' | 'venueIds'> {
+export function reachView({
+  expiresAt,
+  venueIds,
+}: Pick<Token, 'expiresAt' | 'venueIds'>): Pick<TokenView, 'expiresAt' | 'venueIds'> {
   return { expiresAt: isoOrNull(expiresAt), venueIds: venueIds ? [...venueIds] : null };
 }
 
@@ -26,14 +43,31 @@ export function tokenView(row: Token, marks: TokenMarks): TokenView {
 
 export function venueView(row: Venue): VenueView {
   const { id, tenantId, name, address, timezone, labels } = row;
-  return { id, tenantId, name, address, timezone, labels, createdAt: iso(row.createdAt), updatedAt: iso(row.updatedAt) };
+  return {
+    id,
+    tenantId,
+    name,
+    address,
+    timezone,
+    labels,
+    createdAt: iso(row.createdAt),
+    updatedAt: iso(row.updatedAt),
+  };
 }
 
 /** `newestCode` is the screen's newest code that is still remembered. */
-export function screenView(row: Screen, newestCode: PairingCode | undefined, nowMs: number): ScreenView {
+export function screenView(
+  row: Screen,
+  newestCode: PairingCode | undefined,
+  nowMs: number,
+): ScreenView {
   const { id, tenantId, venueId, name, labels, state, deviceId } = row;
   const provisioningCode = newestCode
-    ? { status: codeStatusAt(newestCode, nowMs), createdAt: iso(newestCode.createdAt), expiresAt: iso(newestCode.expiresAt) }
+    ? {
+        status: codeStatusAt(newestCode, nowMs),
+        createdAt: iso(newestCode.createdAt),
+        expiresAt: iso(newestCode.expiresAt),
+      }
     : null;
   const times = { createdAt: iso(row.createdAt), updatedAt: iso(row.updatedAt) };
   return { id, tenantId, venueId, name, labels, state, deviceId, provisioningCode, ...times };

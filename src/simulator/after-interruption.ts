@@ -10,7 +10,10 @@ export function abortedLater(clock: Clock, signal: AbortSignal, delayMs: number)
 }
 
 /** Waits for the work, or no longer than until the signal aborts: then for what it had begun there is no more waiting. */
-export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+export async function unlessAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignal,
+): Promise<T | undefined> {
   let giveUp = () => {};
   const aborted = new Promise<undefined>((resolve) => {
     giveUp = () => resolve(undefined);

@@ -19,12 +19,27 @@ const seconds = (timeMs: number) => Math.floor(timeMs / 1000);
  * Proof that an item was played until now, for so many seconds; `undefined` when it belongs to no campaign, for then there is nobody to prove
  * it to.
  */
-export function impression(playlist: Playlist, { creativeId, campaignId }: Item, atMs: number, duration: number): EventInput | undefined {
+export function impression(
+  playlist: Playlist,
+  { creativeId, campaignId }: Item,
+  atMs: number,
+  duration: number,
+): EventInput | undefined {
   if (typeof campaignId !== 'string') return undefined;
-  return { type: 'impression', timestamp: seconds(atMs), playlistId: playlist.id, campaignId, creativeId, duration };
+  return {
+    type: 'impression',
+    timestamp: seconds(atMs),
+    playlistId: playlist.id,
+    campaignId,
+    creativeId,
+    duration,
+  };
 }
 
 /** What a TV says of itself: that it is there, has started, or is about to stop. */
-export function statusEvent(type: 'heartbeat' | 'app_started' | 'app_stopped', atMs: number): EventInput {
+export function statusEvent(
+  type: 'heartbeat' | 'app_started' | 'app_stopped',
+  atMs: number,
+): EventInput {
   return { type, timestamp: seconds(atMs) };
 }

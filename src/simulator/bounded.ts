@@ -1,5 +1,9 @@
 /** Does some work for each item, at most `limit` at a time, in order of the items. The first throw ends it, once what is under way has ended. */
-export async function forEachBounded<T>(items: Iterable<T>, limit: number, work: (item: T) => Promise<void>): Promise<void> {
+export async function forEachBounded<T>(
+  items: Iterable<T>,
+  limit: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
   const queue = items[Symbol.iterator]();
   let failure: { error: unknown } | undefined;
   const worker = async () => {

@@ -16,7 +16,8 @@ export class Coalesced {
 
   /** Resolves once nothing is under way any more, however it ended. */
   async idle(): Promise<void> {
-    for (let last = this.#next ?? this.#current; last; last = this.#next) await last.catch(() => {});
+    for (let last = this.#next ?? this.#current; last; last = this.#next)
+      await last.catch(() => {});
   }
 
   async #runAfter(before: Promise<void> | undefined): Promise<void> {

@@ -33,7 +33,11 @@ export function listedCodes(codes: readonly string[], installer: Installer | und
 }
 
 /** For TVs that have their keys already. */
-export const noCodes: CodeDesk = { codeFor: async () => undefined, bound: () => {}, revoke: undefined };
+export const noCodes: CodeDesk = {
+  codeFor: async () => undefined,
+  bound: () => {},
+  revoke: undefined,
+};
 
 /** Makes codes for the screens of a fleet: that of the first TV, of the second, … */
 export class ScreenCodes implements CodeDesk {
@@ -90,7 +94,8 @@ export class ScreenCodes implements CodeDesk {
 
   async #makeCode(tv: number): Promise<string | undefined> {
     const { management, signal } = this.#installer;
-    const call = () => management.call('createCode', { body: { screenId: this.#screens[tv] as string }, signal });
+    const call = () =>
+      management.call('createCode', { body: { screenId: this.#screens[tv] as string }, signal });
     try {
       return (await call()).code;
     } catch (error) {
@@ -110,7 +115,11 @@ function makeRevoke({ management, ledger, signal }: Installer): Revoke {
   return async (deviceId, reason, ownSignal = signal) => {
     const device = ledger.ofDevice(deviceId);
     if (device) device.isBeingRevoked = true;
-    await management.call('revokeDevice', { params: { id: deviceId }, body: { reason }, signal: ownSignal });
+    await management.call('revokeDevice', {
+      params: { id: deviceId },
+      body: { reason },
+      signal: ownSignal,
+    });
     if (device) device.isRevoked = true;
   };
 }

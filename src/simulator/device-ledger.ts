@@ -107,7 +107,13 @@ export class DeviceLedger {
     note(this.#optional, 'possible');
     for (const { hashes } of this.#open.values()) note(hashes, 'possible');
     note(stored.values(), 'found');
-    const balance = { acknowledged: this.#acknowledged.length, stored: stored.length, lost: 0, duplicated: 0, strange: 0 };
+    const balance = {
+      acknowledged: this.#acknowledged.length,
+      stored: stored.length,
+      lost: 0,
+      duplicated: 0,
+      strange: 0,
+    };
     for (const { promised, possible, found } of accounts.values()) {
       balance.lost += Math.max(0, promised - found);
       const excess = Math.max(0, found - promised - possible);

@@ -34,14 +34,30 @@ export interface FleetGear {
 }
 
 export function makeGear(options: FleetOptions): FleetGear {
-  const { url, token, tenantId, certificates, clock = systemClock, random = systemRandom, stopwatch = () => performance.now() } = options;
+  const {
+    url,
+    token,
+    tenantId,
+    certificates,
+    clock = systemClock,
+    random = systemRandom,
+    stopwatch = () => performance.now(),
+  } = options;
   const connections = options.connections ?? usualConnections;
   const pool = makePool(connections, certificates);
   const own = options.makeRequester?.(certificates);
-  const requester = own ? async (...request: Parameters<typeof pool.requester>) => (await own)(...request) : pool.requester;
+  const requester = own
+    ? async (...request: Parameters<typeof pool.requester>) => (await own)(...request)
+    : pool.requester;
   const office = makePool(managementConnections, certificates);
   const [ledger, traffic] = [new FleetLedger(), new Traffic()];
-  const shared = { url, clock, random, timeoutMs: managementTimeoutMs, makeRequester: async () => office.requester };
+  const shared = {
+    url,
+    clock,
+    random,
+    timeoutMs: managementTimeoutMs,
+    makeRequester: async () => office.requester,
+  };
   return {
     clock,
     ledger,
@@ -51,7 +67,8 @@ export function makeGear(options: FleetOptions): FleetGear {
     notes: [],
     wire: new Wire({ requester, traffic, ledger, stopwatch }),
     keyless: new RuntimeClient(shared),
-    management: token === undefined ? undefined : new ManagementClient({ ...shared, token, tenantId }),
+    management:
+      token === undefined ? undefined : new ManagementClient({ ...shared, token, tenantId }),
     close: async () => void (await Promise.all([pool.close(), office.close()])),
   };
 }

@@ -34,11 +34,19 @@ export interface Household {
 const revocationsAtOnce = 32;
 
 /** Makes as many screens as are missing; after a failure half-way none is left of them. */
-async function makeScreens(household: Household, count: number, onSite: (site: FleetSite) => void): Promise<string[]> {
+async function makeScreens(
+  household: Household,
+  count: number,
+  onSite: (site: FleetSite) => void,
+): Promise<string[]> {
   const { options, plan, gear, signal } = household;
   const { management } = gear;
   if (count <= 0) return [];
-  if (!management) throw new SignageError('credential_missing', 'To make screens for the TVs takes a management token.');
+  if (!management)
+    throw new SignageError(
+      'credential_missing',
+      'To make screens for the TVs takes a management token.',
+    );
   let site: FleetSite | undefined;
   const note = (made: FleetSite) => {
     site = made;
@@ -46,14 +54,20 @@ async function makeScreens(household: Household, count: number, onSite: (site: F
   };
   const { playlist, config } = options;
   try {
-    return await prepareSite({ management, venueName: plan.venue, count, playlist, config, signal }, note);
+    return await prepareSite(
+      { management, venueName: plan.venue, count, playlist, config, signal },
+      note,
+    );
   } catch (error) {
     if (site) await clearAway(household, site);
     throw error;
   }
 }
 
-function makeDesk({ options, plan, gear, signal }: Household, screens: readonly string[]): CodeDesk {
+function makeDesk(
+  { options, plan, gear, signal }: Household,
+  screens: readonly string[],
+): CodeDesk {
   const { management, ledger, tally } = gear;
   const installer = management && { management, ledger, signal };
   if (options.codes) return listedCodes(options.codes, installer);
@@ -86,7 +100,10 @@ async function revokeAll({ gear, clearing }: Household, { revoke }: CodeDesk): P
       left--;
     }),
   );
-  if (left > 0) gear.notes.push(`${left} simulated TVs stay on the screens of their codes${why}: free them with signage device revoke.`);
+  if (left > 0)
+    gear.notes.push(
+      `${left} simulated TVs stay on the screens of their codes${why}: free them with signage device revoke.`,
+    );
 }
 
 async function clearAway({ gear, plan, clearing }: Household, site: FleetSite): Promise<void> {
@@ -95,13 +112,17 @@ async function clearAway({ gear, plan, clearing }: Household, site: FleetSite): 
   const why = await trouble(() => clearSite(management, site, clearing));
   const left = site.screens.length;
   const how = `signage screen delete --venue ${JSON.stringify(plan.venue)} --selector simulated=true --force`;
-  if (left > 0) gear.notes.push(`${left} simulated screens are left${why}: delete them with ${how}`);
+  if (left > 0)
+    gear.notes.push(`${left} simulated screens are left${why}: delete them with ${how}`);
 }
 
 /** Makes what the TVs need to begin. Throws what `/v1` says, and `invalid_file` for a kept folder that cannot be used. */
 export async function settleIn(household: Household): Promise<FleetHome> {
   const { options, plan } = household;
-  const kept = options.keep === undefined ? undefined : new KeptFleet(options.keep, options.keptFor ?? options.url);
+  const kept =
+    options.keep === undefined
+      ? undefined
+      : new KeptFleet(options.keep, options.keptFor ?? options.url);
   const record = await kept?.load();
   const seed = options.seed ?? record?.seed ?? plan.seed;
   const runs = (record?.runs ?? 0) + 1;

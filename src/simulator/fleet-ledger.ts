@@ -42,14 +42,21 @@ export class FleetLedger {
   registered(code: string, { deviceId, screenId, apiKey }: Registered): void {
     const first = this.#deviceOfCode.get(code) ?? deviceId;
     if (first !== deviceId) {
-      this.findings.add('code_used_twice', `One pairing code bound the device ${first}, and then the device ${deviceId}.`);
+      this.findings.add(
+        'code_used_twice',
+        `One pairing code bound the device ${first}, and then the device ${deviceId}.`,
+      );
     }
     this.#deviceOfCode.set(code, first);
     if (!this.#byKey.has(apiKey)) this.#add(apiKey, new DeviceLedger(deviceId, screenId));
   }
 
   /** A TV of an earlier run goes on, which may go back to its former key; `carriedKeys` are of batches that it had begun to send. */
-  resumed({ deviceId, screenId, apiKey }: Registered, carriedKeys: readonly string[], formerKey?: string): void {
+  resumed(
+    { deviceId, screenId, apiKey }: Registered,
+    carriedKeys: readonly string[],
+    formerKey?: string,
+  ): void {
     const device = new DeviceLedger(deviceId, screenId, carriedKeys);
     if (formerKey !== undefined) this.#add(formerKey, device);
     this.#add(apiKey, device);

@@ -65,7 +65,10 @@ export interface Counted {
   acknowledged: number;
 }
 
-export function eventCounts({ tally, acknowledged }: Pick<Counted, 'tally' | 'acknowledged'>): EventCounts {
+export function eventCounts({
+  tally,
+  acknowledged,
+}: Pick<Counted, 'tally' | 'acknowledged'>): EventCounts {
   return { made: tally.made, acknowledged, queued: tally.queued, dropped: { ...tally.dropped } };
 }
 
@@ -79,7 +82,11 @@ export class ProgressMeter {
     [this.#startMs, this.#atMs] = [nowMs, nowMs];
   }
 
-  look(nowMs: number, counted: Counted, at: Pick<FleetProgress, 'step' | 'compared'>): FleetProgress {
+  look(
+    nowMs: number,
+    counted: Counted,
+    at: Pick<FleetProgress, 'step' | 'compared'>,
+  ): FleetProgress {
     const { traffic, tally } = counted;
     const sinceMs = Math.max(1, nowMs - this.#atMs);
     const requestsPerSecond = ((traffic.requests - this.#requests) * 1000) / sinceMs;

@@ -5,9 +5,21 @@ import { type FleetGear, makeGear } from './fleet-gear.ts';
 import { type FleetHome, settleIn } from './fleet-home.ts';
 import type { FleetOptions } from './fleet-options.ts';
 import { deviceInfoOf, type FleetPlan, planFleet, timesOf } from './fleet-plan.ts';
-import { eventCounts, type FleetProgress, type FleetReport, ProgressMeter } from './fleet-report.ts';
+import {
+  eventCounts,
+  type FleetProgress,
+  type FleetReport,
+  ProgressMeter,
+} from './fleet-report.ts';
 import { FleetTv } from './fleet-tv.ts';
-import { type Baseline, notReconciled, type Reconciliation, type Reconciling, readBaseline, reconcile } from './reconcile.ts';
+import {
+  type Baseline,
+  notReconciled,
+  type Reconciliation,
+  type Reconciling,
+  readBaseline,
+  reconcile,
+} from './reconcile.ts';
 
 const progressEveryMs = secondMs / 4;
 /** How long TVs have to end in good order. */
@@ -44,8 +56,13 @@ export class FleetRun {
     this.#gear = makeGear(options);
     this.#signal = options.signal ?? new AbortController().signal;
     this.#startedAtMs = this.#gear.clock.now();
-    const later = (name: keyof typeof afterInterruptionMs) => abortedLater(this.#gear.clock, this.#signal, afterInterruptionMs[name]);
-    this.#late = { working: later('working'), comparing: later('comparing'), clearing: later('clearing') };
+    const later = (name: keyof typeof afterInterruptionMs) =>
+      abortedLater(this.#gear.clock, this.#signal, afterInterruptionMs[name]);
+    this.#late = {
+      working: later('working'),
+      comparing: later('comparing'),
+      clearing: later('clearing'),
+    };
   }
 
   /** From the first screen to the last. Throws what makes a run impossible, after taking away what was made. */
@@ -71,7 +88,8 @@ export class FleetRun {
     try {
       this.#preparing = this.#prepare();
       await unlessAborted(this.#preparing, this.#late.working);
-      if (this.#home && !this.#signal.aborted) await unlessAborted(this.#live(this.#home), this.#late.working);
+      if (this.#home && !this.#signal.aborted)
+        await unlessAborted(this.#live(this.#home), this.#late.working);
       return undefined;
     } catch (error) {
       return this.#signal.aborted && hasCode(error, 'interrupted') ? undefined : { error };
@@ -83,9 +101,14 @@ export class FleetRun {
   async #prepare(): Promise<void> {
     const { management } = this.#gear;
     const household = { options: this.#options, plan: this.#plan, gear: this.#gear };
-    const home = await settleIn({ ...household, signal: this.#signal, clearing: this.#late.clearing });
+    const home = await settleIn({
+      ...household,
+      signal: this.#signal,
+      clearing: this.#late.clearing,
+    });
     this.#home = home;
-    if (management && this.#options.compare !== false) this.#baseline = await readBaseline(management, this.#signal);
+    if (management && this.#options.compare !== false)
+      this.#baseline = await readBaseline(management, this.#signal);
   }
 
   async #live({ desk, runSeed: seed, states }: FleetHome): Promise<void> {
@@ -97,11 +120,19 @@ export class FleetRun {
     this.#startedAtMs = clock.now();
     this.#tvs = Array.from({ length: count }, (_, number) => {
       const deviceInfo = deviceInfoOf(this.#plan, this.#options, number);
-      return new FleetTv(shared, { number, deviceInfo, ...timesOf(this.#plan, number), state: states[number] });
+      return new FleetTv(shared, {
+        number,
+        deviceInfo,
+        ...timesOf(this.#plan, number),
+        state: states[number],
+      });
     });
     const kill = () => this.#each((tv) => tv.kill());
     this.#signal.addEventListener('abort', kill, { once: true });
-    const cancels = endsAfterMs === undefined ? [] : [clock.after(endsAfterMs, () => this.#each((tv) => tv.retire()))];
+    const cancels =
+      endsAfterMs === undefined
+        ? []
+        : [clock.after(endsAfterMs, () => this.#each((tv) => tv.retire()))];
     if (endsAfterMs !== undefined) cancels.push(clock.after(endsAfterMs + graceMs, kill));
     const lives = this.#tvs.map((tv) => tv.live());
     try {
@@ -121,20 +152,33 @@ export class FleetRun {
   async #compare(hasFailed: boolean): Promise<Reconciliation> {
     const { management, ledger } = this.#gear;
     if (this.#options.compare === false) return notReconciled(ledger, 'It was not asked for.');
-    if (!management) return notReconciled(ledger, 'There is no management token to read what is stored with.');
+    if (!management)
+      return notReconciled(ledger, 'There is no management token to read what is stored with.');
     if (hasFailed || !this.#baseline) return notReconciled(ledger, 'The run had not begun.');
-    if (this.#signal.aborted && ledger.acknowledged > quicklyCompared) return notReconciled(ledger, 'It was interrupted.');
+    if (this.#signal.aborted && ledger.acknowledged > quicklyCompared)
+      return notReconciled(ledger, 'It was interrupted.');
     this.#step = 'comparing';
     const onProgress = (compared: number) => {
       this.#compared = compared;
     };
-    return reconcile({ management, ledger, baseline: this.#baseline, signal: this.#late.comparing, keys: this.#keys(), onProgress });
+    return reconcile({
+      management,
+      ledger,
+      baseline: this.#baseline,
+      signal: this.#late.comparing,
+      keys: this.#keys(),
+      onProgress,
+    });
   }
 
   /** Whose keys are to be looked at: after an interruption there is no time. */
   #keys(): Reconciling['keys'] {
     if (this.#plan.rotateEveryMs === undefined || this.#signal.aborted) return undefined;
-    return { client: this.#gear.keyless, states: this.#tvs.map((tv) => tv.state), signal: this.#signal };
+    return {
+      client: this.#gear.keyless,
+      states: this.#tvs.map((tv) => tv.state),
+      signal: this.#signal,
+    };
   }
 
   async #leave(): Promise<void> {
@@ -154,7 +198,9 @@ export class FleetRun {
     const meter = new ProgressMeter(this.#startedAtMs);
     let cancel = () => {};
     const look = () => {
-      onProgress(meter.look(clock.now(), this.#counted(), { step: this.#step, compared: this.#compared }));
+      onProgress(
+        meter.look(clock.now(), this.#counted(), { step: this.#step, compared: this.#compared }),
+      );
       cancel = clock.after(progressEveryMs, look);
     };
     cancel = clock.after(progressEveryMs, look);

@@ -43,13 +43,21 @@ const usualPlaylist: Publication = {
 };
 
 /** The venue of this name: the one that is there, or a new one. */
-async function ensureVenue({ management, venueName, signal }: WantedSite): Promise<Omit<FleetSite, 'screens'>> {
+async function ensureVenue({
+  management,
+  venueName,
+  signal,
+}: WantedSite): Promise<Omit<FleetSite, 'screens'>> {
   if (signal.aborted) throw interrupted();
   try {
     // Never broken off: what is made must be known, to be taken away again.
-    return { venueId: (await management.call('createVenue', { body: { name: venueName } })).id, isVenueMade: true };
+    return {
+      venueId: (await management.call('createVenue', { body: { name: venueName } })).id,
+      isVenueMade: true,
+    };
   } catch (error) {
-    if (hasCode(error, 'name_taken') && error.existingId !== undefined) return { venueId: error.existingId, isVenueMade: false };
+    if (hasCode(error, 'name_taken') && error.existingId !== undefined)
+      return { venueId: error.existingId, isVenueMade: false };
     throw error;
   }
 }
@@ -64,11 +72,16 @@ async function* freeNames(
     const screens = management.all('listScreens', { query: { venueId, limit: 200 }, signal });
     for await (const { name } of screens) taken.add(name.toLowerCase());
   }
-  for (let number = 1; ; number++) if (!taken.has(`simulated ${number}`)) yield `Simulated ${number}`;
+  for (let number = 1; ; number++)
+    if (!taken.has(`simulated ${number}`)) yield `Simulated ${number}`;
 }
 
 /** A new screen; `undefined` when somebody else took the name in between. */
-async function makeScreen({ management, signal }: WantedSite, venueId: string, name: string): Promise<string | undefined> {
+async function makeScreen(
+  { management, signal }: WantedSite,
+  venueId: string,
+  name: string,
+): Promise<string | undefined> {
   if (signal.aborted) throw interrupted();
   try {
     return (await management.call('createScreen', { body: { venueId, name, labels } })).id;
@@ -82,7 +95,10 @@ async function makeScreen({ management, signal }: WantedSite, venueId: string, n
  * Makes the venue, if need be, and the screens of a fleet in it, each with its playlist. `note` is told of what is made as it is made, so that
  * it can be taken away again also after a failure half-way. Answers the screens in the order of their names.
  */
-export async function prepareSite(wanted: WantedSite, note: (site: FleetSite) => void): Promise<string[]> {
+export async function prepareSite(
+  wanted: WantedSite,
+  note: (site: FleetSite) => void,
+): Promise<string[]> {
   const { management, count, playlist = usualPlaylist, config, signal } = wanted;
   const venue = await ensureVenue(wanted);
   const site: FleetSite = { ...venue, screens: [] };
@@ -91,7 +107,8 @@ export async function prepareSite(wanted: WantedSite, note: (site: FleetSite) =>
   const places = Array.from<string>({ length: count });
   await forEachBounded(places.keys(), concurrency, async (place) => {
     let id: string | undefined;
-    while (id === undefined) id = await makeScreen(wanted, site.venueId, (await names.next()).value);
+    while (id === undefined)
+      id = await makeScreen(wanted, site.venueId, (await names.next()).value);
     site.screens.push(id);
     places[place] = id;
     await management.call('publishPlaylist', { params: { id }, body: playlist, signal });
@@ -104,18 +121,26 @@ export async function prepareSite(wanted: WantedSite, note: (site: FleetSite) =>
  * Takes away what was made: the screens with the devices on them, and the venue unless somebody else has put screens into it. Events stay. What is
  * gone is no longer in `site`.
  */
-export async function clearSite(management: ManagementClient, site: FleetSite, signal: AbortSignal): Promise<void> {
+export async function clearSite(
+  management: ManagementClient,
+  site: FleetSite,
+  signal: AbortSignal,
+): Promise<void> {
   const left = new Set(site.screens);
   try {
     await forEachBounded([...left], concurrency, async (id) => {
-      await ignoring('screen_not_found', management.call('deleteScreen', { params: { id }, query: { force: 'true' }, signal }));
+      await ignoring(
+        'screen_not_found',
+        management.call('deleteScreen', { params: { id }, query: { force: 'true' }, signal }),
+      );
       left.delete(id);
     });
   } finally {
     site.screens = [...left];
   }
   const { venueId: id } = site;
-  if (site.isVenueMade) await ignoring('venue_not_empty', management.call('deleteVenue', { params: { id }, signal }));
+  if (site.isVenueMade)
+    await ignoring('venue_not_empty', management.call('deleteVenue', { params: { id }, signal }));
 }
 
 /** Waits for a call that may fail with this code. */

@@ -58,7 +58,8 @@ export class FleetTally {
   giveUp(error: SignageError | undefined): void {
     this.givenUp++;
     // A code that was refused has been told of already.
-    if (!error) this.fail(new SignageError('no_pairing_code', 'There was no pairing code for a TV.'));
+    if (!error)
+      this.fail(new SignageError('no_pairing_code', 'There was no pairing code for a TV.'));
   }
 
   /** Notes a failure under its code; what is no `SignageError` is a mistake of ours, `unexpected`. */

@@ -37,7 +37,11 @@ export class FleetTv {
     this.#account = new TvAccount(shared, number);
     this.#chance = this.#set.chanceFor('player');
     if (!state?.binding) return;
-    shared.ledger.resumed(state.binding, state.batch ? [state.batch.idempotencyKey] : [], state.formerKey?.apiKey);
+    shared.ledger.resumed(
+      state.binding,
+      state.batch ? [state.batch.idempotencyKey] : [],
+      state.formerKey?.apiKey,
+    );
     this.#account.noteBound();
   }
 

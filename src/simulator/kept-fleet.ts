@@ -25,7 +25,9 @@ async function readJson<T>(path: string): Promise<T | undefined> {
     return JSON.parse(await readFile(path, 'utf8')) as T;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new SignageError('invalid_file', `${path} cannot be used: ${(error as Error).message}.`, { cause: error });
+    throw new SignageError('invalid_file', `${path} cannot be used: ${(error as Error).message}.`, {
+      cause: error,
+    });
   }
 }
 
@@ -50,8 +52,14 @@ export class KeptFleet {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const record = await readJson<KeptFleetRecord>(join(this.#folder, recordFile));
     if (!record || (record.format === 1 && record.service === this.#service)) return record;
-    const why = record.format === 1 ? `it keeps TVs of ${record.service}, not of ${this.#service}` : 'it is of a newer version';
-    throw new SignageError('invalid_file', `The fleet in ${this.#folder} cannot go on: ${why}. Name another folder.`);
+    const why =
+      record.format === 1
+        ? `it keeps TVs of ${record.service}, not of ${this.#service}`
+        : 'it is of a newer version';
+    throw new SignageError(
+      'invalid_file',
+      `The fleet in ${this.#folder} cannot go on: ${why}. Name another folder.`,
+    );
   }
 
   /** What one TV had saved. */
@@ -60,7 +68,11 @@ export class KeptFleet {
   }
 
   save(record: Omit<KeptFleetRecord, 'format' | 'service'>): Promise<void> {
-    return replaceJson(join(this.#folder, recordFile), { format: 1, service: this.#service, ...record } satisfies KeptFleetRecord);
+    return replaceJson(join(this.#folder, recordFile), {
+      format: 1,
+      service: this.#service,
+      ...record,
+    } satisfies KeptFleetRecord);
   }
 
   async saveTvs(states: readonly (PlayerState | undefined)[]): Promise<void> {

@@ -48,9 +48,14 @@ function isUnderWay({ rotating }: PlayerState, device: DeviceLedger, own: string
 }
 
 /** What is wrong with the keys of a TV; `undefined`: nothing. */
-function complaintOf(own: string, isBetween: boolean, working: ReadonlySet<string>): [code: string, what: string] | undefined {
+function complaintOf(
+  own: string,
+  isBetween: boolean,
+  working: ReadonlySet<string>,
+): [code: string, what: string] | undefined {
   if (!working.has(own)) return ['no_working_key', 'The key of the TV does not work'];
-  if (working.size > (isBetween ? 2 : 1)) return ['several_working_keys', `${working.size} keys work, where one should`];
+  if (working.size > (isBetween ? 2 : 1))
+    return ['several_working_keys', `${working.size} keys work, where one should`];
   return undefined;
 }
 
@@ -58,7 +63,9 @@ function complaintOf(own: string, isBetween: boolean, working: ReadonlySet<strin
 export async function checkKeys(check: KeyCheck): Promise<KeyBalance> {
   const { ledger, states } = check;
   const balance: KeyBalance = { tvs: 0, issued: 0, working: 0, underWay: 0 };
-  const kept = new Map(states.flatMap((state) => (state?.binding ? [[state.binding.deviceId, state] as const] : [])));
+  const kept = new Map(
+    states.flatMap((state) => (state?.binding ? [[state.binding.deviceId, state] as const] : [])),
+  );
   await forEachBounded([...ledger.devices], keysAtOnce, async (device) => {
     const state = kept.get(device.deviceId);
     const own = state?.binding?.apiKey;
@@ -67,7 +74,8 @@ export async function checkKeys(check: KeyCheck): Promise<KeyBalance> {
     for (const key of device.keys.keys()) if (await works(check, key)) working.add(key);
     balance.issued += device.keys.size;
     balance.working += working.size;
-    const add = (code: string, what: string) => ledger.findings.add(code, `${what}: device ${device.deviceId}.`);
+    const add = (code: string, what: string) =>
+      ledger.findings.add(code, `${what}: device ${device.deviceId}.`);
     if (device.isRevoked) {
       if (working.size > 0) add('revoked_key_accepted', 'A key of a revoked device works');
       return;

@@ -17,7 +17,8 @@ export function about(core: PlayerCore, ms: number): number {
 /** Whether the same request may well succeed later; all else is a mistake of the app, and must not become a hammering (docs/protocol.md §2.6). */
 function isPassing(error: SignageError): boolean {
   const { code, status, retryAfterSeconds } = error;
-  if (code === 'unreachable' || retryAfterSeconds !== undefined || status === 429 || status === 401) return true;
+  if (code === 'unreachable' || retryAfterSeconds !== undefined || status === 429 || status === 401)
+    return true;
   // An answer without a usable status is one that was cut off, or made up on the way.
   return status === undefined || status >= 500;
 }
@@ -33,5 +34,7 @@ export function retryDelayMs(core: PlayerCore, error: unknown, failures: number)
   const stepMs = Math.min(firstDelayMs * 2 ** (failures - 1), syncMs);
   const asked = error instanceof SignageError ? error.retryAfterSeconds : undefined;
   if (asked === undefined) return stepMs * (0.5 + 0.5 * core.chance());
-  return Math.min(asked * secondMs, longestRetryAfterMs) * core.speed + stepMs * 0.5 * core.chance();
+  return (
+    Math.min(asked * secondMs, longestRetryAfterMs) * core.speed + stepMs * 0.5 * core.chance()
+  );
 }

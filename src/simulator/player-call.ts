@@ -27,7 +27,8 @@ export async function callOnce<T>(
     return answer;
   } catch (error) {
     // What was broken off has no end to tell of.
-    if (error instanceof SignageError && error.code !== 'interrupted') tell(error.status, error.code);
+    if (error instanceof SignageError && error.code !== 'interrupted')
+      tell(error.status, error.code);
     throw error;
   }
 }
@@ -42,11 +43,18 @@ export async function callWithKey<T>(
   try {
     const answer = await callOnce(core, call, (signal) => send(bound.client, bound.id, signal));
     // It works: should it be refused some day, the other one is worth a try again.
-    if (core.state.formerKey?.isRefused && core.bound === bound) core.record.change({ formerKey: { apiKey: core.state.formerKey.apiKey } });
+    if (core.state.formerKey?.isRefused && core.bound === bound)
+      core.record.change({ formerKey: { apiKey: core.state.formerKey.apiKey } });
     return answer;
   } catch (error) {
     // An answer to a key that is no longer in use says nothing of the new one.
-    if (error instanceof SignageError && error.status === 401 && core.state.binding && core.bound === bound) await obeyKeyRule(core, error);
+    if (
+      error instanceof SignageError &&
+      error.status === 401 &&
+      core.state.binding &&
+      core.bound === bound
+    )
+      await obeyKeyRule(core, error);
     throw error;
   }
 }

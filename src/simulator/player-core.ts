@@ -5,7 +5,13 @@ import { hasCode, SignageError } from '../domain/error.ts';
 import { largestBatch } from './batch.ts';
 import { Bell } from './bell.ts';
 import { type PlayerBinding, type PlayerState, ramMemory } from './player-memory.ts';
-import type { PlayerAnswer, PlayerObserver, PlayerPhase, RuntimeOperation, UnpairedReason } from './player-observer.ts';
+import type {
+  PlayerAnswer,
+  PlayerObserver,
+  PlayerPhase,
+  RuntimeOperation,
+  UnpairedReason,
+} from './player-observer.ts';
 import type { PlayerOptions, Showing } from './player-options.ts';
 import { PlayerRecord } from './player-record.ts';
 import { makeTvClock } from './tv-clock.ts';
@@ -23,7 +29,10 @@ export class PlayerCore {
   readonly speed: number;
   readonly record: PlayerRecord;
   /** Why there is no binding. */
-  unpaired: { why: UnpairedReason; error: SignageError | undefined } = { why: 'new', error: undefined };
+  unpaired: { why: UnpairedReason; error: SignageError | undefined } = {
+    why: 'new',
+    error: undefined,
+  };
   showing: Showing | undefined;
   readonly answers: Partial<Record<RuntimeOperation, PlayerAnswer>> = {};
   /** Whether the last call got an answer. */
@@ -48,7 +57,11 @@ export class PlayerCore {
 
   constructor(options: PlayerOptions) {
     const { observer = silent, random = systemRandom, memory = ramMemory(), speed = 1 } = options;
-    const { clock = speed === 1 ? systemClock : makeTvClock({ speed, startMs: systemClock.now(), wall: systemClock }) } = options;
+    const {
+      clock = speed === 1
+        ? systemClock
+        : makeTvClock({ speed, startMs: systemClock.now(), wall: systemClock }),
+    } = options;
     this.options = options;
     this.observer = observer;
     this.clock = clock;
@@ -176,6 +189,11 @@ export class PlayerCore {
   intervalMs(name: keyof typeof defaultIntervals): number {
     const minutes = this.state.config?.[name];
     const { min, max } = intervalRange;
-    return minuteMs * (Number.isFinite(minutes) ? Math.min(max, Math.max(min, minutes as number)) : defaultIntervals[name]);
+    return (
+      minuteMs *
+      (Number.isFinite(minutes)
+        ? Math.min(max, Math.max(min, minutes as number))
+        : defaultIntervals[name])
+    );
   }
 }

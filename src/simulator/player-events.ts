@@ -13,7 +13,8 @@ function surplusOf(core: PlayerCore, queue: readonly EventInput[]): number {
   const { config, batch } = core.state;
   const tooMany = queue.length + (batch?.events.length ?? 0) - queueLimit;
   const days = config?.cachePolicy?.retentionDays;
-  const oldestMs = core.clock.now() - (typeof days === 'number' && days > 0 ? days : usualRetentionDays) * dayMs;
+  const oldestMs =
+    core.clock.now() - (typeof days === 'number' && days > 0 ? days : usualRetentionDays) * dayMs;
   const fresh = queue.findIndex(({ timestamp }) => timestamp * secondMs >= oldestMs);
   return Math.max(0, Math.min(tooMany, queue.length), fresh);
 }
@@ -30,7 +31,8 @@ export function keepEvent(core: PlayerCore, event: EventInput, isUrgent = false)
   core.networkBell.ring();
 }
 
-export const unsent = ({ state }: PlayerCore) => state.queue.length + (state.batch?.events.length ?? 0);
+export const unsent = ({ state }: PlayerCore) =>
+  state.queue.length + (state.batch?.events.length ?? 0);
 
 const postCall: PlayerCall<number> = { operation: 'postEvents', statusOf: () => 202 };
 
@@ -87,7 +89,8 @@ function mend(core: PlayerCore, batch: Batch, error: SignageError): void {
   if (core.state.batch !== batch) return;
   const named = namedPlaces(error, batch.events.length);
   if (error.code === 'idempotency_key_reused') putBack(core, batch);
-  else if (error.status === 400 && named.size > 0) dropEvents(core, batch, (place) => named.has(place));
+  else if (error.status === 400 && named.size > 0)
+    dropEvents(core, batch, (place) => named.has(place));
   else if (error.status === 400 || error.status === 413) divide(core, batch);
 }
 

@@ -13,7 +13,9 @@ const playlistCall: PlayerCall<Fetched<Playlist>> = { operation: 'getPlaylist', 
 /** Fetches the config unless it has not changed; answers whether there was a new one. */
 export async function fetchConfig(core: PlayerCore): Promise<boolean> {
   const { configTag: etag } = core.state;
-  const fetched = await callWithKey(core, configCall, (client, id, signal) => client.fetchConfig(id, { etag, signal, attempts: 1 }));
+  const fetched = await callWithKey(core, configCall, (client, id, signal) =>
+    client.fetchConfig(id, { etag, signal, attempts: 1 }),
+  );
   if (fetched.answer) {
     core.record.change({ config: fetched.answer, configTag: fetched.etag });
     core.saveSoon();
@@ -22,7 +24,11 @@ export async function fetchConfig(core: PlayerCore): Promise<boolean> {
 }
 
 /** Until when a playlist may be played, by the TV's clock: that may be wrong, so what counts is how long it lasts by the service's. */
-function validUntilMs({ validUntil }: Playlist, answeredAtMs: number | undefined, { clock, speed }: PlayerCore): number {
+function validUntilMs(
+  { validUntil }: Playlist,
+  answeredAtMs: number | undefined,
+  { clock, speed }: PlayerCore,
+): number {
   const now = clock.now();
   return now + (validUntil * secondMs - (answeredAtMs ?? now)) * speed;
 }
@@ -31,7 +37,9 @@ function takePlaylist(core: PlayerCore, { answer, etag, answeredAtMs }: Fetched<
   const playlist = answer ?? core.state.playlist?.answer;
   if (!playlist) return;
   const wasThere = core.state.playlist !== undefined;
-  core.record.change({ playlist: { answer: playlist, etag, validUntilMs: validUntilMs(playlist, answeredAtMs, core) } });
+  core.record.change({
+    playlist: { answer: playlist, etag, validUntilMs: validUntilMs(playlist, answeredAtMs, core) },
+  });
   if (answer) core.saveSoon();
   // A new one begins after the item that is shown now; where nothing is shown, at once.
   if (!wasThere || !core.showing) core.showBell.ring();
@@ -49,7 +57,9 @@ function dropPlaylist(core: PlayerCore): void {
 export async function fetchPlaylist(core: PlayerCore): Promise<boolean> {
   const etag = core.state.playlist?.etag;
   try {
-    const fetched = await callWithKey(core, playlistCall, (client, id, signal) => client.fetchPlaylist(id, { etag, signal, attempts: 1 }));
+    const fetched = await callWithKey(core, playlistCall, (client, id, signal) =>
+      client.fetchPlaylist(id, { etag, signal, attempts: 1 }),
+    );
     takePlaylist(core, fetched);
     return fetched.answer !== undefined;
   } catch (error) {

@@ -25,7 +25,10 @@ function fallBack(core: PlayerCore, error: SignageError): boolean {
   const { binding, formerKey } = core.state;
   if (!binding || !formerKey || formerKey.isRefused) return false;
   core.rebind({ ...binding, apiKey: formerKey.apiKey }, core.bound.id);
-  core.record.change({ formerKey: { apiKey: binding.apiKey, isRefused: true }, rotating: undefined });
+  core.record.change({
+    formerKey: { apiKey: binding.apiKey, isRefused: true },
+    rotating: undefined,
+  });
   core.saveSoon();
   core.observer.onFallBack?.(error);
   return true;
@@ -45,11 +48,14 @@ function leaveRevoked(core: PlayerCore, error: SignageError): void {
 /** The service knows the TV by two ids: when it does not take the one, the other. */
 function mendId(core: PlayerCore): void {
   const { binding } = core.state;
-  if (binding) core.bound.id = core.bound.id === binding.screenId ? binding.deviceId : binding.screenId;
+  if (binding)
+    core.bound.id = core.bound.id === binding.screenId ? binding.deviceId : binding.screenId;
 }
 
 /** What a TV does about a 401, by its code (docs/protocol.md §2.1). Of a code that is not here the key is kept: it may be a proxy that speaks. */
-const rules: Readonly<Record<string, (core: PlayerCore, error: SignageError) => void | Promise<void>>> = {
+const rules: Readonly<
+  Record<string, (core: PlayerCore, error: SignageError) => void | Promise<void>>
+> = {
   // It was sent, and lost on the way: it is sent again.
   device_key_missing: () => {},
   device_key_invalid: checkKey,

@@ -28,7 +28,8 @@ function scheduleEvents(core: PlayerCore, channel: Channel): void {
   if (channel.isDue || channel.failures > 0 || unsent(core) === 0) return;
   const { reportAfterSeconds } = core.options;
   if (core.isUrgent || isFull) channel.dueIn(0);
-  else if (!channel.isWaiting && reportAfterSeconds !== undefined) channel.dueIn(reportAfterSeconds * secondMs);
+  else if (!channel.isWaiting && reportAfterSeconds !== undefined)
+    channel.dueIn(reportAfterSeconds * secondMs);
 }
 
 /** One call, and when the next of its kind is due. */

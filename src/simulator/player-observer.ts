@@ -12,7 +12,12 @@ export type PlayerPhase = 'unpaired' | 'registering' | 'playing' | 'dark' | 'off
 export type UnpairedReason = 'new' | 'revoked' | 'orphaned' | 'invalid' | 'refused';
 
 /** The calls of a TV, as the interface names them. */
-export type RuntimeOperation = 'registerDevice' | 'getPlaylist' | 'getDeviceConfig' | 'postEvents' | 'rotateDeviceKey';
+export type RuntimeOperation =
+  | 'registerDevice'
+  | 'getPlaylist'
+  | 'getDeviceConfig'
+  | 'postEvents'
+  | 'rotateDeviceKey';
 
 /** How one try of a call ended. */
 export interface PlayerAnswer {

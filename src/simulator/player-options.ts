@@ -3,7 +3,13 @@ import type { Clock, Random } from '../domain/clock.ts';
 import type { SignageError } from '../domain/error.ts';
 import type { Batch, Item, Playlist } from './batch.ts';
 import type { PlayerConfig, PlayerMemory } from './player-memory.ts';
-import type { PlayerAnswer, PlayerObserver, PlayerPhase, RuntimeOperation, UnpairedReason } from './player-observer.ts';
+import type {
+  PlayerAnswer,
+  PlayerObserver,
+  PlayerPhase,
+  RuntimeOperation,
+  UnpairedReason,
+} from './player-observer.ts';
 import type { TvClock } from './tv-clock.ts';
 import type { DeviceInfoInput } from './tv-model.ts';
 

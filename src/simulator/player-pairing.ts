@@ -8,7 +8,10 @@ type Registered = Awaited<ReturnType<PlayerCore['options']['client']['register']
 const registerCall: PlayerCall<Registered> = { operation: 'registerDevice', statusOf: () => 201 };
 
 /** Saves the key before it is used. When that fails nothing is bound, and the same registration gets the same answer again. */
-async function bind(core: PlayerCore, { deviceId, screenId, tenantId, apiKey, config }: Registered): Promise<void> {
+async function bind(
+  core: PlayerCore,
+  { deviceId, screenId, tenantId, apiKey, config }: Registered,
+): Promise<void> {
   const before = core.state;
   const unsent = [...(before.batch?.events ?? []), ...before.queue];
   core.record.state = { format: 1, config, queue: [], keySinceMs: core.clock.now() };
@@ -34,7 +37,8 @@ export async function registerOnce(core: PlayerCore, pairingCode: string): Promi
   core.tellPhase();
   try {
     await core.record.save();
-    const send = (signal: AbortSignal) => client.register({ pairingCode, deviceInfo }, { idempotencyKey, signal, attempts: 1 });
+    const send = (signal: AbortSignal) =>
+      client.register({ pairingCode, deviceInfo }, { idempotencyKey, signal, attempts: 1 });
     await bind(core, await callOnce(core, registerCall, send));
   } finally {
     core.isRegistering = false;
@@ -44,7 +48,10 @@ export async function registerOnce(core: PlayerCore, pairingCode: string): Promi
 
 /** Whether a registration failed for good: with this code it will not succeed, and a person must look (docs/protocol.md §3.4). */
 function isRefused(error: unknown): error is SignageError {
-  return error instanceof SignageError && (error.code.startsWith('pairing_code_') || error.status === 400);
+  return (
+    error instanceof SignageError &&
+    (error.code.startsWith('pairing_code_') || error.status === 400)
+  );
 }
 
 /** Tries a code until the service has spoken; answers what it refused it with. */
@@ -61,7 +68,11 @@ async function registerWith(core: PlayerCore, code: string): Promise<SignageErro
         core.saveSoon();
         return error;
       }
-      await core.networkBell.waitFor(core.clock, retryDelayMs(core, error, failures), () => !core.isEnding);
+      await core.networkBell.waitFor(
+        core.clock,
+        retryDelayMs(core, error, failures),
+        () => !core.isEnding,
+      );
     }
   }
   return undefined;

@@ -23,7 +23,11 @@ async function takeKey(core: PlayerCore, apiKey: string): Promise<void> {
   if (!binding) return;
   const { id } = core.bound;
   core.rebind({ ...binding, apiKey }, id);
-  core.record.change({ rotating: undefined, formerKey: { apiKey: binding.apiKey }, keySinceMs: core.clock.now() });
+  core.record.change({
+    rotating: undefined,
+    formerKey: { apiKey: binding.apiKey },
+    keySinceMs: core.clock.now(),
+  });
   try {
     await core.record.save();
   } catch (error) {

@@ -11,7 +11,9 @@ const isPlayable = ({ duration }: Item) => Number.isFinite(duration) && duration
 /** The playlist that may be played now, if it has anything to show. */
 function playable({ state, clock }: PlayerCore): Playlist | undefined {
   const { playlist } = state;
-  return playlist && playlist.validUntilMs > clock.now() && playlist.answer.items.some(isPlayable) ? playlist.answer : undefined;
+  return playlist && playlist.validUntilMs > clock.now() && playlist.answer.items.some(isPlayable)
+    ? playlist.answer
+    : undefined;
 }
 
 /** Shows one item, to its end or to that of its playlist, and keeps the proof of it with the seconds really played. */
@@ -24,11 +26,16 @@ async function showItem(core: PlayerCore, playlist: Playlist, place: number): Pr
   core.showing = { item, place, sinceMs };
   core.observer.onShow?.(item);
   core.tellPhase();
-  const wasAll = await core.showBell.waitFor(clock, plannedMs, () => core.isLive && core.state.playlist !== undefined);
+  const wasAll = await core.showBell.waitFor(
+    clock,
+    plannedMs,
+    () => core.isLive && core.state.playlist !== undefined,
+  );
   if (core.isCut || !core.state.binding) return;
   // The clock may have been set meanwhile: then it does not tell how long it was.
   const playedMs = wasAll ? plannedMs : Math.min(plannedMs, Math.max(0, clock.now() - sinceMs));
-  const event = playedMs > 0 && impression(playlist, item, clock.now(), Math.round(playedMs) / secondMs);
+  const event =
+    playedMs > 0 && impression(playlist, item, clock.now(), Math.round(playedMs) / secondMs);
   if (event) keepEvent(core, event);
 }
 
@@ -61,7 +68,8 @@ export async function showItems(core: PlayerCore): Promise<void> {
   try {
     await showAll(core);
     // At once, so that it is kept also when there is no time to send it.
-    if (core.isStopping && core.state.binding && !core.isCut) keepEvent(core, statusEvent('app_stopped', core.clock.now()));
+    if (core.isStopping && core.state.binding && !core.isCut)
+      keepEvent(core, statusEvent('app_stopped', core.clock.now()));
     showNothing(core);
   } finally {
     core.endPlaying();

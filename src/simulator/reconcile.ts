@@ -40,23 +40,39 @@ const pageSize = 200;
 /** Sums of seconds may differ in the last places. */
 const tolerance = 1e-6;
 
-async function readReport(management: ManagementClient, signal: AbortSignal): Promise<Map<string, Played>> {
-  const { items } = await management.call('reportImpressions', { query: { groupBy: 'screen' }, signal });
+async function readReport(
+  management: ManagementClient,
+  signal: AbortSignal,
+): Promise<Map<string, Played>> {
+  const { items } = await management.call('reportImpressions', {
+    query: { groupBy: 'screen' },
+    signal,
+  });
   return new Map(items.map(({ key, impressions, seconds }) => [key, { impressions, seconds }]));
 }
 
 /** To be read before the first TV of the run sends anything. */
-export async function readBaseline(management: ManagementClient, signal: AbortSignal): Promise<Baseline> {
+export async function readBaseline(
+  management: ManagementClient,
+  signal: AbortSignal,
+): Promise<Baseline> {
   const { items } = await management.call('listEvents', { query: { limit: 1 }, signal });
   return { after: items[0]?.id, report: await readReport(management, signal) };
 }
 
 /** All events that were received since, oldest first. By page and not by device: the service would look through all of them for each. */
-async function* eventsSince(management: ManagementClient, after: string | undefined, signal: AbortSignal): AsyncGenerator<StoredEvent[]> {
+async function* eventsSince(
+  management: ManagementClient,
+  after: string | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<StoredEvent[]> {
   const checkPage = makePageGuard('listEvents');
   let from: { after?: string; cursor?: string } = after === undefined ? {} : { after };
   for (;;) {
-    const { items, nextCursor } = await management.call('listEvents', { query: { order: 'asc', limit: pageSize, ...from }, signal });
+    const { items, nextCursor } = await management.call('listEvents', {
+      query: { order: 'asc', limit: pageSize, ...from },
+      signal,
+    });
     yield items;
     if (nextCursor === null) return;
     checkPage({ items, nextCursor });
@@ -83,7 +99,13 @@ class Listed {
   }
 }
 
-const nothing = (): DeviceBalance => ({ acknowledged: 0, stored: 0, lost: 0, duplicated: 0, strange: 0 });
+const nothing = (): DeviceBalance => ({
+  acknowledged: 0,
+  stored: 0,
+  lost: 0,
+  duplicated: 0,
+  strange: 0,
+});
 
 const sentences = {
   lost: ['events_lost', 'acknowledged, and is not in GET /v1/events'],
@@ -97,21 +119,38 @@ function compareDevices({ devices, findings }: FleetLedger, { hashes }: Listed):
   for (const device of devices) {
     const balance = device.balance(hashes.get(device.deviceId) ?? new HashList());
     for (const name of Object.keys(sum) as (keyof DeviceBalance)[]) sum[name] += balance[name];
-    for (const [name, [code, what]] of Object.entries(sentences) as [keyof typeof sentences, readonly [string, string]][]) {
-      if (balance[name] > 0) findings.add(code, `An event of the device ${device.deviceId} was ${what}.`, balance[name]);
+    for (const [name, [code, what]] of Object.entries(sentences) as [
+      keyof typeof sentences,
+      readonly [string, string],
+    ][]) {
+      if (balance[name] > 0)
+        findings.add(code, `An event of the device ${device.deviceId} was ${what}.`, balance[name]);
     }
   }
   return sum;
 }
 
 /** The report must have counted what the list holds, for each screen that the fleet has played on. */
-function compareReport({ devices, findings }: FleetLedger, { played }: Listed, before: Baseline['report'], now: Baseline['report']): void {
+function compareReport(
+  { devices, findings }: FleetLedger,
+  { played }: Listed,
+  before: Baseline['report'],
+  now: Baseline['report'],
+): void {
   const zero = { impressions: 0, seconds: 0 };
   for (const screenId of new Set([...devices].map((device) => device.screenId))) {
-    const [listed, then, later] = [played, before, now].map((one) => one.get(screenId) ?? zero) as [Played, Played, Played];
-    const counted = { impressions: later.impressions - then.impressions, seconds: later.seconds - then.seconds };
+    const [listed, then, later] = [played, before, now].map((one) => one.get(screenId) ?? zero) as [
+      Played,
+      Played,
+      Played,
+    ];
+    const counted = {
+      impressions: later.impressions - then.impressions,
+      seconds: later.seconds - then.seconds,
+    };
     const isSame =
-      counted.impressions === listed.impressions && Math.abs(counted.seconds - listed.seconds) <= tolerance * (1 + listed.seconds);
+      counted.impressions === listed.impressions &&
+      Math.abs(counted.seconds - listed.seconds) <= tolerance * (1 + listed.seconds);
     if (isSame) continue;
     const report = `${counted.impressions} impressions of ${counted.seconds} s`;
     findings.add(
@@ -133,7 +172,14 @@ export interface Reconciling {
 }
 
 /** Compares, once no TV sends any more. When the signal ends it early, what was found on the wire is still told. */
-export async function reconcile({ management, ledger, baseline, signal, keys, onProgress }: Reconciling): Promise<Reconciliation> {
+export async function reconcile({
+  management,
+  ledger,
+  baseline,
+  signal,
+  keys,
+  onProgress,
+}: Reconciling): Promise<Reconciliation> {
   const listed = new Listed();
   try {
     for await (const page of eventsSince(management, baseline.after, signal)) {
@@ -144,7 +190,13 @@ export async function reconcile({ management, ledger, baseline, signal, keys, on
     const events = compareDevices(ledger, listed);
     compareReport(ledger, listed, baseline.report, report);
     const balance = keys && { keys: await checkKeys({ ...keys, ledger }) };
-    return { outcome: 'compared', devices: ledger.deviceCount, events, findings: ledger.findings.list(), ...balance };
+    return {
+      outcome: 'compared',
+      devices: ledger.deviceCount,
+      events,
+      findings: ledger.findings.list(),
+      ...balance,
+    };
   } catch (error) {
     if (!(error instanceof SignageError)) throw error;
     if (error.code === 'interrupted') return notReconciled(ledger, 'It was interrupted.');

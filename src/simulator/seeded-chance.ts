@@ -14,7 +14,11 @@ export class SeededChance {
 
   constructor(seed: string) {
     const words = hash('sha256', seed, 'buffer');
-    [this.#a, this.#b, this.#c] = [words.readInt32LE(0), words.readInt32LE(4), words.readInt32LE(8)];
+    [this.#a, this.#b, this.#c] = [
+      words.readInt32LE(0),
+      words.readInt32LE(4),
+      words.readInt32LE(8),
+    ];
     for (let round = 0; round < 12; round++) this.#word();
   }
 

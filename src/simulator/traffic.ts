@@ -21,7 +21,8 @@ const none: Latencies = { p50Ms: 0, p95Ms: 0, p99Ms: 0, maxMs: 0 };
 const microseconds = 1000;
 
 /** 2 figures: a latency is told to about one part in a hundred, in a few kilobytes. */
-const makeTimes = () => createHistogram({ lowest: 1, highest: 600 * 1000 * microseconds, figures: 2 });
+const makeTimes = () =>
+  createHistogram({ lowest: 1, highest: 600 * 1000 * microseconds, figures: 2 });
 
 function latencies(times: RecordableHistogram): Latencies {
   if (times.count === 0) return none;
@@ -65,7 +66,12 @@ export class Traffic {
 
   endpoints(): EndpointTraffic[] {
     return [...this.#endpoints].map(([operation, { times, answers, requests }]) => {
-      return { operation, requests, answers: Object.fromEntries([...answers].sort()), ...latencies(times) };
+      return {
+        operation,
+        requests,
+        answers: Object.fromEntries([...answers].sort()),
+        ...latencies(times),
+      };
     });
   }
 

@@ -4,7 +4,8 @@ import type { FleetTally, TvPhase } from './fleet-tally.ts';
 import type { PlayerState } from './player-memory.ts';
 import type { DropReason, PlayerObserver, PlayerPhase, UnpairedReason } from './player-observer.ts';
 
-const queuedIn = (state: PlayerState | undefined) => (state?.queue.length ?? 0) + (state?.batch?.events.length ?? 0);
+const queuedIn = (state: PlayerState | undefined) =>
+  (state?.queue.length ?? 0) + (state?.batch?.events.length ?? 0);
 
 /** Keeps one TV's part of the fleet's tally, by what its player tells. */
 export class TvAccount implements PlayerObserver {
@@ -17,7 +18,10 @@ export class TvAccount implements PlayerObserver {
   #queued = 0;
   #wasBound = false;
 
-  constructor({ tally, desk, ledger }: { tally: FleetTally; desk: CodeDesk; ledger: FleetLedger }, number: number) {
+  constructor(
+    { tally, desk, ledger }: { tally: FleetTally; desk: CodeDesk; ledger: FleetLedger },
+    number: number,
+  ) {
     this.#tally = tally;
     this.#desk = desk;
     this.#ledger = ledger;
@@ -76,8 +80,17 @@ export class TvAccount implements PlayerObserver {
   /** Whoever changes its key must never be left without one, unless somebody took it away. */
   onUnpaired(why: UnpairedReason): void {
     const device = this.#ledger.ofDevice(this.#deviceId ?? '');
-    if (!device || device.keys.size < 2 || device.isBeingRevoked || (why !== 'revoked' && why !== 'invalid')) return;
-    this.#ledger.findings.add('locked_out', `The TV of the device ${device.deviceId} has no key that works, and nobody has revoked it.`);
+    if (
+      !device ||
+      device.keys.size < 2 ||
+      device.isBeingRevoked ||
+      (why !== 'revoked' && why !== 'invalid')
+    )
+      return;
+    this.#ledger.findings.add(
+      'locked_out',
+      `The TV of the device ${device.deviceId} has no key that works, and nobody has revoked it.`,
+    );
   }
 
   onFailure(error: unknown): void {

@@ -95,7 +95,8 @@ class FastClock implements TvClock {
     if (!next) return;
     const waitMs = this.#waitMs(next);
     const step = () => this.#step();
-    this.#cancelStep = waitMs > 0 ? this.#wall.after(Math.min(waitMs, longestWaitMs), step) : soon(step);
+    this.#cancelStep =
+      waitMs > 0 ? this.#wall.after(Math.min(waitMs, longestWaitMs), step) : soon(step);
   }
 
   #waitMs({ dueMs }: Timer): number {

@@ -80,7 +80,10 @@ export class TvSet {
       outage: this.#outage,
       chanceFor: (purpose) => this.chanceFor(purpose),
       revoke: desk.revoke,
-      clientWith: (apiKey) => this.#clientOver(async (url, parts) => replyOf(await wire.send(url, parts))).withKey(apiKey),
+      clientWith: (apiKey) =>
+        this.#clientOver(async (url, parts) => replyOf(await wire.send(url, parts))).withKey(
+          apiKey,
+        ),
       onFault: (rule) => tally.fault(rule),
       onFailure: (error) => tally.fail(error),
     };
@@ -91,7 +94,15 @@ export class TvSet {
     const { wire, tally } = this.#shared;
     const rules = this.#shared.rules.filter(isLinkFault);
     const chance = rules.length > 0 ? this.chanceFor('link') : undefined;
-    return makeFaultyLink({ wire, clock: this.clock, power: this.power, outage: this.#outage, chance, rules, tally });
+    return makeFaultyLink({
+      wire,
+      clock: this.clock,
+      power: this.power,
+      outage: this.#outage,
+      chance,
+      rules,
+      tally,
+    });
   }
 
   /** Time-outs count the wall's time: a fast TV would not wait for any answer. */

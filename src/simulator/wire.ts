@@ -42,7 +42,11 @@ const operations: Readonly<Record<string, RuntimeOperation>> = {
 
 /** Which call of a TV a request is; `undefined` for what is none. */
 export function operationOf(url: string): RuntimeOperation | undefined {
-  return operations[/\/devices\/(?:[^/?]+\/)?(?:keys\/)?(register|playlist|config|events|rotate)(?:\?|$)/.exec(url)?.[1] ?? ''];
+  return operations[
+    /\/devices\/(?:[^/?]+\/)?(?:keys\/)?(register|playlist|config|events|rotate)(?:\?|$)/.exec(
+      url,
+    )?.[1] ?? ''
+  ];
 }
 
 async function readAll(body: AsyncIterable<Buffer>): Promise<Buffer> {
@@ -83,7 +87,8 @@ export class Wire {
       const { statusCode, headers, body } = await this.#options.requester(url, parts);
       answer = { status: statusCode, headers, bytes: await readAll(body) };
       if (operation === 'registerDevice' && answer.status === 201) this.#registered(parts, answer);
-      if (operation === 'rotateDeviceKey' && device && answer.status === 201) this.#rotated(device, answer);
+      if (operation === 'rotateDeviceKey' && device && answer.status === 201)
+        this.#rotated(device, answer);
       if (device && answer.status < 400) device.keys.set(key, true);
       if (device && wasRevoked) this.#checkRefusal(device, key, answer);
       return answer;
@@ -118,13 +123,19 @@ export class Wire {
     if (status >= 500 || (status === 401 && code === 'device_key_revoked')) return;
     if (status === 401 && code === 'device_key_invalid' && device.isReplaced(key)) return;
     const said = typeof code === 'string' ? `${status} ${code}` : `${status}`;
-    this.#options.ledger.findings.add('revoked_key_accepted', `The revoked key of the device ${deviceId} was answered ${said}.`);
+    this.#options.ledger.findings.add(
+      'revoked_key_accepted',
+      `The revoked key of the device ${deviceId} was answered ${said}.`,
+    );
   }
 
   #checkCount({ deviceId }: DeviceLedger, sent: number, { bytes }: WireAnswer): void {
     const { received } = asObject(bytes.toString('utf8')) ?? {};
     if (received === sent) return;
-    this.#options.ledger.findings.add('received_differs', `The device ${deviceId} sent ${sent} events, and ${received} were acknowledged.`);
+    this.#options.ledger.findings.add(
+      'received_differs',
+      `The device ${deviceId} sent ${sent} events, and ${received} were acknowledged.`,
+    );
   }
 }
 

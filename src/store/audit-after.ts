@@ -22,8 +22,10 @@ async function* entriesIn(directory: string, timeMs: number): AsyncGenerator<Aud
     for (const name of (await nodeFileSystem.list(folder)).sort()) {
       const isDay = /^\d{4}-\d{2}-\d{2}\.ndjson$/.test(name);
       // A clock that stepped back leaves entries in the file of a later day, never in that of an earlier one.
-      if (isDay && startOfFile(name) >= startOfDay(timeMs)) yield* fromLines<{ entry: AuditEntry }>(folder, name, ({ entry }) => [entry]);
-      if (/^\d{16}-\d{6}\.log$/.test(name)) yield* fromLines<JournalRecord>(folder, name, entriesOf);
+      if (isDay && startOfFile(name) >= startOfDay(timeMs))
+        yield* fromLines<{ entry: AuditEntry }>(folder, name, ({ entry }) => [entry]);
+      if (/^\d{16}-\d{6}\.log$/.test(name))
+        yield* fromLines<JournalRecord>(folder, name, entriesOf);
     }
   }
 }
@@ -34,7 +36,11 @@ function entriesOf({ ops }: JournalRecord): AuditEntry[] {
   return ops.flatMap((op) => (op[0] === 'audit' ? [op[1]] : []));
 }
 
-async function* fromLines<R>(folder: string, name: string, entries: (record: R) => AuditEntry[]): AsyncGenerator<AuditEntry> {
+async function* fromLines<R>(
+  folder: string,
+  name: string,
+  entries: (record: R) => AuditEntry[],
+): AsyncGenerator<AuditEntry> {
   for await (const { line, whole } of readFrames(nodeFileSystem, `${folder}/${name}`)) {
     if (whole) yield* entries(JSON.parse(line.toString()) as R);
   }

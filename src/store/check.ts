@@ -22,7 +22,13 @@ import { refuseUnfinishedRestore, restoreMarker } from './json/restore-marker.ts
 export async function checkStore(folder: string): Promise<Finding[]> {
   const directory = resolve(folder);
   await requireDataFolder(directory);
-  const context = { disk: nodeFileSystem, directory, clock: systemClock, lowWaterBytes: 0, warn: () => {} };
+  const context = {
+    disk: nodeFileSystem,
+    directory,
+    clock: systemClock,
+    lowWaterBytes: 0,
+    warn: () => {},
+  };
   const release = await lockStopped(directory);
   try {
     await refuseUnfinishedRestore(nodeFileSystem, directory);
@@ -35,18 +41,34 @@ export async function checkStore(folder: string): Promise<Finding[]> {
 /** Throws `invalid_option` unless something of a store lies there. */
 export async function requireDataFolder(directory: string): Promise<void> {
   const names = await nodeFileSystem.list(directory);
-  const ours = [manifestName, manifestCopy, copyMarker, restoreMarker, 'secret', 'journal', 'documents'];
+  const ours = [
+    manifestName,
+    manifestCopy,
+    copyMarker,
+    restoreMarker,
+    'secret',
+    'journal',
+    'documents',
+  ];
   if (names.some((name) => ours.includes(name))) return;
-  throw new SignageError('invalid_option', `${directory} is no data folder: there is no ${manifestName} in it.`);
+  throw new SignageError(
+    'invalid_option',
+    `${directory} is no data folder: there is no ${manifestName} in it.`,
+  );
 }
 
 /** Locks a data folder. Throws `store_locked`, saying what can be done instead. */
 export async function lockStopped(directory: string): Promise<() => Promise<void>> {
   try {
-    return await lockFolder(directory, { clock: systemClock, random: randomBytes, platform: process.platform });
+    return await lockFolder(directory, {
+      clock: systemClock,
+      random: randomBytes,
+      platform: process.platform,
+    });
   } catch (error) {
     if (!(error instanceof SignageError) || error.code !== 'store_locked') throw error;
-    const hint = 'Stop the service first; or take a backup of it (signage data backup), restore that elsewhere, and look at the copy.';
+    const hint =
+      'Stop the service first; or take a backup of it (signage data backup), restore that elsewhere, and look at the copy.';
     throw new SignageError('store_locked', `${error.message} ${hint}`, { cause: error });
   }
 }

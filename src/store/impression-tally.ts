@@ -10,12 +10,20 @@ export interface DayCount {
 }
 
 /** In this order they stand in documents: few rows first, so that a report by campaign need not read past the screens. */
-export const groupOrder: readonly ReportGroup[] = ['day', 'campaign', 'creative', 'venue', 'screen'];
+export const groupOrder: readonly ReportGroup[] = [
+  'day',
+  'campaign',
+  'creative',
+  'venue',
+  'screen',
+];
 
 /** A batch's impressions by both clocks; `receivedAt` is in milliseconds. */
 export function countBatch({ days }: BatchSums, receivedAt: number): DayCount[] {
   if (days.length === 0) return [];
-  const counts = days.map((sums): DayCount => ({ clock: 'timestamp', day: dayOf(sums.day * dayMs), sums }));
+  const counts = days.map(
+    (sums): DayCount => ({ clock: 'timestamp', day: dayOf(sums.day * dayMs), sums }),
+  );
   return [...counts, { clock: 'received', day: dayOf(receivedAt), sums: sumOfAll(days) }];
 }
 

@@ -50,23 +50,48 @@ export async function openStore(location: string, options: OpenStoreOptions = {}
   const { clock = systemClock, random = randomBytes, onWarning = () => {} } = options;
   const common = { clock, lowWaterBytes, warn: onWarning };
   if (location === 'memory:') {
-    return openJsonStore({ ...common, disk: options.disk ?? makeMemoryFileSystem(), directory: 'memory:' }, random, async () => {});
+    return openJsonStore(
+      { ...common, disk: options.disk ?? makeMemoryFileSystem(), directory: 'memory:' },
+      random,
+      async () => {},
+    );
   }
   if (/^postgres(ql)?:/i.test(location)) {
     const { openPostgresStore } = await import('./postgres/open-postgres-store.ts');
     const own = clock === systemClock ? undefined : clock;
-    return openPostgresStore(location, { clock: own, random, warn: onWarning, ...databaseLimits(options.database) });
+    return openPostgresStore(location, {
+      clock: own,
+      random,
+      warn: onWarning,
+      ...databaseLimits(options.database),
+    });
   }
   if (/^[a-z][a-z0-9+]+:/i.test(location)) {
-    throw new SignageError('not_supported', `${location.split(':')[0]}: is no kind of store: name a folder, memory:, or postgres://….`);
+    throw new SignageError(
+      'not_supported',
+      `${location.split(':')[0]}: is no kind of store: name a folder, memory:, or postgres://….`,
+    );
   }
-  return openFolder({ ...common, disk: options.disk ?? nodeFileSystem, directory: resolve(location) }, random);
+  return openFolder(
+    { ...common, disk: options.disk ?? nodeFileSystem, directory: resolve(location) },
+    random,
+  );
 }
 
-function databaseLimits({ poolSize = 10, statementTimeoutSeconds = 10, lockTimeoutSeconds = 5 }: DatabaseOptions = {}) {
-  const statementTimeoutMs = inRange('The statement time-out in seconds', statementTimeoutSeconds, 1, 600) * secondMs;
-  const lockTimeoutMs = inRange('The lock time-out in seconds', lockTimeoutSeconds, 1, 600) * secondMs;
-  return { poolSize: inRange('The number of database connections', poolSize, 2, 200), statementTimeoutMs, lockTimeoutMs };
+function databaseLimits({
+  poolSize = 10,
+  statementTimeoutSeconds = 10,
+  lockTimeoutSeconds = 5,
+}: DatabaseOptions = {}) {
+  const statementTimeoutMs =
+    inRange('The statement time-out in seconds', statementTimeoutSeconds, 1, 600) * secondMs;
+  const lockTimeoutMs =
+    inRange('The lock time-out in seconds', lockTimeoutSeconds, 1, 600) * secondMs;
+  return {
+    poolSize: inRange('The number of database connections', poolSize, 2, 200),
+    statementTimeoutMs,
+    lockTimeoutMs,
+  };
 }
 
 function inRange(name: string, value: number, min: number, max: number): number {
@@ -86,6 +111,10 @@ async function openFolder(context: PartContext, random: Random): Promise<Store> 
     await release();
     if (error instanceof SignageError) throw error;
     const { message } = error as Error;
-    throw new SignageError('store_unusable', `${directory} cannot be used as a data folder: ${message}`, { cause: error });
+    throw new SignageError(
+      'store_unusable',
+      `${directory} cannot be used as a data folder: ${message}`,
+      { cause: error },
+    );
   }
 }

@@ -22,10 +22,20 @@ import { refuseContents } from './restore.ts';
  * const mended = await repairStore('./signage-data', './repaired');
  * const isAllThere = mended.every(({ lost }) => lost === 0);
  */
-export async function repairStore(folder: string, into: string, clock: Clock = systemClock): Promise<Mended[]> {
+export async function repairStore(
+  folder: string,
+  into: string,
+  clock: Clock = systemClock,
+): Promise<Mended[]> {
   const disk = nodeFileSystem;
   const log = new RepairLog();
-  const contextOf = (directory: string): PartContext => ({ disk, directory, clock, lowWaterBytes: 0, warn: () => {} });
+  const contextOf = (directory: string): PartContext => ({
+    disk,
+    directory,
+    clock,
+    lowWaterBytes: 0,
+    warn: () => {},
+  });
   const [from, to] = [contextOf(resolve(folder)), contextOf(resolve(into))];
   await requireDataFolder(from.directory);
   const releaseFrom = await lockStopped(from.directory);
@@ -33,7 +43,11 @@ export async function repairStore(folder: string, into: string, clock: Clock = s
   try {
     await refuseUnfinished(disk, from.directory);
     await disk.makeDirectory(to.directory);
-    releaseTo = await lockFolder(to.directory, { clock: systemClock, random: randomBytes, platform: process.platform });
+    releaseTo = await lockFolder(to.directory, {
+      clock: systemClock,
+      random: randomBytes,
+      platform: process.platform,
+    });
     await refuseContents(to.directory);
     await repairFolder({ from, into: to, log }, randomBytes);
     await (await openJsonStore(to, randomBytes, releaseTo)).close();
@@ -41,7 +55,11 @@ export async function repairStore(folder: string, into: string, clock: Clock = s
   } catch (error) {
     if (error instanceof SignageError) throw error;
     const { message } = error as Error;
-    throw new SignageError('store_unusable', `${from.directory} cannot be repaired into ${to.directory}: ${message}`, { cause: error });
+    throw new SignageError(
+      'store_unusable',
+      `${from.directory} cannot be repaired into ${to.directory}: ${message}`,
+      { cause: error },
+    );
   } finally {
     await releaseTo();
     await releaseFrom();

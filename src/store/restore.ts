@@ -32,10 +32,17 @@ export async function restoreStore(
   let release = async () => {};
   try {
     await made.make();
-    release = await lockFolder(directory, { clock: systemClock, random: randomBytes, platform: process.platform });
+    release = await lockFolder(directory, {
+      clock: systemClock,
+      random: randomBytes,
+      platform: process.platform,
+    });
     await refuseUnfinishedRestore(disk, directory);
     await refuseContents(directory);
-    const restored = await restoreBackup({ [Symbol.asyncIterator]: () => source }, { disk, directory, ...options });
+    const restored = await restoreBackup(
+      { [Symbol.asyncIterator]: () => source },
+      { disk, directory, ...options },
+    );
     await release();
     return restored;
   } catch (error) {
@@ -44,7 +51,11 @@ export async function restoreStore(
     await made.removeOuter();
     if (error instanceof SignageError) throw error;
     const { message } = error as Error;
-    throw new SignageError('store_unusable', `The backup cannot be restored into ${directory}: ${message}`, { cause: error });
+    throw new SignageError(
+      'store_unusable',
+      `The backup cannot be restored into ${directory}: ${message}`,
+      { cause: error },
+    );
   } finally {
     // It may have more to say: nobody listens any more.
     await source.return?.();
@@ -65,13 +76,18 @@ class MadeFolders {
   async make(): Promise<void> {
     const disk = nodeFileSystem;
     this.#before = await disk.list(this.#directory);
-    for (let path = this.#directory; (await disk.sizeOf(path)) === undefined; path = dirname(path)) this.#missing.push(path);
+    for (let path = this.#directory; (await disk.sizeOf(path)) === undefined; path = dirname(path))
+      this.#missing.push(path);
     await disk.makeDirectory(this.#directory);
   }
 
   async removeInner(): Promise<void> {
     const names = await nodeFileSystem.list(this.#directory).catch(() => []);
-    await removeEmpty(names.filter((name) => !this.#before.includes(name)).map((name) => join(this.#directory, name)));
+    await removeEmpty(
+      names
+        .filter((name) => !this.#before.includes(name))
+        .map((name) => join(this.#directory, name)),
+    );
   }
 
   /** Once nothing is in it any more, the lock included. */
@@ -91,6 +107,9 @@ export async function refuseContents(directory: string): Promise<void> {
     if (harmless.test(name)) continue;
     const inside = await nodeFileSystem.list(`${directory}/${name}`).catch(() => [name]);
     if (inside.length === 0) continue;
-    throw new SignageError('folder_not_empty', `${directory} is not empty (${name}): name a folder that is. Nothing was changed.`);
+    throw new SignageError(
+      'folder_not_empty',
+      `${directory} is not empty (${name}): name a folder that is. Nothing was changed.`,
+    );
   }
 }

@@ -107,9 +107,17 @@ export interface Reader {
   /** Answers at once where the row is in memory. */
   get<T extends TableName>(table: T, id: string): Awaitable<Rows[T] | undefined>;
   /** The row that has this key in a unique index; `tables.ts` says how keys are made. */
-  find<T extends TableName>(table: T, index: UniqueOf<T>, key: string): Promise<Rows[T] | undefined>;
+  find<T extends TableName>(
+    table: T,
+    index: UniqueOf<T>,
+    key: string,
+  ): Promise<Rows[T] | undefined>;
   /** All rows whose indexed member has one of these values, ordered by id. Meant for few: the keys of a device, the codes of a screen. */
-  select<T extends TableName>(table: T, index: IndexOf<T>, values: readonly string[]): Promise<Rows[T][]>;
+  select<T extends TableName>(
+    table: T,
+    index: IndexOf<T>,
+    values: readonly string[],
+  ): Promise<Rows[T][]>;
   count<T extends TableName>(table: T, index: IndexOf<T>, value: string): Promise<number>;
   /** The device key with this hash, and the device and screen that it names: one look-up, for it precedes every request of a TV; at once, too, where it can. */
   keyBearer(hash: string): Awaitable<KeyBearer | undefined>;
@@ -135,7 +143,10 @@ export interface Tx extends Reader {
 
 /** In the order of the sources. */
 export type AttemptsOfEach = readonly (Attempts | undefined)[];
-export type AttemptChange<T> = (known: AttemptsOfEach, nowMs: number) => { attempts: AttemptsOfEach; result: T };
+export type AttemptChange<T> = (
+  known: AttemptsOfEach,
+  nowMs: number,
+) => { attempts: AttemptsOfEach; result: T };
 
 export type ListedTable = 'tenants' | 'tokens' | 'venues' | 'screens' | 'devices' | 'mirrorPending';
 

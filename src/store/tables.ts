@@ -21,9 +21,15 @@ export function nameKey(scope: string | null, name: string): string {
 /** All tables: their unique keys and indexes. Every store makes the same of it. */
 export const tables = {
   tenants: { unique: { name: (row) => nameKey(null, row.name) }, indexed: [] },
-  tokens: { unique: { name: (row) => nameKey(row.tenantId, row.name), hash: (row) => row.hash }, indexed: ['tenantId', 'role'] },
+  tokens: {
+    unique: { name: (row) => nameKey(row.tenantId, row.name), hash: (row) => row.hash },
+    indexed: ['tenantId', 'role'],
+  },
   venues: { unique: { name: (row) => nameKey(row.tenantId, row.name) }, indexed: ['tenantId'] },
-  screens: { unique: { name: (row) => nameKey(row.venueId, row.name) }, indexed: ['tenantId', 'venueId'] },
+  screens: {
+    unique: { name: (row) => nameKey(row.venueId, row.name) },
+    indexed: ['tenantId', 'venueId'],
+  },
   devices: {
     unique: { bound: (row) => (row.state === 'bound' ? row.screenId : undefined) },
     indexed: ['tenantId', 'venueId', 'screenId'],

@@ -2,7 +2,12 @@ import { resolve } from 'node:path';
 import { systemClock } from '../domain/clock.ts';
 import { isDatabaseUrl } from '../domain/store-url.ts';
 import { ChainKey, type ChainState } from './audit/audit-chain.ts';
-import { type AuditFinding, type AuditSummary, AuditVerifier, type KeptHead } from './audit/audit-verifier.ts';
+import {
+  type AuditFinding,
+  type AuditSummary,
+  AuditVerifier,
+  type KeptHead,
+} from './audit/audit-verifier.ts';
 import { lockStopped, requireDataFolder } from './check.ts';
 import { refuseUnfinished } from './json/copy/copy-marker.ts';
 import { nodeFileSystem } from './json/file-system.ts';
@@ -21,8 +26,12 @@ import { readTrail } from './json/trail-reader.ts';
  * const { findings, summary } = await verifyAudit('./signage-data', kept);
  * const isUntouched = findings.every(({ level }) => level === 'note');
  */
-export async function verifyAudit(location: string, kept?: KeptHead): Promise<{ findings: AuditFinding[]; summary: AuditSummary }> {
-  if (isDatabaseUrl(location)) return (await import('./postgres/check-trail.ts')).checkDatabaseTrail(location, kept);
+export async function verifyAudit(
+  location: string,
+  kept?: KeptHead,
+): Promise<{ findings: AuditFinding[]; summary: AuditSummary }> {
+  if (isDatabaseUrl(location))
+    return (await import('./postgres/check-trail.ts')).checkDatabaseTrail(location, kept);
   const directory = resolve(location);
   await requireDataFolder(directory);
   const release = await lockStopped(directory);
@@ -34,15 +43,28 @@ export async function verifyAudit(location: string, kept?: KeptHead): Promise<{ 
   }
 }
 
-async function verifyFolder(directory: string, kept?: KeptHead): Promise<{ findings: AuditFinding[]; summary: AuditSummary }> {
-  const context = { disk: nodeFileSystem, directory, clock: systemClock, lowWaterBytes: 0, warn: () => {} };
+async function verifyFolder(
+  directory: string,
+  kept?: KeptHead,
+): Promise<{ findings: AuditFinding[]; summary: AuditSummary }> {
+  const context = {
+    disk: nodeFileSystem,
+    directory,
+    clock: systemClock,
+    lowWaterBytes: 0,
+    warn: () => {},
+  };
   const { data: manifest } = await readManifest(context.disk, directory);
   const key = new ChainKey(await readSecret(context, manifest.secret));
   const verifier = new AuditVerifier(key, manifest.marks.chain as ChainState | undefined, kept);
   const findings: AuditFinding[] = [];
   const onDamage = (file: string, offset: number) => {
     const nowhere = { writer: null, sequence: null, at: null, id: null };
-    findings.push({ level: 'damage', ...nowhere, what: `this is no entry, or a damaged one: ${file}, at byte ${offset}` });
+    findings.push({
+      level: 'damage',
+      ...nowhere,
+      what: `this is no entry, or a damaged one: ${file}, at byte ${offset}`,
+    });
   };
   for await (const { entry, link } of readTrail(context, manifest, onDamage))
     findings.push(...verifier.take(link ? { entry, link } : { entry }));

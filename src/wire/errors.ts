@@ -4,7 +4,10 @@ interface ErrorKind {
   title: string;
 }
 
-function kinds<const C extends string>(status: number, titles: Record<C, string>): Record<C, ErrorKind> {
+function kinds<const C extends string>(
+  status: number,
+  titles: Record<C, string>,
+): Record<C, ErrorKind> {
   const entries = Object.entries<string>(titles).map(([code, title]) => [code, { status, title }]);
   return Object.fromEntries(entries) as Record<C, ErrorKind>;
 }
@@ -54,7 +57,10 @@ export const errorKinds = {
     last_token: 'The last platform token stays',
     not_supported: 'Not supported by this deployment',
   }),
-  ...kinds(410, { pairing_code_expired: 'The pairing code expired', pairing_code_cancelled: 'The pairing code was cancelled' }),
+  ...kinds(410, {
+    pairing_code_expired: 'The pairing code expired',
+    pairing_code_cancelled: 'The pairing code was cancelled',
+  }),
   ...kinds(413, { body_too_large: 'The body is too large' }),
   ...kinds(415, { unsupported_media_type: 'The body must be JSON' }),
   ...kinds(429, { too_many_attempts: 'Too many unknown pairing codes' }),

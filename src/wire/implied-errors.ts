@@ -38,7 +38,14 @@ function requestErrors({ record, body, query, headers }: Operation): ErrorCode[]
 
 /** The errors that an operation's access, record, body and query bring with them, in the order of the checks and once each (docs/protocol.md §1.3). */
 export function impliedErrors(operation: Operation): ErrorCode[] {
-  return [...new Set<ErrorCode>([...accessErrors(operation), ...requestErrors(operation), 'internal_error', 'unavailable'])];
+  return [
+    ...new Set<ErrorCode>([
+      ...accessErrors(operation),
+      ...requestErrors(operation),
+      'internal_error',
+      'unavailable',
+    ]),
+  ];
 }
 
 /**

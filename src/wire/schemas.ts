@@ -1,14 +1,33 @@
 import { z } from 'zod';
 import { auditEntry, auditQuery } from '../domain/audit.ts';
 import { configBody, deviceConfig } from '../domain/config.ts';
-import { device, deviceQuery, registered, registration, revocation, revoked, rotated } from '../domain/device.ts';
+import {
+  device,
+  deviceQuery,
+  registered,
+  registration,
+  revocation,
+  revoked,
+  rotated,
+} from '../domain/device.ts';
 import { eventBatch, eventQuery, eventsAccepted, storedEvent } from '../domain/event.ts';
 import { listOf, pageQuery, waitSeconds } from '../domain/list.ts';
 import { mirrorList, mirrorQuery, mirrorRepair } from '../domain/mirror.ts';
 import { codeCreation, codeStatus, createdCode } from '../domain/pairing-code.ts';
-import { activePlaylist, playlistVersions, publication, storedPlaylist } from '../domain/playlist.ts';
+import {
+  activePlaylist,
+  playlistVersions,
+  publication,
+  storedPlaylist,
+} from '../domain/playlist.ts';
 import { impressionReport, reportQuery } from '../domain/report.ts';
-import { screen, screenCreation, screenDeletionQuery, screenPatch, screenQuery } from '../domain/screen.ts';
+import {
+  screen,
+  screenCreation,
+  screenDeletionQuery,
+  screenPatch,
+  screenQuery,
+} from '../domain/screen.ts';
 import { tenant, tenantCreation, tenantPatch, tenantQuery } from '../domain/tenant.ts';
 import { createdToken, me, token, tokenCreation, tokenQuery } from '../domain/token.ts';
 import { venue, venueCreation, venuePatch, venueQuery } from '../domain/venue.ts';
@@ -26,7 +45,10 @@ const problem = z
       .array(z.object({ path: z.string(), message: z.string() }))
       .optional()
       .meta({ description: 'with invalid_request' }),
-    truncated: z.boolean().optional().meta({ description: 'true when there are further errors, which are not listed' }),
+    truncated: z
+      .boolean()
+      .optional()
+      .meta({ description: 'true when there are further errors, which are not listed' }),
     existingId: z.string().optional().meta({ description: 'with name_taken' }),
   })
   .meta({ id: 'Problem' });

@@ -42,24 +42,30 @@ function makeSite({ venues, screensEach }: (typeof shapes)[number]): string {
   });
 }
 
-it.each(shapes)('what it costs to apply $venues venues of $screensEach screens each, and again', async (shape) => {
-  const folder = await temporaryFolder();
-  const file = join(folder, 'site.json');
-  await writeFile(file, makeSite(shape));
-  const served = await startServed(join(folder, 'data'), token);
-  const run = async () => {
-    const start = performance.now();
-    const signage = startProcess(['bin/signage.js', 'apply', '-f', file, '-o', 'name'], {
-      env: { SIGNAGE_URL: served.url, SIGNAGE_TOKEN: token },
-    });
-    expect(await signage.ended, signage.err()).toBe(0);
-    return { seconds: (performance.now() - start) / 1000, said: signage.err().trim() };
-  };
-  const [first, again] = [await run(), await run()];
-  await served.stop();
-  const line = ({ seconds, said }: typeof first, bar: number) => `${seconds.toFixed(2)} s (bar: ${bar} s; ${said})`;
-  console.log(`${shape.venues} venues of ${shape.screensEach} screens: first ${line(first, bars.first)}, again ${line(again, bars.again)}`);
-  expect(again.said).toContain('Nothing to change');
-  expect(first.seconds).toBeLessThan(bars.first);
-  expect(again.seconds).toBeLessThan(bars.again);
-});
+it.each(shapes)(
+  'what it costs to apply $venues venues of $screensEach screens each, and again',
+  async (shape) => {
+    const folder = await temporaryFolder();
+    const file = join(folder, 'site.json');
+    await writeFile(file, makeSite(shape));
+    const served = await startServed(join(folder, 'data'), token);
+    const run = async () => {
+      const start = performance.now();
+      const signage = startProcess(['bin/signage.js', 'apply', '-f', file, '-o', 'name'], {
+        env: { SIGNAGE_URL: served.url, SIGNAGE_TOKEN: token },
+      });
+      expect(await signage.ended, signage.err()).toBe(0);
+      return { seconds: (performance.now() - start) / 1000, said: signage.err().trim() };
+    };
+    const [first, again] = [await run(), await run()];
+    await served.stop();
+    const line = ({ seconds, said }: typeof first, bar: number) =>
+      `${seconds.toFixed(2)} s (bar: ${bar} s; ${said})`;
+    console.log(
+      `${shape.venues} venues of ${shape.screensEach} screens: first ${line(first, bars.first)}, again ${line(again, bars.again)}`,
+    );
+    expect(again.said).toContain('Nothing to change');
+    expect(first.seconds).toBeLessThan(bars.first);
+    expect(again.seconds).toBeLessThan(bars.again);
+  },
+);

@@ -20,7 +20,9 @@ async function timed<T>(work: () => Promise<T>): Promise<{ ms: number; result: T
 }
 
 /** The longest that the event loop was held meanwhile, in milliseconds. */
-async function watched<T>(work: () => Promise<T>): Promise<{ ms: number; result: T; longestPauseMs: number }> {
+async function watched<T>(
+  work: () => Promise<T>,
+): Promise<{ ms: number; result: T; longestPauseMs: number }> {
   let [last, longestPauseMs, isDone] = [performance.now(), 0, false];
   const look = () => {
     longestPauseMs = Math.max(longestPauseMs, performance.now() - last);
@@ -52,7 +54,11 @@ it('what 2 million events cost', async () => {
   for (let day = 0; day < days; day++) {
     const samples = Array.from({ length: 50 }, (_, venue) => {
       const events = Array.from({ length: eventsABatch }, (_, n) =>
-        impression(clock.now() + n * 1000, { duration: 15, campaignId: guid('camp', n % 20), creativeId: guid('crea', n % 50) }),
+        impression(clock.now() + n * 1000, {
+          duration: 15,
+          campaignId: guid('camp', n % 20),
+          creativeId: guid('crea', n % 50),
+        }),
       );
       return batchOf(events, { venueId: guid('venu', venue) });
     });
@@ -62,13 +68,20 @@ it('what 2 million events cost', async () => {
         const screen = made++ % screens;
         const sample = samples[screen % 50] as EventBatch;
         const idempotency = { key: `batch ${made}`, sent: sample.body };
-        await store.appendBatch({ ...sample, screenId: guid('scre', screen), deviceId: guid('devi', screen), idempotency });
+        await store.appendBatch({
+          ...sample,
+          screenId: guid('scre', screen),
+          deviceId: guid('devi', screen),
+          idempotency,
+        });
       }
     };
     appendMs += (await timed(() => Promise.all(Array.from({ length: atOnce }, worker)))).ms;
     if (day < days - 1) clock.advance(dayMs);
   }
-  say(`${made} batches of ${eventsABatch}, ${atOnce} at a time: ${Math.round((made / appendMs) * 1000)} durable batches a second`);
+  say(
+    `${made} batches of ${eventsABatch}, ${atOnce} at a time: ${Math.round((made / appendMs) * 1000)} durable batches a second`,
+  );
 
   const query = { tenantId: tenantA, order: 'desc' as const, limit: 200 };
   const last = (made - 1) * eventsABatch;
@@ -82,10 +95,16 @@ it('what 2 million events cost', async () => {
   }
   const oldest = await timed(() => store.events({ ...query, order: 'asc' }));
   const middle = oldest.result.items.at(-1) as StoredEvent;
-  const deep = await timed(() => store.events({ ...query, to: middle.receivedAt + (days / 2) * dayMs }));
-  say(`a page of the oldest: ${oldest.ms.toFixed(1)} ms; one that begins half-way by time: ${deep.ms.toFixed(1)} ms (${last} events)`);
+  const deep = await timed(() =>
+    store.events({ ...query, to: middle.receivedAt + (days / 2) * dayMs }),
+  );
+  say(
+    `a page of the oldest: ${oldest.ms.toFixed(1)} ms; one that begins half-way by time: ${deep.ms.toFixed(1)} ms (${last} events)`,
+  );
   const rare = await watched(() => store.events({ ...query, deviceId: guid('none', 1) }));
-  say(`a page that finds nothing in 32 MiB: ${rare.ms.toFixed(0)} ms, longest pause ${rare.longestPauseMs.toFixed(0)} ms`);
+  say(
+    `a page that finds nothing in 32 MiB: ${rare.ms.toFixed(0)} ms, longest pause ${rare.longestPauseMs.toFixed(0)} ms`,
+  );
 
   const crashed = await timed(open);
   say(`start after a crash: ${crashed.ms.toFixed(0)} ms`);
@@ -93,7 +112,9 @@ it('what 2 million events cost', async () => {
   const clean = await timed(open);
   say(`start after a clean stop: ${clean.ms.toFixed(0)} ms`);
   for (const groupBy of ['campaign', 'screen', 'day'] as const) {
-    const { ms, result, longestPauseMs } = await watched(() => clean.result.impressions({ tenantId: tenantA, groupBy, by: 'timestamp' }));
+    const { ms, result, longestPauseMs } = await watched(() =>
+      clean.result.impressions({ tenantId: tenantA, groupBy, by: 'timestamp' }),
+    );
     expect(result.reduce((sum, row) => sum + row.impressions, 0)).toBe(made * eventsABatch);
     say(
       `report by ${groupBy} over ${days} days: ${ms.toFixed(0)} ms, ${result.length} rows, longest pause ${longestPauseMs.toFixed(0)} ms`,
@@ -105,7 +126,13 @@ it('what 2 million events cost', async () => {
 it('what a checkpoint of 100,000 screens does to others', async () => {
   const folder = await temporaryFolder();
   const clock = new ManualClock();
-  const context = { disk: nodeFileSystem, directory: folder, clock, lowWaterBytes: 0, warn: () => {} };
+  const context = {
+    disk: nodeFileSystem,
+    directory: folder,
+    clock,
+    lowWaterBytes: 0,
+    warn: () => {},
+  };
   const store = await openJsonStore(
     context,
     (length) => new Uint8Array(length),
@@ -121,12 +148,15 @@ it('what a checkpoint of 100,000 screens does to others', async () => {
           key: `${round}`,
         }),
       );
-    for (let n = 0; n < 100_000; n += 1000) await Promise.all(Array.from({ length: 1000 }, (_, at) => put(n + at)));
+    for (let n = 0; n < 100_000; n += 1000)
+      await Promise.all(Array.from({ length: 1000 }, (_, at) => put(n + at)));
     const before = await nodeFileSystem.list(`${folder}/documents`);
     const { ms, longestPauseMs } = await watched(async () => {
       clock.advance(60_000);
       const rolled = async () =>
-        (await nodeFileSystem.list(`${folder}/documents`)).filter((name) => name.startsWith('rollups') && name.endsWith('.json'));
+        (await nodeFileSystem.list(`${folder}/documents`)).filter(
+          (name) => name.startsWith('rollups') && name.endsWith('.json'),
+        );
       while (
         (await rolled()).every((name) => before.includes(name)) ||
         (await nodeFileSystem.list(`${folder}/documents`)).some((name) => name.endsWith('.tmp'))
@@ -134,7 +164,9 @@ it('what a checkpoint of 100,000 screens does to others', async () => {
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     });
-    console.log(`checkpoint ${round + 1}: about ${ms.toFixed(0)} ms, longest pause ${longestPauseMs.toFixed(0)} ms`);
+    console.log(
+      `checkpoint ${round + 1}: about ${ms.toFixed(0)} ms, longest pause ${longestPauseMs.toFixed(0)} ms`,
+    );
   }
   await store.close();
 });

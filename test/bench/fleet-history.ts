@@ -2,7 +2,12 @@ import { batchSums } from '../../src/domain/batch-sums.ts';
 import { dayMs } from '../../src/domain/clock.ts';
 import type { TelemetryEvent } from '../../src/domain/event.ts';
 import { type ReportClock, reportClocks } from '../../src/domain/report.ts';
-import type { CopiedBatch, CopiedImpressions, DeviceKeys, LogEnd } from '../../src/store/copy/transfer.ts';
+import type {
+  CopiedBatch,
+  CopiedImpressions,
+  DeviceKeys,
+  LogEnd,
+} from '../../src/store/copy/transfer.ts';
 import { countBatch } from '../../src/store/impression-tally.ts';
 import { Tally } from '../../src/store/json/tally.ts';
 import { shortHash } from '../../src/store/short-hash.ts';
@@ -39,7 +44,10 @@ export class FleetHistory {
 
   get end(): LogEnd {
     const { days } = this.#size;
-    return { seq: days * this.#tvs.length, receivedAt: days === 0 ? 0 : this.#at(days - 1, this.#tvs.length - 1) };
+    return {
+      seq: days * this.#tvs.length,
+      receivedAt: days === 0 ? 0 : this.#at(days - 1, this.#tvs.length - 1),
+    };
   }
 
   *batches(): Generator<CopiedBatch> {
@@ -48,7 +56,15 @@ export class FleetHistory {
       const samples = this.#samplesOf(day);
       for (const [n, { tenantId, venueId, screenId, deviceId }] of this.#tvs.entries()) {
         const { body } = samples[n % kinds] as Sample;
-        yield { seq: seq++, receivedAt: this.#at(day, n), tenantId, venueId, screenId, deviceId, body };
+        yield {
+          seq: seq++,
+          receivedAt: this.#at(day, n),
+          tenantId,
+          venueId,
+          screenId,
+          deviceId,
+          body,
+        };
       }
     }
   }
@@ -80,7 +96,14 @@ export class FleetHistory {
       const [group, scope] = JSON.parse(`${section.slice(0, -1)}]`) as [string, string];
       for (const [name, owner] of days) {
         for (const [key, cell] of tally.cellsOf(owner)) {
-          yield { scope, clock, group: group.slice(2) as CopiedImpressions['group'], day: name, key, ...cell };
+          yield {
+            scope,
+            clock,
+            group: group.slice(2) as CopiedImpressions['group'],
+            day: name,
+            key,
+            ...cell,
+          };
         }
       }
     }
@@ -94,8 +117,17 @@ export class FleetHistory {
     const noon = (this.#firstDayMs + day * dayMs + dayMs / 2) / 1000;
     return Array.from({ length: kinds }, (_, kind) => {
       const events = Array.from({ length: this.#size.eventsABatch }, (_, n): TelemetryEvent => {
-        const shown = { playlistId: guid('play', kind), creativeId: guid('crea', (kind + n) % creatives) };
-        return { type: 'impression', timestamp: noon + n * 15, ...shown, campaignId: guid('camp', (kind + n) % campaigns), duration: 15 };
+        const shown = {
+          playlistId: guid('play', kind),
+          creativeId: guid('crea', (kind + n) % creatives),
+        };
+        return {
+          type: 'impression',
+          timestamp: noon + n * 15,
+          ...shown,
+          campaignId: guid('camp', (kind + n) % campaigns),
+          duration: 15,
+        };
       });
       return { events, body: JSON.stringify(events) };
     });

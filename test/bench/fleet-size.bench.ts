@@ -18,12 +18,19 @@ const loadMs = 75_000;
 /** What one tenant shows in a day. */
 const [campaigns, creatives] = [200, 5_000];
 const upTo = (count: number) => Math.floor(Math.random() * count);
-const shown = () => impression({ campaignId: guid('camp', upTo(campaigns)), creativeId: guid('crea', upTo(creatives)) });
+const shown = () =>
+  impression({
+    campaignId: guid('camp', upTo(campaigns)),
+    creativeId: guid('crea', upTo(creatives)),
+  });
 
 const anyOf = (tvs: readonly BoundTv[]) => tvs[upTo(tvs.length)] as BoundTv;
 
 /** What a service has to do all at once: TVs that fetch and post, installers, editors, and somebody who looks through all devices. */
-async function mixedLoad({ url }: Served, tvs: readonly BoundTv[]): Promise<Record<string, number>> {
+async function mixedLoad(
+  { url }: Served,
+  tvs: readonly BoundTv[],
+): Promise<Record<string, number>> {
   const management = new ManagementClient({ url, token });
   const anyone = new RuntimeClient({ url });
   const { id: venueId } = await management.call('createVenue', { body: { name: randomUUID() } });
@@ -36,9 +43,13 @@ async function mixedLoad({ url }: Served, tvs: readonly BoundTv[]): Promise<Reco
   await Promise.all([
     ...lanes('playlists', 6, (tv) => anyone.withKey(tv.apiKey).fetchPlaylist(tv.screenId)),
     ...lanes('configs', 2, (tv) => anyone.withKey(tv.apiKey).fetchConfig(tv.screenId)),
-    ...lanes('batches', 6, (tv) => anyone.withKey(tv.apiKey).postEvents(tv.screenId, Array.from({ length: 10 }, shown) as never)),
+    ...lanes('batches', 6, (tv) =>
+      anyone.withKey(tv.apiKey).postEvents(tv.screenId, Array.from({ length: 10 }, shown) as never),
+    ),
     ...lanes('registrations', 6, async () => {
-      const { id: screenId } = await management.call('createScreen', { body: { venueId, name: randomUUID() } });
+      const { id: screenId } = await management.call('createScreen', {
+        body: { venueId, name: randomUUID() },
+      });
       const { code } = await management.call('createCode', { body: { screenId } });
       await anyone.register({ pairingCode: code, deviceInfo: { model: 'Frame' } });
     }),
@@ -48,7 +59,9 @@ async function mixedLoad({ url }: Served, tvs: readonly BoundTv[]): Promise<Reco
         body: { items: Array.from({ length: 10 }, () => item()) },
       } as never),
     ),
-    ...lanes('lists', 1, () => management.call('listDevices', { query: { online: 'true', limit: 50 } } as never)),
+    ...lanes('lists', 1, () =>
+      management.call('listDevices', { query: { online: 'true', limit: 50 } } as never),
+    ),
   ]);
   return done;
 }

@@ -7,7 +7,12 @@ import { systemClock } from '../../src/domain/clock.ts';
 import { makeIdSource } from '../../src/domain/id.ts';
 import type { Device, Rows, TableName } from '../../src/domain/records.ts';
 import { paged } from '../../src/store/copy/paged.ts';
-import { type Records, type Section, type StoreTarget, sections } from '../../src/store/copy/transfer.ts';
+import {
+  type Records,
+  type Section,
+  type StoreTarget,
+  sections,
+} from '../../src/store/copy/transfer.ts';
 import { folderTarget } from '../../src/store/json/copy/folder-target.ts';
 import { nodeFileSystem } from '../../src/store/json/file-system.ts';
 import { FleetHistory, type HistorySize } from './fleet-history.ts';
@@ -26,10 +31,19 @@ export interface BoundTv {
 }
 
 function makeTvs(count: number): BoundTv[] {
-  const [tenantId, venues] = [newId(), Array.from({ length: Math.ceil(count / perVenue) }, () => newId())];
+  const [tenantId, venues] = [
+    newId(),
+    Array.from({ length: Math.ceil(count / perVenue) }, () => newId()),
+  ];
   return Array.from({ length: count }, (_, n) => {
     const venueId = venues[Math.floor(n / perVenue)] as string;
-    return { tenantId, venueId, screenId: newId(), deviceId: newId(), apiKey: makeKey('dak_', randomBytes) };
+    return {
+      tenantId,
+      venueId,
+      screenId: newId(),
+      deviceId: newId(),
+      apiKey: makeKey('dak_', randomBytes),
+    };
   });
 }
 
@@ -37,9 +51,15 @@ type Rowed = { [T in TableName]?: () => Generator<Rows[T]> };
 
 /** The rows of a fleet, each screen with a playlist of ten items. */
 async function rowsOf(data: string, tvs: readonly BoundTv[], now: number): Promise<Rowed> {
-  const deviceInfo = JSON.parse(await readFile(new URL('devices/samsung-tizen.json', fixtures), 'utf8')) as Device['deviceInfo'];
+  const deviceInfo = JSON.parse(
+    await readFile(new URL('devices/samsung-tizen.json', fixtures), 'utf8'),
+  ) as Device['deviceInfo'];
   const items = JSON.stringify(
-    (JSON.parse(await readFile(new URL('playlists/retail.json', fixtures), 'utf8')) as { items: unknown }).items,
+    (
+      JSON.parse(await readFile(new URL('playlists/retail.json', fixtures), 'utf8')) as {
+        items: unknown;
+      }
+    ).items,
   );
   const at = { createdAt: now, updatedAt: now };
   const of = <R>(row: (tv: BoundTv, n: number) => R) =>
@@ -53,26 +73,65 @@ async function rowsOf(data: string, tvs: readonly BoundTv[], now: number): Promi
     *venues() {
       const venues = new Map(tvs.map(({ venueId, tenantId }) => [venueId, tenantId]));
       for (const [n, [id, tenantId]] of [...venues].entries())
-        yield { id, tenantId, name: `Venue ${n}`, address: null, timezone: null, labels: {}, ...at };
+        yield {
+          id,
+          tenantId,
+          name: `Venue ${n}`,
+          address: null,
+          timezone: null,
+          labels: {},
+          ...at,
+        };
     },
     screens: of(({ screenId: id, tenantId, venueId, deviceId }, n) => {
-      return { id, tenantId, venueId, name: `Screen ${n}`, labels: {}, state: 'active', deviceId, ...at } as const;
+      return {
+        id,
+        tenantId,
+        venueId,
+        name: `Screen ${n}`,
+        labels: {},
+        state: 'active',
+        deviceId,
+        ...at,
+      } as const;
     }),
     devices: of(({ deviceId: id, tenantId, venueId, screenId }) => {
       const suspended = { suspendedAt: null, suspendReason: null };
-      return { id, tenantId, venueId, screenId, state: 'bound', deviceInfo, createdAt: now, ...suspended } as const;
+      return {
+        id,
+        tenantId,
+        venueId,
+        screenId,
+        state: 'bound',
+        deviceInfo,
+        createdAt: now,
+        ...suspended,
+      } as const;
     }),
     deviceKeys: of(({ tenantId, deviceId, screenId, apiKey }) => {
       const key = { id: newId(), tenantId, deviceId, screenId, hash: hashKey(apiKey) };
-      return { ...key, state: 'active', createdAt: now, firstUsedAt: now, revokedAt: null } as const;
+      return {
+        ...key,
+        state: 'active',
+        createdAt: now,
+        firstUsedAt: now,
+        revokedAt: null,
+      } as const;
     }),
     playlists: of(({ screenId, tenantId }) => {
       const playlist = { id: screenId, screenId, tenantId, playlistId: newId(), version: 1, items };
-      return { ...playlist, state: 'active', validUntil: null, publishedAt: now, origin: 'published' } as const;
+      return {
+        ...playlist,
+        state: 'active',
+        validUntil: null,
+        publishedAt: now,
+        origin: 'published',
+      } as const;
     }),
     // The copies were made long ago, and nothing waits for that now.
     *mirrorTargets() {
-      for (const id of ['current', 'configs']) yield { id, location: pathToFileURL(resolve(data, 'mirror')).href };
+      for (const id of ['current', 'configs'])
+        yield { id, location: pathToFileURL(resolve(data, 'mirror')).href };
     },
   };
 }
@@ -82,11 +141,19 @@ function* marksOf(tvs: readonly BoundTv[], now: number): Generator<Records['mark
   const times = { lastSeenAt: now, lastPlaylistAt: now, lastConfigAt: now, lastEventAt: now };
   for (const [n, { deviceId: id }] of tvs.entries()) {
     const lastAddress = `192.0.2.${n % 250}`;
-    yield { kind: 'device', id, marks: { ...times, lastAddress, lastPlaylistVersion: 1, lastPlaylistStatus: 304 } };
+    yield {
+      kind: 'device',
+      id,
+      marks: { ...times, lastAddress, lastPlaylistVersion: 1, lastPlaylistStatus: 304 },
+    };
   }
 }
 
-async function take<S extends Section>(target: StoreTarget, section: S, records: Iterable<Records[S]>): Promise<void> {
+async function take<S extends Section>(
+  target: StoreTarget,
+  section: S,
+  records: Iterable<Records[S]>,
+): Promise<void> {
   for await (const page of paged(records)) await target.accept(section, page);
   await target.complete(section);
 }
@@ -97,7 +164,11 @@ const noHistory: HistorySize = { days: 0, eventsABatch: 0 };
  * Fills a fresh data folder with bound screens, a hundred a venue, each with a playlist of ten items, and with what their TVs have sent: a batch a day each.
  * Written as a copy of another store is, which is much quicker than through a service.
  */
-export async function fillWithFleet(data: string, screens: number, size: HistorySize = noHistory): Promise<BoundTv[]> {
+export async function fillWithFleet(
+  data: string,
+  screens: number,
+  size: HistorySize = noHistory,
+): Promise<BoundTv[]> {
   const tvs = makeTvs(screens);
   const now = systemClock.now();
   const history = new FleetHistory(tvs, size, now);
@@ -108,7 +179,13 @@ export async function fillWithFleet(data: string, screens: number, size: History
     impressions: () => history.impressions(),
     marks: () => marksOf(tvs, now),
   };
-  const context = { disk: nodeFileSystem, directory: data, clock: systemClock, lowWaterBytes: 0, warn: () => {} };
+  const context = {
+    disk: nodeFileSystem,
+    directory: data,
+    clock: systemClock,
+    lowWaterBytes: 0,
+    warn: () => {},
+  };
   const target = folderTarget(context, async () => {});
   const nobody = async () => {};
   async function* nothing() {}
@@ -122,7 +199,8 @@ export async function fillWithFleet(data: string, screens: number, size: History
     read: nothing,
     close: nobody,
   });
-  for (const section of sections) await take(target, section, (parts[section] as (() => Iterable<never>) | undefined)?.() ?? []);
+  for (const section of sections)
+    await take(target, section, (parts[section] as (() => Iterable<never>) | undefined)?.() ?? []);
   await target.finish();
   await target.release();
   await target.close();

@@ -8,7 +8,11 @@ const lostAgainMs = 1000;
 function callsOf({ screenId, apiKey }, batch) {
   const authorization = `Bearer ${apiKey}`;
   const path = `/devices/${screenId}`;
-  const posted = { authorization, 'content-type': 'application/json', 'idempotency-key': `back ${screenId}` };
+  const posted = {
+    authorization,
+    'content-type': 'application/json',
+    'idempotency-key': `back ${screenId}`,
+  };
   return [
     { method: 'GET', path: `${path}/playlist`, headers: { authorization } },
     { method: 'GET', path: `${path}/config`, headers: { authorization } },
@@ -43,6 +47,10 @@ async function comeBack(url, tv, batch, tally) {
 process.on('message', async ({ url, tvs, batch }) => {
   const tally = { refusals: {}, withoutRetryAfter: 0, lost: {}, servedMs: [] };
   const start = performance.now();
-  await Promise.all(tvs.map((tv) => comeBack(url, tv, batch, tally).then(() => tally.servedMs.push(performance.now() - start))));
+  await Promise.all(
+    tvs.map((tv) =>
+      comeBack(url, tv, batch, tally).then(() => tally.servedMs.push(performance.now() - start)),
+    ),
+  );
   process.send?.(tally, () => process.disconnect());
 });

@@ -24,16 +24,22 @@ interface Tally {
 
 it('a fleet that comes back at once after an outage', async () => {
   const data = await temporaryFolder();
-  const tvs = (await fillWithFleet(data, herd)).map(({ screenId, apiKey }) => ({ screenId, apiKey }));
+  const tvs = (await fillWithFleet(data, herd)).map(({ screenId, apiKey }) => ({
+    screenId,
+    apiKey,
+  }));
   const batch = JSON.stringify(Array.from({ length: 10 }, () => impression({ duration: 15 })));
   for (let round = 0; round < rounds; round++) {
     // Each round is an outage: the service has just been started.
     const served = await startServed(data, token);
-    const child = fork(fileURLToPath(new URL('herd-load.js', import.meta.url)), [], { execArgv: [] });
+    const child = fork(fileURLToPath(new URL('herd-load.js', import.meta.url)), [], {
+      execArgv: [],
+    });
     child.send({ url: served.url, tvs, batch });
     const [tally] = (await once(child, 'message')) as [Tally];
     const { servedMs, refusals, withoutRetryAfter, lost } = tally;
-    const at = (share: number) => ((servedMs[Math.ceil(share * servedMs.length) - 1] ?? 0) / 1000).toFixed(1);
+    const at = (share: number) =>
+      ((servedMs[Math.ceil(share * servedMs.length) - 1] ?? 0) / 1000).toFixed(1);
     const { cpuMs, longestHoldMs, residentMB } = await served.fared();
     console.log(
       `${herd} TVs: half served after ${at(0.5)} s, 99 % after ${at(0.99)} s, all after ${at(1)} s (bar: ${mostSeconds}); refused ${JSON.stringify(refusals)}, ` +

@@ -17,7 +17,11 @@ const pageSize = 200;
 
 const middle = (values: readonly number[]) => {
   const sorted = values.toSorted((one, other) => one - other);
-  const [low = 0, median = 0, high = 0] = [sorted[0], sorted[Math.floor(sorted.length / 2)], sorted.at(-1)];
+  const [low = 0, median = 0, high = 0] = [
+    sorted[0],
+    sorted[Math.floor(sorted.length / 2)],
+    sorted.at(-1),
+  ];
   return `${median.toFixed(0)} ms (${low.toFixed(0)}–${high.toFixed(0)})`;
 };
 
@@ -47,7 +51,9 @@ async function measureReports(management: ManagementClient): Promise<void> {
       const took: number[] = [];
       let rows = 0;
       for (let n = 0; n < tries; n++) {
-        const { ms, result } = await timed(() => management.call('reportImpressions', { query: { groupBy, by } }));
+        const { ms, result } = await timed(() =>
+          management.call('reportImpressions', { query: { groupBy, by } }),
+        );
         took.push(ms);
         rows = result.items.length;
         expect(result.items.reduce((sum, row) => sum + row.impressions, 0)).toBe(events);
@@ -56,8 +62,12 @@ async function measureReports(management: ManagementClient): Promise<void> {
     }
   }
   const [from, to] = [dayOf(Date.now() - 6 * dayMs), dayOf(Date.now() - 3 * dayMs)];
-  const { ms, result } = await timed(() => management.call('reportImpressions', { query: { groupBy: 'creative', from, to } }));
-  expect(result.items.reduce((sum, row) => sum + row.impressions, 0)).toBe((events / history.days) * 3);
+  const { ms, result } = await timed(() =>
+    management.call('reportImpressions', { query: { groupBy: 'creative', from, to } }),
+  );
+  expect(result.items.reduce((sum, row) => sum + row.impressions, 0)).toBe(
+    (events / history.days) * 3,
+  );
   console.log(`report by creative over 3 of the days: ${ms.toFixed(0)} ms`);
 }
 
@@ -66,7 +76,9 @@ async function measurePages(management: ManagementClient): Promise<void> {
     const to = new Date(Date.now() - days * dayMs).toISOString();
     const took: number[] = [];
     for (let n = 0; n < tries; n++) {
-      const { ms, result } = await timed(() => management.call('listEvents', { query: { to, limit: pageSize } }));
+      const { ms, result } = await timed(() =>
+        management.call('listEvents', { query: { to, limit: pageSize } }),
+      );
       expect(result.items).toHaveLength(pageSize);
       took.push(ms);
     }
@@ -85,6 +97,8 @@ it('what 10 million events on the disk cost', async () => {
   await measureReports(management);
   await measurePages(management);
   const { residentMB, longestHoldMs } = await served.fared();
-  console.log(`longest hold of the event loop meanwhile ${longestHoldMs.toFixed(0)} ms, resident memory ${residentMB.toFixed(0)} MB`);
+  console.log(
+    `longest hold of the event loop meanwhile ${longestHoldMs.toFixed(0)} ms, resident memory ${residentMB.toFixed(0)} MB`,
+  );
   await served.stop();
 });

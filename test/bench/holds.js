@@ -18,7 +18,9 @@ export function watchHolds() {
   const schedule = openSchedule();
   const text = Buffer.alloc(64);
   const waitedMs = () =>
-    schedule === undefined ? 0 : Number(text.toString('latin1', 0, readSync(schedule, text, 0, 64, 0)).split(' ')[1]) / 1e6;
+    schedule === undefined
+      ? 0
+      : Number(text.toString('latin1', 0, readSync(schedule, text, 0, 64, 0)).split(' ')[1]) / 1e6;
   const holds = {
     longest: { longestHoldMs: 0, longestOwnHoldMs: 0 },
     reset: () => Object.assign(holds.longest, { longestHoldMs: 0, longestOwnHoldMs: 0 }),
@@ -29,7 +31,10 @@ export function watchHolds() {
     const hold = now.at - last.at;
     const { longest } = holds;
     longest.longestHoldMs = Math.max(longest.longestHoldMs, hold);
-    longest.longestOwnHoldMs = Math.max(longest.longestOwnHoldMs, hold - (now.waited - last.waited));
+    longest.longestOwnHoldMs = Math.max(
+      longest.longestOwnHoldMs,
+      hold - (now.waited - last.waited),
+    );
     last = now;
   }, 1).unref();
   return holds;

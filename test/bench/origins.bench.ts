@@ -21,7 +21,11 @@ async function startSource() {
   const server = createServer((_, response) => {
     source.calls++;
     if (source.hangs) hanging.add(response);
-    else setTimeout(() => response.writeHead(200, { 'content-type': 'application/json' }).end(body), 3);
+    else
+      setTimeout(
+        () => response.writeHead(200, { 'content-type': 'application/json' }).end(body),
+        3,
+      );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   source.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/{screenId}`;
@@ -41,7 +45,11 @@ interface Answered {
 }
 
 /** Asks at a steady rate for a while, whatever the answers take; each TV in turn. */
-async function load(pool: Pool, bound: readonly { screenId: string; apiKey: string }[], seconds: number): Promise<Answered[]> {
+async function load(
+  pool: Pool,
+  bound: readonly { screenId: string; apiKey: string }[],
+  seconds: number,
+): Promise<Answered[]> {
   const answers: Promise<Answered>[] = [];
   const startMs = performance.now();
   for (let n = 0; n < seconds * perSecond; n++) {
@@ -49,11 +57,20 @@ async function load(pool: Pool, bound: readonly { screenId: string; apiKey: stri
     while (performance.now() < dueMs) await new Promise((resolve) => setTimeout(resolve, 1));
     const { screenId, apiKey } = bound[n % bound.length]!;
     const sentMs = performance.now();
-    const request = pool.request({ method: 'GET', path: `/devices/${screenId}/playlist`, headers: { authorization: `Bearer ${apiKey}` } });
+    const request = pool.request({
+      method: 'GET',
+      path: `/devices/${screenId}/playlist`,
+      headers: { authorization: `Bearer ${apiKey}` },
+    });
     answers.push(
       request.then(async ({ statusCode: status, headers, body }) => {
         await body.dump();
-        return { sentMs, tookMs: performance.now() - sentMs, status, source: headers['x-source'] as string | undefined };
+        return {
+          sentMs,
+          tookMs: performance.now() - sentMs,
+          status,
+          source: headers['x-source'] as string | undefined,
+        };
       }),
     );
   }
@@ -62,11 +79,17 @@ async function load(pool: Pool, bound: readonly { screenId: string; apiKey: stri
 
 function report(name: string, answers: readonly Answered[]): void {
   const sorted = answers.map(({ tookMs }) => tookMs).sort((a, b) => a - b);
-  const at = (share: number) => (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN).toFixed(1);
+  const at = (share: number) =>
+    (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN).toFixed(
+      1,
+    );
   const sources = new Map<string, number>();
-  for (const { source, status } of answers) sources.set(source ?? String(status), (sources.get(source ?? String(status)) ?? 0) + 1);
+  for (const { source, status } of answers)
+    sources.set(source ?? String(status), (sources.get(source ?? String(status)) ?? 0) + 1);
   const shares = [...sources].map(([source, count]) => `${count} ${source}`).join(', ');
-  console.log(`${name}: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms of ${answers.length} (${shares})`);
+  console.log(
+    `${name}: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms of ${answers.length} (${shares})`,
+  );
 }
 
 it(`GET playlist at ${perSecond}/s while the on-demand source hangs, and when it is back`, async () => {
@@ -81,7 +104,9 @@ it(`GET playlist at ${perSecond}/s while the on-demand source hangs, and when it
   const venue = await management.call('createVenue', { body: { name: 'Benchmark' } });
   const bound: { screenId: string; apiKey: string }[] = [];
   for (let n = 0; n < tvs; n++) {
-    const screen = await management.call('createScreen', { body: { venueId: venue.id, name: `Screen ${n}` } });
+    const screen = await management.call('createScreen', {
+      body: { venueId: venue.id, name: `Screen ${n}` },
+    });
     const { code } = await management.call('createCode', { body: { screenId: screen.id } });
     bound.push(await anyone.register({ pairingCode: code, deviceInfo: {} }));
   }
@@ -106,7 +131,9 @@ it(`GET playlist at ${perSecond}/s while the on-demand source hangs, and when it
   const backMs = performance.now();
   const after = await load(pool, bound, 10);
   const first = after.find(({ source: from }) => from === 'on-demand');
-  console.log(`it is back: first on-demand answer after ${((first?.sentMs ?? Number.NaN) - backMs).toFixed(0)} ms`);
+  console.log(
+    `it is back: first on-demand answer after ${((first?.sentMs ?? Number.NaN) - backMs).toFixed(0)} ms`,
+  );
   report(
     'it is back, after 5 s',
     after.filter(({ sentMs }) => sentMs >= backMs + 5000),

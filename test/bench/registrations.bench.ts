@@ -39,7 +39,8 @@ async function ours(size: number): Promise<Contestant> {
   const management = new ManagementClient({ url, token });
   const anyone = new RuntimeClient({ url });
   const { id: venueId } = await management.call('createVenue', { body: { name: 'Benchmark' } });
-  const screen = async () => (await management.call('createScreen', { body: { venueId, name: randomUUID() } })).id;
+  const screen = async () =>
+    (await management.call('createScreen', { body: { venueId, name: randomUUID() } })).id;
   return {
     ...{ name: 'signage', size, perRound: 400, stop, ...noRates() },
     screens: (count) => Promise.all(Array.from({ length: count }, screen)),
@@ -48,8 +49,16 @@ async function ours(size: number): Promise<Contestant> {
   };
 }
 
-async function send(method: 'POST' | 'PATCH', url: string, body: object): Promise<Record<string, string>> {
-  const reply = await request(url, { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+async function send(
+  method: 'POST' | 'PATCH',
+  url: string,
+  body: object,
+): Promise<Record<string, string>> {
+  const reply = await request(url, {
+    method,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
   if (reply.statusCode >= 300) throw new Error(`${url} answered ${reply.statusCode}`);
   return (await reply.body.json()) as Record<string, string>;
 }
@@ -59,19 +68,29 @@ async function lowdb(size: number, perRound: number): Promise<Contestant> {
   return {
     ...{ name: 'plain lowdb', size, perRound, stop, ...noRates() },
     screens: async (count) => free.splice(0, count),
-    code: async (screenId) => (await send('POST', `${url}/v1/devices/provisioning-codes`, { screenId })).code as string,
-    register: (pairingCode) => send('POST', `${url}/devices/register`, { pairingCode, deviceInfo: { model } }),
+    code: async (screenId) =>
+      (await send('POST', `${url}/v1/devices/provisioning-codes`, { screenId })).code as string,
+    register: (pairingCode) =>
+      send('POST', `${url}/devices/register`, { pairingCode, deviceInfo: { model } }),
   };
 }
 
 async function jsonServer(size: number, perRound: number, found: string): Promise<Contestant> {
-  const { url, free, stop } = await startPeer('json-server', size, perRound * (rounds + 1), [found]);
+  const { url, free, stop } = await startPeer('json-server', size, perRound * (rounds + 1), [
+    found,
+  ]);
   return {
     ...{ name: 'json-server', size, perRound, stop, ...noRates() },
     screens: async (count) => free.splice(0, count),
-    code: async (screenId) => (await send('POST', `${url}/codes`, { screenId, state: 'pending', createdAt: Date.now() })).id as string,
+    code: async (screenId) =>
+      (await send('POST', `${url}/codes`, { screenId, state: 'pending', createdAt: Date.now() }))
+        .id as string,
     async register(code) {
-      const device = await send('POST', `${url}/devices`, { state: 'bound', deviceInfo: { model }, createdAt: Date.now() });
+      const device = await send('POST', `${url}/devices`, {
+        state: 'bound',
+        deviceInfo: { model },
+        createdAt: Date.now(),
+      });
       await send('PATCH', `${url}/codes/${code}`, { state: 'used', deviceId: device.id });
     },
   };
@@ -87,7 +106,10 @@ function installed(): string | undefined {
 }
 
 /** How many a second. */
-async function rate(items: readonly string[], task: (item: string) => Promise<unknown>): Promise<number> {
+async function rate(
+  items: readonly string[],
+  task: (item: string) => Promise<unknown>,
+): Promise<number> {
   let next = 0;
   const start = performance.now();
   const worker = async () => {
@@ -100,30 +122,48 @@ async function rate(items: readonly string[], task: (item: string) => Promise<un
 async function round(one: Contestant): Promise<void> {
   const codes: string[] = [];
   const screens = await one.screens(one.perRound);
-  one.codesASecond.push(await rate(screens, async (screenId) => void codes.push(await one.code(screenId))));
+  one.codesASecond.push(
+    await rate(screens, async (screenId) => void codes.push(await one.code(screenId))),
+  );
   one.registrationsASecond.push(await rate(codes, (code) => one.register(code)));
 }
 
 const sorted = (values: readonly number[]) => values.toSorted((one, other) => one - other);
-const median = (values: readonly number[]) => sorted(values)[Math.floor(values.length / 2)] as number;
+const median = (values: readonly number[]) =>
+  sorted(values)[Math.floor(values.length / 2)] as number;
 const spread = (values: readonly number[]) => {
-  const [low, middle, high] = [sorted(values)[0] ?? 0, median(values), sorted(values).at(-1) ?? 0].map((value) => value.toPrecision(3));
+  const [low, middle, high] = [
+    sorted(values)[0] ?? 0,
+    median(values),
+    sorted(values).at(-1) ?? 0,
+  ].map((value) => value.toPrecision(3));
   return `${Number(middle)} (${Number(low)}–${Number(high)})`;
 };
 
 it('codes and registrations a second', async () => {
   const found = installed();
   if (!found) console.log('json-server is not there: npm install --no-save json-server@0.17.4');
-  const small = [await ours(1_000), await lowdb(1_000, 80), ...(found ? [await jsonServer(1_000, 40, found)] : [])];
-  const middle = [await ours(10_000), await lowdb(10_000, 8), ...(found ? [await jsonServer(10_000, 8, found)] : [])];
+  const small = [
+    await ours(1_000),
+    await lowdb(1_000, 80),
+    ...(found ? [await jsonServer(1_000, 40, found)] : []),
+  ];
+  const middle = [
+    await ours(10_000),
+    await lowdb(10_000, 8),
+    ...(found ? [await jsonServer(10_000, 8, found)] : []),
+  ];
   const large = [await ours(100_000), await lowdb(100_000, 4)];
   const all = [...small, ...middle, ...large];
   for (const one of all) await round(one);
   for (const one of all) [one.codesASecond, one.registrationsASecond] = [[], []];
   for (let n = 0; n < rounds; n++) for (const one of all) await round(one);
   for (const { name, size, codesASecond, registrationsASecond } of all)
-    console.log(`${name}, ${size} screens: codes a second ${spread(codesASecond)}, registrations a second ${spread(registrationsASecond)}`);
-  const of = (name: string, size: number) => median(all.find((one) => one.name === name && one.size === size)?.registrationsASecond ?? []);
+    console.log(
+      `${name}, ${size} screens: codes a second ${spread(codesASecond)}, registrations a second ${spread(registrationsASecond)}`,
+    );
+  const of = (name: string, size: number) =>
+    median(all.find((one) => one.name === name && one.size === size)?.registrationsASecond ?? []);
   console.log(
     `registrations at 100,000 screens: ${(of('signage', 100_000) / of('signage', 1_000)).toFixed(2)} of those at 1,000 (bar: 0.67)`,
   );

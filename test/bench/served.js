@@ -16,5 +16,9 @@ process.on('message', async (message) => {
   }
   if (message === 'watch anew') holds.reset();
   const { user, system } = process.cpuUsage();
-  process.send?.({ ...holds.longest, cpuMs: (user + system) / 1000, residentMB: process.memoryUsage().rss / 2 ** 20 });
+  process.send?.({
+    ...holds.longest,
+    cpuMs: (user + system) / 1000,
+    residentMB: process.memoryUsage().rss / 2 ** 20,
+  });
 });

@@ -29,10 +29,18 @@ async function answerOf<T>(child: ChildProcess): Promise<T> {
 }
 
 /** The built service on a folder, in a process of its own; `more` are further options of `serve`. */
-export async function startServed(data: string, adminToken: string, more: object = {}): Promise<Served> {
-  const child = fork(fileURLToPath(new URL('served.js', import.meta.url)), [data, adminToken, JSON.stringify(more)], {
-    execArgv: [...nodeOptions],
-  });
+export async function startServed(
+  data: string,
+  adminToken: string,
+  more: object = {},
+): Promise<Served> {
+  const child = fork(
+    fileURLToPath(new URL('served.js', import.meta.url)),
+    [data, adminToken, JSON.stringify(more)],
+    {
+      execArgv: [...nodeOptions],
+    },
+  );
   const started = await answerOf<{ url: string; startMs: number }>(child);
   return {
     ...started,

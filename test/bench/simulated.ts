@@ -20,7 +20,10 @@ export interface Simulated {
 }
 
 /** The built command with these arguments, against a service. */
-export function startSimulated(service: { url: string; token: string; configHome: string }, argv: readonly string[]): Simulated {
+export function startSimulated(
+  service: { url: string; token: string; configHome: string },
+  argv: readonly string[],
+): Simulated {
   const { url, token, configHome } = service;
   const env = { SIGNAGE_URL: url, SIGNAGE_TOKEN: token, XDG_CONFIG_HOME: configHome };
   const signage = startProcess(['bin/signage.js', 'simulate', '-o', 'json', ...argv], { env });

@@ -13,12 +13,26 @@ const everyMs = 5_000;
 
 async function start(argv: readonly string[]) {
   const served = await startServed(join(await temporaryFolder(), 'data'), token);
-  return { served, fleet: startSimulated({ url: served.url, token, configHome: await temporaryFolder() }, argv) };
+  return {
+    served,
+    fleet: startSimulated({ url: served.url, token, configHome: await temporaryFolder() }, argv),
+  };
 }
 
 it(`what ${tvs} TVs cost that play, ask and report, in one process`, async () => {
   // An item each five minutes and a heartbeat each quarter of an hour, 60 times as fast: a report each 15 s, playlist and config each minute.
-  const { served, fleet } = await start(['--scenario', 'week', '--count', String(tvs), '--speed', '60', '--ramp', '60s', '--seed', '1']);
+  const { served, fleet } = await start([
+    '--scenario',
+    'week',
+    '--count',
+    String(tvs),
+    '--speed',
+    '60',
+    '--ramp',
+    '60s',
+    '--seed',
+    '1',
+  ]);
   await fleet.playing(tvs);
   const resident: number[] = [];
   for (let look = 0; look < looks; look++) {

@@ -25,7 +25,10 @@ const starts: readonly { argv: readonly string[]; mostTimes: number }[] = [
 
 function timed(argv: readonly string[], env: Record<string, string>): number {
   const start = performance.now();
-  const { status, stderr } = spawnSync(process.execPath, argv, { env: { PATH: process.env.PATH ?? '', ...env }, encoding: 'utf8' });
+  const { status, stderr } = spawnSync(process.execPath, argv, {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    encoding: 'utf8',
+  });
   const tookMs = performance.now() - start;
   if (status !== 0) throw new Error(`${argv.join(' ')} ended with ${status}: ${stderr}`);
   return tookMs;
@@ -33,13 +36,21 @@ function timed(argv: readonly string[], env: Record<string, string>): number {
 
 function spread(values: readonly number[]): { median: number; text: string } {
   const sorted = values.toSorted((a, b) => a - b);
-  const [least = 0, median = 0, most = 0] = [sorted[0], sorted[Math.floor(sorted.length / 2)], sorted.at(-1)];
+  const [least = 0, median = 0, most = 0] = [
+    sorted[0],
+    sorted[Math.floor(sorted.length / 2)],
+    sorted.at(-1),
+  ];
   return { median, text: `${median.toFixed(0)} ms (${least.toFixed(0)}–${most.toFixed(0)})` };
 }
 
 it('how long commands take to start, against node -e 0', async () => {
   const served = await startServed(join(await temporaryFolder(), 'data'), token);
-  const env = { SIGNAGE_URL: served.url, SIGNAGE_TOKEN: token, XDG_CONFIG_HOME: await temporaryFolder() };
+  const env = {
+    SIGNAGE_URL: served.url,
+    SIGNAGE_TOKEN: token,
+    XDG_CONFIG_HOME: await temporaryFolder(),
+  };
   const bare: number[] = [];
   const took = starts.map((): number[] => []);
   // One after another, round after round, so that what else the machine does falls on all alike.
@@ -56,7 +67,9 @@ it('how long commands take to start, against node -e 0', async () => {
     const { median, text } = spread(took[at] ?? []);
     const times = median / base.median;
     const verdict = times <= mostTimes ? 'within' : 'OVER';
-    console.log(`signage ${argv.join(' ')}: ${times.toFixed(2)}×, ${text}; ${verdict} the bar of ${mostTimes}×`);
+    console.log(
+      `signage ${argv.join(' ')}: ${times.toFixed(2)}×, ${text}; ${verdict} the bar of ${mostTimes}×`,
+    );
   }
   await served.stop();
 });

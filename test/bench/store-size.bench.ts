@@ -6,7 +6,14 @@ import { makeIdSource } from '../../src/domain/id.ts';
 import type { PairingCode, Screen } from '../../src/domain/records.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { codeRow, deviceKeyRow, deviceRow, playlistRow, screenRow, venueRow } from '../store/sample-rows.ts';
+import {
+  codeRow,
+  deviceKeyRow,
+  deviceRow,
+  playlistRow,
+  screenRow,
+  venueRow,
+} from '../store/sample-rows.ts';
 import { collectGarbage } from '../support/collect-garbage.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -25,7 +32,11 @@ const say = (text: string) => console.log(text);
 const newId = makeIdSource(systemClock);
 
 /** `count` calls, so many at a time; the whole time in milliseconds. */
-async function timed(count: number, call: (index: number) => Promise<unknown>, width = atOnce): Promise<number> {
+async function timed(
+  count: number,
+  call: (index: number) => Promise<unknown>,
+  width = atOnce,
+): Promise<number> {
   const start = performance.now();
   let next = 0;
   await Promise.all(
@@ -51,24 +62,55 @@ async function longestHoldMs(work: () => Promise<unknown>): Promise<number> {
 async function addScreen(store: Store, venueId: string, number: number): Promise<void> {
   const [screenId, deviceId] = [newId(), newId()];
   await store.write(async (tx) => {
-    await tx.put('screens', screenRow(number, { id: screenId, venueId, state: 'active', deviceId }));
+    await tx.put(
+      'screens',
+      screenRow(number, { id: screenId, venueId, state: 'active', deviceId }),
+    );
     await tx.put('devices', deviceRow(number, { id: deviceId, screenId, venueId }));
-    await tx.put('deviceKeys', deviceKeyRow(number, { id: newId(), screenId, deviceId, hash: `${number}`.padStart(64, '0') }));
-    await tx.put('codes', codeRow(number, { id: `${number}`.padStart(64, '0'), screenId, deviceId, state: 'used', usedAt: tx.now }));
+    await tx.put(
+      'deviceKeys',
+      deviceKeyRow(number, {
+        id: newId(),
+        screenId,
+        deviceId,
+        hash: `${number}`.padStart(64, '0'),
+      }),
+    );
+    await tx.put(
+      'codes',
+      codeRow(number, {
+        id: `${number}`.padStart(64, '0'),
+        screenId,
+        deviceId,
+        state: 'used',
+        usedAt: tx.now,
+      }),
+    );
     await tx.put('playlists', playlistRow(number, 1, { id: screenId, screenId, items }));
   });
 }
 
 /** What a registration writes: code used, device and key made, screen bound, an entry in the audit trail. */
-async function register(store: Store, screen: Screen, code: PairingCode, number: number): Promise<void> {
+async function register(
+  store: Store,
+  screen: Screen,
+  code: PairingCode,
+  number: number,
+): Promise<void> {
   const deviceId = newId();
   await store.write(async (tx) => {
     const found = await tx.get('codes', code.id);
     const others = await tx.select('codes', 'screenId', [screen.id]);
     expect(others.length).toBe(1);
     await tx.put('codes', { ...found!, state: 'used', usedAt: tx.now, deviceId });
-    await tx.put('devices', deviceRow(number, { id: deviceId, screenId: screen.id, venueId: screen.venueId }));
-    await tx.put('deviceKeys', deviceKeyRow(number, { id: newId(), deviceId, screenId: screen.id, hash: `new ${number}` }));
+    await tx.put(
+      'devices',
+      deviceRow(number, { id: deviceId, screenId: screen.id, venueId: screen.venueId }),
+    );
+    await tx.put(
+      'deviceKeys',
+      deviceKeyRow(number, { id: newId(), deviceId, screenId: screen.id, hash: `new ${number}` }),
+    );
     await tx.put('screens', { ...screen, state: 'active', deviceId });
     const actor = { kind: 'device' as const, id: deviceId, name: null };
     const subject = { kind: 'screen', id: screen.id };
@@ -90,14 +132,20 @@ async function measure(screens: number): Promise<number> {
   const folder = await temporaryFolder();
   let store: Store = await openStore(folder, { onWarning: say });
   const venues = Array.from({ length: Math.ceil(screens / 100) }, () => newId());
-  await timed(venues.length, (n) => store.write((tx) => tx.put('venues', venueRow(n, { id: venues[n]! }))));
+  await timed(venues.length, (n) =>
+    store.write((tx) => tx.put('venues', venueRow(n, { id: venues[n]! }))),
+  );
   const fillMs = await timed(screens, (n) => addScreen(store, venues[n % venues.length]!, n), 256);
-  say(`${screens} screens: filled at ${Math.round((screens / fillMs) * 1000)} changes of 5 rows a second`);
+  say(
+    `${screens} screens: filled at ${Math.round((screens / fillMs) * 1000)} changes of 5 rows a second`,
+  );
 
   const free = Array.from({ length: registrations }, (_, n) =>
     screenRow(1_000_000 + n, { id: newId(), venueId: venues[n % venues.length]! }),
   );
-  const codes = free.map((screen, n) => codeRow(0, { id: `free ${n}`.padStart(64, '0'), screenId: screen.id }));
+  const codes = free.map((screen, n) =>
+    codeRow(0, { id: `free ${n}`.padStart(64, '0'), screenId: screen.id }),
+  );
   await timed(registrations, (n) =>
     store.write(async (tx) => {
       await tx.put('screens', free[n]!);
@@ -107,7 +155,9 @@ async function measure(screens: number): Promise<number> {
   let registrationMs = 0;
   const before = process.cpuUsage();
   const holdMs = await longestHoldMs(async () => {
-    registrationMs = await timed(registrations, (n) => register(store, free[n]!, codes[n]!, 1_000_000 + n));
+    registrationMs = await timed(registrations, (n) =>
+      register(store, free[n]!, codes[n]!, 1_000_000 + n),
+    );
   });
   const { user, system } = process.cpuUsage(before);
   const cpuUs = Math.round((user + system) / registrations);
@@ -118,8 +168,14 @@ async function measure(screens: number): Promise<number> {
   const oneMs = await timed(200, (n) => store.write((tx) => tx.put('screens', free[n]!)), 1);
   say(`${screens} screens: ${(oneMs / 200).toFixed(2)} ms for one change alone`);
 
-  const listMs = await timed(20, () => store.list('screens', { limit: 200, search: 'no such screen' }), 1);
-  const listHoldMs = await longestHoldMs(() => store.list('devices', { limit: 200, online: { is: true, now: systemClock.now() } }));
+  const listMs = await timed(
+    20,
+    () => store.list('screens', { limit: 200, search: 'no such screen' }),
+    1,
+  );
+  const listHoldMs = await longestHoldMs(() =>
+    store.list('devices', { limit: 200, online: { is: true, now: systemClock.now() } }),
+  );
   say(
     `${screens} screens: ${(listMs / 20).toFixed(1)} ms to search all names; looking through all devices holds the event loop for ${listHoldMs.toFixed(1)} ms at most`,
   );
@@ -128,7 +184,9 @@ async function measure(screens: number): Promise<number> {
   const closeHoldMs = await longestHoldMs(async () => {
     closeMs = await timed(1, () => store.close(), 1);
   });
-  say(`${screens} screens: closed in ${closeMs.toFixed(0)} ms, event loop held for ${closeHoldMs.toFixed(1)} ms at most`);
+  say(
+    `${screens} screens: closed in ${closeMs.toFixed(0)} ms, event loop held for ${closeHoldMs.toFixed(1)} ms at most`,
+  );
   // A start finds an empty heap.
   store = undefined as unknown as Store;
   collectGarbage();
@@ -144,7 +202,9 @@ async function measure(screens: number): Promise<number> {
   say(
     `${screens} screens: started in ${openMs.toFixed(0)} ms; heap ${Math.round(heapUsed / 2 ** 20)} MiB, resident ${Math.round(rss / 2 ** 20)} MiB`,
   );
-  expect(await store.read.count('devices', 'tenantId', screenRow(0).tenantId)).toBe(screens + registrations);
+  expect(await store.read.count('devices', 'tenantId', screenRow(0).tenantId)).toBe(
+    screens + registrations,
+  );
   await store.close();
   return cpuUs;
 }
@@ -152,5 +212,7 @@ async function measure(screens: number): Promise<number> {
 it('what a fleet of 100,000 screens costs, against one of 1,000', async () => {
   const [small, large] = [await measure(sizes[0]!), await measure(sizes[1]!)];
   // The time they take is mostly the disk's, which differs from one minute to the next.
-  say(`a registration at ${sizes[1]} screens costs ${(large / small).toFixed(2)} times the CPU of one at ${sizes[0]}`);
+  say(
+    `a registration at ${sizes[1]} screens costs ${(large / small).toFixed(2)} times the CPU of one at ${sizes[0]}`,
+  );
 });

@@ -49,7 +49,9 @@ async function measure(instances: readonly Served[]): Promise<Rates> {
   const venue = await management.call('createVenue', { body: { name: 'Benchmark' } });
   const codes: string[] = [];
   await rate(sizes.tvs, async (n) => {
-    const screen = await management.call('createScreen', { body: { venueId: venue.id, name: `Screen ${n}` } });
+    const screen = await management.call('createScreen', {
+      body: { venueId: venue.id, name: `Screen ${n}` },
+    });
     await management.call('publishPlaylist', {
       params: { id: screen.id },
       body: { items: Array.from({ length: 10 }, () => item()) },
@@ -59,7 +61,10 @@ async function measure(instances: readonly Served[]): Promise<Rates> {
   const tvs: { screenId: string; client: RuntimeClient }[] = [];
   const registrations = await rate(sizes.tvs, async (n) => {
     const client = anyone[n % anyone.length]!;
-    const { screenId, apiKey } = await client.register({ pairingCode: codes[n]!, deviceInfo: { model: 'Benchmark' } });
+    const { screenId, apiKey } = await client.register({
+      pairingCode: codes[n]!,
+      deviceInfo: { model: 'Benchmark' },
+    });
     tvs[n] = { screenId, client: client.withKey(apiKey) };
   });
   const batch = Array.from({ length: batchSize }, () => impression({ duration: 15 })) as never;
@@ -90,7 +95,9 @@ interface Cost {
 /** CPU time that the server's processes have taken so far. Linux only. */
 async function databaseCpuMs({ pid }: PostgresServer): Promise<number> {
   const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim().split(' ');
-  const stats = await Promise.all(children.map((child) => readFile(`/proc/${child}/stat`, 'utf8').catch(() => '')));
+  const stats = await Promise.all(
+    children.map((child) => readFile(`/proc/${child}/stat`, 'utf8').catch(() => '')),
+  );
   return stats.reduce((sum, stat) => {
     const [, user = 0, system = 0] = /\) (?:\S+ ){11}(\d+) (\d+) /.exec(stat) ?? [];
     return sum + (Number(user) + Number(system)) * 10;
@@ -98,16 +105,26 @@ async function databaseCpuMs({ pid }: PostgresServer): Promise<number> {
 }
 
 /** `append` from this process, which does nothing else. */
-async function cost(server: PostgresServer, append: (index: number) => Promise<unknown>): Promise<Cost> {
+async function cost(
+  server: PostgresServer,
+  append: (index: number) => Promise<unknown>,
+): Promise<Cost> {
   const [before, mine] = [await databaseCpuMs(server), process.cpuUsage()];
   const batches = await rate(sizes.batches, append);
   const { user, system } = process.cpuUsage(mine);
   const databaseMs = ((await databaseCpuMs(server)) - before) / sizes.batches;
-  return { eventsPerSecond: batches * batchSize, clientMs: (user + system) / 1000 / sizes.batches, databaseMs };
+  return {
+    eventsPerSecond: batches * batchSize,
+    clientMs: (user + system) / 1000 / sizes.batches,
+    databaseMs,
+  };
 }
 
 /** Rounds of the same batches by the store and by a client that does nothing else, in turn; the median of each by its rate. */
-async function sideBySide(server: PostgresServer, database: string): Promise<{ bare: Cost; store: Cost }> {
+async function sideBySide(
+  server: PostgresServer,
+  database: string,
+): Promise<{ bare: Cost; store: Cost }> {
   const url = server.url(database);
   const pool = new Connections({ connectionString: url, max: bareConnections });
   pool.on('error', () => {});
@@ -121,11 +138,23 @@ async function sideBySide(server: PostgresServer, database: string): Promise<{ b
     const ids = [place.tenantId, place.venueId, place.screenId, devices[n % devices.length]];
     return pool.query({
       ...{ name: 'bare', text },
-      values: [Date.now(), ++seq, ...ids, ['impression'], keptCounts(batchSums(events)), JSON.stringify(events)],
+      values: [
+        Date.now(),
+        ++seq,
+        ...ids,
+        ['impression'],
+        keptCounts(batchSums(events)),
+        JSON.stringify(events),
+      ],
     });
   };
   const append = (n: number) =>
-    store.appendBatch({ ...place, deviceId: devices[n % devices.length] as string, body, sums: batchSums(events) });
+    store.appendBatch({
+      ...place,
+      deviceId: devices[n % devices.length] as string,
+      body,
+      sums: batchSums(events),
+    });
   const [bare, kept]: [Cost[], Cost[]] = [[], []];
   for (let round = 0; round < rounds; round++) {
     bare.push(await cost(server, insert));
@@ -133,13 +162,16 @@ async function sideBySide(server: PostgresServer, database: string): Promise<{ b
   }
   await pool.end();
   await store.close();
-  const median = (costs: Cost[]) => costs.sort((a, b) => a.eventsPerSecond - b.eventsPerSecond)[Math.floor(rounds / 2)] as Cost;
+  const median = (costs: Cost[]) =>
+    costs.sort((a, b) => a.eventsPerSecond - b.eventsPerSecond)[Math.floor(rounds / 2)] as Cost;
   return { bare: median(bare), store: median(kept) };
 }
 
 function say(name: string, { registrations, events, playlists }: Rates): void {
   const whole = (value: number) => Math.round(value).toLocaleString('en');
-  console.log(`${name}: ${whole(events)} events/s, ${whole(registrations)} registrations/s, ${whole(playlists)} playlists/s`);
+  console.log(
+    `${name}: ${whole(events)} events/s, ${whole(registrations)} registrations/s, ${whole(playlists)} playlists/s`,
+  );
 }
 
 /** Some instances on a database of their own. */
@@ -167,7 +199,10 @@ it('what the embedded store, and PostgreSQL with one and two instances, get done
   say('PostgreSQL, two instances', await onPostgres(server, 'two', 2));
   const { bare, store } = await sideBySide(server, 'one');
   await server.end();
-  for (const [name, { eventsPerSecond, clientMs, databaseMs }] of Object.entries({ 'a bare client': bare, 'the store by itself': store })) {
+  for (const [name, { eventsPerSecond, clientMs, databaseMs }] of Object.entries({
+    'a bare client': bare,
+    'the store by itself': store,
+  })) {
     const times = `${clientMs.toFixed(2)} ms of its CPU a batch, ${databaseMs.toFixed(2)} ms of the database's`;
     console.log(`${name}: ${Math.round(eventsPerSecond).toLocaleString('en')} events/s, ${times}`);
   }

@@ -15,11 +15,16 @@ beforeAll(async () => {
   ({ cli, service, as } = await startCli());
 });
 
-const venueNames = async () => (await service.manage('GET', '/v1/venues?limit=200')).body.items.map(({ name }: { name: string }) => name);
+const venueNames = async () =>
+  (await service.manage('GET', '/v1/venues?limit=200')).body.items.map(
+    ({ name }: { name: string }) => name,
+  );
 
 async function stubbed(args: string[], ...answers: Parameters<typeof stubService>) {
   const stub = await stubService(...answers);
-  const run = await runCli(['api', ...args], { env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' } });
+  const run = await runCli(['api', ...args], {
+    env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' },
+  });
   await stub.close();
   return { run, heard: stub.heard };
 }
@@ -34,30 +39,53 @@ describe('signage api', () => {
       expect(await cli(['api', method, path])).toMatchObject({ code: 0, json: me, stderr: '' });
     }
     expect((await cli(['api', 'GET', '/v1/me', '--jq', '.role'])).stdout).toBe('platform\n');
-    expect((await cli(['api', 'GET', '/openapi.json', '--jq', '.openapi'])).stdout).toMatch(/^3\.1/);
+    expect((await cli(['api', 'GET', '/openapi.json', '--jq', '.openapi'])).stdout).toMatch(
+      /^3\.1/,
+    );
   });
 
   it('-f sends a body from a file or stdin, JSON or YAML; an empty answer prints nothing', async () => {
     const file = join(await temporaryFolder(), 'venue.yaml');
     await writeFile(file, 'name: From YAML\nlabels: { floor: "2" }\n');
-    expect((await cli(['api', 'POST', '/v1/venues', '-f', file])).json).toMatchObject({ name: 'From YAML', labels: { floor: '2' } });
-    const { json: made } = await cli(['api', 'POST', '/v1/venues', '-f', '-'], { stdin: '{"name": "Piped"}' });
+    expect((await cli(['api', 'POST', '/v1/venues', '-f', file])).json).toMatchObject({
+      name: 'From YAML',
+      labels: { floor: '2' },
+    });
+    const { json: made } = await cli(['api', 'POST', '/v1/venues', '-f', '-'], {
+      stdin: '{"name": "Piped"}',
+    });
     expect(made.name).toBe('Piped');
-    expect((await cli(['api', 'PATCH', `/v1/venues/${made.id}`, '-f', '-'], { stdin: '{"name": "Renamed"}' })).json.name).toBe('Renamed');
-    expect(await cli(['api', 'DELETE', `/v1/venues/${made.id}`])).toMatchObject({ code: 0, stdout: '', stderr: '' });
+    expect(
+      (
+        await cli(['api', 'PATCH', `/v1/venues/${made.id}`, '-f', '-'], {
+          stdin: '{"name": "Renamed"}',
+        })
+      ).json.name,
+    ).toBe('Renamed');
+    expect(await cli(['api', 'DELETE', `/v1/venues/${made.id}`])).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: '',
+    });
     expect(await venueNames()).not.toContain('Renamed');
   });
 
   it('changes nothing under --dry-run, but reads', async () => {
-    const run = await cli(['api', 'POST', '/v1/venues', '-f', '-', '--dry-run', '-o', 'json'], { stdin: '{"name": "Dry"}' });
+    const run = await cli(['api', 'POST', '/v1/venues', '-f', '-', '--dry-run', '-o', 'json'], {
+      stdin: '{"name": "Dry"}',
+    });
     expect(run.json).toEqual([{ method: 'POST', path: '/v1/venues', body: { name: 'Dry' } }]);
     expect(await venueNames()).not.toContain('Dry');
-    expect((await cli(['api', 'GET', '/v1/me', '--dry-run'])).json).toMatchObject({ role: 'platform' });
+    expect((await cli(['api', 'GET', '/v1/me', '--dry-run'])).json).toMatchObject({
+      role: 'platform',
+    });
   });
 
   it('acts in the tenant of --tenant', async () => {
     const { json: tenant } = await cli(['tenant', 'create', '--name', 'Other', '-o', 'json']);
-    expect((await cli(['api', 'GET', '/v1/me', '--tenant', 'Other'])).json).toMatchObject({ tenantId: tenant.id });
+    expect((await cli(['api', 'GET', '/v1/me', '--tenant', 'Other'])).json).toMatchObject({
+      tenantId: tenant.id,
+    });
     expect((await cli(['tenant', 'delete', 'Other', '--yes'])).code).toBe(0);
   });
 
@@ -71,9 +99,12 @@ describe('signage api', () => {
 
   it('-i keeps pairing codes to the result', async () => {
     const { id } = await service.screen();
-    const run = await cli(['api', 'POST', '/v1/devices/provisioning-codes', '-f', '-', '-i', '--verbose'], {
-      stdin: JSON.stringify({ screenId: id }),
-    });
+    const run = await cli(
+      ['api', 'POST', '/v1/devices/provisioning-codes', '-f', '-', '-i', '--verbose'],
+      {
+        stdin: JSON.stringify({ screenId: id }),
+      },
+    );
     expect(run.stderr).toMatch(/location: \/v1\/devices\/provisioning-codes\/…\/status/);
     expect(run.stderr).not.toContain(run.json.code);
   });
@@ -81,12 +112,24 @@ describe('signage api', () => {
   it('3 4 5 6 as all commands; under -o json with the problem document', async () => {
     await service.venue({ name: 'There' });
     expect((await cli(['api', 'GET', '/v1/nothing'])).code).toBe(3);
-    expect((await (await as('viewer'))(['api', 'POST', '/v1/venues', '-f', '-'], { stdin: '{"name":"x"}' })).code).toBe(4);
-    expect((await cli(['api', 'POST', '/v1/venues', '-f', '-'], { stdin: '{"name":"there"}' })).code).toBe(5);
-    const invalid = await cli(['api', 'POST', '/v1/venues', '-f', '-', '-o', 'json'], { stdin: '{"nam":"x"}' });
+    expect(
+      (
+        await (
+          await as('viewer')
+        )(['api', 'POST', '/v1/venues', '-f', '-'], { stdin: '{"name":"x"}' })
+      ).code,
+    ).toBe(4);
+    expect(
+      (await cli(['api', 'POST', '/v1/venues', '-f', '-'], { stdin: '{"name":"there"}' })).code,
+    ).toBe(5);
+    const invalid = await cli(['api', 'POST', '/v1/venues', '-f', '-', '-o', 'json'], {
+      stdin: '{"nam":"x"}',
+    });
     expect(invalid).toMatchObject({ code: 6, stdout: '' });
     expect(JSON.parse(invalid.stderr)).toMatchObject({ status: 400, code: 'invalid_request' });
-    expect((await cli(['api', 'POST', '/v1/venues', '-f', '-'], { stdin: '{"name"' })).code).toBe(6);
+    expect((await cli(['api', 'POST', '/v1/venues', '-f', '-'], { stdin: '{"name"' })).code).toBe(
+      6,
+    );
   });
 
   it.each([
@@ -121,19 +164,35 @@ describe('signage api --paginate', () => {
     const expected = (await service.manage('GET', '/v1/venues?search=page&limit=200')).body.items;
     for (const path of ['/v1/venues?search=page', '/v1/venues?limit=2&search=page']) {
       expect((await cli(['api', 'GET', path, '--paginate'])).json).toEqual(expected);
-      expect((await cli(['api', 'GET', path, '--paginate', '-o', 'ndjson'])).ndjson).toEqual(expected);
+      expect((await cli(['api', 'GET', path, '--paginate', '-o', 'ndjson'])).ndjson).toEqual(
+        expected,
+      );
     }
-    expect((await cli(['api', 'GET', '/v1/venues?search=page', '--paginate', '-o', 'name'])).stdout).toBe(
-      'Page 0\nPage 1\nPage 2\nPage 3\nPage 4\n',
-    );
-    expect((await cli(['api', 'GET', '/v1/venues?search=page', '--paginate', '-o', 'table', '--fields', 'name'])).stdout).toBe(
-      'NAME\nPage 0\nPage 1\nPage 2\nPage 3\nPage 4\n',
-    );
+    expect(
+      (await cli(['api', 'GET', '/v1/venues?search=page', '--paginate', '-o', 'name'])).stdout,
+    ).toBe('Page 0\nPage 1\nPage 2\nPage 3\nPage 4\n');
+    expect(
+      (
+        await cli([
+          'api',
+          'GET',
+          '/v1/venues?search=page',
+          '--paginate',
+          '-o',
+          'table',
+          '--fields',
+          'name',
+        ])
+      ).stdout,
+    ).toBe('NAME\nPage 0\nPage 1\nPage 2\nPage 3\nPage 4\n');
   });
 
   it('2 for what is no list, 7 for a list that does not end', async () => {
     expect((await cli(['api', 'GET', '/v1/me', '--paginate'])).code).toBe(2);
-    const { run, heard } = await stubbed(['GET', '/v1/x', '--paginate'], json(200, { items: [], nextCursor: 'same' }));
+    const { run, heard } = await stubbed(
+      ['GET', '/v1/x', '--paginate'],
+      json(200, { items: [], nextCursor: 'same' }),
+    );
     expect(run.code).toBe(7);
     expect(heard.map(({ url }) => url)).toEqual(['/v1/x?limit=200', '/v1/x?limit=200&cursor=same']);
     const page = (nextCursor: string) => json(200, { items: [1], nextCursor });
@@ -141,46 +200,76 @@ describe('signage api --paginate', () => {
     expect([circle.run.code, circle.heard.length]).toEqual([7, 3]);
     const begun = await stubbed(['GET', '/v1/x?cursor=a', '--paginate'], page('a'));
     expect([begun.run.code, begun.heard.length]).toEqual([7, 1]);
-    expect(begun.run.stderr).toContain('The pages of this list do not end: a cursor came for the second time.');
+    expect(begun.run.stderr).toContain(
+      'The pages of this list do not end: a cursor came for the second time.',
+    );
   });
 });
 
 describe('signage api, the form of what it shows', () => {
-  const list = { items: [{ id: '1', name: 'One', more: { a: 1 } }, { id: '2', other: true }, 'text'], nextCursor: 'c' };
+  const list = {
+    items: [{ id: '1', name: 'One', more: { a: 1 } }, { id: '2', other: true }, 'text'],
+    nextCursor: 'c',
+  };
 
   it('a list as it came in json and yaml, by its items in all other forms', async () => {
     expect((await stubbed(['GET', '/x'], json(200, list))).run.json).toEqual(list);
-    expect((await stubbed(['GET', '/x', '-o', 'ndjson'], json(200, list))).run.ndjson).toEqual(list.items);
-    expect((await stubbed(['GET', '/x', '-o', 'name'], json(200, list))).run.stdout).toBe('One\n2\n"text"\n');
+    expect((await stubbed(['GET', '/x', '-o', 'ndjson'], json(200, list))).run.ndjson).toEqual(
+      list.items,
+    );
+    expect((await stubbed(['GET', '/x', '-o', 'name'], json(200, list))).run.stdout).toBe(
+      'One\n2\n"text"\n',
+    );
     expect((await stubbed(['GET', '/x', '-o', 'csv'], json(200, list))).run.stdout).toBe(
       'id,name,more\r\n1,One,"{""a"":1}"\r\n2,,\r\n,,\r\n',
     );
-    expect((await stubbed(['GET', '/x', '-o', 'table'], json(200, { a: 1, b: null }))).run.stdout).toBe('A  1\nB  -\n');
+    expect(
+      (await stubbed(['GET', '/x', '-o', 'table'], json(200, { a: 1, b: null }))).run.stdout,
+    ).toBe('A  1\nB  -\n');
   });
 
   it.each([[null], [true], ['text'], [12], [[1, 2]]])('%j is an answer, too', async (value) => {
-    expect((await stubbed(['GET', '/x'], json(200, value))).run).toMatchObject({ code: 0, json: value });
+    expect((await stubbed(['GET', '/x'], json(200, value))).run).toMatchObject({
+      code: 0,
+      json: value,
+    });
     expect((await stubbed(['GET', '/x', '-o', 'table'], json(200, value))).run.code).toBe(0);
   });
 
   it('what is no JSON comes line by line, escaped; 7 when JSON was asked for', async () => {
     const text = raw(200, 'a\tb\r\n\u001b[2Jc\n', { 'content-type': 'text/plain' });
-    expect((await stubbed(['GET', '/x'], text)).run).toMatchObject({ code: 0, stdout: 'a\tb\n\\u001b[2Jc\n' });
-    expect((await stubbed(['GET', '/x', '-o', 'json'], text)).run).toMatchObject({ code: 7, stdout: '' });
-    expect((await stubbed(['GET', '/x', '--jq', '.a'], text)).run).toMatchObject({ code: 7, stdout: '' });
+    expect((await stubbed(['GET', '/x'], text)).run).toMatchObject({
+      code: 0,
+      stdout: 'a\tb\n\\u001b[2Jc\n',
+    });
+    expect((await stubbed(['GET', '/x', '-o', 'json'], text)).run).toMatchObject({
+      code: 7,
+      stdout: '',
+    });
+    expect((await stubbed(['GET', '/x', '--jq', '.a'], text)).run).toMatchObject({
+      code: 7,
+      stdout: '',
+    });
   });
 
-  it.each(['{"items": [', '', 'null and more'])('7 when JSON was promised and is %j', async (text) => {
-    const answer = raw(200, text, { 'content-type': 'application/json; charset=utf-8' });
-    for (const flags of [[], ['--paginate'], ['-o', 'table']]) {
-      const { run } = await stubbed(['GET', '/x', ...flags], answer);
-      expect(run).toMatchObject({ code: 7, stdout: '' });
-      expect(run.stderr).toMatch(/^signage: The answer is no JSON\.\n/);
-    }
-  });
+  it.each(['{"items": [', '', 'null and more'])(
+    '7 when JSON was promised and is %j',
+    async (text) => {
+      const answer = raw(200, text, { 'content-type': 'application/json; charset=utf-8' });
+      for (const flags of [[], ['--paginate'], ['-o', 'table']]) {
+        const { run } = await stubbed(['GET', '/x', ...flags], answer);
+        expect(run).toMatchObject({ code: 7, stdout: '' });
+        expect(run.stderr).toMatch(/^signage: The answer is no JSON\.\n/);
+      }
+    },
+  );
 
   it('hostile text is escaped in the result and in the headers of -i', async () => {
-    const answer = json(200, { items: [{ 'na\u001bme': 'a\u001b[2J\u202eb', name: '\u0007\n' }] }, { 'x-note': 'a\u009bb' });
+    const answer = json(
+      200,
+      { items: [{ 'na\u001bme': 'a\u001b[2J\u202eb', name: '\u0007\n' }] },
+      { 'x-note': 'a\u009bb' },
+    );
     for (const form of ['json', 'ndjson', 'yaml', 'csv', 'table', 'name']) {
       const { run } = await stubbed(['GET', '/x', '-i', '-o', form], answer);
       expect(run.code).toBe(0);

@@ -21,7 +21,9 @@ async function told(argv: readonly string[], columns?: number) {
 const words = (path: CommandPath) => path.filter((word) => word !== undefined);
 const askingForHelp: readonly (readonly string[])[] = [
   ...[[], ['--help'], ['help']],
-  ...tree.flatMap(({ name, verbs }) => (verbs.length > 0 ? [[name], [name, '--help'], ['help', name]] : [])),
+  ...tree.flatMap(({ name, verbs }) =>
+    verbs.length > 0 ? [[name], [name, '--help'], ['help', name]] : [],
+  ),
   ...commandPaths.flatMap((path) => [
     [...words(path), '--help'],
     ['help', ...words(path)],
@@ -31,16 +33,22 @@ const askingForHelp: readonly (readonly string[])[] = [
 const nothing = { code: undefined, stdout: '', stderr: '' };
 
 describe('what is told at once', () => {
-  it.each([[['--version']], [['-V']], [['-o', 'json', '--version']]])('the version: %j', async (argv) => {
-    expect(await told(argv)).toEqual({ code: 0, stdout: '1.2.3\n', stderr: '' });
-  });
+  it.each([[['--version']], [['-V']], [['-o', 'json', '--version']]])(
+    'the version: %j',
+    async (argv) => {
+      expect(await told(argv)).toEqual({ code: 0, stdout: '1.2.3\n', stderr: '' });
+    },
+  );
 
-  it.each(askingForHelp.map((argv) => [argv]))('help, to the letter as the program says it: %j', async (argv) => {
-    const { code, stdout, stderr } = await runCli(argv);
-    expect(await told(argv)).toEqual({ code, stdout, stderr });
-    const wide = await runCli(argv, { tty: true, columns: 137 });
-    expect(await told(argv, 137)).toEqual({ code, stdout: wide.stdout, stderr: wide.stderr });
-  });
+  it.each(askingForHelp.map((argv) => [argv]))(
+    'help, to the letter as the program says it: %j',
+    async (argv) => {
+      const { code, stdout, stderr } = await runCli(argv);
+      expect(await told(argv)).toEqual({ code, stdout, stderr });
+      const wide = await runCli(argv, { tty: true, columns: 137 });
+      expect(await told(argv, 137)).toEqual({ code, stdout: wide.stdout, stderr: wide.stderr });
+    },
+  );
 
   it.each(['bash', 'zsh', 'fish'])('the completion script of %s, to the letter', async (shell) => {
     const { code, stdout, stderr } = await runCli(['completion', shell]);
@@ -58,5 +66,7 @@ describe('what is told at once', () => {
     [['completion', 'bash', '--', 'signage ve']],
     [['completion', 'bash', '--quiet']],
     [['api', 'GET', '--', '--help']],
-  ])('nothing for %j: that is for the program itself', async (argv) => expect(await told(argv)).toEqual(nothing));
+  ])('nothing for %j: that is for the program itself', async (argv) =>
+    expect(await told(argv)).toEqual(nothing),
+  );
 });

@@ -16,7 +16,8 @@ async function filled(store: string, names = ['One', 'Two', 'Three']): Promise<s
   return store;
 }
 
-const verify = (argv: string[], env: Record<string, string> = {}) => runCli(['audit', 'verify', ...argv], { env });
+const verify = (argv: string[], env: Record<string, string> = {}) =>
+  runCli(['audit', 'verify', ...argv], { env });
 const folder = async () => join(await temporaryFolder(), 'data');
 
 describe('signage audit verify', () => {
@@ -24,7 +25,9 @@ describe('signage audit verify', () => {
     const data = await filled(await folder());
     const { code, json, stderr } = await verify(['--data', data, '-o', 'json']);
     expect([code, json]).toEqual([0, []]);
-    expect(stderr).toMatch(/\d+ entries; the chain goes from entry 1 to \d+ of writer [0-9a-f]{16}, MAC [0-9a-f]{64}\./);
+    expect(stderr).toMatch(
+      /\d+ entries; the chain goes from entry 1 to \d+ of writer [0-9a-f]{16}, MAC [0-9a-f]{64}\./,
+    );
   });
 
   it('9 for an entry that was changed with its checksum, and names it', async () => {
@@ -33,7 +36,9 @@ describe('signage audit verify', () => {
     const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
     const at = lines.findIndex((line) => line.includes('venue.create'));
     const { crc: _crc, ...line } = JSON.parse(lines[at] ?? '');
-    lines[at] = frame(JSON.stringify({ ...line, entry: { ...line.entry, action: 'venue.delete' } }).slice(1))
+    lines[at] = frame(
+      JSON.stringify({ ...line, entry: { ...line.entry, action: 'venue.delete' } }).slice(1),
+    )
       .toString()
       .trimEnd();
     await writeFile(path, `${lines.join('\n')}\n`);
@@ -45,13 +50,20 @@ describe('signage audit verify', () => {
       id: line.entry.id,
     };
     const { code, json } = await verify(['--data', data, '-o', 'json']);
-    expect([code, json]).toEqual([9, [{ ...expected, what: expect.stringContaining('not what was written') }]]);
+    expect([code, json]).toEqual([
+      9,
+      [{ ...expected, what: expect.stringContaining('not what was written') }],
+    ]);
     const table = await verify(['--data', data]);
     expect([table.code, table.stdout]).toEqual([9, expect.stringContaining(line.entry.id)]);
     const checked = await runCli(['data', 'check', data, '-o', 'json']);
     expect(checked.code).toBe(9);
     expect(checked.json).toEqual([
-      expect.objectContaining({ level: 'damage', file: expect.stringContaining('audit/'), what: expect.stringContaining(line.entry.id) }),
+      expect.objectContaining({
+        level: 'damage',
+        file: expect.stringContaining('audit/'),
+        what: expect.stringContaining(line.entry.id),
+      }),
     ]);
   });
 
@@ -66,19 +78,37 @@ describe('signage audit verify', () => {
     await filled(data, ['Four', 'Five']);
     expect((await verify(['--store-file', url, '--save-head', head])).code).toBe(0);
     const kept = await readFile(head, 'utf8');
-    expect((await verify(['--head', head, '--save-head', head], { SIGNAGE_STORE: data })).code).toBe(0);
+    expect(
+      (await verify(['--head', head, '--save-head', head], { SIGNAGE_STORE: data })).code,
+    ).toBe(0);
     const { head_link: end } = JSON.parse(String(sound));
     await inDatabase(data, (sql) =>
       sql(`DELETE FROM signage.audit WHERE link > ${end};
         UPDATE signage.audit_chain SET (head_link, head_mac, head_sig) = (SELECT head_link, head_mac, head_sig FROM json_populate_record(NULL::signage.audit_chain, '${sound}'))`),
     );
     expect((await verify(['--store', data])).code).toBe(0);
-    const { code, json } = await verify(['--store', data, '--head', head, '--save-head', head, '-o', 'json']);
+    const { code, json } = await verify([
+      '--store',
+      data,
+      '--head',
+      head,
+      '--save-head',
+      head,
+      '-o',
+      'json',
+    ]);
     expect([code, json]).toEqual([
       9,
-      [expect.objectContaining({ level: 'damage', what: expect.stringContaining('ends before the kept head') })],
+      [
+        expect.objectContaining({
+          level: 'damage',
+          what: expect.stringContaining('ends before the kept head'),
+        }),
+      ],
     ]);
-    expect(JSON.parse(await readFile(head, 'utf8'))).toMatchObject({ sequence: JSON.parse(kept).sequence });
+    expect(JSON.parse(await readFile(head, 'utf8'))).toMatchObject({
+      sequence: JSON.parse(kept).sequence,
+    });
   });
 
   it('5 while the folder is in use, 6 for a head that is none, 2 for what cannot be verified', async () => {

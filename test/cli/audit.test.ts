@@ -19,7 +19,9 @@ beforeAll(async () => {
 });
 
 const actions = async (...args: string[]) => {
-  const { stdout } = await cli(['audit', 'list', '-o', 'json', '--jq', '.[].action', ...args], { clock: service.clock });
+  const { stdout } = await cli(['audit', 'list', '-o', 'json', '--jq', '.[].action', ...args], {
+    clock: service.clock,
+  });
   return stdout.split('\n').slice(0, -1);
 };
 
@@ -28,14 +30,21 @@ describe('signage audit list', () => {
     const { items } = (await service.manage('GET', '/v1/audit?limit=200')).body;
     const run = await cli(['audit', 'list', '-o', 'json']);
     expect(run).toMatchObject({ code: 0, json: items, stderr: '' });
-    expect(run.json[0]).toMatchObject({ action: 'device.revoke', subject: { kind: 'device', id: deviceId } });
+    expect(run.json[0]).toMatchObject({
+      action: 'device.revoke',
+      subject: { kind: 'device', id: deviceId },
+    });
   });
 
   it('shows people who did it, what, to what, and why', async () => {
     const { stdout } = await cli(['audit', 'list', '--limit', '1']);
     expect(stdout).toMatch(/^AT +ACTOR +ACTION +SUBJECT +DETAILS\n/);
-    expect(stdout).toMatch(new RegExp(`token \\S.* +device\\.revoke +device ${deviceId} +.*reason=stolen`));
-    const [line] = (await cli(['audit', 'list', '--action', 'device.register'])).stdout.split('\n').slice(1);
+    expect(stdout).toMatch(
+      new RegExp(`token \\S.* +device\\.revoke +device ${deviceId} +.*reason=stolen`),
+    );
+    const [line] = (await cli(['audit', 'list', '--action', 'device.register'])).stdout
+      .split('\n')
+      .slice(1);
     expect(line).toContain(`device ${deviceId}`);
     expect(stdout + line).not.toMatch(/object Object|undefined/);
   });

@@ -15,18 +15,30 @@ beforeAll(async () => {
   ({ cli, service, as } = await startCli());
 });
 
-const status = async (code: string) => (await service.manage('GET', `/v1/devices/provisioning-codes/${code}/status`)).body.status;
+const status = async (code: string) =>
+  (await service.manage('GET', `/v1/devices/provisioning-codes/${code}/status`)).body.status;
 const grouped = (code: string) => `${code.slice(0, 4)} ${code.slice(4)}`;
 
 describe('a code as people spell it', () => {
-  it.each(['ABCD2345', 'abcd2345', 'ABCD 2345', 'abcd-2345', ' Ab cd–23 45\n', 'ABCD‑2345', 'A.B.C.D.2345'])('%j is ABCD2345', (text) => {
+  it.each([
+    'ABCD2345',
+    'abcd2345',
+    'ABCD 2345',
+    'abcd-2345',
+    ' Ab cd–23 45\n',
+    'ABCD‑2345',
+    'A.B.C.D.2345',
+  ])('%j is ABCD2345', (text) => {
     expect(readCode(text)).toBe('ABCD2345');
   });
 
-  it.each(['', 'ABCD234', 'ABCD23456', 'ABCD/345', '../../me', 'ABCDÄ345', 'ABCDſ345'])('%j is none, and is not repeated', (text) => {
-    expect(() => readCode(text)).toThrow(/8 letters and digits/);
-    expect(() => readCode(text)).not.toThrow(text || /""/);
-  });
+  it.each(['', 'ABCD234', 'ABCD23456', 'ABCD/345', '../../me', 'ABCDÄ345', 'ABCDſ345'])(
+    '%j is none, and is not repeated',
+    (text) => {
+      expect(() => readCode(text)).toThrow(/8 letters and digits/);
+      expect(() => readCode(text)).not.toThrow(text || /""/);
+    },
+  );
 
   it('is shown in two groups', () => {
     expect(groupedCode('ABCD2345')).toBe('ABCD 2345');
@@ -40,20 +52,32 @@ describe('signage code create', () => {
     await service.screen({ venueId: venue.id, name: 'Main' });
     const { code, json } = await cli(['code', 'create', 'Lobby/Main', '-o', 'json']);
     expect(code).toBe(0);
-    expect(json).toMatchObject({ code: expect.stringMatching(/^[A-Z2-9]{8}$/), status: 'pending', expiresInSeconds: expect.any(Number) });
+    expect(json).toMatchObject({
+      code: expect.stringMatching(/^[A-Z2-9]{8}$/),
+      status: 'pending',
+      expiresInSeconds: expect.any(Number),
+    });
     expect(await status(json.code)).toBe('pending');
     expect((await cli(['code', 'create', 'Lobby/Main'])).stdout).toMatch(
       /^Code +[A-Z2-9]{4} [A-Z2-9]{4}\nScreen +Lobby\/Main\nStatus +pending\n/,
     );
-    expect((await cli(['code', 'create', 'Lobby/Main', '-o', 'name'])).stdout).toMatch(/^[A-Z2-9]{8}\n$/);
-    expect((await cli(['code', 'create', 'Lobby/Main', '-o', 'csv'])).stdout).toMatch(/\r\n[A-Z2-9]{8},Lobby\/Main,pending,/);
+    expect((await cli(['code', 'create', 'Lobby/Main', '-o', 'name'])).stdout).toMatch(
+      /^[A-Z2-9]{8}\n$/,
+    );
+    expect((await cli(['code', 'create', 'Lobby/Main', '-o', 'csv'])).stdout).toMatch(
+      /\r\n[A-Z2-9]{8},Lobby\/Main,pending,/,
+    );
   });
 
   it('makes none under --dry-run', async () => {
     const screen = await service.screen();
     const run = await cli(['code', 'create', screen.id, '--dry-run', '-o', 'json']);
-    expect(run.json).toEqual([{ method: 'POST', path: '/v1/devices/provisioning-codes', body: { screenId: screen.id } }]);
-    expect((await service.manage('GET', `/v1/screens/${screen.id}`)).body.provisioningCode).toBeNull();
+    expect(run.json).toEqual([
+      { method: 'POST', path: '/v1/devices/provisioning-codes', body: { screenId: screen.id } },
+    ]);
+    expect(
+      (await service.manage('GET', `/v1/screens/${screen.id}`)).body.provisioningCode,
+    ).toBeNull();
   });
 
   it('3 for an unknown screen, 4 for a role that may not, 5 for a screen that has a device, with the next command', async () => {
@@ -76,8 +100,14 @@ describe('signage code status', () => {
       grouped(code).toLowerCase().split(' '),
       [grouped(code).replace(' ', '-')],
     ];
-    for (const words of spellings) expect((await cli(['code', 'status', ...words, '-o', 'json'])).json.code, words.join('|')).toBe(code);
-    expect((await cli(['code', 'status', '-', '-o', 'json'], { stdin: `${grouped(code)}\n` })).json.code).toBe(code);
+    for (const words of spellings)
+      expect(
+        (await cli(['code', 'status', ...words, '-o', 'json'])).json.code,
+        words.join('|'),
+      ).toBe(code);
+    expect(
+      (await cli(['code', 'status', '-', '-o', 'json'], { stdin: `${grouped(code)}\n` })).json.code,
+    ).toBe(code);
     expect((await cli(['code', 'status', code])).stdout).toContain(`${grouped(code)}\n`);
   });
 
@@ -105,7 +135,11 @@ describe('signage code status', () => {
     const waiting = cli(['code', 'status', code, '--wait', '-o', 'json']);
     await new Promise((resolve) => setTimeout(resolve, 100));
     const { body } = await service.register(code);
-    expect(await waiting).toMatchObject({ code: 0, json: { status: 'used', deviceId: body.deviceId }, stderr: '' });
+    expect(await waiting).toMatchObject({
+      code: 0,
+      json: { status: 'used', deviceId: body.deviceId },
+      stderr: '',
+    });
   });
 
   it('--wait 5 when it was cancelled: the result is shown, too, with what to do', async () => {
@@ -125,10 +159,16 @@ describe('signage code status', () => {
     const clock = new ManualClock();
     const other = await startService({ clock });
     const { code } = await other.code();
-    const waiting = cliOf(other, adminToken)(['code', 'status', code, '--wait', '-o', 'json', '--quiet']);
+    const waiting = cliOf(
+      other,
+      adminToken,
+    )(['code', 'status', code, '--wait', '-o', 'json', '--quiet']);
     await new Promise((resolve) => setTimeout(resolve, 200));
     await clock.advance(15 * 60_000);
-    expect(await waiting).toMatchObject({ code: 5, json: { status: 'expired', expiresInSeconds: 0 } });
+    expect(await waiting).toMatchObject({
+      code: 5,
+      json: { status: 'expired', expiresInSeconds: 0 },
+    });
   });
 
   it('--wait 8 when the time is over; nothing is on stdout', async () => {
@@ -152,14 +192,26 @@ describe('signage code status', () => {
       await new Promise((resolve) => setTimeout(resolve, 200));
       io.signal('SIGINT');
     };
-    expect(await cli(['code', 'status', code, '--wait'], { during })).toMatchObject({ code: 130, stdout: '' });
+    expect(await cli(['code', 'status', code, '--wait'], { during })).toMatchObject({
+      code: 130,
+      stdout: '',
+    });
   });
 
   it('--wait does not ask without end a service that holds no answers', async () => {
-    const pending = { code: 'ABCD2345', screenId: 's', status: 'pending', createdAt: 't', expiresAt: 't', expiresInSeconds: 9 };
+    const pending = {
+      code: 'ABCD2345',
+      screenId: 's',
+      status: 'pending',
+      createdAt: 't',
+      expiresAt: 't',
+      expiresInSeconds: 9,
+    };
     const stub = await stubService(json(200, { ...pending, usedAt: null, deviceId: null }));
     const env = { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' };
-    expect((await runCli(['code', 'status', 'ABCD2345', '--wait', '--timeout', '2s'], { env })).code).toBe(8);
+    expect(
+      (await runCli(['code', 'status', 'ABCD2345', '--wait', '--timeout', '2s'], { env })).code,
+    ).toBe(8);
     expect(stub.heard.length).toBeLessThan(7);
     await stub.close();
   });

@@ -9,8 +9,12 @@ const folder = fileURLToPath(new URL('../../src/cli/commands', import.meta.url))
 const name = (path: CommandPath) => path.filter((word) => word !== undefined).join(' ');
 
 it('every command of the tree has its file, and every file its command', () => {
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
-  expect(files.map((file) => file.replace('.ts', '').replace(/[\\/]/, ' ')).toSorted()).toEqual(commandPaths.map(name).toSorted());
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts'),
+  );
+  expect(files.map((file) => file.replace('.ts', '').replace(/[\\/]/, ' ')).toSorted()).toEqual(
+    commandPaths.map(name).toSorted(),
+  );
 });
 
 it('every operation with a command is the operation of that command', async () => {
@@ -21,21 +25,25 @@ it('every operation with a command is the operation of that command', async () =
   }
 });
 
-describe.each(commandPaths.map((path) => [name(path), path] as const))('signage %s', (called, path) => {
-  it('says what it is in one line, and how it is typed', async () => {
-    const { summary, examples } = await loadCommand(path);
-    expect(summary).toMatch(/^[A-Z][^\n]*[^.\n]$/);
-    expect(examples.length).toBeGreaterThan(0);
-    for (const [line] of examples) expect(line).toContain(`signage ${called}`);
-    if (path[1] === undefined) expect(tree.find((branch) => branch.name === called)?.summary).toBe(summary);
-  });
+describe.each(commandPaths.map((path) => [name(path), path] as const))(
+  'signage %s',
+  (called, path) => {
+    it('says what it is in one line, and how it is typed', async () => {
+      const { summary, examples } = await loadCommand(path);
+      expect(summary).toMatch(/^[A-Z][^\n]*[^.\n]$/);
+      expect(examples.length).toBeGreaterThan(0);
+      for (const [line] of examples) expect(line).toContain(`signage ${called}`);
+      if (path[1] === undefined)
+        expect(tree.find((branch) => branch.name === called)?.summary).toBe(summary);
+    });
 
-  it('names operations that are its own, and changes nothing unless it says so', async () => {
-    const { operation, effect } = await loadCommand(path);
-    for (const id of [operation ?? []].flat()) {
-      const { command, method } = operations[id] as Operation;
-      expect(command).toEqual(path);
-      if (method !== 'GET') expect(['changes', 'destroys']).toContain(effect);
-    }
-  });
-});
+    it('names operations that are its own, and changes nothing unless it says so', async () => {
+      const { operation, effect } = await loadCommand(path);
+      for (const id of [operation ?? []].flat()) {
+        const { command, method } = operations[id] as Operation;
+        expect(command).toEqual(path);
+        if (method !== 'GET') expect(['changes', 'destroys']).toContain(effect);
+      }
+    });
+  },
+);

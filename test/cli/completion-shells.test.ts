@@ -13,11 +13,23 @@ async function run(shell: Shell, answer: string, program: string) {
   const asked = join(folder, 'asked');
   writeFileSync(join(folder, 'answer'), answer);
   writeFileSync(join(folder, 'script'), completionScripts[shell]);
-  writeFileSync(join(folder, 'signage'), `#!/bin/sh\nprintf '%s\\n' "$@" > '${asked}'\ncat '${folder}/answer'\n`);
+  writeFileSync(
+    join(folder, 'signage'),
+    `#!/bin/sh\nprintf '%s\\n' "$@" > '${asked}'\ncat '${folder}/answer'\n`,
+  );
   chmodSync(join(folder, 'signage'), 0o755);
   const env = { ...process.env, PATH: `${folder}${delimiter}${process.env.PATH}`, HOME: folder };
-  const stdout = execFileSync(shell, ['-c', program], { cwd: folder, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
-  return { stdout, asked: existsSync(asked) ? readFileSync(asked, 'utf8').split('\n').slice(0, -1) : undefined, folder };
+  const stdout = execFileSync(shell, ['-c', program], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return {
+    stdout,
+    asked: existsSync(asked) ? readFileSync(asked, 'utf8').split('\n').slice(0, -1) : undefined,
+    folder,
+  };
 }
 
 describe.runIf(isThere('bash'))('bash (skipped where it is not installed)', () => {
@@ -35,21 +47,31 @@ describe.runIf(isThere('bash'))('bash (skipped where it is not installed)', () =
 
   it('never runs what it is answered', async () => {
     const hostile = ['$(touch pwned)', '`touch pwned`', 'a;touch pwned', '\\$HOME *'];
-    const { stdout, folder } = await run('bash', `${hostile.join('\n')}\n`, complete('signage venue get '));
+    const { stdout, folder } = await run(
+      'bash',
+      `${hostile.join('\n')}\n`,
+      complete('signage venue get '),
+    );
     expect(stdout).toBe(hostile.map((word) => `word ${word}\n`).join(''));
     expect(existsSync(join(folder, 'pwned'))).toBe(false);
   });
 
   it('sets no blank after what is to be typed on', async () => {
-    expect((await run('bash', 'Lobby/\n', complete('signage doctor L'))).stdout).toBe('compopt -o nospace\nword Lobby/\n');
+    expect((await run('bash', 'Lobby/\n', complete('signage doctor L'))).stdout).toBe(
+      'compopt -o nospace\nword Lobby/\n',
+    );
   });
 
   it('leaves files to the shell', async () => {
-    expect((await run('bash', '\t\n', complete('signage apply -f '))).stdout).toBe('compopt -o default\nword \n');
+    expect((await run('bash', '\t\n', complete('signage apply -f '))).stdout).toBe(
+      'compopt -o default\nword \n',
+    );
   });
 
   it('is registered for signage', async () => {
-    expect((await run('bash', '', 'source ./script; complete -p signage')).stdout).toBe('complete -F _signage signage\n');
+    expect((await run('bash', '', 'source ./script; complete -p signage')).stdout).toBe(
+      'complete -F _signage signage\n',
+    );
   });
 });
 
@@ -63,19 +85,29 @@ describe.runIf(isThere('zsh'))('zsh (skipped where it is not installed)', () => 
     _signage`;
 
   it('asks with the words, unquoted', async () => {
-    const { asked, stdout } = await run('zsh', 'Main Lobby\tx $(touch pwned)\n', complete(`signage venue get '"Main L'`, 4, 'Main L'));
+    const { asked, stdout } = await run(
+      'zsh',
+      'Main Lobby\tx $(touch pwned)\n',
+      complete(`signage venue get '"Main L'`, 4, 'Main L'),
+    );
     expect(asked).toEqual(['completion', 'zsh', '--', 'venue', 'get', 'Main L']);
-    expect(stdout).toBe('compdef _signage signage\ncompadd Main Lobby Main Lobby  -- x $(touch pwned)\n');
+    expect(stdout).toBe(
+      'compdef _signage signage\ncompadd Main Lobby Main Lobby  -- x $(touch pwned)\n',
+    );
   });
 
   it('leaves files to the shell', async () => {
-    expect((await run('zsh', '\t\n', complete('signage apply -f ""', 4, ''))).stdout).toContain('files\n');
+    expect((await run('zsh', '\t\n', complete('signage apply -f ""', 4, ''))).stdout).toContain(
+      'files\n',
+    );
   });
 });
 
 describe.runIf(isThere('fish'))('fish (skipped where it is not installed)', () => {
   it('offers what it is answered', async () => {
     const program = `source ./script; complete -C 'signage venue '`;
-    expect((await run('fish', 'list\tList venues\nMain $(x)\t\n', program)).stdout).toBe('list\tList venues\nMain $(x)\n');
+    expect((await run('fish', 'list\tList venues\nMain $(x)\t\n', program)).stdout).toBe(
+      'list\tList venues\nMain $(x)\n',
+    );
   });
 });

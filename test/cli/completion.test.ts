@@ -17,7 +17,10 @@ beforeAll(async () => {
 });
 
 /** What is offered for the last of some words, without the descriptions. */
-async function offered(words: string[], { run = cli, ...options }: CliOptions & { run?: typeof runCli } = {}): Promise<string[]> {
+async function offered(
+  words: string[],
+  { run = cli, ...options }: CliOptions & { run?: typeof runCli } = {},
+): Promise<string[]> {
   const { code, stdout, stderr } = await run(['completion', 'fish', '--', ...words], options);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return stdout
@@ -34,11 +37,14 @@ async function inserted(line: string): Promise<string[]> {
 }
 
 describe('signage completion SHELL', () => {
-  it.each(['bash', 'zsh', 'fish'])('prints the script of %s, and needs no service for it', async (shell) => {
-    const { code, stdout, stderr } = await runCli(['completion', shell]);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain(`signage completion ${shell}`);
-  });
+  it.each(['bash', 'zsh', 'fish'])(
+    'prints the script of %s, and needs no service for it',
+    async (shell) => {
+      const { code, stdout, stderr } = await runCli(['completion', shell]);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toContain(`signage completion ${shell}`);
+    },
+  );
 
   it('2 for a shell that is not known', async () => {
     const { code, stderr } = await runCli(['completion', 'tcsh']);
@@ -46,12 +52,15 @@ describe('signage completion SHELL', () => {
     expect(stderr).toContain('bash, zsh, fish');
   });
 
-  it('completes itself', async () => expect(await offered(['completion', ''])).toEqual(['bash', 'zsh', 'fish']));
+  it('completes itself', async () =>
+    expect(await offered(['completion', ''])).toEqual(['bash', 'zsh', 'fish']));
 });
 
 describe('completion of commands and options', () => {
   it('the first word, with what it is', async () => {
-    expect(await offered([''])).toEqual(expect.arrayContaining(['venue', 'screen', 'serve', 'doctor', 'help']));
+    expect(await offered([''])).toEqual(
+      expect.arrayContaining(['venue', 'screen', 'serve', 'doctor', 'help']),
+    );
     const { stdout } = await cli(['completion', 'zsh', '--', 'ven']);
     expect(stdout).toBe('venue\tThe places that have screens\n');
   });
@@ -69,21 +78,38 @@ describe('completion of commands and options', () => {
 
   it('options, those that are given left out unless they may be repeated', async () => {
     const options = await offered(['venue', 'create', '--name', 'X', '--label', 'a=b', '--']);
-    expect(options).toEqual(expect.arrayContaining(['--address', '--label', '--dry-run', '--output', '--url', '--help']));
+    expect(options).toEqual(
+      expect.arrayContaining(['--address', '--label', '--dry-run', '--output', '--url', '--help']),
+    );
     expect(options).not.toContain('--name');
     expect(await offered(['venue', 'delete', '--ye'])).toEqual(['--yes']);
   });
 
   it('choices, in both forms', async () => {
-    expect(await offered(['venue', 'list', '-o', ''])).toEqual(['table', 'wide', 'json', 'ndjson', 'yaml', 'csv', 'name']);
+    expect(await offered(['venue', 'list', '-o', ''])).toEqual([
+      'table',
+      'wide',
+      'json',
+      'ndjson',
+      'yaml',
+      'csv',
+      'name',
+    ]);
     expect(await offered(['venue', 'list', '--output', 'nd'])).toEqual(['ndjson']);
-    expect(await offered(['venue', 'list', '--output=n'])).toEqual(['--output=ndjson', '--output=name']);
+    expect(await offered(['venue', 'list', '--output=n'])).toEqual([
+      '--output=ndjson',
+      '--output=name',
+    ]);
     expect(await offered(['screen', 'list', '--state', ''])).toEqual(['provisioning', 'active']);
   });
 
   it('asks the shell for files', async () => {
-    expect((await cli(['completion', 'bash', '--', 'signage venue list --ca-file '])).stdout).toBe('\t\n');
-    expect((await cli(['completion', 'zsh', '--', 'venue', 'list', '--ca-file='])).stdout).toBe('\t\n');
+    expect((await cli(['completion', 'bash', '--', 'signage venue list --ca-file '])).stdout).toBe(
+      '\t\n',
+    );
+    expect((await cli(['completion', 'zsh', '--', 'venue', 'list', '--ca-file='])).stdout).toBe(
+      '\t\n',
+    );
   });
 
   it.each([
@@ -92,7 +118,9 @@ describe('completion of commands and options', () => {
     [['venue', 'create', '--name', '']],
     [['venue', 'list', '--', '']],
     [['venue', 'list', '']],
-  ])('nothing where there is nothing to say: %j', async (words) => expect(await offered(words)).toEqual([]));
+  ])('nothing where there is nothing to say: %j', async (words) =>
+    expect(await offered(words)).toEqual([]),
+  );
 });
 
 describe('completion of names', () => {
@@ -105,7 +133,10 @@ describe('completion of names', () => {
 
   it('screens, like files in folders', async () => {
     expect(await offered(['doctor', ''])).toEqual(['Main Lobby/', 'Lab/']);
-    expect(await offered(['doctor', 'Main Lobby/'])).toEqual(['Main Lobby/Door left', 'Main Lobby/Wall']);
+    expect(await offered(['doctor', 'Main Lobby/'])).toEqual([
+      'Main Lobby/Door left',
+      'Main Lobby/Wall',
+    ]);
     expect(await offered(['doctor', 'Main Lobby/W'])).toEqual(['Main Lobby/Wall']);
     expect(await offered(['doctor', 'Nowhere/'])).toEqual([]);
   });
@@ -125,24 +156,34 @@ describe('completion of names', () => {
     const login = ['login', '--url', service.url, '--token-stdin', '--context', 'lab'];
     const saved = await runCli(login, { env, stdin: adminToken });
     expect(saved.code, saved.stderr).toBe(0);
-    expect(await offered(['venue', 'list', '--context', ''], { run: runCli, env })).toEqual(['lab']);
+    expect(await offered(['venue', 'list', '--context', ''], { run: runCli, env })).toEqual([
+      'lab',
+    ]);
     expect(await offered(['venue', 'get', 'L'], { run: runCli, env })).toEqual(['Lab']);
   });
 
   it('of the service that the line names', async () => {
     const env = { SIGNAGE_TOKEN: adminToken, SIGNAGE_URL: 'http://127.0.0.1:9' };
-    expect(await offered(['--url', service.url, 'venue', 'get', 'L'], { run: runCli, env })).toEqual(['Lab']);
-    expect(await offered(['venue', 'get', '--url', service.url, 'L'], { run: runCli, env })).toEqual(['Lab']);
+    expect(
+      await offered(['--url', service.url, 'venue', 'get', 'L'], { run: runCli, env }),
+    ).toEqual(['Lab']);
+    expect(
+      await offered(['venue', 'get', '--url', service.url, 'L'], { run: runCli, env }),
+    ).toEqual(['Lab']);
     expect(await offered(['venue', 'get', 'L'], { run: runCli, env })).toEqual([]);
   });
 
   it('is silent where the role does not suffice', async () => {
-    expect(await offered(['venue', 'list', '--tenant', ''], { run: await as('viewer') })).toEqual([]);
+    expect(await offered(['venue', 'list', '--tenant', ''], { run: await as('viewer') })).toEqual(
+      [],
+    );
   });
 
   it('is silent without a token, and asks nobody', async () => {
     const stub = await stubService(json(200, {}));
-    expect(await offered(['venue', 'get', ''], { run: runCli, env: { SIGNAGE_URL: stub.url } })).toEqual([]);
+    expect(
+      await offered(['venue', 'get', ''], { run: runCli, env: { SIGNAGE_URL: stub.url } }),
+    ).toEqual([]);
     expect(stub.heard).toEqual([]);
     await stub.close();
   });
@@ -157,14 +198,30 @@ describe('completion of names', () => {
   ])('is silent and quick at %s', async (_, answer) => {
     const stub = await stubService(answer);
     const startedMs = Date.now();
-    expect(await offered(['venue', 'get', ''], { run: runCli, env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: adminToken } })).toEqual([]);
+    expect(
+      await offered(['venue', 'get', ''], {
+        run: runCli,
+        env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: adminToken },
+      }),
+    ).toEqual([]);
     expect(Date.now() - startedMs).toBeLessThan(3_000);
     await stub.close();
   });
 
   it('names that cannot be typed are not offered as they are', async () => {
-    const times = { createdAt: '', updatedAt: '', tenantId: 't', address: 'a\tb\nc', timezone: null, labels: {} };
-    const items = ['\u001b[2J', 'a\nb', '--yes', 'Plain'].map((name, at) => ({ id: `id-${at}`, name, ...times }));
+    const times = {
+      createdAt: '',
+      updatedAt: '',
+      tenantId: 't',
+      address: 'a\tb\nc',
+      timezone: null,
+      labels: {},
+    };
+    const items = ['\u001b[2J', 'a\nb', '--yes', 'Plain'].map((name, at) => ({
+      id: `id-${at}`,
+      name,
+      ...times,
+    }));
     const stub = await stubService(json(200, { items, nextCursor: null }));
     const { stdout } = await runCli(['completion', 'fish', '--', 'venue', 'get', ''], {
       env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: adminToken },
@@ -191,10 +248,23 @@ describe('what bash inserts', () => {
 
   it('is quoted, whatever the name', async () => {
     const names = ['$(touch x)', 'it\'s `x` "y"', 'a:b;c', '~root', 'Größe 5*'];
-    const times = { createdAt: '', updatedAt: '', tenantId: 't', address: null, timezone: null, labels: {} };
-    const stub = await stubService(json(200, { items: names.map((name, at) => ({ id: `id-${at}`, name, ...times })), nextCursor: null }));
+    const times = {
+      createdAt: '',
+      updatedAt: '',
+      tenantId: 't',
+      address: null,
+      timezone: null,
+      labels: {},
+    };
+    const stub = await stubService(
+      json(200, {
+        items: names.map((name, at) => ({ id: `id-${at}`, name, ...times })),
+        nextCursor: null,
+      }),
+    );
     const env = { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: adminToken };
-    const lines = async (line: string) => (await runCli(['completion', 'bash', '--', line], { env })).stdout.split('\n').slice(0, -1);
+    const lines = async (line: string) =>
+      (await runCli(['completion', 'bash', '--', line], { env })).stdout.split('\n').slice(0, -1);
     expect(await lines('signage venue get ')).toEqual([
       '\\$\\(touch\\ x\\)',
       'it\\\'s\\ \\`x\\`\\ \\"y\\"',
@@ -203,8 +273,19 @@ describe('what bash inserts', () => {
       'Größe\\ 5\\*',
     ]);
     expect(await lines('signage venue get a:')).toEqual(['b\\;c']);
-    expect(await lines('signage venue get "')).toEqual(['\\$(touch x)', 'it\'s \\`x\\` \\"y\\"', 'a:b;c', '~root', 'Größe 5*']);
-    expect(await lines("signage venue get '")).toEqual(['$(touch x)', 'a:b;c', '~root', 'Größe 5*']);
+    expect(await lines('signage venue get "')).toEqual([
+      '\\$(touch x)',
+      'it\'s \\`x\\` \\"y\\"',
+      'a:b;c',
+      '~root',
+      'Größe 5*',
+    ]);
+    expect(await lines("signage venue get '")).toEqual([
+      '$(touch x)',
+      'a:b;c',
+      '~root',
+      'Größe 5*',
+    ]);
     await stub.close();
   });
 });

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { listSettings, mergeSettings, readAssignment, readPath, withoutSetting } from '../../src/cli/config-path.ts';
+import {
+  listSettings,
+  mergeSettings,
+  readAssignment,
+  readPath,
+  withoutSetting,
+} from '../../src/cli/config-path.ts';
 
 describe('readAssignment', () => {
   it.each([
@@ -27,7 +33,10 @@ describe('readAssignment', () => {
 });
 
 it('mergeSettings merges objects, and replaces all else', () => {
-  expect(mergeSettings({ a: { b: 1, c: [1, 2] }, d: 1 }, { a: { c: [3] }, d: { e: 1 } })).toEqual({ a: { b: 1, c: [3] }, d: { e: 1 } });
+  expect(mergeSettings({ a: { b: 1, c: [1, 2] }, d: 1 }, { a: { c: [3] }, d: { e: 1 } })).toEqual({
+    a: { b: 1, c: [3] },
+    d: { e: 1 },
+  });
 });
 
 describe('withoutSetting', () => {

@@ -37,7 +37,12 @@ describe('signage config set', () => {
       '-o',
       'json',
     ]);
-    const config = { syncIntervalMinutes: 10, cachePolicy: { maxSizeGB: 20 }, mode: 'night', loud: false };
+    const config = {
+      syncIntervalMinutes: 10,
+      cachePolicy: { maxSizeGB: 20 },
+      mode: 'night',
+      loud: false,
+    };
     expect([run.code, run.json, run.stderr]).toEqual([0, config, '']);
     expect((await stored(path)).body).toEqual(config);
   });
@@ -49,7 +54,10 @@ describe('signage config set', () => {
     expect(stdout).toBe(
       'KEY                        VALUE\ncachePolicy.maxSizeGB      20\ncachePolicy.retentionDays  3\nmode                       night\n',
     );
-    expect((await stored(path)).body).toEqual({ cachePolicy: { retentionDays: 3, maxSizeGB: 20 }, mode: 'night' });
+    expect((await stored(path)).body).toEqual({
+      cachePolicy: { retentionDays: 3, maxSizeGB: 20 },
+      mode: 'night',
+    });
   });
 
   it('puts a file, and what is typed over it, in place of all with --replace', async () => {
@@ -57,26 +65,48 @@ describe('signage config set', () => {
     await store(path, { mode: 'night' });
     const file = `${await temporaryFolder()}/config.yaml`;
     await writeFile(file, 'syncIntervalMinutes: 10\ncachePolicy:\n  maxSizeGB: 20\n');
-    const run = await cli(['config', 'set', name, 'syncIntervalMinutes=15', '-f', file, '--replace', '-o', 'json']);
+    const run = await cli([
+      'config',
+      'set',
+      name,
+      'syncIntervalMinutes=15',
+      '-f',
+      file,
+      '--replace',
+      '-o',
+      'json',
+    ]);
     expect(run.json).toEqual({ syncIntervalMinutes: 15, cachePolicy: { maxSizeGB: 20 } });
   });
 
   it('reads stdin', async () => {
     const { name } = await site();
-    expect((await cli(['config', 'set', name, '-f', '-', '-o', 'json'], { stdin: '{"mode":"night"}' })).json).toEqual({ mode: 'night' });
+    expect(
+      (await cli(['config', 'set', name, '-f', '-', '-o', 'json'], { stdin: '{"mode":"night"}' }))
+        .json,
+    ).toEqual({ mode: 'night' });
   });
 
   it('sets that of a venue', async () => {
     const { venue } = await site();
-    expect((await cli(['config', 'set', venue.name, '--level', 'venue', 'syncIntervalMinutes=7'])).code).toBe(0);
-    expect((await stored(`/v1/venues/${venue.id}/config`)).body).toEqual({ syncIntervalMinutes: 7 });
+    expect(
+      (await cli(['config', 'set', venue.name, '--level', 'venue', 'syncIntervalMinutes=7'])).code,
+    ).toBe(0);
+    expect((await stored(`/v1/venues/${venue.id}/config`)).body).toEqual({
+      syncIntervalMinutes: 7,
+    });
   });
 
   it('sets that of the own tenant without its name, also as an operator', async () => {
     const operator = await as('operator');
     expect((await operator(['config', 'set', '--level', 'tenant', 'mode=day'])).code).toBe(0);
-    expect((await operator(['config', 'set', 'DEFAULT', '--level', 'tenant', 'loud=true'])).code).toBe(0);
-    expect((await operator(['config', 'get', '--level', 'tenant', '-o', 'json'])).json).toEqual({ mode: 'day', loud: true });
+    expect(
+      (await operator(['config', 'set', 'DEFAULT', '--level', 'tenant', 'loud=true'])).code,
+    ).toBe(0);
+    expect((await operator(['config', 'get', '--level', 'tenant', '-o', 'json'])).json).toEqual({
+      mode: 'day',
+      loud: true,
+    });
     expect((await cli(['config', 'unset', 'default', '--level', 'tenant', '--yes'])).code).toBe(0);
     expect((await operator(['config', 'get', '--level', 'tenant'])).code).toBe(3);
   });
@@ -85,12 +115,20 @@ describe('signage config set', () => {
     const { name, path } = await site();
     await store(path, { mode: 'night' });
     const run = await cli(['config', 'set', name, 'loud=true', '--dry-run', '-o', 'ndjson']);
-    expect([run.code, run.ndjson]).toMatchObject([0, [{ method: 'PUT', path, body: { mode: 'night', loud: true } }]]);
+    expect([run.code, run.ndjson]).toMatchObject([
+      0,
+      [{ method: 'PUT', path, body: { mode: 'night', loud: true } }],
+    ]);
     expect((await stored(path)).body).toEqual({ mode: 'night' });
   });
 
   it.each([
-    ['a value that cannot be', ['syncIntervalMinutes=0'], 6, /syncIntervalMinutes: must be 1 to 1440/],
+    [
+      'a value that cannot be',
+      ['syncIntervalMinutes=0'],
+      6,
+      /syncIntervalMinutes: must be 1 to 1440/,
+    ],
     ['what is no setting', ['loud'], 2, /written key=value/],
     ['nothing', [], 2, /nothing to set/],
     ['a file that is no object', ['-f', '-'], 6, /A config is an object/],
@@ -105,7 +143,10 @@ describe('signage config set', () => {
   it('2 without a name, 3 for an unknown one, 4 for a viewer', async () => {
     const { name, path } = await site();
     expect((await cli(['config', 'set', '-f', '-'], { stdin: '{}' })).code).toBe(2);
-    expect(await cli(['config', 'set', 'mode=night'])).toMatchObject({ code: 2, stderr: expect.stringContaining('Name the screen.') });
+    expect(await cli(['config', 'set', 'mode=night'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Name the screen.'),
+    });
     expect((await cli(['config', 'set', 'Nowhere', 'a=1'])).code).toBe(3);
     expect((await cli(['config', 'set', 'Nowhere', '--level', 'tenant', 'a=1'])).code).toBe(3);
     expect((await (await as('viewer'))(['config', 'set', name, 'a=1'])).code).toBe(4);
@@ -117,14 +158,25 @@ describe('signage config get', () => {
   it('shows what is stored, as it is, escaped', async () => {
     const { name, path } = await site();
     await store(path, { mode: '\u001b[2J', cachePolicy: { maxSizeGB: 1 } });
-    expect((await cli(['config', 'get', name, '-o', 'json'])).json).toEqual({ mode: '\u001b[2J', cachePolicy: { maxSizeGB: 1 } });
+    expect((await cli(['config', 'get', name, '-o', 'json'])).json).toEqual({
+      mode: '\u001b[2J',
+      cachePolicy: { maxSizeGB: 1 },
+    });
     const table = await cli(['config', 'get', name]);
     expect(table.stdout).toMatch(/\\u001b\[2J/);
     expect(table.stdout).not.toContain('\u001b');
-    expect((await cli(['config', 'get', name, '-o', 'name'])).stdout).toBe('cachePolicy.maxSizeGB\nmode\n');
-    expect((await cli(['config', 'get', name, '-o', 'csv'])).stdout).toBe('key,value\r\ncachePolicy.maxSizeGB,1\r\nmode,\\u001b[2J\r\n');
-    expect((await cli(['config', 'get', name, '--jq', '.cachePolicy.maxSizeGB'])).stdout).toBe('1\n');
-    expect((await cli(['config', 'get', name, '--fields', 'cachePolicy.maxSizeGB'])).stdout).toContain('1');
+    expect((await cli(['config', 'get', name, '-o', 'name'])).stdout).toBe(
+      'cachePolicy.maxSizeGB\nmode\n',
+    );
+    expect((await cli(['config', 'get', name, '-o', 'csv'])).stdout).toBe(
+      'key,value\r\ncachePolicy.maxSizeGB,1\r\nmode,\\u001b[2J\r\n',
+    );
+    expect((await cli(['config', 'get', name, '--jq', '.cachePolicy.maxSizeGB'])).stdout).toBe(
+      '1\n',
+    );
+    expect(
+      (await cli(['config', 'get', name, '--fields', 'cachePolicy.maxSizeGB'])).stdout,
+    ).toContain('1');
     expect((await cli(['config', 'get', name, '-o', 'yaml'])).stdout).toContain('maxSizeGB: 1');
   });
 
@@ -145,8 +197,24 @@ describe('signage config get', () => {
     const asked = await platform(['config', 'get', '--level', 'tenant']);
     expect(asked.code).toBe(6);
     expect(asked.stderr).toContain('There are several tenants');
-    expect((await platform(['config', 'set', 'Second', '--level', 'tenant', 'a=1', '--tenant', 'Second'])).code).toBe(0);
-    expect((await platform(['config', 'get', '--level', 'tenant', '--tenant', 'Second', '-o', 'json'])).json).toEqual({ a: 1 });
+    expect(
+      (
+        await platform([
+          'config',
+          'set',
+          'Second',
+          '--level',
+          'tenant',
+          'a=1',
+          '--tenant',
+          'Second',
+        ])
+      ).code,
+    ).toBe(0);
+    expect(
+      (await platform(['config', 'get', '--level', 'tenant', '--tenant', 'Second', '-o', 'json']))
+        .json,
+    ).toEqual({ a: 1 });
     expect((await cliOf(other, 'mak_none')(['config', 'get', '--level', 'tenant'])).code).toBe(4);
   });
 });
@@ -155,7 +223,10 @@ describe('signage config unset', () => {
   it('asks, and removes all', async () => {
     const { name, path } = await site();
     await store(path, { mode: 'night' });
-    const refused = await cli(['config', 'unset', name], { tty: true, keys: [[/Remove all settings/, 'n\r']] });
+    const refused = await cli(['config', 'unset', name], {
+      tty: true,
+      keys: [[/Remove all settings/, 'n\r']],
+    });
     expect([refused.code, (await stored(path)).status]).toEqual([5, 200]);
     expect((await cli(['config', 'unset', name])).code).toBe(2);
     expect((await cli(['config', 'unset', name, '--dry-run'])).code).toBe(0);
@@ -169,7 +240,15 @@ describe('signage config unset', () => {
   it('removes single settings without a question, and the config with the last of them', async () => {
     const { name, path } = await site();
     await store(path, { mode: 'night', cachePolicy: { maxSizeGB: 1 } });
-    const run = await cli(['config', 'unset', name, '--key', 'cachePolicy.maxSizeGB', '-o', 'json']);
+    const run = await cli([
+      'config',
+      'unset',
+      name,
+      '--key',
+      'cachePolicy.maxSizeGB',
+      '-o',
+      'json',
+    ]);
     expect([run.code, run.json]).toEqual([0, { mode: 'night' }]);
     expect((await stored(path)).body).toEqual({ mode: 'night' });
     const last = await cli(['config', 'unset', name, '--key', 'mode']);

@@ -5,10 +5,18 @@ import { cliOf, runCli, startCli } from './run-cli.ts';
 describe('signage conformance', () => {
   it('0 when every row holds: a sign, the id and the section of each, and the count on stderr', async () => {
     const { cli } = await startCli();
-    const { code, stdout, stderr } = await cli(['conformance', '--row', 'events.4', '--row', 'config.500']);
+    const { code, stdout, stderr } = await cli([
+      'conformance',
+      '--row',
+      'events.4',
+      '--row',
+      'config.500',
+    ]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^RESULT +ID +LEVEL +SECTION +TITLE +NOTE\n/);
-    expect(stdout).toMatch(/^✓ +events\.400\.0 +required +§2\.5 +POST \/devices\/:id\/events: 400 for no events +-$/m);
+    expect(stdout).toMatch(
+      /^✓ +events\.400\.0 +required +§2\.5 +POST \/devices\/:id\/events: 400 for no events +-$/m,
+    );
     expect(stdout).toMatch(/^– +config\.500 .* cannot be provoked from outside$/m);
     expect(stdout).not.toContain('✗');
     expect(stderr).toMatch(/^\d+ rows passed, 0 failed, 1 were skipped\.\n$/);
@@ -25,12 +33,30 @@ describe('signage conformance', () => {
     expect(json.code).toBe(9);
     expect(json.json).toEqual([
       {
-        ...{ id: 'events.received.3', level: 'required', section: '2.5', result: 'fail', expected: '3', seen: '4', reason: null },
+        ...{
+          id: 'events.received.3',
+          level: 'required',
+          section: '2.5',
+          result: 'fail',
+          expected: '3',
+          seen: '4',
+          reason: null,
+        },
         title: 'POST /devices/:id/events: received is the count of 3 events',
       },
     ]);
-    expect((await cli(['conformance', '--row', 'events.400.0', '-o', 'ndjson'])).ndjson).toHaveLength(2);
-    const csv = await cli(['conformance', '--only', 'required', '--row', 'events.received', '-o', 'csv']);
+    expect(
+      (await cli(['conformance', '--row', 'events.400.0', '-o', 'ndjson'])).ndjson,
+    ).toHaveLength(2);
+    const csv = await cli([
+      'conformance',
+      '--only',
+      'required',
+      '--row',
+      'events.received',
+      '-o',
+      'csv',
+    ]);
     expect(csv.stdout.split('\r\n').slice(0, 2)).toEqual([
       'result,id,level,section,title,expected,seen,reason',
       'fail,events.received.1,required,2.5,POST /devices/:id/events: received is the count of 1 event,1,2,',
@@ -55,7 +81,9 @@ describe('signage conformance', () => {
   });
 
   it('7 when nothing is there', async () => {
-    const { code, stderr } = await runCli(['conformance', '--url', 'http://127.0.0.1:9'], { env: { SIGNAGE_TOKEN: 'mak_x' } });
+    const { code, stderr } = await runCli(['conformance', '--url', 'http://127.0.0.1:9'], {
+      env: { SIGNAGE_TOKEN: 'mak_x' },
+    });
     expect(code).toBe(7);
     expect(stderr).toContain('127.0.0.1:9');
   });

@@ -21,8 +21,10 @@ beforeEach(async () => {
   file = join(home, 'signage', 'contexts.json');
 });
 
-const run = (argv: string[], { env, ...options }: CliOptions = {}) => runCli(argv, { ...options, env: { XDG_CONFIG_HOME: home, ...env } });
-const logIn = (...more: string[]) => run(['login', '--url', service.url, '--token-stdin', ...more], { stdin: `${adminToken}\n` });
+const run = (argv: string[], { env, ...options }: CliOptions = {}) =>
+  runCli(argv, { ...options, env: { XDG_CONFIG_HOME: home, ...env } });
+const logIn = (...more: string[]) =>
+  run(['login', '--url', service.url, '--token-stdin', ...more], { stdin: `${adminToken}\n` });
 const saved = async () => JSON.parse(await readFile(file, 'utf8'));
 const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
 
@@ -34,7 +36,10 @@ describe('signage login', () => {
     expect(stderr).toContain(file);
     expect(stdout + stderr).not.toContain(adminToken);
     const host = new URL(service.url).host;
-    expect(await saved()).toEqual({ current: host, contexts: { [host]: { url: service.url, token: adminToken } } });
+    expect(await saved()).toEqual({
+      current: host,
+      contexts: { [host]: { url: service.url, token: adminToken } },
+    });
     expect([await mode(file), await mode(join(home, 'signage'))]).toEqual(['600', '700']);
     expect(await readdir(join(home, 'signage'))).toEqual(['contexts.json']);
     expect((await run(['venue', 'list'])).code).toBe(0);
@@ -61,17 +66,28 @@ describe('signage login', () => {
     expect({ code, stderr }).toMatchObject({ code: 0 });
     expect(stdout).toMatch(/viewer/);
     expect(stdout + stderr).not.toContain(viewerToken.slice(0, 12));
-    expect(await saved()).toMatchObject({ current: 'work', contexts: { work: { token: viewerToken } } });
+    expect(await saved()).toMatchObject({
+      current: 'work',
+      contexts: { work: { token: viewerToken } },
+    });
   });
 
   it('keeps the tenant that is named, by its id', async () => {
-    const { tenantId } = (await run(['whoami', '-o', 'json'], { env: { SIGNAGE_URL: service.url, SIGNAGE_TOKEN: adminToken } })).json;
+    const { tenantId } = (
+      await run(['whoami', '-o', 'json'], {
+        env: { SIGNAGE_URL: service.url, SIGNAGE_TOKEN: adminToken },
+      })
+    ).json;
     await logIn('--tenant', 'DEFAULT');
-    expect(Object.values((await saved()).contexts)).toEqual([{ url: service.url, token: adminToken, tenant: tenantId }]);
+    expect(Object.values((await saved()).contexts)).toEqual([
+      { url: service.url, token: adminToken, tenant: tenantId },
+    ]);
   });
 
   it('4 for a token that the service does not take, and saves nothing', async () => {
-    const { code, stderr } = await run(['login', '--url', service.url, '--token-stdin'], { stdin: `mak_${'z'.repeat(40)}` });
+    const { code, stderr } = await run(['login', '--url', service.url, '--token-stdin'], {
+      stdin: `mak_${'z'.repeat(40)}`,
+    });
     expect(code).toBe(4);
     expect(stderr).not.toContain('zzz');
     await expect(saved()).rejects.toThrow('ENOENT');
@@ -82,8 +98,18 @@ describe('signage login', () => {
     ['nobody to ask under CI', [], { tty: true, env: { CI: '1' } }, '--token-stdin'],
     ['nothing piped in', ['--token-stdin'], { tty: true }, '--token-stdin'],
     ['an empty token', ['--token-stdin'], { stdin: '\n' }, 'no token'],
-    ['http to another machine', ['--url', 'http://192.0.2.1', '--token-stdin'], { stdin: 'mak_x' }, '--insecure-http'],
-    ['an address that is none', ['--url', 'example', '--token-stdin'], { stdin: 'mak_x' }, 'no URL'],
+    [
+      'http to another machine',
+      ['--url', 'http://192.0.2.1', '--token-stdin'],
+      { stdin: 'mak_x' },
+      '--insecure-http',
+    ],
+    [
+      'an address that is none',
+      ['--url', 'example', '--token-stdin'],
+      { stdin: 'mak_x' },
+      'no URL',
+    ],
   ])('2 with %s', async (_, argv, options, said) => {
     const { code, stderr } = await run(['login', ...argv], options);
     expect(code).toBe(2);
@@ -127,25 +153,39 @@ describe('the saved contexts', () => {
     expect(await readdir(join(home, 'signage'))).toEqual([]);
   });
 
-  it.each(['', '{', '[]', '{"contexts":{"a":{"url":5}}}', '{"contexts":[1]}', '{"current":5,"contexts":{}}'])(
-    'that are damaged (%s) are told of',
-    async (text) => {
-      await mkdir(join(home, 'signage'), { mode: 0o700 });
-      await writeFile(file, text, { mode: 0o600 });
-      const { code, stderr } = await run(['venue', 'list']);
-      expect(code).toBe(4);
-      expect(stderr).toContain(file);
-    },
-  );
+  it.each([
+    '',
+    '{',
+    '[]',
+    '{"contexts":{"a":{"url":5}}}',
+    '{"contexts":[1]}',
+    '{"current":5,"contexts":{}}',
+  ])('that are damaged (%s) are told of', async (text) => {
+    await mkdir(join(home, 'signage'), { mode: 0o700 });
+    await writeFile(file, text, { mode: 0o600 });
+    const { code, stderr } = await run(['venue', 'list']);
+    expect(code).toBe(4);
+    expect(stderr).toContain(file);
+  });
 
   it('are not needed: without a folder for them the environment does', async () => {
     const env = { SIGNAGE_URL: service.url, SIGNAGE_TOKEN: adminToken, XDG_CONFIG_HOME: '' };
     expect((await run(['venue', 'list'], { env })).code).toBe(0);
-    expect((await run(['login', '--url', service.url, '--token-stdin'], { env: { XDG_CONFIG_HOME: '' }, stdin: adminToken })).code).toBe(4);
+    expect(
+      (
+        await run(['login', '--url', service.url, '--token-stdin'], {
+          env: { XDG_CONFIG_HOME: '' },
+          stdin: adminToken,
+        })
+      ).code,
+    ).toBe(4);
   });
 
   it('lie in ~/.config where there is no XDG_CONFIG_HOME', async () => {
-    await run(['login', '--url', service.url, '--token-stdin'], { env: { XDG_CONFIG_HOME: '', HOME: home }, stdin: adminToken });
+    await run(['login', '--url', service.url, '--token-stdin'], {
+      env: { XDG_CONFIG_HOME: '', HOME: home },
+      stdin: adminToken,
+    });
     expect(await readdir(join(home, '.config', 'signage'))).toEqual(['contexts.json']);
   });
 
@@ -158,11 +198,14 @@ describe('the saved contexts', () => {
 });
 
 describe('which token goes where', () => {
-  const whoami = async (argv: string[] = [], env: Record<string, string> = {}) => run(['whoami', '-o', 'json', ...argv], { env });
+  const whoami = async (argv: string[] = [], env: Record<string, string> = {}) =>
+    run(['whoami', '-o', 'json', ...argv], { env });
 
   beforeEach(async () => {
     await logIn('--context', 'main');
-    await run(['login', '--url', service.url, '--token-stdin', '--context', 'low'], { stdin: viewerToken });
+    await run(['login', '--url', service.url, '--token-stdin', '--context', 'low'], {
+      stdin: viewerToken,
+    });
     await run(['context', 'use', 'main']);
   });
 
@@ -173,9 +216,17 @@ describe('which token goes where', () => {
       urlSource: 'context main',
       tokenSource: 'context main',
     });
-    expect((await whoami(['--context', 'low'])).json).toMatchObject({ role: 'viewer', tokenSource: 'context low' });
-    expect((await whoami([], { SIGNAGE_CONTEXT: 'low' })).json).toMatchObject({ role: 'viewer', tokenSource: 'context low' });
-    expect((await whoami(['--context', 'main'], { SIGNAGE_CONTEXT: 'low' })).json).toMatchObject({ role: 'platform' });
+    expect((await whoami(['--context', 'low'])).json).toMatchObject({
+      role: 'viewer',
+      tokenSource: 'context low',
+    });
+    expect((await whoami([], { SIGNAGE_CONTEXT: 'low' })).json).toMatchObject({
+      role: 'viewer',
+      tokenSource: 'context low',
+    });
+    expect((await whoami(['--context', 'main'], { SIGNAGE_CONTEXT: 'low' })).json).toMatchObject({
+      role: 'platform',
+    });
   });
 
   it('the environment beats the file, a flag both', async () => {
@@ -184,12 +235,18 @@ describe('which token goes where', () => {
       tokenSource: 'SIGNAGE_TOKEN',
       urlSource: 'context main',
     });
-    expect((await whoami(['--context', 'main'], { SIGNAGE_TOKEN: viewerToken })).json).toMatchObject({ role: 'platform' });
+    expect(
+      (await whoami(['--context', 'main'], { SIGNAGE_TOKEN: viewerToken })).json,
+    ).toMatchObject({ role: 'platform' });
     const tokenFile = join(home, 'token');
     await writeFile(tokenFile, adminToken);
-    const { json: named } = await whoami(['--token-file', tokenFile], { SIGNAGE_TOKEN: viewerToken });
+    const { json: named } = await whoami(['--token-file', tokenFile], {
+      SIGNAGE_TOKEN: viewerToken,
+    });
     expect(named).toMatchObject({ role: 'platform', tokenSource: '--token-file' });
-    expect((await whoami([], { SIGNAGE_TOKEN_FILE: tokenFile })).json).toMatchObject({ tokenSource: 'SIGNAGE_TOKEN_FILE' });
+    expect((await whoami([], { SIGNAGE_TOKEN_FILE: tokenFile })).json).toMatchObject({
+      tokenSource: 'SIGNAGE_TOKEN_FILE',
+    });
   });
 
   it('a saved token is not sent to another origin', async () => {
@@ -201,7 +258,10 @@ describe('which token goes where', () => {
     ]) {
       const { code, stdout, stderr } = await run;
       expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
-      expect(JSON.parse(stderr)).toMatchObject({ code: 'token_of_elsewhere', hint: expect.stringContaining('signage login --url') });
+      expect(JSON.parse(stderr)).toMatchObject({
+        code: 'token_of_elsewhere',
+        hint: expect.stringContaining('signage login --url'),
+      });
       expect(stderr).not.toContain('mak_');
     }
     expect(stub.heard).toEqual([]);
@@ -220,7 +280,12 @@ describe('which token goes where', () => {
 
   it('http to another machine needs --insecure-http', async () => {
     const env = { SIGNAGE_TOKEN: adminToken };
-    for (const url of ['http://192.0.2.1:1', 'http://signage.example.com', 'http://127.0.0.1.example.com', 'http://[2001:db8::1]']) {
+    for (const url of [
+      'http://192.0.2.1:1',
+      'http://signage.example.com',
+      'http://127.0.0.1.example.com',
+      'http://[2001:db8::1]',
+    ]) {
       const { code, stderr } = await run(['venue', 'list', '--url', url], { env });
       expect(code).toBe(2);
       expect(stderr).toContain('--insecure-http');
@@ -243,11 +308,20 @@ describe('--tenant', () => {
     const env = { SIGNAGE_URL: service.url, SIGNAGE_TOKEN: adminToken };
     expect((await run(['venue', 'list'], { env })).code).toBe(6);
     for (const tenant of [id, 'second']) {
-      expect((await run(['whoami', '-o', 'json', '--tenant', tenant], { env })).json).toMatchObject({ tenantId: id, tenantName: 'Second' });
-      expect((await run(['whoami', '-o', 'json'], { env: { ...env, SIGNAGE_TENANT: tenant } })).json).toMatchObject({ tenantId: id });
+      expect((await run(['whoami', '-o', 'json', '--tenant', tenant], { env })).json).toMatchObject(
+        { tenantId: id, tenantName: 'Second' },
+      );
+      expect(
+        (await run(['whoami', '-o', 'json'], { env: { ...env, SIGNAGE_TENANT: tenant } })).json,
+      ).toMatchObject({ tenantId: id });
     }
-    const plan = await run(['venue', 'create', '--name', 'x', '--tenant', 'Second', '--dry-run', '-o', 'json'], { env });
-    expect(plan.json).toEqual([{ method: 'POST', path: '/v1/venues', tenantId: id, body: { name: 'x', labels: {} } }]);
+    const plan = await run(
+      ['venue', 'create', '--name', 'x', '--tenant', 'Second', '--dry-run', '-o', 'json'],
+      { env },
+    );
+    expect(plan.json).toEqual([
+      { method: 'POST', path: '/v1/venues', tenantId: id, body: { name: 'x', labels: {} } },
+    ]);
     expect((await run(['venue', 'list', '--tenant', 'Nowhere'], { env })).code).toBe(3);
     const own = { env: { ...env, SIGNAGE_TOKEN: viewerToken } };
     expect((await run(['whoami', '--tenant', 'default'], own)).code).toBe(0);
@@ -263,7 +337,9 @@ describe('signage context', () => {
 
   it('list shows them, the current one marked, and no token', async () => {
     const { stdout } = await run(['context', 'list']);
-    expect(stdout).toBe(`NAME  CURRENT  URL\none   no       ${service.url}\ntwo   yes      ${service.url}\n`);
+    expect(stdout).toBe(
+      `NAME  CURRENT  URL\none   no       ${service.url}\ntwo   yes      ${service.url}\n`,
+    );
     const { json: rows, stdout: text } = await run(['context', 'list', '-o', 'json']);
     expect(rows).toMatchObject([
       { name: 'one', current: false },
@@ -284,7 +360,14 @@ describe('signage context', () => {
     expect((await run(['context', 'delete', 'two'])).code).toBe(2);
     expect((await run(['context', 'delete', 'two', '--dry-run'])).code).toBe(0);
     expect(Object.keys((await saved()).contexts)).toEqual(['one', 'two']);
-    expect((await run(['context', 'delete', 'two'], { tty: true, keys: [[/Delete the context/, 'y\r']] })).code).toBe(0);
+    expect(
+      (
+        await run(['context', 'delete', 'two'], {
+          tty: true,
+          keys: [[/Delete the context/, 'y\r']],
+        })
+      ).code,
+    ).toBe(0);
     expect(await saved()).toEqual({ contexts: { one: { url: service.url, token: adminToken } } });
     expect((await run(['context', 'delete', 'two', '--yes'])).code).toBe(3);
     expect(await mode(file)).toBe('600');

@@ -34,7 +34,11 @@ describe('signage data backup', () => {
     const into = join(folder, 'copy');
     const restored = await restoreTo(file, into);
     expect(restored.code).toBe(0);
-    expect(restored.json).toMatchObject({ data: into, files: expect.any(Number), bytes: expect.any(Number) });
+    expect(restored.json).toMatchObject({
+      data: into,
+      files: expect.any(Number),
+      bytes: expect.any(Number),
+    });
     const copy = await startService({ store: into, clock: systemClock });
     expect((await copy.manage('GET', `/v1/venues/${venue.id}`)).body.name).toBe('Kept');
     await copy.close();
@@ -65,7 +69,13 @@ describe('signage data backup', () => {
   });
 
   it('shows the request and makes no file under --dry-run', async () => {
-    const { code, stdout } = await cli(['data', 'backup', '-o', join(folder, 'dry.tar'), '--dry-run']);
+    const { code, stdout } = await cli([
+      'data',
+      'backup',
+      '-o',
+      join(folder, 'dry.tar'),
+      '--dry-run',
+    ]);
     expect([code, stdout]).toEqual([0, expect.stringContaining('POST /v1/backup')]);
     expect(await readdir(folder)).not.toContain('dry.tar');
   });
@@ -85,23 +95,39 @@ describe('signage data backup', () => {
 });
 
 describe('signage data restore', () => {
-  const revoked = (what: string, id: string, command: string) => ({ at: expect.any(String), what, id, reason: 'revoked', command });
+  const revoked = (what: string, id: string, command: string) => ({
+    at: expect.any(String),
+    what,
+    id,
+    reason: 'revoked',
+    command,
+  });
 
   it('says what must be revoked again, when the former folder tells of it', async () => {
     const own = join(folder, 'own');
     const former = await startService({ store: own, clock: systemClock });
-    const [kept, lost, changed, gone] = [await former.tv(), await former.tv(), await former.tv(), await former.tv()];
-    const token = (await former.manage('POST', '/v1/tokens', { name: 'Phone', role: 'viewer' })).body;
+    const [kept, lost, changed, gone] = [
+      await former.tv(),
+      await former.tv(),
+      await former.tv(),
+      await former.tv(),
+    ];
+    const token = (await former.manage('POST', '/v1/tokens', { name: 'Phone', role: 'viewer' }))
+      .body;
     await former.manage('POST', `/v1/devices/${kept.deviceId}/revoke`, { reason: 'before' });
     const file = join(folder, 'own.tar');
     await cliOf(former, adminToken)(['data', 'backup', '-o', file]);
     await former.manage('POST', `/v1/devices/${lost.deviceId}/revoke`, { reason: 'stolen' });
     await former.manage('DELETE', `/v1/tokens/${token.id}`);
-    const rotated = await former.send('POST', `/devices/${changed.screenId}/keys/rotate`, { key: changed.apiKey });
+    const rotated = await former.send('POST', `/devices/${changed.screenId}/keys/rotate`, {
+      key: changed.apiKey,
+    });
     await former.send('GET', `/devices/${changed.screenId}/config`, { key: rotated.body.apiKey });
     await former.manage('DELETE', `/v1/screens/${gone.screenId}?force=true`);
     const later = await former.tv();
-    await former.manage('POST', `/v1/devices/${later.deviceId}/revoke`, { reason: 'never in the backup' });
+    await former.manage('POST', `/v1/devices/${later.deviceId}/revoke`, {
+      reason: 'never in the backup',
+    });
     // The newest entries are in the journal only.
     const { code, json, stderr } = await restoreTo(file, join(folder, 'undone'), '--audit', own);
     await former.close();
@@ -109,21 +135,31 @@ describe('signage data restore', () => {
     expect(json.undone).toEqual([
       revoked('device key', lost.deviceId, `signage device revoke ${lost.deviceId}`),
       revoked('token', token.id, `signage token delete ${token.id}`),
-      { ...revoked('device key', changed.deviceId, `signage device revoke ${changed.deviceId}`), reason: 'replaced' },
+      {
+        ...revoked('device key', changed.deviceId, `signage device revoke ${changed.deviceId}`),
+        reason: 'replaced',
+      },
       revoked('device key', gone.deviceId, `signage device revoke ${gone.deviceId}`),
     ]);
     expect(stderr).toContain(
       `was revoked at ${json.undone[0].at} works again. Once the service runs: signage device revoke ${lost.deviceId}`,
     );
     // That TV finds back by itself, if it has kept its former key: to revoke it would send somebody there for nothing.
-    expect(stderr).toContain(`was replaced at ${json.undone[2].at} works again, and the new one is unknown`);
+    expect(stderr).toContain(
+      `was replaced at ${json.undone[2].at} works again, and the new one is unknown`,
+    );
   });
 
   it('says which tokens of a tenant that was deleted work again', async () => {
     const own = join(folder, 'own-tenants');
     const former = await startService({ store: own, clock: systemClock });
     const made = (path: string, body: object, tenantId?: string) =>
-      former.manage('POST', path, body, tenantId === undefined ? {} : { headers: { 'x-tenant-id': tenantId } });
+      former.manage(
+        'POST',
+        path,
+        body,
+        tenantId === undefined ? {} : { headers: { 'x-tenant-id': tenantId } },
+      );
     const { id } = (await made('/v1/tenants', { name: 'Gone' })).body;
     const before = (await made('/v1/tokens', { name: 'Before', role: 'admin' }, id)).body;
     const file = join(folder, 'tenants.tar');
@@ -134,7 +170,9 @@ describe('signage data restore', () => {
     const { json, stderr } = await restoreTo(file, into, '--audit', own);
     await former.close();
     const command = `signage token delete ${before.id} --tenant ${id}`;
-    expect(json.undone).toEqual([{ at: expect.any(String), what: 'token', id: before.id, reason: 'revoked', command }]);
+    expect(json.undone).toEqual([
+      { at: expect.any(String), what: 'token', id: before.id, reason: 'revoked', command },
+    ]);
     expect(stderr).toContain(command);
     expect(stderr).not.toContain(after.id);
     const copy = await startService({ store: into, clock: systemClock });
@@ -160,8 +198,17 @@ describe('signage data restore', () => {
   });
 
   it('6 for a folder in place of a file', async () => {
-    const { code, stderr } = await runCli(['data', 'restore', folder, '--data', join(folder, 'from-folder')]);
-    expect([code, stderr]).toEqual([6, expect.stringContaining('cannot be used as a backup: it cannot be read: EISDIR')]);
+    const { code, stderr } = await runCli([
+      'data',
+      'restore',
+      folder,
+      '--data',
+      join(folder, 'from-folder'),
+    ]);
+    expect([code, stderr]).toEqual([
+      6,
+      expect.stringContaining('cannot be used as a backup: it cannot be read: EISDIR'),
+    ]);
   });
 
   it('130 when it is interrupted, however the backup comes, and nothing is left', async () => {
@@ -207,7 +254,11 @@ async function stopped() {
   await former.tv();
   await former.close();
   const documents = await readdir(join(own, 'documents'));
-  const document = join(own, 'documents', documents.find((name) => name.startsWith('rows-screens-')) ?? '');
+  const document = join(
+    own,
+    'documents',
+    documents.find((name) => name.startsWith('rows-screens-')) ?? '',
+  );
   return { own, venue, document };
 }
 
@@ -224,7 +275,10 @@ describe('signage data check', () => {
     await truncate(document, 10);
     const file = document.slice(own.length + 1);
     const { code, json, stderr } = await runCli(['data', 'check', own, '-o', 'json']);
-    expect([code, json]).toEqual([9, [{ level: 'damage', file, offset: null, what: expect.stringContaining('it has 10 bytes') }]]);
+    expect([code, json]).toEqual([
+      9,
+      [{ level: 'damage', file, offset: null, what: expect.stringContaining('it has 10 bytes') }],
+    ]);
     expect(stderr).toContain(`signage data repair ${own} --into NEW`);
     expect((await runCli(['data', 'check', own])).stdout).toContain(file);
   });
@@ -247,7 +301,15 @@ describe('signage data repair', () => {
     await truncate(document, 10);
     await cp(own, former, { recursive: true });
     const into = join(await temporaryFolder(), 'new');
-    const { code, json, stderr } = await runCli(['data', 'repair', own, '--into', into, '-o', 'json']);
+    const { code, json, stderr } = await runCli([
+      'data',
+      'repair',
+      own,
+      '--into',
+      into,
+      '-o',
+      'json',
+    ]);
     expect(code, stderr).toBe(0);
     expect(json).toContainEqual({
       file: document.slice(own.length + 1),
@@ -255,7 +317,9 @@ describe('signage data repair', () => {
       lost: 0,
       what: 'it was made again from the journal',
     });
-    expect(await readFile(document)).toEqual(await readFile(join(former, document.slice(own.length + 1))));
+    expect(await readFile(document)).toEqual(
+      await readFile(join(former, document.slice(own.length + 1))),
+    );
     const again = await startService({ store: into, clock: systemClock });
     expect((await again.manage('GET', `/v1/venues/${venue.id}`)).body.name).toBe('Kept');
     expect((await again.manage('GET', '/v1/devices')).body.items).toHaveLength(1);
@@ -265,7 +329,13 @@ describe('signage data repair', () => {
   it('9 when something is lost, and says how much', async () => {
     const { own } = await stopped();
     await writeFile(join(own, 'secret'), 'x');
-    const { code, stderr } = await runCli(['data', 'repair', own, '--into', join(await temporaryFolder(), 'new')]);
+    const { code, stderr } = await runCli([
+      'data',
+      'repair',
+      own,
+      '--into',
+      join(await temporaryFolder(), 'new'),
+    ]);
     expect([code, stderr]).toEqual([9, expect.stringContaining('Records that are lost: 1.')]);
   });
 

@@ -52,8 +52,12 @@ describe('signage serve --demo', () => {
     expect(io.out() + io.err()).not.toContain('mak_');
     const management = managementOf(url, data);
     expect((await management.call('listScreens')).items).toHaveLength(4);
-    expect((await management.call('listDevices', { query: { state: 'bound' } })).items).toHaveLength(3);
-    expect((await management.call('listDevices', { query: { state: 'suspended' } })).items).toHaveLength(3);
+    expect(
+      (await management.call('listDevices', { query: { state: 'bound' } })).items,
+    ).toHaveLength(3);
+    expect(
+      (await management.call('listDevices', { query: { state: 'suspended' } })).items,
+    ).toHaveLength(3);
   });
 
   it('leaves a screen to the TV that somebody else paired with it', async () => {
@@ -75,7 +79,9 @@ describe('signage serve --demo', () => {
     const second = await start(data);
     await second.io.until(/Events as they arrive/);
     expect(second.io.out().match(/paired again/g)).toHaveLength(2);
-    const device = await managementOf(second.url, data).call('getDevice', { params: { id: deviceId } });
+    const device = await managementOf(second.url, data).call('getDevice', {
+      params: { id: deviceId },
+    });
     expect(device.state).toBe('bound');
   });
 
@@ -92,7 +98,9 @@ describe('signage serve --demo', () => {
     const demo = await start(other);
     await demo.io.until(/this store has no free screens of the demonstration/);
     const after = managementOf(demo.url, other);
-    expect((await after.call('listScreens')).items.map((one) => one.state)).toEqual(['provisioning']);
+    expect((await after.call('listScreens')).items.map((one) => one.state)).toEqual([
+      'provisioning',
+    ]);
     expect((await after.call('listDevices')).items).toEqual([]);
   });
 

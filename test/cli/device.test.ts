@@ -12,7 +12,8 @@ beforeAll(async () => {
 });
 
 async function place(venue: string, screen: string, labels: object = {}) {
-  const found = (await service.manage('GET', `/v1/venues?name=${encodeURIComponent(venue)}`)).body.items[0];
+  const found = (await service.manage('GET', `/v1/venues?name=${encodeURIComponent(venue)}`)).body
+    .items[0];
   const { id: venueId } = found ?? (await service.venue({ name: venue }));
   return service.screen({ venueId, name: screen, labels });
 }
@@ -25,8 +26,12 @@ describe('signage device list', () => {
     const { code, json } = await cli(['device', 'list', '-o', 'json']);
     expect(code).toBe(0);
     expect(json.map(({ id }: { id: string }) => id)).toContain(tv.deviceId);
-    expect((await cli(['device', 'list'])).stdout).toMatch(/^SCREEN +MODEL +APP VERSION +STATE +ONLINE +LAST SEEN AT\nLobby\/Main/);
-    expect((await cli(['device', 'list', '--screen', 'Lobby/Main', '-o', 'name'])).stdout).toBe(`${tv.deviceId}\n`);
+    expect((await cli(['device', 'list'])).stdout).toMatch(
+      /^SCREEN +MODEL +APP VERSION +STATE +ONLINE +LAST SEEN AT\nLobby\/Main/,
+    );
+    expect((await cli(['device', 'list', '--screen', 'Lobby/Main', '-o', 'name'])).stdout).toBe(
+      `${tv.deviceId}\n`,
+    );
   });
 
   it('filters by venue, screen, state and being online', async () => {
@@ -39,12 +44,18 @@ describe('signage device list', () => {
       const { stdout } = await cli(['device', 'list', '-o', 'name', ...args]);
       return new Set(stdout.split('\n').slice(0, -1));
     };
-    expect(await ids('--venue', 'Depot')).toEqual(new Set([first.deviceId, second.deviceId, third.deviceId]));
+    expect(await ids('--venue', 'Depot')).toEqual(
+      new Set([first.deviceId, second.deviceId, third.deviceId]),
+    );
     expect(await ids('--screen', 'Depot/Gate')).toEqual(new Set([first.deviceId, second.deviceId]));
     expect(await ids('--screen', 'Gate', '--state', 'bound')).toEqual(new Set([second.deviceId]));
-    expect(await ids('--venue', 'Depot', '--online')).toEqual(new Set([second.deviceId, third.deviceId]));
+    expect(await ids('--venue', 'Depot', '--online')).toEqual(
+      new Set([second.deviceId, third.deviceId]),
+    );
     expect(await ids('--venue', 'Depot', '--offline')).toEqual(new Set([first.deviceId]));
-    expect((await cli(['device', 'list', '--venue', 'Depot', '--limit', '1', '-o', 'json'])).json).toHaveLength(1);
+    expect(
+      (await cli(['device', 'list', '--venue', 'Depot', '--limit', '1', '-o', 'json'])).json,
+    ).toHaveLength(1);
   });
 
   it('2 for --online with --offline, 3 for an unknown screen, 2 for an unknown state', async () => {
@@ -58,12 +69,16 @@ describe('signage device get', () => {
   it('finds it by id and by its screen, and shows what it says of itself', async () => {
     const screen = await place('Kiosk', 'One');
     const { code } = await service.code(screen.id);
-    const { body: tv } = await service.register(code, { deviceInfo: { model: 'QM55', appVersion: '4.2.0', locationHint: 'by the door' } });
+    const { body: tv } = await service.register(code, {
+      deviceInfo: { model: 'QM55', appVersion: '4.2.0', locationHint: 'by the door' },
+    });
     const expected = await device(tv.deviceId);
     for (const name of [tv.deviceId, 'Kiosk/One', screen.id])
       expect((await cli(['device', 'get', name, '-o', 'json'])).json).toEqual(expected);
     const { stdout } = await cli(['device', 'get', 'Kiosk/One']);
-    expect(stdout).toMatch(/^Screen +Kiosk\/One\nModel +QM55\nApp version +4\.2\.0\nState +bound\nOnline +yes\n/);
+    expect(stdout).toMatch(
+      /^Screen +Kiosk\/One\nModel +QM55\nApp version +4\.2\.0\nState +bound\nOnline +yes\n/,
+    );
     expect(stdout).toMatch(/Location hint +by the door\n/);
   });
 
@@ -79,7 +94,16 @@ describe('signage device get', () => {
 describe('signage device revoke', () => {
   it('--yes revokes the device of a screen with the reason, and answers device and screen', async () => {
     const tv = await service.tv((await place('Bar', 'Left')).id);
-    const run = await cli(['device', 'revoke', 'Bar/Left', '--reason', 'stolen', '--yes', '-o', 'json']);
+    const run = await cli([
+      'device',
+      'revoke',
+      'Bar/Left',
+      '--reason',
+      'stolen',
+      '--yes',
+      '-o',
+      'json',
+    ]);
     expect(run.code).toBe(0);
     expect(run.json).toMatchObject({
       device: { id: tv.deviceId, state: 'suspended', suspendReason: 'stolen' },
@@ -97,9 +121,14 @@ describe('signage device revoke', () => {
 
   it('asks on a terminal; no means no; off one 2, naming --yes', async () => {
     const tv = await service.tv((await place('Bar', 'Right')).id);
-    expect((await cli(['device', 'revoke', 'Bar/Right'], { tty: true, keys: [[/Revoke the device on "Bar\/Right"\?/, 'n\r']] })).code).toBe(
-      5,
-    );
+    expect(
+      (
+        await cli(['device', 'revoke', 'Bar/Right'], {
+          tty: true,
+          keys: [[/Revoke the device on "Bar\/Right"\?/, 'n\r']],
+        })
+      ).code,
+    ).toBe(5);
     const off = await cli(['device', 'revoke', 'Bar/Right']);
     expect(off.code).toBe(2);
     expect(off.stderr).toContain('--yes');
@@ -108,14 +137,27 @@ describe('signage device revoke', () => {
 
   it('changes nothing under --dry-run', async () => {
     const tv = await service.tv();
-    const run = await cli(['device', 'revoke', tv.deviceId, '--reason', 'x', '--dry-run', '-o', 'json']);
-    expect(run.json).toEqual([{ method: 'POST', path: `/v1/devices/${tv.deviceId}/revoke`, body: { reason: 'x' } }]);
+    const run = await cli([
+      'device',
+      'revoke',
+      tv.deviceId,
+      '--reason',
+      'x',
+      '--dry-run',
+      '-o',
+      'json',
+    ]);
+    expect(run.json).toEqual([
+      { method: 'POST', path: `/v1/devices/${tv.deviceId}/revoke`, body: { reason: 'x' } },
+    ]);
     expect(await device(tv.deviceId)).toMatchObject({ state: 'bound' });
   });
 
   it('a second time changes nothing, and is no failure', async () => {
     const tv = await service.tv();
-    expect((await cli(['device', 'revoke', tv.deviceId, '--reason', 'first', '--yes'])).code).toBe(0);
+    expect((await cli(['device', 'revoke', tv.deviceId, '--reason', 'first', '--yes'])).code).toBe(
+      0,
+    );
     const again = await cli(['device', 'revoke', tv.deviceId, '--reason', 'second', '-o', 'json']);
     expect(again).toMatchObject({ code: 0, json: { device: { suspendReason: 'first' } } });
     expect(again.stderr).toContain('nothing changed');
@@ -125,9 +167,13 @@ describe('signage device revoke', () => {
     const tv = await service.tv();
     expect((await cli(['device', 'revoke', 'Nothing', '--yes'])).code).toBe(3);
     expect((await (await as('viewer'))(['device', 'revoke', tv.deviceId, '--yes'])).code).toBe(4);
-    expect((await cli(['device', 'revoke', tv.deviceId, '--yes', '--reason', 'x'.repeat(501)])).code).toBe(6);
+    expect(
+      (await cli(['device', 'revoke', tv.deviceId, '--yes', '--reason', 'x'.repeat(501)])).code,
+    ).toBe(6);
     expect(await device(tv.deviceId)).toMatchObject({ state: 'bound' });
-    expect((await (await as('installer'))(['device', 'revoke', tv.deviceId, '--yes'])).code).toBe(0);
+    expect((await (await as('installer'))(['device', 'revoke', tv.deviceId, '--yes'])).code).toBe(
+      0,
+    );
   });
 
   it('--selector revokes the devices of all screens with the label, and leaves the others alone', async () => {
@@ -154,7 +200,10 @@ describe('signage device revoke', () => {
   });
 
   it('several that are named get a result each; one that is not there stops it before anything is done', async () => {
-    const tvs = [await service.tv((await place('Pool', 'A')).id), await service.tv((await place('Pool', 'B')).id)];
+    const tvs = [
+      await service.tv((await place('Pool', 'A')).id),
+      await service.tv((await place('Pool', 'B')).id),
+    ];
     expect((await cli(['device', 'revoke', 'Pool/A', 'Pool/Z', '--yes'])).code).toBe(3);
     expect(await device(tvs[0]!.deviceId)).toMatchObject({ state: 'bound' });
     const run = await cli(['device', 'revoke', 'Pool/A', tvs[1]!.deviceId, '--yes', '-o', 'json']);

@@ -14,12 +14,22 @@ async function written(flags: string, ...texts: string[]) {
   const output = directOutput(fd, io.stdout);
   for (const text of texts) output.write(text);
   closeSync(fd);
-  return { file: readFileSync(path, 'utf8'), stream: io.out(), isTTY: output.isTTY, columns: output.columns };
+  return {
+    file: readFileSync(path, 'utf8'),
+    stream: io.out(),
+    isTTY: output.isTTY,
+    columns: output.columns,
+  };
 }
 
 describe('what is told at once', () => {
   it('goes to the file itself', async () => {
-    expect(await written('a', 'Usage:\n', 'é\n')).toEqual({ file: 'Usage:\né\n', stream: '', isTTY: false, columns: undefined });
+    expect(await written('a', 'Usage:\n', 'é\n')).toEqual({
+      file: 'Usage:\né\n',
+      stream: '',
+      isTTY: false,
+      columns: undefined,
+    });
   });
 
   it('goes to the stream when the file does not take it', async () => {

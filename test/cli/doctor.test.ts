@@ -9,8 +9,12 @@ import { json, raw, stubService } from '../support/stub-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type Cli, type CliRun, cliOf, runCli, startCli } from './run-cli.ts';
 
-const tlsFile = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}.pem`, import.meta.url));
-const tls = (name: string) => ({ cert: readFileSync(tlsFile(`${name}.cert`), 'utf8'), key: readFileSync(tlsFile(`${name}.key`), 'utf8') });
+const tlsFile = (name: string) =>
+  fileURLToPath(new URL(`../fixtures/tls/${name}.pem`, import.meta.url));
+const tls = (name: string) => ({
+  cert: readFileSync(tlsFile(`${name}.cert`), 'utf8'),
+  key: readFileSync(tlsFile(`${name}.key`), 'utf8'),
+});
 
 interface Row {
   check: string;
@@ -24,7 +28,8 @@ function rows({ json: all }: CliRun): Record<string, Row> {
   return Object.fromEntries((all as Row[]).map((row) => [row.check, row]));
 }
 
-const statuses = (run: CliRun) => Object.fromEntries(Object.values(rows(run)).map(({ check, status }) => [check, status]));
+const statuses = (run: CliRun) =>
+  Object.fromEntries(Object.values(rows(run)).map(({ check, status }) => [check, status]));
 
 describe('signage doctor', () => {
   let cli: Cli;
@@ -52,12 +57,15 @@ describe('signage doctor', () => {
     expect(rows(run).credential?.detail).toContain('from SIGNAGE_TOKEN');
   });
 
-  it.each(['table', 'wide', 'csv', 'yaml', 'ndjson', 'name'])('shows the rows as %s', async (format) => {
-    const { code, stdout } = await cli(['doctor', '-o', format]);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/credential/);
-    expect(stdout).toMatch(/ok/);
-  });
+  it.each(['table', 'wide', 'csv', 'yaml', 'ndjson', 'name'])(
+    'shows the rows as %s',
+    async (format) => {
+      const { code, stdout } = await cli(['doctor', '-o', format]);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/credential/);
+      expect(stdout).toMatch(/ok/);
+    },
+  );
 
   it('needs no more than the least role', async () => {
     const run = await (await as('viewer'))(['doctor', '-o', 'json']);
@@ -84,7 +92,10 @@ describe('signage doctor', () => {
     const token = 'mak_ThisTokenIsNoneThatAnybodyKnows';
     const run = await cli(['doctor', '-o', 'json', '--verbose'], { env: { SIGNAGE_TOKEN: token } });
     expect(run.code).toBe(9);
-    expect(rows(run).credential).toMatchObject({ status: 'fail', next: expect.stringContaining('signage login') });
+    expect(rows(run).credential).toMatchObject({
+      status: 'fail',
+      next: expect.stringContaining('signage login'),
+    });
     expect(run.stdout + run.stderr).not.toContain(token);
   });
 
@@ -101,14 +112,19 @@ describe('signage doctor', () => {
     const run = await other.cli(['doctor', '-o', 'json']);
     expect(run.code).toBe(0);
     expect(rows(run).tenant).toMatchObject({ status: 'warn', next: 'signage tenant list' });
-    expect(statuses(await other.cli(['doctor', '--tenant', 'Second', '-o', 'json'])).tenant).toBe('ok');
+    expect(statuses(await other.cli(['doctor', '--tenant', 'Second', '-o', 'json'])).tenant).toBe(
+      'ok',
+    );
   });
 
   it('9 when nothing listens there, with what to type', async () => {
     const run = await cli(['doctor', '-o', 'json', '--url', 'http://127.0.0.1:9']);
     expect(run.code).toBe(9);
     expect(statuses(run)).toEqual({ address: 'ok', tls: 'ok', service: 'fail' });
-    expect(rows(run).service).toMatchObject({ detail: expect.stringContaining('nothing listens there'), next: 'signage serve' });
+    expect(rows(run).service).toMatchObject({
+      detail: expect.stringContaining('nothing listens there'),
+      next: 'signage serve',
+    });
   });
 
   it.each([
@@ -129,19 +145,29 @@ describe('signage doctor', () => {
     ['404', raw(404, 'not here')],
   ])('9 when %s answers', async (_, answer) => {
     const stub = await stubService(answer);
-    const run = await runCli(['doctor', '-o', 'json'], { env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: adminToken } });
+    const run = await runCli(['doctor', '-o', 'json'], {
+      env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: adminToken },
+    });
     expect(run.code).toBe(9);
     expect(rows(run).service?.status).toBe('fail');
-    expect(stub.heard.map(({ headers }) => headers.authorization)).toEqual(stub.heard.map(() => undefined));
+    expect(stub.heard.map(({ headers }) => headers.authorization)).toEqual(
+      stub.heard.map(() => undefined),
+    );
     await stub.close();
   });
 
   it('9 when it runs but is not ready', async () => {
     const alive = json(200, { status: 'ok', version: '9.9.9' });
-    const stub = await stubService(alive, json(503, { code: 'unavailable', detail: 'The store does not answer.' }));
+    const stub = await stubService(
+      alive,
+      json(503, { code: 'unavailable', detail: 'The store does not answer.' }),
+    );
     const run = await runCli(['doctor', '-o', 'json'], { env: { SIGNAGE_URL: stub.url } });
     expect(run.code).toBe(9);
-    expect(rows(run).ready).toMatchObject({ status: 'fail', detail: 'It runs, but cannot work: The store does not answer.' });
+    expect(rows(run).ready).toMatchObject({
+      status: 'fail',
+      detail: 'It runs, but cannot work: The store does not answer.',
+    });
     await stub.close();
   });
 
@@ -151,7 +177,9 @@ describe('signage doctor', () => {
     [-60_000, 'warn', /behind/],
     [9_000_000, 'fail', /2 h ahead of/],
   ])('clocks that are %i ms apart: %s', async (offMs, status, detail) => {
-    const run = await cli(['doctor', '-o', 'json'], { clock: { ...systemClock, now: () => Date.now() + offMs } });
+    const run = await cli(['doctor', '-o', 'json'], {
+      clock: { ...systemClock, now: () => Date.now() + offMs },
+    });
     expect(rows(run).clock).toMatchObject({ status, detail: expect.stringMatching(detail) });
     expect(run.code).toBe(status === 'fail' ? 9 : 0);
     expect(rows(run).tenant?.status, 'goes on all the same').toBe('ok');
@@ -179,37 +207,68 @@ describe('signage doctor', () => {
 describe('signage doctor over TLS', () => {
   const examine = async (certificate: string, argv: string[] = [], clock = systemClock) => {
     const service = await startService({ clock: systemClock, tls: tls(certificate) });
-    return runCli(['doctor', '-o', 'json', ...argv], { env: { SIGNAGE_URL: service.url, SIGNAGE_TOKEN: adminToken }, clock });
+    return runCli(['doctor', '-o', 'json', ...argv], {
+      env: { SIGNAGE_URL: service.url, SIGNAGE_TOKEN: adminToken },
+      clock,
+    });
   };
 
   it('a certificate that is trusted', async () => {
     const run = await examine('first', ['--ca-file', tlsFile('first.cert')]);
-    expect(rows(run).tls).toMatchObject({ status: 'ok', detail: expect.stringContaining('valid until 2126-10-27') });
+    expect(rows(run).tls).toMatchObject({
+      status: 'ok',
+      detail: expect.stringContaining('valid until 2126-10-27'),
+    });
     expect(run.code).toBe(0);
   });
 
   it('a certificate that ends soon', async () => {
     const soon = { ...systemClock, now: () => Date.UTC(2126, 9, 20) };
     const run = await examine('first', ['--ca-file', tlsFile('first.cert')], soon);
-    expect(rows(run).tls).toMatchObject({ status: 'warn', detail: expect.stringMatching(/expires on 2126-10-27, in 7 d/) });
+    expect(rows(run).tls).toMatchObject({
+      status: 'warn',
+      detail: expect.stringMatching(/expires on 2126-10-27, in 7 d/),
+    });
   });
 
   it.each([
     ['first', [], /self-signed/, 'signage doctor --ca-file FILE'],
-    ['first', ['--ca-file', tlsFile('second.cert')], /self-signed/, 'signage doctor --ca-file FILE'],
-    ['elsewhere', ['--ca-file', tlsFile('elsewhere.cert')], /for elsewhere\.test, not for 127\.0\.0\.1/, null],
+    [
+      'first',
+      ['--ca-file', tlsFile('second.cert')],
+      /self-signed/,
+      'signage doctor --ca-file FILE',
+    ],
+    [
+      'elsewhere',
+      ['--ca-file', tlsFile('elsewhere.cert')],
+      /for elsewhere\.test, not for 127\.0\.0\.1/,
+      null,
+    ],
     ['expired', ['--ca-file', tlsFile('expired.cert')], /expired on 2021-01-01/, null],
-  ])('the certificate %s with %j: 9, and the token is not sent', async (certificate, argv, detail, next) => {
-    const run = await examine(certificate, argv);
-    expect(run.code).toBe(9);
-    expect(Object.keys(rows(run))).toEqual(['address', 'tls']);
-    expect(rows(run).tls).toMatchObject({ status: 'fail', detail: expect.stringMatching(detail), next });
-  });
+  ])(
+    'the certificate %s with %j: 9, and the token is not sent',
+    async (certificate, argv, detail, next) => {
+      const run = await examine(certificate, argv);
+      expect(run.code).toBe(9);
+      expect(Object.keys(rows(run))).toEqual(['address', 'tls']);
+      expect(rows(run).tls).toMatchObject({
+        status: 'fail',
+        detail: expect.stringMatching(detail),
+        next,
+      });
+    },
+  );
 
   it('https to what speaks http', async () => {
     const stub = await stubService(raw(200, ''));
-    const run = await runCli(['doctor', '-o', 'json'], { env: { SIGNAGE_URL: stub.url.replace('http:', 'https:') } });
-    expect(rows(run).tls).toMatchObject({ status: 'fail', detail: expect.stringContaining('does not speak TLS') });
+    const run = await runCli(['doctor', '-o', 'json'], {
+      env: { SIGNAGE_URL: stub.url.replace('http:', 'https:') },
+    });
+    expect(rows(run).tls).toMatchObject({
+      status: 'fail',
+      detail: expect.stringContaining('does not speak TLS'),
+    });
     await stub.close();
   });
 
@@ -237,7 +296,8 @@ describe('signage doctor SCREEN', () => {
   });
 
   const typed = () => `'Main Lobby/Door ${count}'`;
-  const publish = (more: object = {}) => service.manage('PUT', `/v1/screens/${screen.id}/playlist`, { items: [item()], ...more });
+  const publish = (more: object = {}) =>
+    service.manage('PUT', `/v1/screens/${screen.id}/playlist`, { items: [item()], ...more });
 
   it('is named like everywhere; the next command can be typed as it stands', async () => {
     const { screen: row, code } = rows(await run([`Main Lobby/Door ${count}`]));
@@ -248,16 +308,26 @@ describe('signage doctor SCREEN', () => {
   it('that is not there', async () => {
     const answer = await run(['Nowhere']);
     expect(answer.code).toBe(9);
-    expect(rows(answer).screen).toMatchObject({ status: 'fail', detail: 'There is no screen "Nowhere".' });
+    expect(rows(answer).screen).toMatchObject({
+      status: 'fail',
+      detail: 'There is no screen "Nowhere".',
+    });
   });
 
   it('with no code, no TV ever and no playlist', async () => {
     const answer = await run();
     expect(answer.code).toBe(9);
     const { device, code, playlist } = rows(answer);
-    expect(device).toMatchObject({ status: 'fail', detail: 'No TV has ever registered for it.', next: `signage pair ${typed()}` });
+    expect(device).toMatchObject({
+      status: 'fail',
+      detail: 'No TV has ever registered for it.',
+      next: `signage pair ${typed()}`,
+    });
     expect(code).toMatchObject({ status: 'fail', detail: 'There is no pairing code.' });
-    expect(playlist).toMatchObject({ status: 'fail', next: `signage playlist publish ${typed()} -f FILE` });
+    expect(playlist).toMatchObject({
+      status: 'fail',
+      next: `signage playlist publish ${typed()} -f FILE`,
+    });
   });
 
   it('with a pending code, which is not shown', async () => {
@@ -273,20 +343,29 @@ describe('signage doctor SCREEN', () => {
   it('with an expired code', async () => {
     await service.code(screen.id);
     await service.clock.advance(16 * 60_000);
-    expect(rows(await run()).code).toMatchObject({ status: 'fail', detail: expect.stringMatching(/has expired: .*ago/) });
+    expect(rows(await run()).code).toMatchObject({
+      status: 'fail',
+      detail: expect.stringMatching(/has expired: .*ago/),
+    });
   });
 
   it('with a cancelled code', async () => {
     const { code } = await service.code(screen.id);
     await service.manage('DELETE', `/v1/devices/provisioning-codes/${code}`);
-    expect(rows(await run()).code).toMatchObject({ status: 'fail', detail: 'The last pairing code was cancelled.' });
+    expect(rows(await run()).code).toMatchObject({
+      status: 'fail',
+      detail: 'The last pairing code was cancelled.',
+    });
   });
 
   it('whose device was revoked', async () => {
     const { deviceId } = await service.tv(screen.id);
     await service.manage('POST', `/v1/devices/${deviceId}/revoke`, { reason: 'broken panel' });
     const { device, code } = rows(await run());
-    expect(device).toMatchObject({ status: 'fail', detail: expect.stringMatching(/was revoked at .*"broken panel"/) });
+    expect(device).toMatchObject({
+      status: 'fail',
+      detail: expect.stringMatching(/was revoked at .*"broken panel"/),
+    });
     expect(device?.next).toBe(`signage pair ${typed()}`);
     expect(code?.status).toBe('fail');
   });
@@ -310,13 +389,18 @@ describe('signage doctor SCREEN', () => {
 
   it('whose former TV still calls, though there is another: that one is well all the same', async () => {
     const { code } = await service.code(screen.id);
-    const { apiKey: key, deviceId } = (await service.register(code, { deviceInfo: { deviceName: 'Old panel' } })).body;
+    const { apiKey: key, deviceId } = (
+      await service.register(code, { deviceInfo: { deviceName: 'Old panel' } })
+    ).body;
     await service.manage('POST', `/v1/devices/${deviceId}/revoke`);
     await service.tv(screen.id);
     expect(rows(await run())).not.toHaveProperty('former');
     await service.send('GET', `/devices/${screen.id}/config`, { key });
     const { former, device } = rows(await run());
-    expect(former).toMatchObject({ status: 'warn', detail: expect.stringContaining(`The former TV Old panel (${deviceId}) still calls`) });
+    expect(former).toMatchObject({
+      status: 'warn',
+      detail: expect.stringContaining(`The former TV Old panel (${deviceId}) still calls`),
+    });
     expect(former?.next).toBe(`signage device list --screen ${typed()} --state suspended`);
     expect(device?.status).toBe('ok');
   });
@@ -326,14 +410,23 @@ describe('signage doctor SCREEN', () => {
     await publish();
     await tv.send('GET', 'playlist');
     await tv.send('POST', 'events', { body: [{ type: 'heartbeat', timestamp: 1 }] });
-    expect(statuses(await run())).toMatchObject({ screen: 'ok', device: 'ok', playlist: 'ok', version: 'ok', events: 'ok' });
+    expect(statuses(await run())).toMatchObject({
+      screen: 'ok',
+      device: 'ok',
+      playlist: 'ok',
+      version: 'ok',
+      events: 'ok',
+    });
   });
 
   it('whose TV is offline', async () => {
     await service.tv(screen.id);
     await service.clock.advance(3 * 3_600_000);
     const { device } = rows(await run());
-    expect(device).toMatchObject({ status: 'fail', detail: expect.stringMatching(/is offline: last seen .*\(3 h ago\)/) });
+    expect(device).toMatchObject({
+      status: 'fail',
+      detail: expect.stringMatching(/is offline: last seen .*\(3 h ago\)/),
+    });
     expect(device?.next).toBe(`signage wait device ${typed()} --for online`);
   });
 
@@ -341,14 +434,23 @@ describe('signage doctor SCREEN', () => {
     await service.tv(screen.id);
     await publish();
     await service.manage('DELETE', `/v1/screens/${screen.id}/playlist`);
-    expect(rows(await run()).playlist).toMatchObject({ status: 'fail', next: `signage playlist rollback ${typed()} 1` });
+    expect(rows(await run()).playlist).toMatchObject({
+      status: 'fail',
+      next: `signage playlist rollback ${typed()} 1`,
+    });
   });
 
   it('whose playlist has ended, or ends soon', async () => {
     await publish({ validUntil: Math.floor(service.clock.now() / 1000) + 3600 });
-    expect(rows(await run()).playlist).toMatchObject({ status: 'warn', detail: expect.stringMatching(/ends soon: .*\(in 1 h\)/) });
+    expect(rows(await run()).playlist).toMatchObject({
+      status: 'warn',
+      detail: expect.stringMatching(/ends soon: .*\(in 1 h\)/),
+    });
     await service.clock.advance(2 * 3_600_000);
-    expect(rows(await run()).playlist).toMatchObject({ status: 'fail', detail: expect.stringMatching(/has ended: .*\(1 h ago\)/) });
+    expect(rows(await run()).playlist).toMatchObject({
+      status: 'fail',
+      detail: expect.stringMatching(/has ended: .*\(1 h ago\)/),
+    });
   });
 
   it('whose TV has an old version', async () => {
@@ -356,7 +458,10 @@ describe('signage doctor SCREEN', () => {
     await publish();
     await tv.send('GET', 'playlist');
     await publish({ items: [item({ duration: 20 })] });
-    expect(rows(await run()).version).toMatchObject({ status: 'warn', detail: expect.stringContaining('version 1 and not 2') });
+    expect(rows(await run()).version).toMatchObject({
+      status: 'warn',
+      detail: expect.stringContaining('version 1 and not 2'),
+    });
     await service.clock.advance(3_600_000);
     expect(rows(await run()).version?.status).toBe('fail');
   });
@@ -366,13 +471,19 @@ describe('signage doctor SCREEN', () => {
     await publish();
     const { version, events } = rows(await run());
     expect(version).toMatchObject({ status: 'warn', next: `signage device get ${typed()}` });
-    expect(events).toMatchObject({ status: 'warn', next: `signage event list --screen ${typed()} --follow` });
+    expect(events).toMatchObject({
+      status: 'warn',
+      next: `signage event list --screen ${typed()} --follow`,
+    });
   });
 
   it('whose TV asked too early', async () => {
     const tv = await service.tv(screen.id);
     await tv.send('GET', 'playlist');
     await publish();
-    expect(rows(await run()).version).toMatchObject({ status: 'warn', detail: expect.stringContaining('no playlist') });
+    expect(rows(await run()).version).toMatchObject({
+      status: 'warn',
+      detail: expect.stringContaining('no playlist'),
+    });
   });
 });

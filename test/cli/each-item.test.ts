@@ -28,15 +28,18 @@ describe('a command that changes many', () => {
     ]);
   });
 
-  it.each(['unreachable', 'insufficient_role', 'interrupted'])('shows what was changed before %s ends it', async (code) => {
-    const { call, shown } = shownBy();
-    const run = eachItem(call, ['a', 'b', 'c'], nameOf, async (name) => {
-      if (name === 'b') throw new SignageError(code, 'Nothing more goes.');
-      return 'deleted';
-    });
-    await expect(run).rejects.toMatchObject({ code });
-    expect(shown.map(({ name, result }) => [name, result])).toEqual([['a', 'deleted']]);
-  });
+  it.each(['unreachable', 'insufficient_role', 'interrupted'])(
+    'shows what was changed before %s ends it',
+    async (code) => {
+      const { call, shown } = shownBy();
+      const run = eachItem(call, ['a', 'b', 'c'], nameOf, async (name) => {
+        if (name === 'b') throw new SignageError(code, 'Nothing more goes.');
+        return 'deleted';
+      });
+      await expect(run).rejects.toMatchObject({ code });
+      expect(shown.map(({ name, result }) => [name, result])).toEqual([['a', 'deleted']]);
+    },
+  );
 
   it('shows what was changed before the list of items breaks off', async () => {
     const { call, shown } = shownBy();
@@ -44,7 +47,9 @@ describe('a command that changes many', () => {
       yield 'a';
       throw new SignageError('unreachable', 'Gone.');
     }
-    await expect(eachItem(call, items(), nameOf, async () => 'deleted')).rejects.toMatchObject({ code: 'unreachable' });
+    await expect(eachItem(call, items(), nameOf, async () => 'deleted')).rejects.toMatchObject({
+      code: 'unreachable',
+    });
     expect(shown).toHaveLength(1);
   });
 

@@ -15,38 +15,60 @@ describe('an error', () => {
     const { cli } = await startCli();
     const { stdout, stderr } = await cli(['venue', 'get', 'Nowhere']);
     expect(stdout).toBe('');
-    expect(stderr).toBe('signage: There is no venue "Nowhere".\n  signage venue list shows those there are.\n');
+    expect(stderr).toBe(
+      'signage: There is no venue "Nowhere".\n  signage venue list shows those there are.\n',
+    );
   });
 
-  it.each([['-o', 'json'], ['-ojson'], ['--output=json'], ['--output', 'ndjson']])('is the problem document with %s', async (...argv) => {
-    const stub = await stubService(problem(409, 'venue_not_empty', 'It has screens.\u202e', { existingId: 'x' }));
-    const { code, stdout, stderr } = await runCli(['venue', 'get', '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e', ...argv], {
-      env: env(stub.url),
-    });
-    await stub.close();
-    expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
-    expect(stderr).toMatch(/^\{.*\}\n$/);
-    expect(stderr).not.toContain('\u202e');
-    const members = {
-      type: 'about:blank',
-      status: 409,
-      code: 'venue_not_empty',
-      detail: 'It has screens.\u202e',
-      requestId: 'r',
-      exitCode: 5,
-    };
-    expect(JSON.parse(stderr)).toMatchObject(members);
-  });
+  it.each([['-o', 'json'], ['-ojson'], ['--output=json'], ['--output', 'ndjson']])(
+    'is the problem document with %s',
+    async (...argv) => {
+      const stub = await stubService(
+        problem(409, 'venue_not_empty', 'It has screens.\u202e', { existingId: 'x' }),
+      );
+      const { code, stdout, stderr } = await runCli(
+        ['venue', 'get', '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e', ...argv],
+        {
+          env: env(stub.url),
+        },
+      );
+      await stub.close();
+      expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
+      expect(stderr).toMatch(/^\{.*\}\n$/);
+      expect(stderr).not.toContain('\u202e');
+      const members = {
+        type: 'about:blank',
+        status: 409,
+        code: 'venue_not_empty',
+        detail: 'It has screens.\u202e',
+        requestId: 'r',
+        exitCode: 5,
+      };
+      expect(JSON.parse(stderr)).toMatchObject(members);
+    },
+  );
 
   it('is a document too when it is the command line that is wrong', async () => {
     const { code, stderr } = await runCli(['venue', 'list', '--nonsense', '-o', 'json']);
     expect(code).toBe(2);
-    expect(JSON.parse(stderr)).toMatchObject({ code: 'usage', exitCode: 2, hint: 'signage venue list --help shows what there is.' });
+    expect(JSON.parse(stderr)).toMatchObject({
+      code: 'usage',
+      exitCode: 2,
+      hint: 'signage venue list --help shows what there is.',
+    });
   });
 
   it('says that there are more complaints than the service lists', async () => {
-    const errors = Array.from({ length: 20 }, (_, n) => ({ path: `/m${n}`, message: 'is unknown' }));
-    const stub = await stubService(problem(400, 'invalid_request', '/m0: is unknown (and at least 20 more)', { errors, truncated: true }));
+    const errors = Array.from({ length: 20 }, (_, n) => ({
+      path: `/m${n}`,
+      message: 'is unknown',
+    }));
+    const stub = await stubService(
+      problem(400, 'invalid_request', '/m0: is unknown (and at least 20 more)', {
+        errors,
+        truncated: true,
+      }),
+    );
     const argv = ['venue', 'get', '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e'];
     const { stderr } = await runCli(argv, { env: env(stub.url) });
     expect(stderr).toContain('  /m19: is unknown\n  and more, which the service does not list.\n');
@@ -69,7 +91,9 @@ describe('an error', () => {
 
 describe('what is unreachable or overloaded', () => {
   it('7 after tries that honour Retry-After', async () => {
-    const stub = await stubService(problem(503, 'unavailable', 'Full.', {}, { 'retry-after': '7' }));
+    const stub = await stubService(
+      problem(503, 'unavailable', 'Full.', {}, { 'retry-after': '7' }),
+    );
     const clock = hastyClock();
     const { code, stderr } = await runCli(['venue', 'list'], { env: env(stub.url), clock });
     await stub.close();
@@ -81,7 +105,9 @@ describe('what is unreachable or overloaded', () => {
 
   it('goes well when a later try does', async () => {
     const stub = await stubService(hangUp, json(200, { items: [], nextCursor: null }));
-    expect(await runCli(['venue', 'list'], { env: env(stub.url), clock: hastyClock() })).toMatchObject({ code: 0, stderr: '' });
+    expect(
+      await runCli(['venue', 'list'], { env: env(stub.url), clock: hastyClock() }),
+    ).toMatchObject({ code: 0, stderr: '' });
     await stub.close();
   });
 
@@ -112,25 +138,36 @@ describe('--verbose', () => {
 
   it('shows tries that failed', async () => {
     const stub = await stubService(hangUp);
-    const { stderr } = await runCli(['venue', 'list', '--verbose'], { env: env(stub.url), clock: hastyClock() });
+    const { stderr } = await runCli(['venue', 'list', '--verbose'], {
+      env: env(stub.url),
+      clock: hastyClock(),
+    });
     await stub.close();
     expect(stderr.match(/^GET .* → unreachable \(\d+ ms\)$/gm)).toHaveLength(4);
     expect(stderr).not.toContain('S3cret');
   });
 
   it.each([
-    ['/v1/devices/provisioning-codes/ABCD2345/status?waitSeconds=5', '/v1/devices/provisioning-codes/…/status?waitSeconds=5'],
+    [
+      '/v1/devices/provisioning-codes/ABCD2345/status?waitSeconds=5',
+      '/v1/devices/provisioning-codes/…/status?waitSeconds=5',
+    ],
     ['/v1/devices/provisioning-codes/ABCD2345', '/v1/devices/provisioning-codes/…'],
     [`/v1/venues?name=${token}`, '/v1/venues?name=mak_…'],
     ['/v1/venues?name=dak_abc', '/v1/venues?name=dak_…'],
     ['/v1/venues/\u001b', '/v1/venues/\\u001b'],
     ['/v1/venues?name=a%20b%2Fc', '/v1/venues?name=a%20b%2Fc'],
-    ['/v1/devices/provisioning%2Dcodes%2fABCD2345/status?x=%20', '/v1/devices/provisioning-codes/…/status?x= '],
+    [
+      '/v1/devices/provisioning%2Dcodes%2fABCD2345/status?x=%20',
+      '/v1/devices/provisioning-codes/…/status?x= ',
+    ],
     ['/v1/devices/provisioning-codes/%41BCD%32345', '/v1/devices/provisioning-codes/…'],
     ['/v1/venues?name=%6dak%5Fabc%zz', '/v1/venues?name=mak_…%zz'],
   ])('%s is shown as %s', (path, shown) => {
     expect(shownPath(path)).toBe(shown);
-    expect(exchangeLine({ method: 'GET', path, outcome: '200', tookMs: 1.2 })).toBe(`GET ${shown} → 200 (1 ms)\n`);
+    expect(exchangeLine({ method: 'GET', path, outcome: '200', tookMs: 1.2 })).toBe(
+      `GET ${shown} → 200 (1 ms)\n`,
+    );
   });
 });
 
@@ -138,14 +175,19 @@ describe('--ca-file', () => {
   const certFile = new URL('../fixtures/tls/first.cert.pem', import.meta.url).pathname;
 
   it('makes a service of a private CA trusted; without it is 7', async () => {
-    const tls = { cert: await readFile(certFile, 'utf8'), key: await readFile(certFile.replace('cert.pem', 'key.pem'), 'utf8') };
+    const tls = {
+      cert: await readFile(certFile, 'utf8'),
+      key: await readFile(certFile.replace('cert.pem', 'key.pem'), 'utf8'),
+    };
     const service = await serve({ port: 0, store: 'memory:', adminToken, tls });
     const url = service.url.replace('127.0.0.1', 'localhost');
     const options = { env: { SIGNAGE_URL: url, SIGNAGE_TOKEN: adminToken }, clock: hastyClock() };
     const without = await runCli(['venue', 'list'], options);
     expect(without.code).toBe(7);
     expect(without.stderr).toContain('--ca-file');
-    expect(await runCli(['venue', 'list', '--ca-file', certFile, '-o', 'json'], options)).toMatchObject({ code: 0, stdout: '[]\n' });
+    expect(
+      await runCli(['venue', 'list', '--ca-file', certFile, '-o', 'json'], options),
+    ).toMatchObject({ code: 0, stdout: '[]\n' });
     expect((await runCli(['venue', 'list', '--ca-file', '/nowhere'], options)).code).toBe(2);
     await service.close();
   });

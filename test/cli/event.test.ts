@@ -30,16 +30,22 @@ describe('signage event list', () => {
     await report(tv, beat(1), beat(2), impression({ duration: 12 }));
     const run = await cli(['event', 'list', '--screen', 'Main', '-o', 'json']);
     expect(run.code).toBe(0);
-    expect(run.json).toEqual((await service.manage('GET', `/v1/events?screenId=${tv.screenId}`)).body.items);
+    expect(run.json).toEqual(
+      (await service.manage('GET', `/v1/events?screenId=${tv.screenId}`)).body.items,
+    );
     expect(numbers(run.json)).toEqual([undefined, 2, 1]);
-    expect((await cli(['event', 'list', '--screen', 'Main', '--limit', '1', '-o', 'name'])).stdout).toBe(`${run.json[0].id}\n`);
+    expect(
+      (await cli(['event', 'list', '--screen', 'Main', '--limit', '1', '-o', 'name'])).stdout,
+    ).toBe(`${run.json[0].id}\n`);
   });
 
   it('shows a table with the names of screens, escaped', async () => {
     const tv = await tvCalled('Table');
     await report(tv, { type: 'log', timestamp: 1760000000, message: 'a\u001b[2J\nb' });
     const { stdout } = await cli(['event', 'list', '--device', 'Table']);
-    expect(stdout).toMatch(/^RECEIVED AT +SCREEN +TYPE +DETAIL\n\S+ +Venue of Table\/Table +log +message="a\\u001b\[2J\\nb"\n$/);
+    expect(stdout).toMatch(
+      /^RECEIVED AT +SCREEN +TYPE +DETAIL\n\S+ +Venue of Table\/Table +log +message="a\\u001b\[2J\\nb"\n$/,
+    );
     const wide = await cli(['event', 'list', '--device', tv.deviceId, '-o', 'wide']);
     expect(wide.stdout).toContain('2025-10-09T08:53:20Z');
   });
@@ -51,7 +57,9 @@ describe('signage event list', () => {
     expect((await cli([...line, '--type', 'heartbeat'])).json).toHaveLength(1);
     expect((await cli([...line, '--since', '1h'])).json).toHaveLength(2);
     expect((await cli([...line, '--until', '1h'])).json).toEqual([]);
-    expect((await cli([...line, '--since', '2020-01-01', '--until', '2020-01-02T00:00:00Z'])).json).toEqual([]);
+    expect(
+      (await cli([...line, '--since', '2020-01-01', '--until', '2020-01-02T00:00:00Z'])).json,
+    ).toEqual([]);
     const [, oldest] = (await cli(line)).json;
     await report(tv, beat(2));
     expect(numbers((await cli([...line, '--after', oldest.id])).json)).toEqual([undefined, 2]);
@@ -59,12 +67,37 @@ describe('signage event list', () => {
 
   it('follows all pages of what came after an event', async () => {
     const tv = await tvCalled('Pages');
-    for (let batch = 0; batch < 5; batch++) await report(tv, ...Array.from({ length: 100 }, (_, n) => beat(batch * 100 + n)));
+    for (let batch = 0; batch < 5; batch++)
+      await report(tv, ...Array.from({ length: 100 }, (_, n) => beat(batch * 100 + n)));
     const first = (await cli(['event', 'list', '--screen', 'Pages', '-o', 'json'])).json.at(-1);
-    const { ndjson } = await cli(['event', 'list', '--screen', tv.screenId, '--after', first.id, '-o', 'ndjson']);
+    const { ndjson } = await cli([
+      'event',
+      'list',
+      '--screen',
+      tv.screenId,
+      '--after',
+      first.id,
+      '-o',
+      'ndjson',
+    ]);
     expect(numbers(ndjson)).toEqual(Array.from({ length: 499 }, (_, n) => n + 1));
-    const limited = await cli(['event', 'list', '--screen', tv.screenId, '--follow', '--since', '1h', '--limit', '450', '-o', 'json']);
-    expect([limited.code, numbers(limited.json)]).toEqual([0, Array.from({ length: 450 }, (_, n) => n)]);
+    const limited = await cli([
+      'event',
+      'list',
+      '--screen',
+      tv.screenId,
+      '--follow',
+      '--since',
+      '1h',
+      '--limit',
+      '450',
+      '-o',
+      'json',
+    ]);
+    expect([limited.code, numbers(limited.json)]).toEqual([
+      0,
+      Array.from({ length: 450 }, (_, n) => n),
+    ]);
   });
 
   it('lists events of a screen and device that are gone, by their ids', async () => {
@@ -73,7 +106,9 @@ describe('signage event list', () => {
     await service.manage('DELETE', `/v1/screens/${tv.screenId}?force=true`);
     const run = await cli(['event', 'list', '--screen', tv.screenId]);
     expect([run.code, run.stdout]).toEqual([0, expect.stringContaining(tv.screenId)]);
-    expect((await cli(['event', 'list', '--device', tv.deviceId, '-o', 'json'])).json).toHaveLength(1);
+    expect((await cli(['event', 'list', '--device', tv.deviceId, '-o', 'json'])).json).toHaveLength(
+      1,
+    );
     expect((await cli(['event', 'list', '--screen', 'Gone'])).code).toBe(3);
     expect((await cli(['event', 'list', '--device', randomUUID(), '-o', 'json'])).json).toEqual([]);
   });
@@ -101,17 +136,32 @@ describe('signage event list --follow', () => {
   it('shows what comes in from now on, each once, and ends at Ctrl-C with 130', async () => {
     const tv = await tvCalled('Follow');
     await report(tv, beat(0));
-    const run = await cli(['event', 'list', '--follow', '--screen', 'Follow', '--type', 'heartbeat', '--since', '1h', '-o', 'ndjson'], {
-      async during(io) {
-        await io.until(/"n":0/);
-        await report(tv, beat(1), { type: 'log', timestamp: 1 });
-        await io.until(/"n":1/);
-        await report(tv, beat(2));
-        await report(tv, beat(3));
-        await io.until(/"n":3/);
-        io.signal('SIGINT');
+    const run = await cli(
+      [
+        'event',
+        'list',
+        '--follow',
+        '--screen',
+        'Follow',
+        '--type',
+        'heartbeat',
+        '--since',
+        '1h',
+        '-o',
+        'ndjson',
+      ],
+      {
+        async during(io) {
+          await io.until(/"n":0/);
+          await report(tv, beat(1), { type: 'log', timestamp: 1 });
+          await io.until(/"n":1/);
+          await report(tv, beat(2));
+          await report(tv, beat(3));
+          await io.until(/"n":3/);
+          io.signal('SIGINT');
+        },
       },
-    });
+    );
     expect([run.code, run.stderr]).toEqual([130, '']);
     expect(numbers(run.ndjson)).toEqual([0, 1, 2, 3]);
   });
@@ -120,7 +170,17 @@ describe('signage event list --follow', () => {
     const tv = await tvCalled('Limit');
     await report(tv, beat(0));
     const asked = service.manage('GET', '/v1/events?limit=1');
-    const running = cli(['event', 'list', '--follow', '--screen', 'Limit', '--limit', '2', '-o', 'json']);
+    const running = cli([
+      'event',
+      'list',
+      '--follow',
+      '--screen',
+      'Limit',
+      '--limit',
+      '2',
+      '-o',
+      'json',
+    ]);
     await asked;
     for (let n = 1; n < 40; n++) {
       await report(tv, beat(n));
@@ -136,9 +196,14 @@ describe('signage event list --follow', () => {
     const tv = await tvCalled('Closed');
     await report(tv, beat(0));
     const gone = new AbortController();
-    const io = fakeIo({ env: { SIGNAGE_URL: service.url, SIGNAGE_TOKEN: adminToken, XDG_CONFIG_HOME: '/nowhere' } });
+    const io = fakeIo({
+      env: { SIGNAGE_URL: service.url, SIGNAGE_TOKEN: adminToken, XDG_CONFIG_HOME: '/nowhere' },
+    });
     const stdout = { isTTY: false, write: io.stdout.write, gone: gone.signal };
-    const running = main(['event', 'list', '-F', '--screen', 'Closed', '--since', '1h', '-o', 'ndjson'], { ...io, stdout });
+    const running = main(
+      ['event', 'list', '-F', '--screen', 'Closed', '--since', '1h', '-o', 'ndjson'],
+      { ...io, stdout },
+    );
     await io.until(/"n":0/);
     gone.abort();
     expect([await running, io.err()]).toEqual([0, '']);
@@ -146,20 +211,39 @@ describe('signage event list --follow', () => {
 
   it('says where to go on when the service goes away', async () => {
     const id = randomUUID();
-    const one = { id, deviceId: id, screenId: id, receivedAt: '2026-11-20T12:00:00.000Z', event: beat(1) };
-    const stub = await stubService(json(200, { items: [one], nextCursor: null }), problem(500, 'internal_error', 'Broken.'));
+    const one = {
+      id,
+      deviceId: id,
+      screenId: id,
+      receivedAt: '2026-11-20T12:00:00.000Z',
+      event: beat(1),
+    };
+    const stub = await stubService(
+      json(200, { items: [one], nextCursor: null }),
+      problem(500, 'internal_error', 'Broken.'),
+    );
     const env = { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' };
-    const run = await runCli(['event', 'list', '--follow', '--since', '1h', '-o', 'ndjson'], { env });
+    const run = await runCli(['event', 'list', '--follow', '--since', '1h', '-o', 'ndjson'], {
+      env,
+    });
     expect([run.code, run.ndjson]).toEqual([1, [one]]);
     await stub.close();
-    const after = await runCli(['event', 'list', '--follow', '--after', id, '-o', 'ndjson'], { env });
+    const after = await runCli(['event', 'list', '--follow', '--after', id, '-o', 'ndjson'], {
+      env,
+    });
     expect(after.code).toBe(7);
     expect(JSON.parse(after.stderr).hint).toContain(`--after ${id}`);
   });
 
   it('7 for a service that answers the same for ever', async () => {
     const id = randomUUID();
-    const one = { id, deviceId: id, screenId: id, receivedAt: '2026-11-20T12:00:00.000Z', event: beat(1) };
+    const one = {
+      id,
+      deviceId: id,
+      screenId: id,
+      receivedAt: '2026-11-20T12:00:00.000Z',
+      event: beat(1),
+    };
     const stub = await stubService(json(200, { items: [one], nextCursor: null }));
     const run = await runCli(['event', 'list', '--follow', '--since', '1h', '-o', 'ndjson'], {
       env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' },

@@ -33,10 +33,13 @@ it.each([
   ['too_many_attempts', 7],
   ['wait_timed_out', 8],
   ['partly_failed', 9],
-])('%s ends with %i', (code, exitCode) => expect(exitCodeOf(new SignageError(code, ''))).toBe(exitCode));
+])('%s ends with %i', (code, exitCode) =>
+  expect(exitCodeOf(new SignageError(code, ''))).toBe(exitCode),
+);
 
-it.each([[new TypeError('x')], ['a text'], [undefined]])('what is no error of ours (%s) ends with 1', (error) =>
-  expect(exitCodeOf(error)).toBe(1),
+it.each([[new TypeError('x')], ['a text'], [undefined]])(
+  'what is no error of ours (%s) ends with 1',
+  (error) => expect(exitCodeOf(error)).toBe(1),
 );
 
 it.each([
@@ -46,8 +49,12 @@ it.each([
   [500, 1],
   [undefined, 1],
 ])('a code that we do not know, answered with %s, ends with %i', (status, exitCode) => {
-  expect(exitCodeOf(new SignageError('odd_thing', '', status === undefined ? {} : { status }))).toBe(exitCode);
-  expect(exitCodeOf(new SignageError('constructor', '', status === undefined ? {} : { status }))).toBe(exitCode);
+  expect(
+    exitCodeOf(new SignageError('odd_thing', '', status === undefined ? {} : { status })),
+  ).toBe(exitCode);
+  expect(
+    exitCodeOf(new SignageError('constructor', '', status === undefined ? {} : { status })),
+  ).toBe(exitCode);
 });
 
 it.each(Object.keys(errorKinds))('%s has an exit code from 1 to 7', (code) => {

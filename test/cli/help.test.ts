@@ -8,7 +8,11 @@ import { runCli } from './run-cli.ts';
 function mistyped(word: string): string {
   const letters = [...word];
   const at = letters.findIndex(
-    (letter, index) => index > 0 && letter !== '-' && letters[index + 1] !== letter && /\w/.test(letters[index + 1] ?? ''),
+    (letter, index) =>
+      index > 0 &&
+      letter !== '-' &&
+      letters[index + 1] !== letter &&
+      /\w/.test(letters[index + 1] ?? ''),
   );
   return [...letters.slice(0, at), letters[at + 1], letters[at], ...letters.slice(at + 2)].join('');
 }
@@ -22,65 +26,71 @@ async function expectSuggestion(argv: string[], suggestion: string): Promise<voi
   expect(stderr).toContain(suggestion);
 }
 
-describe.each(commandPaths.map((path) => [path.join(' '), path.filter((word) => word !== undefined)] as const))(
-  'signage %s',
-  (called, words) => {
-    it('--help says what it is, how it is typed, and shows examples', async () => {
-      const spec = await loadCommand(words as [string, string?]);
-      const { code, stdout, stderr } = await runCli([...words, '--help']);
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(stdout).toMatch(new RegExp(`^Usage: signage ${called}\\b`));
-      expect(oneLine(stdout)).toContain(spec.summary);
-      for (const [name, { help }] of Object.entries(spec.arguments ?? {})) {
-        const forms = [`<${name}>`, `[${name}]`, `<${name}...>`, `[${name}...]`].map((form) => oneLine(`${form} ${help}`));
-        expect(
-          forms.some((form) => oneLine(stdout).includes(form)),
-          `${name} in ${stdout}`,
-        ).toBe(true);
-      }
-      const settings = [spec.options ?? {}, ...Object.values(commonOptionsOf(spec))].flatMap((group) => Object.values(group));
-      for (const { flags, help } of settings) expect(oneLine(stdout)).toContain(`${flags} ${oneLine(help)}`);
-      expect(stdout.split('\nExamples:\n')[1]).toContain(`signage ${called}`);
-      expect(await runCli(['help', ...words])).toMatchObject({ code: 0, stdout });
-    });
+describe.each(
+  commandPaths.map((path) => [path.join(' '), path.filter((word) => word !== undefined)] as const),
+)('signage %s', (called, words) => {
+  it('--help says what it is, how it is typed, and shows examples', async () => {
+    const spec = await loadCommand(words as [string, string?]);
+    const { code, stdout, stderr } = await runCli([...words, '--help']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(new RegExp(`^Usage: signage ${called}\\b`));
+    expect(oneLine(stdout)).toContain(spec.summary);
+    for (const [name, { help }] of Object.entries(spec.arguments ?? {})) {
+      const forms = [`<${name}>`, `[${name}]`, `<${name}...>`, `[${name}...]`].map((form) =>
+        oneLine(`${form} ${help}`),
+      );
+      expect(
+        forms.some((form) => oneLine(stdout).includes(form)),
+        `${name} in ${stdout}`,
+      ).toBe(true);
+    }
+    const settings = [spec.options ?? {}, ...Object.values(commonOptionsOf(spec))].flatMap(
+      (group) => Object.values(group),
+    );
+    for (const { flags, help } of settings)
+      expect(oneLine(stdout)).toContain(`${flags} ${oneLine(help)}`);
+    expect(stdout.split('\nExamples:\n')[1]).toContain(`signage ${called}`);
+    expect(await runCli(['help', ...words])).toMatchObject({ code: 0, stdout });
+  });
 
-    it('is suggested when its name is mistyped', async () => {
-      const last = words.at(-1) ?? '';
-      await expectSuggestion([...words.slice(0, -1), mistyped(last)], last);
-    });
+  it('is suggested when its name is mistyped', async () => {
+    const last = words.at(-1) ?? '';
+    await expectSuggestion([...words.slice(0, -1), mistyped(last)], last);
+  });
 
-    it('suggests the option that was meant', async () => {
-      const spec = await loadCommand(words as [string, string?]);
-      const settings = [spec.options ?? {}, ...Object.values(commonOptionsOf(spec))].flatMap((group) => Object.values(group));
-      for (const { flags } of settings) {
-        const long = /--[\w-]+/.exec(flags)?.[0] ?? '';
-        await expectSuggestion([...words, mistyped(long)], long);
-      }
-    });
-  },
-);
+  it('suggests the option that was meant', async () => {
+    const spec = await loadCommand(words as [string, string?]);
+    const settings = [spec.options ?? {}, ...Object.values(commonOptionsOf(spec))].flatMap(
+      (group) => Object.values(group),
+    );
+    for (const { flags } of settings) {
+      const long = /--[\w-]+/.exec(flags)?.[0] ?? '';
+      await expectSuggestion([...words, mistyped(long)], long);
+    }
+  });
+});
 
-describe.each(tree.filter(({ verbs }) => verbs.length > 0).map((branch) => [branch.name, branch] as const))(
-  'signage %s',
-  (name, { summary, verbs }) => {
-    it('--help shows its commands, each with what it does', async () => {
-      const { code, stdout } = await runCli([name, '--help']);
-      expect(code).toBe(0);
-      expect(stdout).toContain(summary);
-      for (const verb of verbs) expect(oneLine(stdout)).toContain(oneLine((await loadCommand([name, verb])).summary));
-    });
+describe.each(
+  tree.filter(({ verbs }) => verbs.length > 0).map((branch) => [branch.name, branch] as const),
+)('signage %s', (name, { summary, verbs }) => {
+  it('--help shows its commands, each with what it does', async () => {
+    const { code, stdout } = await runCli([name, '--help']);
+    expect(code).toBe(0);
+    expect(stdout).toContain(summary);
+    for (const verb of verbs)
+      expect(oneLine(stdout)).toContain(oneLine((await loadCommand([name, verb])).summary));
+  });
 
-    it('without a verb shows them too, as wrong usage', async () => {
-      const { code, stdout, stderr } = await runCli([name]);
-      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-      expect(stderr).toContain(verbs[0]);
-    });
+  it('without a verb shows them too, as wrong usage', async () => {
+    const { code, stdout, stderr } = await runCli([name]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(verbs[0]);
+  });
 
-    it('is suggested when it is mistyped', async () => {
-      await expectSuggestion([mistyped(name), verbs[0] ?? ''], name);
-    });
-  },
-);
+  it('is suggested when it is mistyped', async () => {
+    await expectSuggestion([mistyped(name), verbs[0] ?? ''], name);
+  });
+});
 
 describe('the lines of help', () => {
   /** What is wrapped: all but how it is typed, and the examples. */
@@ -96,7 +106,13 @@ describe('the lines of help', () => {
     [12, 40],
     [1, 40],
   ])('are broken for a terminal of %i columns at %i', async (columns, most) => {
-    for (const argv of [['--help'], ['venue', '--help'], ['pair', '--help'], ['login', '-h'], ['venue', 'list', '-h']]) {
+    for (const argv of [
+      ['--help'],
+      ['venue', '--help'],
+      ['pair', '--help'],
+      ['login', '-h'],
+      ['venue', 'list', '-h'],
+    ]) {
       const { stdout } = await runCli(argv, { tty: true, columns });
       expect(widest(stdout), stdout).toBeLessThanOrEqual(most);
     }

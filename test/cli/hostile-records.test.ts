@@ -1,6 +1,12 @@
 // Text that a terminal would obey, in every field of every record, from a service that means no good.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hostile, hostileService, hostileId as id, obeyed, hostileTenant as tenant } from '../support/hostile-service.ts';
+import {
+  hostile,
+  hostileService,
+  hostileId as id,
+  obeyed,
+  hostileTenant as tenant,
+} from '../support/hostile-service.ts';
 import { type CliOptions, runCli } from './run-cli.ts';
 
 let stub: Awaited<ReturnType<typeof hostileService>>;
@@ -86,7 +92,17 @@ describe('beside the results', () => {
     expect(off.stderr).not.toMatch(obeyed);
     const asked = await run(argv, { tty: true, keys: [[/\?/, 'n\r']] });
     expect(asked.code).toBe(5);
-    for (const bit of ['\u001b[2J', '\u001b]0;', '\u009b', '\u202e', '\u2066', '\u2028', '\u0007', '\ufeff', '\r\nnext']) {
+    for (const bit of [
+      '\u001b[2J',
+      '\u001b]0;',
+      '\u009b',
+      '\u202e',
+      '\u2066',
+      '\u2028',
+      '\u0007',
+      '\ufeff',
+      '\r\nnext',
+    ]) {
       expect(asked.stderr, JSON.stringify(bit)).not.toContain(bit);
     }
   });

@@ -20,14 +20,17 @@ describe('interruption', () => {
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
-  ] as const)('the first %s asks for an end, with %i; the second demands it', async (name, exitCode) => {
-    const { io, interruption, demands } = watched();
-    io.signal(name);
-    expect(interruption.signal.reason).toBe(exitCode);
-    expect(await demands()).toBeUndefined();
-    io.signal(name);
-    expect(await demands()).toBe(exitCode);
-  });
+  ] as const)(
+    'the first %s asks for an end, with %i; the second demands it',
+    async (name, exitCode) => {
+      const { io, interruption, demands } = watched();
+      io.signal(name);
+      expect(interruption.signal.reason).toBe(exitCode);
+      expect(await demands()).toBeUndefined();
+      io.signal(name);
+      expect(await demands()).toBe(exitCode);
+    },
+  );
 
   it('leaves SIGHUP alone until a command wants it', () => {
     const { io, interruption } = watched();
@@ -50,6 +53,10 @@ describe('interruption', () => {
     const { io, interruption } = watched();
     interruption.heedHangup();
     interruption.stop();
-    expect([io.signal('SIGINT'), io.signal('SIGTERM'), io.signal('SIGHUP')]).toEqual([false, false, false]);
+    expect([io.signal('SIGINT'), io.signal('SIGTERM'), io.signal('SIGHUP')]).toEqual([
+      false,
+      false,
+      false,
+    ]);
   });
 });

@@ -37,8 +37,13 @@ describe('json', () => {
 describe('pretty', () => {
   it('is a line for people, without what a terminal would obey', () => {
     const { io, log } = logOf({ format: 'pretty' });
-    log.error({ source: 'a\u001b[2Jb', n: 3, err: new Error('odd', { cause: new Error('deep') }) }, 'Look\nhere');
-    expect(io.err()).toMatch(/^\d\d:00:05 error Look\\u000ahere {2}source=a\\u001b\[2Jb {2}n=3 {2}err=odd \(deep\)\n$/);
+    log.error(
+      { source: 'a\u001b[2Jb', n: 3, err: new Error('odd', { cause: new Error('deep') }) },
+      'Look\nhere',
+    );
+    expect(io.err()).toMatch(
+      /^\d\d:00:05 error Look\\u000ahere {2}source=a\\u001b\[2Jb {2}n=3 {2}err=odd \(deep\)\n$/,
+    );
   });
 
   it('has colours on a terminal, unless NO_COLOR says no', () => {

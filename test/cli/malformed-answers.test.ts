@@ -7,9 +7,26 @@ import { runCli } from './run-cli.ts';
 
 const id = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
 const at = '2026-11-20T12:00:00.000Z';
-const venue = { id, tenantId: id, name: 'Lobby', address: null, timezone: null, labels: { floor: '2' }, createdAt: at, updatedAt: at };
+const venue = {
+  id,
+  tenantId: id,
+  name: 'Lobby',
+  address: null,
+  timezone: null,
+  labels: { floor: '2' },
+  createdAt: at,
+  updatedAt: at,
+};
 const code = { status: 'pending', createdAt: at, expiresAt: at };
-const screen = { ...venue, venueId: id, state: 'active', deviceId: id, provisioningCode: code, address: undefined, timezone: undefined };
+const screen = {
+  ...venue,
+  venueId: id,
+  state: 'active',
+  deviceId: id,
+  provisioningCode: code,
+  address: undefined,
+  timezone: undefined,
+};
 const me = { tokenId: id, name: 'Runbook', role: 'operator', tenantId: id, tenantName: 'default' };
 const page = (item: object) => ({ items: [item], nextCursor: null });
 
@@ -35,7 +52,9 @@ type Path = (string | number)[];
 /** The places of a value where something else may be put: those that are not empty on purpose. */
 function places(value: unknown, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return [path];
-  return Object.entries(value).flatMap(([key, one]) => (one === null || one === undefined ? [] : places(one, [...path, key])));
+  return Object.entries(value).flatMap(([key, one]) =>
+    one === null || one === undefined ? [] : places(one, [...path, key]),
+  );
 }
 
 function put(value: unknown, [key, ...rest]: Path, other: unknown): unknown {
@@ -48,30 +67,60 @@ function put(value: unknown, [key, ...rest]: Path, other: unknown): unknown {
 const oneOfThese = fc.constantFrom;
 /** Values of types that nothing in these answers has, in any place. */
 const alien = oneOfThese<unknown[]>(true, [], [1], ['x'], { a: 1 }, { length: 1 }, 1e308);
-const html = oneOfThese('<!doctype html><title>502</title>', '<html>\u001b[2J', 'Bad gateway', 'OK');
+const html = oneOfThese(
+  '<!doctype html><title>502</title>',
+  '<html>\u001b[2J',
+  'Bad gateway',
+  'OK',
+);
 const badStatus = oneOfThese(302, 400, 401, 403, 404, 409, 418, 500, 502, 503);
 
 /** An answer that is none: what is sent, and with which status. */
 const malformed = (good: object) =>
   fc.oneof(
-    fc.record({ status: oneOfThese(200, 201), body: fc.nat().map((n) => JSON.stringify(good).slice(0, n % JSON.stringify(good).length)) }),
     fc.record({
       status: oneOfThese(200, 201),
-      body: fc.tuple(oneOfThese(...places(good)), alien).map(([path, value]) => JSON.stringify(put(good, path, value))),
+      body: fc.nat().map((n) => JSON.stringify(good).slice(0, n % JSON.stringify(good).length)),
     }),
     fc.record({
       status: oneOfThese(200, 201),
-      body: oneOfThese('', ' ', 'null', '[]', '1', '"x"', '{}', '\u0000', '{"items":[null],"nextCursor":null}'),
+      body: fc
+        .tuple(oneOfThese(...places(good)), alien)
+        .map(([path, value]) => JSON.stringify(put(good, path, value))),
+    }),
+    fc.record({
+      status: oneOfThese(200, 201),
+      body: oneOfThese(
+        '',
+        ' ',
+        'null',
+        '[]',
+        '1',
+        '"x"',
+        '{}',
+        '\u0000',
+        '{"items":[null],"nextCursor":null}',
+      ),
     }),
     fc.record({ status: oneOfThese(200, 201), body: html }),
     fc.record({ status: badStatus, body: html }),
     fc.record({
       status: badStatus,
-      body: oneOfThese('', '{}', 'null', '[]', '{"code":5}', '{"code":{},"detail":[]}', '{"code":"NOT ONE"}'),
+      body: oneOfThese(
+        '',
+        '{}',
+        'null',
+        '[]',
+        '{"code":5}',
+        '{"code":{},"detail":[]}',
+        '{"code":"NOT ONE"}',
+      ),
     }),
     fc.record({
       status: oneOfThese(200, 404),
-      body: fc.uint8Array({ minLength: 1, maxLength: 40 }).map((bytes) => Buffer.from(bytes).fill(0xff, 0, 1)),
+      body: fc
+        .uint8Array({ minLength: 1, maxLength: 40 })
+        .map((bytes) => Buffer.from(bytes).fill(0xff, 0, 1)),
     }),
   );
 
@@ -84,7 +133,11 @@ afterAll(() => stub.close());
 const run = (argv: string[]) =>
   runCli(argv, {
     clock: hastyClock(),
-    env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: `mak_${'x'.repeat(30)}`, XDG_CONFIG_HOME: '/nowhere' },
+    env: {
+      SIGNAGE_URL: stub.url,
+      SIGNAGE_TOKEN: `mak_${'x'.repeat(30)}`,
+      XDG_CONFIG_HOME: '/nowhere',
+    },
   });
 
 const cases = commands.map(([argv, good, ...before]) => ({
@@ -103,11 +156,18 @@ describe.each(cases)('signage $called', ({ argv, good, before }) => {
   it('ends with 7 and one line at every other', { timeout: 60_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(malformed(good), async ({ status, body }) => {
-        stub.answers.splice(0, Infinity, ...before, raw(status, body, { 'content-type': 'application/json' }));
+        stub.answers.splice(
+          0,
+          Infinity,
+          ...before,
+          raw(status, body, { 'content-type': 'application/json' }),
+        );
         const { code, stdout, stderr } = await run(argv);
         expect({ code, stdout }).toEqual({ code: 7, stdout: '' });
-        if (argv.some((word) => word.endsWith('json'))) expect(JSON.parse(stderr)).toMatchObject({ exitCode: 7 });
-        else expect(stderr.split('\n').filter((line) => line.startsWith('signage: '))).toHaveLength(1);
+        if (argv.some((word) => word.endsWith('json')))
+          expect(JSON.parse(stderr)).toMatchObject({ exitCode: 7 });
+        else
+          expect(stderr.split('\n').filter((line) => line.startsWith('signage: '))).toHaveLength(1);
         expect(stderr).not.toContain('\u001b');
         expect(stderr).not.toMatch(/unexpected happened|^ {4}at /m);
       }),

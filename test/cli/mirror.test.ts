@@ -14,7 +14,8 @@ let cli: Cli;
 let folder: string;
 let screens: { id: string }[];
 
-const publish = (id: string) => service.manage('PUT', `/v1/screens/${id}/playlist`, { items: [item()] });
+const publish = (id: string) =>
+  service.manage('PUT', `/v1/screens/${id}/playlist`, { items: [item()] });
 const copies = async () => {
   const [tenant] = await readdir(folder);
   return join(folder, tenant!, 'playlists');
@@ -24,9 +25,15 @@ const mirror = (...argv: string[]) => cli(['playlist', 'mirror', ...argv]);
 
 async function settled(): Promise<void> {
   await expect
-    .poll(async () => (await service.manage('GET', '/v1/mirror')).body.items.map((one: { queuedAt: unknown }) => one.queuedAt), {
-      interval: 5,
-    })
+    .poll(
+      async () =>
+        (await service.manage('GET', '/v1/mirror')).body.items.map(
+          (one: { queuedAt: unknown }) => one.queuedAt,
+        ),
+      {
+        interval: 5,
+      },
+    )
     .toEqual([null, null, null]);
 }
 
@@ -80,12 +87,20 @@ describe('signage playlist mirror --check', () => {
 
   it('names the screens of a state, and of a venue', async () => {
     await lose(1);
-    expect(await mirror('--check', '--state', 'missing', '-o', 'name')).toMatchObject({ code: 9, stdout: 'Lobby/B\n' });
-    expect(await mirror('--check', '--state', 'ok', '--venue', 'Lobby', '-o', 'name')).toMatchObject({
+    expect(await mirror('--check', '--state', 'missing', '-o', 'name')).toMatchObject({
+      code: 9,
+      stdout: 'Lobby/B\n',
+    });
+    expect(
+      await mirror('--check', '--state', 'ok', '--venue', 'Lobby', '-o', 'name'),
+    ).toMatchObject({
       code: 0,
       stdout: 'Lobby/A\nLobby/C\n',
     });
-    expect(await mirror('--check', '--limit', '1', '-o', 'name')).toMatchObject({ code: 0, stdout: 'Lobby/A\n' });
+    expect(await mirror('--check', '--limit', '1', '-o', 'name')).toMatchObject({
+      code: 0,
+      stdout: 'Lobby/A\n',
+    });
     expect((await mirror('--check', '--venue', 'Nowhere')).code).toBe(3);
   });
 
@@ -104,7 +119,9 @@ describe('signage playlist mirror --repair', () => {
     await lose(0);
     const { code, json, stderr } = await mirror('--repair', '-o', 'json');
     expect([code, json]).toEqual([0, { queued: 3 }]);
-    expect(stderr).toBe('3 screens queued; signage playlist mirror --check shows how their copies stand.\n');
+    expect(stderr).toBe(
+      '3 screens queued; signage playlist mirror --check shows how their copies stand.\n',
+    );
     await settled();
     expect((await mirror('--check')).code).toBe(0);
   });
@@ -112,7 +129,10 @@ describe('signage playlist mirror --repair', () => {
   it('shows the request under --dry-run, and sends none', async () => {
     await lose(0);
     const { code, stdout } = await mirror('--repair', '--dry-run', '-o', 'json');
-    expect([code, JSON.parse(stdout)]).toEqual([0, [{ method: 'POST', path: '/v1/mirror/repair' }]]);
+    expect([code, JSON.parse(stdout)]).toEqual([
+      0,
+      [{ method: 'POST', path: '/v1/mirror/repair' }],
+    ]);
     expect((await readdir(await copies())).length).toBe(2);
   });
 });
@@ -124,7 +144,11 @@ describe('signage playlist mirror', () => {
     [['--repair', '--state', 'ok'], '--venue and --state go with --check'],
     [['--state', 'good'], '--state must be one of'],
   ])('2 for %j', async (argv, message) => {
-    expect(await mirror(...argv)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
+    expect(await mirror(...argv)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining(message),
+    });
   });
 
   it('5 where there is no object store, and what to do', async () => {
@@ -147,13 +171,23 @@ describe('signage doctor', () => {
   };
 
   it('says that all is copied', async () => {
-    expect(await finding()).toEqual({ check: 'mirror', status: 'ok', detail: 'All playlists are copied to the object store.', next: null });
+    expect(await finding()).toEqual({
+      check: 'mirror',
+      status: 'ok',
+      detail: 'All playlists are copied to the object store.',
+      next: null,
+    });
   });
 
   it('warns of copies that are late', () => {
     const now = Date.UTC(2026, 10, 20, 12);
-    const line = (minutes: number) => ({ status: 'ok', pending: 2, oldest: new Date(now - minutes * 60_000).toISOString() });
-    const late = '2 playlists are not copied to the object store yet, the oldest since 2026-11-20T11:54:00Z (6 min ago).';
+    const line = (minutes: number) => ({
+      status: 'ok',
+      pending: 2,
+      oldest: new Date(now - minutes * 60_000).toISOString(),
+    });
+    const late =
+      '2 playlists are not copied to the object store yet, the oldest since 2026-11-20T11:54:00Z (6 min ago).';
     expect(mirrorFinding(line(6), now)).toMatchObject({ status: 'warn', detail: late });
     expect(mirrorFinding(line(1), now)).toMatchObject({ status: 'ok' });
   });
@@ -162,7 +196,9 @@ describe('signage doctor', () => {
     await rm(folder, { recursive: true });
     await writeFile(folder, '');
     await publish(screens[0]!.id);
-    const detail = expect.stringMatching(/^1 playlist is not copied to the object store yet, the oldest since .+ ago\): copies fail/);
+    const detail = expect.stringMatching(
+      /^1 playlist is not copied to the object store yet, the oldest since .+ ago\): copies fail/,
+    );
     await expect.poll(finding).toEqual({ check: 'mirror', status: 'warn', detail, next: null });
     await rm(folder);
   });

@@ -16,7 +16,12 @@ const plain = {
   updatedAt: at,
 };
 const hostileText = 'a\u001b[2J\u202eb\r\nc\u2028d\u0085e\tf"\\,\u2066';
-const hostile = { ...plain, name: hostileText, address: `${hostileText}: - #`, labels: { [hostileText]: hostileText } };
+const hostile = {
+  ...plain,
+  name: hostileText,
+  address: `${hostileText}: - #`,
+  labels: { [hostileText]: hostileText },
+};
 const unsafe = /[^\P{Cc}\n]|[\p{Zl}\p{Zp}\p{Bidi_Control}\ufeff]/u;
 
 let stub: StubService;
@@ -27,9 +32,13 @@ afterAll(() => stub.close());
 
 const run = (argv: string[], answer: unknown, options = {}) => {
   stub.answers.splice(0, Infinity, json(200, answer));
-  return runCli(argv, { env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: `mak_${'x'.repeat(30)}` }, ...options });
+  return runCli(argv, {
+    env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: `mak_${'x'.repeat(30)}` },
+    ...options,
+  });
 };
-const list = (items: object[], ...argv: string[]) => run(['venue', 'list', ...argv], { items, nextCursor: null });
+const list = (items: object[], ...argv: string[]) =>
+  run(['venue', 'list', ...argv], { items, nextCursor: null });
 const get = (item: object, ...argv: string[]) => run(['venue', 'get', id, ...argv], item);
 
 describe('-o', () => {
@@ -67,11 +76,15 @@ describe('-o', () => {
       '--fields',
       'name,address,labels.delta,labels.=a',
     );
-    expect(stdout).toBe('name,address,labels.delta,labels.=a\r\n"\'=HYPERLINK(""http://x"")",\'-5,\'-5,1\r\n');
+    expect(stdout).toBe(
+      'name,address,labels.delta,labels.=a\r\n"\'=HYPERLINK(""http://x"")",\'-5,\'-5,1\r\n',
+    );
   });
 
   it('name is what can be typed back: the id where the name cannot', async () => {
-    expect((await list([plain, hostile, { ...plain, name: id.replace('0', '1') }], '-o', 'name')).stdout).toBe(`Lobby\n${id}\n${id}\n`);
+    expect(
+      (await list([plain, hostile, { ...plain, name: id.replace('0', '1') }], '-o', 'name')).stdout,
+    ).toBe(`Lobby\n${id}\n${id}\n`);
   });
 
   it('table widens for later pages, and never cuts', async () => {
@@ -82,7 +95,9 @@ describe('-o', () => {
       json(200, { items: [plain], nextCursor: 'x' }),
       json(200, { items: [longer, plain], nextCursor: null }),
     );
-    const { stdout } = await runCli(['venue', 'list', '--fields', 'name,id'], { env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' } });
+    const { stdout } = await runCli(['venue', 'list', '--fields', 'name,id'], {
+      env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' },
+    });
     const gap = ' '.repeat(35);
     expect(stdout).toBe(`NAME   ID\nLobby  ${id}\n${longer.name}  ${id}\nLobby${gap}  ${id}\n`);
   });
@@ -90,20 +105,31 @@ describe('-o', () => {
   it('has bold headers at a terminal, unless NO_COLOR', async () => {
     const env = { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' };
     const page = { items: [plain], nextCursor: null };
-    expect((await run(['venue', 'list'], page, { tty: true, env })).stdout).toSatisfy((text: string) => text.startsWith('\u001b[1mNAME '));
+    expect((await run(['venue', 'list'], page, { tty: true, env })).stdout).toSatisfy(
+      (text: string) => text.startsWith('\u001b[1mNAME '),
+    );
     for (const more of [{ NO_COLOR: '1' }, { TERM: 'dumb' }]) {
-      expect((await run(['venue', 'list'], page, { tty: true, env: { ...env, ...more } })).stdout).toMatch(/^NAME /);
+      expect(
+        (await run(['venue', 'list'], page, { tty: true, env: { ...env, ...more } })).stdout,
+      ).toMatch(/^NAME /);
     }
     expect((await run(['venue', 'list'], page, { env })).stdout).toMatch(/^NAME /);
   });
 
-  it.each([['-o'], ['-o', 'xml'], ['-o', 'name', '--fields', 'id'], ['-o', 'csv', '--jq', '.']])('2 for %j %j', async (...argv) => {
-    const { code, stdout } = await list([plain], ...argv);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  });
+  it.each([['-o'], ['-o', 'xml'], ['-o', 'name', '--fields', 'id'], ['-o', 'csv', '--jq', '.']])(
+    '2 for %j %j',
+    async (...argv) => {
+      const { code, stdout } = await list([plain], ...argv);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    },
+  );
 
   it('may stand before the noun', async () => {
-    const { json: result } = await run(['-o', 'json', '--url', stub.url, 'venue', 'get', id], plain, { env: { SIGNAGE_TOKEN: 'mak_x' } });
+    const { json: result } = await run(
+      ['-o', 'json', '--url', stub.url, 'venue', 'get', id],
+      plain,
+      { env: { SIGNAGE_TOKEN: 'mak_x' } },
+    );
     expect(result).toEqual(plain);
   });
 });
@@ -121,14 +147,21 @@ describe('--fields', () => {
   });
 
   it('are the columns of tables and CSV', async () => {
-    expect((await list([plain], '--fields', 'labels.floor,name')).stdout).toBe('LABELS.FLOOR  NAME\n2             Lobby\n');
-    expect((await list([plain], '-o', 'csv', '--fields', 'labels.floor,name')).stdout).toBe('labels.floor,name\r\n2,Lobby\r\n');
+    expect((await list([plain], '--fields', 'labels.floor,name')).stdout).toBe(
+      'LABELS.FLOOR  NAME\n2             Lobby\n',
+    );
+    expect((await list([plain], '-o', 'csv', '--fields', 'labels.floor,name')).stdout).toBe(
+      'labels.floor,name\r\n2,Lobby\r\n',
+    );
   });
 
-  it.each(['', 'id,', 'labels..floor', 'nothing', 'constructor', '__proto__.x'])('2 for "%s"', async (fields) => {
-    const { code, stdout } = await list([plain], '-o', 'json', '--fields', fields);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  });
+  it.each(['', 'id,', 'labels..floor', 'nothing', 'constructor', '__proto__.x'])(
+    '2 for "%s"',
+    async (fields) => {
+      const { code, stdout } = await list([plain], '-o', 'json', '--fields', fields);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    },
+  );
 });
 
 describe('--jq', () => {
@@ -143,15 +176,22 @@ describe('--jq', () => {
     [['.[0].id # the first'], `${id}\n`],
     [['[.[].name] | @tsv'], 'Lobby\tLobby\n'],
   ])('%j', async (argv, output) => {
-    const { code, stdout, stderr } = await list([plain, plain], ...argv.slice(0, -1), `--jq=${argv.at(-1)}`);
+    const { code, stdout, stderr } = await list(
+      [plain, plain],
+      ...argv.slice(0, -1),
+      `--jq=${argv.at(-1)}`,
+    );
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: output, stderr: '' });
   });
 
-  it.each(['.[', 'nonsense', '.[0].name.x', 'error("no")'])('2 for %s, with what jq says', async (expression) => {
-    const { code, stdout, stderr } = await list([plain], '--jq', expression);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(/^signage: --jq failed: .+\n$/);
-  });
+  it.each(['.[', 'nonsense', '.[0].name.x', 'error("no")'])(
+    '2 for %s, with what jq says',
+    async (expression) => {
+      const { code, stdout, stderr } = await list([plain], '--jq', expression);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toMatch(/^signage: --jq failed: .+\n$/);
+    },
+  );
 
   it('sees neither the environment nor files', async () => {
     expect((await list([plain], '--jq', 'env | tostring')).stdout).not.toContain('SIGNAGE');
@@ -160,18 +200,22 @@ describe('--jq', () => {
 });
 
 describe('hostile text from the service', () => {
-  it.each([[], ['-o', 'wide'], ['-o', 'csv'], ['-o', 'name'], ['--fields', 'name,address,labels'], ['--jq', '.[] | .name, .labels']])(
-    'is spelled out in %j %j',
-    async (...argv) => {
-      const { code, stdout } = await list([hostile], ...argv);
-      expect(code).toBe(0);
-      // Tabs part the columns of @tsv, and do no harm.
-      const text = argv[0] === '--jq' ? stdout.replaceAll('\t', ' ') : stdout;
-      expect(text.replaceAll('\r\n', '\n')).not.toMatch(unsafe);
-      const lines = { csv: 2, name: 1 }[argv[1] ?? ''] ?? 2;
-      expect(stdout.trimEnd().split('\n')).toHaveLength(lines);
-    },
-  );
+  it.each([
+    [],
+    ['-o', 'wide'],
+    ['-o', 'csv'],
+    ['-o', 'name'],
+    ['--fields', 'name,address,labels'],
+    ['--jq', '.[] | .name, .labels'],
+  ])('is spelled out in %j %j', async (...argv) => {
+    const { code, stdout } = await list([hostile], ...argv);
+    expect(code).toBe(0);
+    // Tabs part the columns of @tsv, and do no harm.
+    const text = argv[0] === '--jq' ? stdout.replaceAll('\t', ' ') : stdout;
+    expect(text.replaceAll('\r\n', '\n')).not.toMatch(unsafe);
+    const lines = { csv: 2, name: 1 }[argv[1] ?? ''] ?? 2;
+    expect(stdout.trimEnd().split('\n')).toHaveLength(lines);
+  });
 
   it('is data in JSON, spelled out', async () => {
     for (const format of ['json', 'ndjson']) {

@@ -27,7 +27,10 @@ async function venueWith(names: readonly string[]) {
 
 async function playOn(code: string): Promise<void> {
   const anyone = new RuntimeClient({ url: service.url });
-  const { screenId, apiKey } = await anyone.register({ pairingCode: code, deviceInfo: { model: 'QM55B' } });
+  const { screenId, apiKey } = await anyone.register({
+    pairingCode: code,
+    deviceInfo: { model: 'QM55B' },
+  });
   const tv = anyone.withKey(apiKey);
   await tv.fetchPlaylist(screenId);
   await tv.postEvents(screenId, [{ type: 'status', timestamp: 1_760_000_000 }]);
@@ -46,7 +49,8 @@ async function codesOf(io: FakeIo, count: number): Promise<string[]> {
   return stepsOf(io).map(({ code }) => code);
 }
 
-const codeOn = async (screenId: string) => (await service.manage('GET', `/v1/screens/${screenId}`)).body.provisioningCode?.status;
+const codeOn = async (screenId: string) =>
+  (await service.manage('GET', `/v1/screens/${screenId}`)).body.provisioningCode?.status;
 
 describe('signage pair --venue X --all', () => {
   it('pairs every screen that waits for a TV, and leaves those alone that have one', async () => {
@@ -66,22 +70,44 @@ describe('signage pair --venue X --all', () => {
 
   it('has nothing to do where no screen waits', async () => {
     const venue = await service.venue();
-    const { code, stdout, stderr } = await cli(['pair', '--venue', venue.name, '--all', '-o', 'ndjson']);
-    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: `No screen of "${venue.name}" waits for a TV.\n` });
+    const { code, stdout, stderr } = await cli([
+      'pair',
+      '--venue',
+      venue.name,
+      '--all',
+      '-o',
+      'ndjson',
+    ]);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: `No screen of "${venue.name}" waits for a TV.\n`,
+    });
     expect((await cli(['pair', '--venue', venue.name, '--all', '-o', 'json'])).json).toEqual([]);
   });
 
   it('8 when the time is over before all are paired; their codes are cancelled, and those that are stay so', async () => {
     const { venue, screens } = await venueWith(['A', 'B']);
-    const { code, ndjson, stderr } = await cli(['pair', '--venue', venue.name, '--all', '--timeout', '4s', '-o', 'ndjson'], {
-      during: async (io) => playOn((await codesOf(io, 2))[0] ?? ''),
-    });
+    const { code, ndjson, stderr } = await cli(
+      ['pair', '--venue', venue.name, '--all', '--timeout', '4s', '-o', 'ndjson'],
+      {
+        during: async (io) => playOn((await codesOf(io, 2))[0] ?? ''),
+      },
+    );
     expect(code).toBe(8);
     const [paired] = ndjson;
-    expect(ndjson.filter(({ screenId }) => screenId === paired.screenId).at(-1).step).toBe('paired');
+    expect(ndjson.filter(({ screenId }) => screenId === paired.screenId).at(-1).step).toBe(
+      'paired',
+    );
     const left = screens.find(({ id }) => id !== paired.screenId);
-    expect(ndjson.at(-1)).toMatchObject({ step: 'failed', screenId: left.id, error: expect.stringContaining('in vain') });
-    expect(JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ code: 'wait_timed_out' });
+    expect(ndjson.at(-1)).toMatchObject({
+      step: 'failed',
+      screenId: left.id,
+      error: expect.stringContaining('in vain'),
+    });
+    expect(JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
+      code: 'wait_timed_out',
+    });
     expect(await codeOn(left.id)).toBe('cancelled');
   });
 
@@ -96,7 +122,15 @@ describe('signage pair --venue X --all', () => {
       },
     });
     expect(code).toBe(9);
-    expect(ndjson.map(({ step }) => step)).toEqual(['code', 'code', 'failed', 'registered', 'playlist', 'event', 'paired']);
+    expect(ndjson.map(({ step }) => step)).toEqual([
+      'code',
+      'code',
+      'failed',
+      'registered',
+      'playlist',
+      'event',
+      'paired',
+    ]);
   });
 
   it('Ctrl-C leaves no code, and says what stands', async () => {
@@ -112,7 +146,10 @@ describe('signage pair --venue X --all', () => {
 
   it('ends them all, and their codes, when going on is hopeless', async () => {
     const { venue, screens } = await venueWith(['A', 'B']);
-    const { body } = await service.manage('POST', '/v1/tokens', { name: 'Short-lived', role: 'installer' });
+    const { body } = await service.manage('POST', '/v1/tokens', {
+      name: 'Short-lived',
+      role: 'installer',
+    });
     const { code } = await cli(['pair', '--venue', venue.name, '--all', '-o', 'ndjson'], {
       env: { SIGNAGE_TOKEN: body.token },
       async during(io) {
@@ -127,7 +164,15 @@ describe('signage pair --venue X --all', () => {
 
   it('--dry-run shows a code for each, and makes none', async () => {
     const { venue, screens } = await venueWith(['A', 'B']);
-    const { code, ndjson } = await cli(['pair', '--venue', venue.name, '--all', '--dry-run', '-o', 'ndjson']);
+    const { code, ndjson } = await cli([
+      'pair',
+      '--venue',
+      venue.name,
+      '--all',
+      '--dry-run',
+      '-o',
+      'ndjson',
+    ]);
     expect({ code, paths: ndjson.map(({ body }) => body.screenId).toSorted() }).toEqual({
       code: 0,
       paths: screens.map(({ id }) => id).toSorted(),
@@ -141,7 +186,9 @@ describe('signage pair --venue X --all', () => {
     const { code, stdout, stderr } = await cli(['pair', '--venue', venue.name, '--all'], {
       tty: true,
       async during(io) {
-        await io.until(/Left +[A-Z2-9]{4} [A-Z2-9]{4}[\s\S]*Right +[A-Z2-9]{4} [A-Z2-9]{4} +15:00 +waiting/);
+        await io.until(
+          /Left +[A-Z2-9]{4} [A-Z2-9]{4}[\s\S]*Right +[A-Z2-9]{4} [A-Z2-9]{4} +15:00 +waiting/,
+        );
         live = terminalScreen(io.err());
         const codes = live.join('\n').match(/[A-Z2-9]{4} [A-Z2-9]{4}/g) ?? [];
         await playOn((codes[0] ?? '').replace(' ', ''));
@@ -151,7 +198,9 @@ describe('signage pair --venue X --all', () => {
     });
     expect(code).toBe(0);
     expect(live[0]).toBe(`${venue.name}: 0 of 2 paired`);
-    expect(terminalScreen(stderr).slice(0, 3).join('\n')).toMatch(/: 2 of 2 paired\nLeft +paired ✓ QM55B\nRight +paired ✓ QM55B/);
+    expect(terminalScreen(stderr).slice(0, 3).join('\n')).toMatch(
+      /: 2 of 2 paired\nLeft +paired ✓ QM55B\nRight +paired ✓ QM55B/,
+    );
     expect(stdout).toMatch(/SCREEN +DEVICE +MODEL +VERSION/);
     expect(stdout.match(/QM55B/g)).toHaveLength(2);
   });
@@ -169,7 +218,12 @@ describe('several sources as one', () => {
   it('yields all there is, no more than so many at once', async () => {
     const ended: string[] = [];
     const seen: string[] = [];
-    for await (const one of merge([counting('a', 2, ended), counting('b', 1, ended), counting('c', 2, ended)], 2, () => {})) seen.push(one);
+    for await (const one of merge(
+      [counting('a', 2, ended), counting('b', 1, ended), counting('c', 2, ended)],
+      2,
+      () => {},
+    ))
+      seen.push(one);
     expect(seen.toSorted()).toEqual(['a1', 'a2', 'b1', 'c1', 'c2']);
     expect(seen.indexOf('c1')).toBeGreaterThan(seen.indexOf('b1'));
   });

@@ -37,5 +37,7 @@ describe('codes in large letters', () => {
     for (const line of drawn ?? []) expect(line.length).toBeLessThanOrEqual(columns);
   });
 
-  it.each(['ABCD234', 'ABCD234O', 'EVIL\u001b[2J', ''])('are not made of %j', (code) => expect(blockLetters(code, 80)).toBeUndefined());
+  it.each(['ABCD234', 'ABCD234O', 'EVIL\u001b[2J', ''])('are not made of %j', (code) =>
+    expect(blockLetters(code, 80)).toBeUndefined(),
+  );
 });

@@ -25,10 +25,20 @@ interface Person {
 /** A person at a terminal, who types and looks. */
 async function sitDown(
   argv: readonly string[],
-  { size = { columns: 80, rows: 24 }, env = {}, clock = systemClock, url = service.url }: Person = {},
+  {
+    size = { columns: 80, rows: 24 },
+    env = {},
+    clock = systemClock,
+    url = service.url,
+  }: Person = {},
 ) {
   const io = fakeIo({
-    env: { XDG_CONFIG_HOME: await temporaryFolder(), SIGNAGE_URL: url, SIGNAGE_TOKEN: adminToken, ...env },
+    env: {
+      XDG_CONFIG_HOME: await temporaryFolder(),
+      SIGNAGE_URL: url,
+      SIGNAGE_TOKEN: adminToken,
+      ...env,
+    },
     isTTY: true,
   });
   // Each prompt ends the stream that it was given, which a real terminal's is not.
@@ -55,7 +65,12 @@ async function sitDown(
   };
 }
 
-const deviceInfo = { manufacturer: 'Samsung', model: 'QM55B', appVersion: '2.3.1', osVersion: 'Tizen 6.5' };
+const deviceInfo = {
+  manufacturer: 'Samsung',
+  model: 'QM55B',
+  appVersion: '2.3.1',
+  osVersion: 'Tizen 6.5',
+};
 
 /** The newest code on the screen. */
 async function codeOn(io: FakeIo): Promise<string> {
@@ -123,7 +138,9 @@ describe('signage pair at a terminal, its questions', () => {
   it('offers an installer nothing to make, and says who can where there is nothing to choose', async () => {
     const venue = await service.venue({ name: 'Empty hall' });
     const token = await service.token('installer');
-    const refused = await sitDown(['pair', '--venue', venue.name], { env: { SIGNAGE_TOKEN: token } });
+    const refused = await sitDown(['pair', '--venue', venue.name], {
+      env: { SIGNAGE_TOKEN: token },
+    });
     expect(await refused.ended).toBe(4);
     expect(refused.io.err()).toContain('operator, admin or platform');
     const asked = await sitDown(['pair'], { env: { SIGNAGE_TOKEN: token } });
@@ -169,11 +186,14 @@ describe('signage pair at a terminal, its questions', () => {
     expect((await tv.send('GET', 'config')).status).toBe(200);
   });
 
-  it.each<Record<string, string>>([{ CI: 'true' }, { SIGNAGE_NO_INPUT: '1' }])('asks nothing under %j', async (env) => {
-    const { ended, io } = await sitDown(['pair'], { env });
-    expect(await ended).toBe(2);
-    expect(io.err()).toContain('--venue');
-  });
+  it.each<Record<string, string>>([{ CI: 'true' }, { SIGNAGE_NO_INPUT: '1' }])(
+    'asks nothing under %j',
+    async (env) => {
+      const { ended, io } = await sitDown(['pair'], { env });
+      expect(await ended).toBe(2);
+      expect(io.err()).toContain('--venue');
+    },
+  );
 });
 
 describe('signage pair at a terminal, what it draws', () => {
@@ -183,7 +203,9 @@ describe('signage pair at a terminal, what it draws', () => {
     const code = await codeOn(io);
     io.signal('SIGINT');
     expect(await ended).toBe(130);
-    expect((await service.manage('GET', `/v1/devices/provisioning-codes/${code}/status`)).body.status).toBe('cancelled');
+    expect(
+      (await service.manage('GET', `/v1/devices/provisioning-codes/${code}/status`)).body.status,
+    ).toBe('cancelled');
     expect(seen().join('')).toBe(
       `The code ${code.slice(0, 4)} ${code.slice(4)} is cancelled. "${name}" waits for a TV: signage pair '${name}'`,
     );
@@ -197,7 +219,8 @@ describe('signage pair at a terminal, what it draws', () => {
       await io.until(columns < 15 ? /Code [A-Z2-9]{3}/ : /Code [A-Z2-9]{4} [A-Z2-9]{4}/);
       const { default: width } = await import('string-width');
       const drawn = io.err();
-      for (const line of drawn.split('\n')) expect(width(line.replaceAll('\r', ''))).toBeLessThan(columns);
+      for (const line of drawn.split('\n'))
+        expect(width(line.replaceAll('\r', ''))).toBeLessThan(columns);
       if (columns >= 30) expect(drawn).toMatch(/[█▀▄]{3}/);
       io.signal('SIGINT');
       expect(await ended).toBe(130);
@@ -233,7 +256,9 @@ describe('signage pair at a terminal, what it draws', () => {
     [{ NO_COLOR: '1' }, false],
   ])('with %j its colours are %s', async (env, coloured) => {
     const { screen } = await place();
-    const { io, ended } = await sitDown(['pair', screen.id, '--qr'], { env: env as Record<string, string> });
+    const { io, ended } = await sitDown(['pair', screen.id, '--qr'], {
+      env: env as Record<string, string>,
+    });
     await codeOn(io);
     io.signal('SIGINT');
     await ended;
@@ -265,7 +290,9 @@ describe('signage pair at a terminal, what it draws', () => {
   it('says that the service does not answer, and goes on when it does again', async () => {
     const own = await startService<Clock>({ clock: systemClock });
     const screen = await own.screen({ name: 'Main' });
-    const { io, ended } = await sitDown(['pair', screen.id, '--wait-for', 'registered'], { url: own.url });
+    const { io, ended } = await sitDown(['pair', screen.id, '--wait-for', 'registered'], {
+      url: own.url,
+    });
     await codeOn(io);
     await own.close();
     await io.until(/does not answer; trying again/, 15_000);
@@ -289,7 +316,9 @@ describe('signage pair at a terminal, what it draws', () => {
 
   it('says in 40 columns why it does not get on', async () => {
     const { screen } = await place('Main');
-    const { io, ended, seen } = await sitDown(['pair', screen.id], { size: { columns: 40, rows: 30 } });
+    const { io, ended, seen } = await sitDown(['pair', screen.id], {
+      size: { columns: 40, rows: 30 },
+    });
     const anyone = new RuntimeClient({ url: service.url });
     const { apiKey } = await anyone.register({ pairingCode: await codeOn(io), deviceInfo });
     await anyone
@@ -297,7 +326,9 @@ describe('signage pair at a terminal, what it draws', () => {
       .fetchPlaylist(screen.id)
       .catch(() => {});
     await io.until(/no playlist yet/);
-    expect(seen().join(' ')).toMatch(/The screen has no playlist yet: signage +playlist publish '?Venue/);
+    expect(seen().join(' ')).toMatch(
+      /The screen has no playlist yet: signage +playlist publish '?Venue/,
+    );
     io.signal('SIGINT');
     expect(await ended).toBe(130);
     expect(io.err()).toContain('has registered, but not fetched its playlist yet');
@@ -309,7 +340,10 @@ describe('signage pair at a terminal, what it draws', () => {
     [{ columns: 30, rows: 24 }, /No room for the QR code/],
   ])('--qr in %j', async (size, looks) => {
     const { screen } = await place();
-    const { io, ended, seen } = await sitDown(['pair', screen.id, '--qr'], { size, env: { NO_COLOR: '1' } });
+    const { io, ended, seen } = await sitDown(['pair', screen.id, '--qr'], {
+      size,
+      env: { NO_COLOR: '1' },
+    });
     await codeOn(io);
     expect(seen().join('\n')).toMatch(looks);
     expect(io.err()).toContain('only this machine reaches');

@@ -16,7 +16,12 @@ beforeAll(async () => {
   ({ cli, as, service } = await startCli());
 });
 
-const deviceInfo = { manufacturer: 'Samsung', model: 'QM55B', appVersion: '2.3.1', osVersion: 'Tizen 6.5' };
+const deviceInfo = {
+  manufacturer: 'Samsung',
+  model: 'QM55B',
+  appVersion: '2.3.1',
+  osVersion: 'Tizen 6.5',
+};
 
 /** The code as soon as it is written. */
 async function codeOf(io: FakeIo): Promise<string> {
@@ -30,7 +35,8 @@ async function runTv(code: string, { until = 'event', url = service.url } = {}) 
   const tv = anyone.withKey(apiKey);
   if (until === 'registered') return { screenId, deviceId, tv };
   await tv.fetchPlaylist(screenId);
-  if (until === 'event') await tv.postEvents(screenId, [{ type: 'status', timestamp: 1_760_000_000 }]);
+  if (until === 'event')
+    await tv.postEvents(screenId, [{ type: 'status', timestamp: 1_760_000_000 }]);
   return { screenId, deviceId, tv };
 }
 
@@ -42,7 +48,8 @@ async function readyScreen(name = 'Main') {
   return { venue, screen, place: `${venue.name}/${name}` };
 }
 
-const codeStatus = async (code: string) => (await service.manage('GET', `/v1/devices/provisioning-codes/${code}/status`)).body.status;
+const codeStatus = async (code: string) =>
+  (await service.manage('GET', `/v1/devices/provisioning-codes/${code}/status`)).body.status;
 
 describe('signage pair VENUE/SCREEN', () => {
   it('follows the TV from its code to its first event, a step at a time', async () => {
@@ -61,7 +68,13 @@ describe('signage pair VENUE/SCREEN', () => {
       },
     });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(ndjson.map(({ step }) => step)).toEqual(['code', 'registered', 'playlist', 'event', 'paired']);
+    expect(ndjson.map(({ step }) => step)).toEqual([
+      'code',
+      'registered',
+      'playlist',
+      'event',
+      'paired',
+    ]);
     expect(ndjson[0]).toMatchObject({
       code: expect.stringMatching(/^[A-Z2-9]{8}$/),
       screenId: screen.id,
@@ -69,11 +82,18 @@ describe('signage pair VENUE/SCREEN', () => {
       screen: 'Main',
       venue: venue.name,
     });
-    expect(ndjson[0].link).toBe(`signage://pair?url=${encodeURIComponent(service.url)}&code=${ndjson[0].code}`);
+    expect(ndjson[0].link).toBe(
+      `signage://pair?url=${encodeURIComponent(service.url)}&code=${ndjson[0].code}`,
+    );
     expect(ndjson[0]).toMatchObject({ deviceId: null, model: null, error: null });
     expect(ndjson[4]).toMatchObject({ ...deviceInfo, playlistVersion: 1 });
     const device = (await service.manage('GET', `/v1/devices/${ndjson[4].deviceId}`)).body;
-    expect(ndjson.slice(1).map(({ at }) => at)).toEqual([device.createdAt, device.lastPlaylistAt, device.lastEventAt, device.lastEventAt]);
+    expect(ndjson.slice(1).map(({ at }) => at)).toEqual([
+      device.createdAt,
+      device.lastPlaylistAt,
+      device.lastEventAt,
+      device.lastEventAt,
+    ]);
     // Nothing was said before it was so.
     expect(steps[0]).not.toContain('"playlist"');
     expect(steps[1]).not.toContain('"event"');
@@ -82,16 +102,26 @@ describe('signage pair VENUE/SCREEN', () => {
   it('shows the steps as a table, and only tells the code on stderr where results come too late for it', async () => {
     const first = await readyScreen();
     const table = await cli(['pair', first.place], {
-      during: async (io) => void (await runTv((await io.until(/code +.*\/Main +([A-Z2-9]{8})/)).slice(-8))),
+      during: async (io) =>
+        void (await runTv((await io.until(/code +.*\/Main +([A-Z2-9]{8})/)).slice(-8))),
     });
     expect(table.stdout).toMatch(/^STEP +SCREEN +CODE +DEVICE +MODEL +VERSION +ERROR\ncode +/);
     expect(table.stdout).toMatch(/paired +.*Samsung QM55B +2\.3\.1, Tizen 6\.5/);
     expect(table.stderr).toBe('');
     const second = await readyScreen();
     const spoken = await cli(['pair', second.place, '-o', 'json'], {
-      during: async (io) => void (await runTv((await io.until(/Code for .*: [A-Z2-9]{4} [A-Z2-9]{4}/)).slice(-9).replace(' ', ''))),
+      during: async (io) =>
+        void (await runTv(
+          (await io.until(/Code for .*: [A-Z2-9]{4} [A-Z2-9]{4}/)).slice(-9).replace(' ', ''),
+        )),
     });
-    expect(spoken.json.map(({ step }: { step: string }) => step)).toEqual(['code', 'registered', 'playlist', 'event', 'paired']);
+    expect(spoken.json.map(({ step }: { step: string }) => step)).toEqual([
+      'code',
+      'registered',
+      'playlist',
+      'event',
+      'paired',
+    ]);
     const { code, stderr } = await cli(['pair', second.place, '-o', 'json', '--quiet']);
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('ndjson') });
   });
@@ -109,15 +139,18 @@ describe('signage pair VENUE/SCREEN', () => {
 
   it('does not take a request for a playlist that is not there for a fetched one, and says so', async () => {
     const screen = await service.screen({ name: 'Bare' });
-    const { code, ndjson, stderr } = await cli(['pair', screen.id, '--wait-for', 'playlist', '-o', 'ndjson'], {
-      async during(io) {
-        const { tv, screenId } = await runTv(await codeOf(io), { until: 'registered' });
-        await tv.fetchPlaylist(screenId).catch(() => {});
-        await io.until(/no playlist yet/);
-        await service.manage('PUT', `/v1/screens/${screenId}/playlist`, { items: [item()] });
-        await tv.fetchPlaylist(screenId);
+    const { code, ndjson, stderr } = await cli(
+      ['pair', screen.id, '--wait-for', 'playlist', '-o', 'ndjson'],
+      {
+        async during(io) {
+          const { tv, screenId } = await runTv(await codeOf(io), { until: 'registered' });
+          await tv.fetchPlaylist(screenId).catch(() => {});
+          await io.until(/no playlist yet/);
+          await service.manage('PUT', `/v1/screens/${screenId}/playlist`, { items: [item()] });
+          await tv.fetchPlaylist(screenId);
+        },
       },
-    });
+    );
     expect({ code, last: ndjson.at(-1).step }).toEqual({ code: 0, last: 'playlist' });
     expect(stderr).toContain('signage playlist publish');
   });
@@ -132,20 +165,41 @@ describe('signage pair VENUE/SCREEN', () => {
     const bad = await cli(['pair', other, '-o', 'ndjson', '--fields', 'nothing']);
     expect(bad.code).toBe(2);
     // The code that nobody has seen is not left behind.
-    expect((await service.manage('GET', `/v1/screens/${screen.id}`)).body.provisioningCode.status).toBe('cancelled');
+    expect(
+      (await service.manage('GET', `/v1/screens/${screen.id}`)).body.provisioningCode.status,
+    ).toBe('cancelled');
   });
 });
 
 describe('signage pair, which screen', () => {
   it('--create makes venue and screen once', async () => {
-    const line = ['pair', '--venue', 'Harbour', '--screen', 'Left', '--create', '--wait-for', 'registered', '-o', 'ndjson'];
-    const made = await cli(line, { during: async (io) => void (await runTv(await codeOf(io), { until: 'registered' })) });
-    expect(made).toMatchObject({ code: 0, stderr: 'The venue "Harbour" was made.\nThe screen "Harbour/Left" was made.\n' });
-    const again = await cli(['pair', 'harbour/left', '--create', '-o', 'ndjson']);
-    expect(again).toMatchObject({ code: 5, stdout: '' });
-    const other = await cli(['pair', 'Harbour/Right', '--create', '--wait-for', 'registered', '-o', 'ndjson'], {
+    const line = [
+      'pair',
+      '--venue',
+      'Harbour',
+      '--screen',
+      'Left',
+      '--create',
+      '--wait-for',
+      'registered',
+      '-o',
+      'ndjson',
+    ];
+    const made = await cli(line, {
       during: async (io) => void (await runTv(await codeOf(io), { until: 'registered' })),
     });
+    expect(made).toMatchObject({
+      code: 0,
+      stderr: 'The venue "Harbour" was made.\nThe screen "Harbour/Left" was made.\n',
+    });
+    const again = await cli(['pair', 'harbour/left', '--create', '-o', 'ndjson']);
+    expect(again).toMatchObject({ code: 5, stdout: '' });
+    const other = await cli(
+      ['pair', 'Harbour/Right', '--create', '--wait-for', 'registered', '-o', 'ndjson'],
+      {
+        during: async (io) => void (await runTv(await codeOf(io), { until: 'registered' })),
+      },
+    );
     expect(other.stderr).toBe('The screen "Harbour/Right" was made.\n');
   });
 
@@ -153,7 +207,13 @@ describe('signage pair, which screen', () => {
     const installer = await as('installer');
     const { place } = await readyScreen();
     for (const missing of ['Nowhere/Main', place.replace('Main', 'Other')]) {
-      const { code, stdout, stderr } = await installer(['pair', missing, '--create', '-o', 'ndjson']);
+      const { code, stdout, stderr } = await installer([
+        'pair',
+        missing,
+        '--create',
+        '-o',
+        'ndjson',
+      ]);
       expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
       expect(stderr).toContain('operator, admin or platform');
     }
@@ -166,8 +226,13 @@ describe('signage pair, which screen', () => {
   it('a viewer is refused before anything else', async () => {
     const { place, screen } = await readyScreen();
     const { code, stderr } = await (await as('viewer'))(['pair', place]);
-    expect({ code, stderr }).toMatchObject({ code: 4, stderr: expect.stringContaining('installer, operator, admin or platform') });
-    expect((await service.manage('GET', `/v1/screens/${screen.id}`)).body.provisioningCode).toBeNull();
+    expect({ code, stderr }).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('installer, operator, admin or platform'),
+    });
+    expect(
+      (await service.manage('GET', `/v1/screens/${screen.id}`)).body.provisioningCode,
+    ).toBeNull();
   });
 
   it.each([
@@ -189,16 +254,29 @@ describe('signage pair, which screen', () => {
   it('a name that several screens have is ambiguous', async () => {
     await readyScreen('Twin');
     await readyScreen('Twin');
-    expect(await cli(['pair', 'Twin'])).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('/Twin') });
+    expect(await cli(['pair', 'Twin'])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('/Twin'),
+    });
   });
 
   it('a bad name is the service’s to refuse', async () => {
     const { venue } = await readyScreen();
-    expect((await cli(['pair', '--venue', venue.name, '--screen', 'a/b', '--create'])).code).toBe(6);
+    expect((await cli(['pair', '--venue', venue.name, '--screen', 'a/b', '--create'])).code).toBe(
+      6,
+    );
   });
 
   it('--dry-run shows what would be sent, and sends nothing', async () => {
-    const { code, ndjson } = await cli(['pair', 'Planned/Main', '--create', '--dry-run', '-o', 'ndjson']);
+    const { code, ndjson } = await cli([
+      'pair',
+      'Planned/Main',
+      '--create',
+      '--dry-run',
+      '-o',
+      'ndjson',
+    ]);
     expect(code).toBe(0);
     expect(ndjson.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'POST /v1/venues',
@@ -208,7 +286,10 @@ describe('signage pair, which screen', () => {
     expect((await service.manage('GET', '/v1/venues?name=Planned')).body.items).toEqual([]);
     const tv = await service.tv();
     const plan = await cli(['pair', tv.screenId, '--replace', '--dry-run', '-o', 'ndjson']);
-    expect(plan.ndjson.map(({ path }) => path)).toEqual([`/v1/devices/${tv.deviceId}/revoke`, '/v1/devices/provisioning-codes']);
+    expect(plan.ndjson.map(({ path }) => path)).toEqual([
+      `/v1/devices/${tv.deviceId}/revoke`,
+      '/v1/devices/provisioning-codes',
+    ]);
     expect((await service.manage('GET', `/v1/devices/${tv.deviceId}`)).body.state).toBe('bound');
   });
 });
@@ -218,7 +299,11 @@ describe('signage pair, a screen that has a TV', () => {
     const tv = await service.tv();
     const { code, stdout, stderr } = await cli(['pair', tv.screenId, '-o', 'ndjson']);
     expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
-    expect(JSON.parse(stderr)).toMatchObject({ code: 'screen_already_bound', exitCode: 5, hint: expect.stringContaining('--replace') });
+    expect(JSON.parse(stderr)).toMatchObject({
+      code: 'screen_already_bound',
+      exitCode: 5,
+      hint: expect.stringContaining('--replace'),
+    });
     expect((await tv.send('GET', 'config')).status).toBe(200);
   });
 
@@ -227,11 +312,17 @@ describe('signage pair, a screen that has a TV', () => {
     [['--reason', 'Panel is broken'], 'Panel is broken'],
   ])('--replace %j revokes it, with the reason', async (more, suspendReason) => {
     const tv = await service.tv();
-    const { code, ndjson } = await cli(['pair', tv.screenId, '--replace', ...more, '--wait-for', 'registered', '-o', 'ndjson'], {
-      during: async (io) => void (await runTv(await codeOf(io), { until: 'registered' })),
-    });
+    const { code, ndjson } = await cli(
+      ['pair', tv.screenId, '--replace', ...more, '--wait-for', 'registered', '-o', 'ndjson'],
+      {
+        during: async (io) => void (await runTv(await codeOf(io), { until: 'registered' })),
+      },
+    );
     expect({ code, first: ndjson[0].step }).toEqual({ code: 0, first: 'code' });
-    expect((await service.manage('GET', `/v1/devices/${tv.deviceId}`)).body).toMatchObject({ state: 'suspended', suspendReason });
+    expect((await service.manage('GET', `/v1/devices/${tv.deviceId}`)).body).toMatchObject({
+      state: 'suspended',
+      suspendReason,
+    });
     expect(ndjson.at(-1).deviceId).not.toBe(tv.deviceId);
   });
 });
@@ -241,7 +332,10 @@ describe('signage pair, ended before its time', () => {
     const { place } = await readyScreen();
     const { code, ndjson, stderr } = await cli(['pair', place, '--timeout', '1s', '-o', 'ndjson']);
     expect({ code, steps: ndjson.map(({ step }) => step) }).toEqual({ code: 8, steps: ['code'] });
-    expect(JSON.parse(stderr)).toMatchObject({ code: 'wait_timed_out', hint: expect.stringContaining('is cancelled') });
+    expect(JSON.parse(stderr)).toMatchObject({
+      code: 'wait_timed_out',
+      hint: expect.stringContaining('is cancelled'),
+    });
     expect(await codeStatus(ndjson[0].code)).toBe('cancelled');
   });
 
@@ -261,7 +355,9 @@ describe('signage pair, ended before its time', () => {
     ['SIGHUP', 143],
   ] as const)('%s exits %i, leaves no code, and says what stands', async (name, exitCode) => {
     const line = ['pair', `Inn ${name}/Main`, '--create', '-o', 'ndjson'];
-    const { code, ndjson, stderr } = await cli(line, { during: async (io) => codeOf(io).then(() => io.signal(name)) });
+    const { code, ndjson, stderr } = await cli(line, {
+      during: async (io) => codeOf(io).then(() => io.signal(name)),
+    });
     expect(code).toBe(exitCode);
     expect(await codeStatus(ndjson[0].code)).toBe('cancelled');
     expect(stderr).toContain(`the venue "Inn ${name}" was made`);
@@ -272,15 +368,21 @@ describe('signage pair, ended before its time', () => {
   it('takes a code that was cancelled elsewhere for somebody’s decision', async () => {
     const { place } = await readyScreen();
     const { code, stderr } = await cli(['pair', place, '-o', 'ndjson'], {
-      during: async (io) => service.manage('DELETE', `/v1/devices/provisioning-codes/${await codeOf(io)}`),
+      during: async (io) =>
+        service.manage('DELETE', `/v1/devices/provisioning-codes/${await codeOf(io)}`),
     });
-    expect({ code, stderr }).toMatchObject({ code: 5, stderr: expect.stringContaining('cancelled by somebody else') });
+    expect({ code, stderr }).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('cancelled by somebody else'),
+    });
   });
 
   it('follows a TV that registered with another code of the screen', async () => {
     const { place, screen } = await readyScreen();
     const other = await service.code(screen.id);
-    const { code, ndjson } = await cli(['pair', place, '-o', 'ndjson'], { during: async (io) => codeOf(io).then(() => runTv(other.code)) });
+    const { code, ndjson } = await cli(['pair', place, '-o', 'ndjson'], {
+      during: async (io) => codeOf(io).then(() => runTv(other.code)),
+    });
     expect({ code, last: ndjson.at(-1).step }).toEqual({ code: 0, last: 'paired' });
   });
 
@@ -292,13 +394,17 @@ describe('signage pair, ended before its time', () => {
         await service.manage('POST', `/v1/devices/${deviceId}/revoke`);
       },
     });
-    expect({ code, stderr }).toMatchObject({ code: 5, stderr: expect.stringContaining('revoked meanwhile') });
+    expect({ code, stderr }).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('revoked meanwhile'),
+    });
   });
 
   it('3 when the screen is deleted on the way', async () => {
     const { place, screen } = await readyScreen();
     const { code } = await cli(['pair', place, '-o', 'ndjson'], {
-      during: async (io) => codeOf(io).then(() => service.manage('DELETE', `/v1/screens/${screen.id}`)),
+      during: async (io) =>
+        codeOf(io).then(() => service.manage('DELETE', `/v1/screens/${screen.id}`)),
     });
     expect(code).toBe(3);
   });
@@ -329,7 +435,10 @@ describe('signage pair, a code that expires', () => {
         },
       },
     );
-    expect({ code, steps: ndjson.map(({ step }) => step) }).toEqual({ code: 0, steps: ['code', 'code', 'registered'] });
+    expect({ code, steps: ndjson.map(({ step }) => step) }).toEqual({
+      code: 0,
+      steps: ['code', 'code', 'registered'],
+    });
     expect(ndjson[1].code).not.toBe(ndjson[0].code);
     expect(Date.parse(ndjson[1].at) - Date.parse(ndjson[0].at)).toBeGreaterThanOrEqual(15 * 60_000);
   });
@@ -337,7 +446,13 @@ describe('signage pair, a code that expires', () => {
 
 describe('signage pair, a service that misbehaves', () => {
   const env = (url: string) => ({ SIGNAGE_URL: url, SIGNAGE_TOKEN: adminToken });
-  const me = json(200, { tokenId: '0198c0de-0000-7000-8000-000000000001', name: 'x', role: 'admin', tenantId: null, tenantName: null });
+  const me = json(200, {
+    tokenId: '0198c0de-0000-7000-8000-000000000001',
+    name: 'x',
+    role: 'admin',
+    tenantId: null,
+    tenantName: null,
+  });
 
   it.each([
     ['HTML', raw(200, '<html>proxy</html>', { 'content-type': 'text/html' })],
@@ -352,7 +467,10 @@ describe('signage pair, a service that misbehaves', () => {
   });
 
   it('shows hostile text escaped, on the way and in the end', async () => {
-    const ids = { id: '0198c0de-0000-7000-8000-000000000002', tenantId: '0198c0de-0000-7000-8000-000000000003' };
+    const ids = {
+      id: '0198c0de-0000-7000-8000-000000000002',
+      tenantId: '0198c0de-0000-7000-8000-000000000003',
+    };
     const times = { createdAt: '2026-11-20T12:00:00.000Z', updatedAt: '2026-11-20T12:00:00.000Z' };
     const evil = 'Evil\u001b[2J\u202e\n';
     const screen = {
@@ -365,7 +483,15 @@ describe('signage pair, a service that misbehaves', () => {
       deviceId: null,
       provisioningCode: null,
     };
-    const venue = { ...ids, ...times, id: ids.tenantId, name: evil, address: null, timezone: null, labels: {} };
+    const venue = {
+      ...ids,
+      ...times,
+      id: ids.tenantId,
+      name: evil,
+      address: null,
+      timezone: null,
+      labels: {},
+    };
     const made = {
       code: 'EVIL\u001b[2J',
       screenId: ids.id,
@@ -374,8 +500,16 @@ describe('signage pair, a service that misbehaves', () => {
       expiresAt: times.createdAt,
       expiresInSeconds: 900,
     };
-    const stub = await stubService(me, json(200, screen), json(200, venue), json(201, made), problem(404, 'pairing_code_not_found', evil));
-    const { code, stdout, stderr } = await runCli(['pair', ids.id, '-o', 'json'], { env: env(stub.url) });
+    const stub = await stubService(
+      me,
+      json(200, screen),
+      json(200, venue),
+      json(201, made),
+      problem(404, 'pairing_code_not_found', evil),
+    );
+    const { code, stdout, stderr } = await runCli(['pair', ids.id, '-o', 'json'], {
+      env: env(stub.url),
+    });
     await stub.close();
     expect(code).toBe(3);
     expect(stdout).toBe('');

@@ -21,13 +21,17 @@ async function site(...names: string[]) {
   const venue = `Site ${++count}`;
   const { id: venueId } = await service.venue({ name: venue });
   const screens = [];
-  for (const name of names) screens.push(await service.screen({ venueId, name, labels: { site: `${count}` } }));
+  for (const name of names)
+    screens.push(await service.screen({ venueId, name, labels: { site: `${count}` } }));
   return { venue, venueId, screens, label: `site=${count}` };
 }
 
 const stored = (id: string) => service.manage('GET', `/v1/screens/${id}/playlist`);
-const publish = (id: string, ...items: object[]) => service.manage('PUT', `/v1/screens/${id}/playlist`, { items });
-const piped = (content: unknown) => ({ stdin: typeof content === 'string' ? content : JSON.stringify(content) });
+const publish = (id: string, ...items: object[]) =>
+  service.manage('PUT', `/v1/screens/${id}/playlist`, { items });
+const piped = (content: unknown) => ({
+  stdin: typeof content === 'string' ? content : JSON.stringify(content),
+});
 
 describe('signage playlist publish', () => {
   it('publishes a YAML file on a screen, and shows what stands', async () => {
@@ -40,13 +44,21 @@ describe('signage playlist publish', () => {
     );
     const run = await cli(['playlist', 'publish', `${venue}/Main`, '-f', file, '-o', 'json']);
     expect(run).toMatchObject({ code: 0, stderr: '' });
-    expect(run.json).toMatchObject({ status: 'active', version: 1, validUntil: Date.UTC(2099, 11, 24) / 1000, items: [{ creativeId }] });
+    expect(run.json).toMatchObject({
+      status: 'active',
+      version: 1,
+      validUntil: Date.UTC(2099, 11, 24) / 1000,
+      items: [{ creativeId }],
+    });
     expect((await stored(screens[0].id)).body).toEqual(run.json);
   });
 
   it('shows it as a table', async () => {
     const { venue } = await site('Main');
-    const { stdout } = await cli(['playlist', 'publish', `${venue}/Main`, '-f', '-'], piped({ items: [item(), item()] }));
+    const { stdout } = await cli(
+      ['playlist', 'publish', `${venue}/Main`, '-f', '-'],
+      piped({ items: [item(), item()] }),
+    );
     expect(stdout).toMatch(/^Version +1\nStatus +active\nValid until +-\nItems +2\nSeconds +30\n/);
   });
 
@@ -55,15 +67,33 @@ describe('signage playlist publish', () => {
     ['4102444800', 4102444800],
     ['4102444800000', 4102444800],
     ['none', null],
-  ])('takes the end from --valid-until %s, in place of that of the file', async (text, validUntil) => {
-    const { venue } = await site('Main');
-    const line = ['playlist', 'publish', `${venue}/Main`, '-f', '-', '--valid-until', text, '-o', 'json'];
-    expect((await cli(line, piped({ items: [item()], validUntil: 4000000000 }))).json).toMatchObject({ validUntil });
-  });
+  ])(
+    'takes the end from --valid-until %s, in place of that of the file',
+    async (text, validUntil) => {
+      const { venue } = await site('Main');
+      const line = [
+        'playlist',
+        'publish',
+        `${venue}/Main`,
+        '-f',
+        '-',
+        '--valid-until',
+        text,
+        '-o',
+        'json',
+      ];
+      expect(
+        (await cli(line, piped({ items: [item()], validUntil: 4000000000 }))).json,
+      ).toMatchObject({ validUntil });
+    },
+  );
 
   it('takes a span from now', async () => {
     const { venue } = await site('Main');
-    const { json } = await cli(['playlist', 'publish', `${venue}/Main`, '-f', '-', '--valid-until', '7d', '-o', 'json'], piped([item()]));
+    const { json } = await cli(
+      ['playlist', 'publish', `${venue}/Main`, '-f', '-', '--valid-until', '7d', '-o', 'json'],
+      piped([item()]),
+    );
     expect(Math.abs(json.validUntil - Date.now() / 1000 - 7 * 86_400)).toBeLessThan(60);
   });
 
@@ -71,8 +101,12 @@ describe('signage playlist publish', () => {
     const { venue, screens } = await site('One', 'Two');
     await publish(screens[0].id, item({ campaignId: item().creativeId }));
     const { stdout } = await cli(['playlist', 'get', `${venue}/One`, '-o', form]);
-    expect((await cli(['playlist', 'publish', `${venue}/Two`, '-f', '-'], piped(stdout))).code).toBe(0);
-    expect((await stored(screens[1].id)).body.items).toEqual((await stored(screens[0].id)).body.items);
+    expect(
+      (await cli(['playlist', 'publish', `${venue}/Two`, '-f', '-'], piped(stdout))).code,
+    ).toBe(0);
+    expect((await stored(screens[1].id)).body.items).toEqual(
+      (await stored(screens[0].id)).body.items,
+    );
   });
 
   it('publishes on all screens with a label, with a result for each; again it changes nothing', async () => {
@@ -86,28 +120,50 @@ describe('signage playlist publish', () => {
       { name: `${venue}/One`, id: screens[0].id, result: 'unchanged', error: null },
       { name: `${venue}/Two`, id: screens[1].id, result: 'published', error: null },
     ]);
-    expect((await cli(line, content)).ndjson.map(({ result }) => result)).toEqual(['unchanged', 'unchanged']);
+    expect((await cli(line, content)).ndjson.map(({ result }) => result)).toEqual([
+      'unchanged',
+      'unchanged',
+    ]);
     expect((await stored(screens[0].id)).body.version).toBe(1);
   });
 
   it('publishes on all screens of a venue, and on several that are named', async () => {
     const { venue } = await site('One', 'Two', 'Three');
     const content = piped({ items: [item()] });
-    const named = await cli(['playlist', 'publish', `${venue}/One`, `${venue}/Two`, `${venue}/One`, '-f', '-', '-o', 'csv'], content);
+    const named = await cli(
+      [
+        'playlist',
+        'publish',
+        `${venue}/One`,
+        `${venue}/Two`,
+        `${venue}/One`,
+        '-f',
+        '-',
+        '-o',
+        'csv',
+      ],
+      content,
+    );
     expect(
       named.stdout
         .split('\r\n')
         .slice(1, -1)
         .map((line) => line.split(',')[1]),
     ).toEqual(['published', 'published']);
-    const all = await cli(['playlist', 'publish', '--venue', venue, '-f', '-', '-o', 'ndjson'], content);
+    const all = await cli(
+      ['playlist', 'publish', '--venue', venue, '-f', '-', '-o', 'ndjson'],
+      content,
+    );
     expect(all.ndjson.map(({ result }) => result)).toEqual(['unchanged', 'unchanged', 'published']);
   });
 
   it('goes on past a screen that fails, and ends with 9', async () => {
     const { venue, screens, label } = await site('One', 'Two');
     const { stdin } = piped({ items: [item()], validUntil: 1 });
-    const { code, ndjson } = await cli(['playlist', 'publish', '--selector', label, '-f', '-', '-o', 'ndjson'], { stdin });
+    const { code, ndjson } = await cli(
+      ['playlist', 'publish', '--selector', label, '-f', '-', '-o', 'ndjson'],
+      { stdin },
+    );
     expect([code, ndjson.map(({ name, result }) => [name, result])]).toEqual([
       9,
       [
@@ -121,13 +177,23 @@ describe('signage playlist publish', () => {
 
   it('publishes nowhere when one of the names is wrong', async () => {
     const { venue, screens } = await site('One');
-    expect((await cli(['playlist', 'publish', `${venue}/One`, `${venue}/Tow`, '-f', '-'], piped([item()]))).code).toBe(3);
+    expect(
+      (
+        await cli(
+          ['playlist', 'publish', `${venue}/One`, `${venue}/Tow`, '-f', '-'],
+          piped([item()]),
+        )
+      ).code,
+    ).toBe(3);
     expect((await stored(screens[0].id)).status).toBe(404);
   });
 
   it('checks the content before anything is sent to many', async () => {
     const { venue, screens } = await site('One');
-    const run = await cli(['playlist', 'publish', '--venue', venue, '-f', '-'], piped({ items: [item({ duration: 0 })], valid: 1 }));
+    const run = await cli(
+      ['playlist', 'publish', '--venue', venue, '-f', '-'],
+      piped({ items: [item({ duration: 0 })], valid: 1 }),
+    );
     expect([run.code, run.stdout]).toEqual([6, '']);
     expect(run.stderr).toContain('/items/0/duration: must be more than 0 seconds');
     expect(run.stderr).toContain('/valid: is no member that we know');
@@ -136,9 +202,14 @@ describe('signage playlist publish', () => {
 
   it('shows under --dry-run what it would send, and sends nothing', async () => {
     const { venue, screens } = await site('One', 'Two');
-    const run = await cli(['playlist', 'publish', '--venue', venue, '-f', '-', '--dry-run', '-o', 'ndjson'], piped([item()]));
+    const run = await cli(
+      ['playlist', 'publish', '--venue', venue, '-f', '-', '--dry-run', '-o', 'ndjson'],
+      piped([item()]),
+    );
     expect(run.code).toBe(0);
-    expect(run.ndjson.map(({ method, path }) => [method, path])).toEqual(screens.map(({ id }) => ['PUT', `/v1/screens/${id}/playlist`]));
+    expect(run.ndjson.map(({ method, path }) => [method, path])).toEqual(
+      screens.map(({ id }) => ['PUT', `/v1/screens/${id}/playlist`]),
+    );
     expect((await stored(screens[0].id)).status).toBe(404);
   });
 
@@ -147,7 +218,12 @@ describe('signage playlist publish', () => {
     ['both a name and a filter', ['Main', '--selector', 'a=b', '-f', '-'], 2, /but not both/],
     ['no file', ['Main'], 2, /--file must be given/],
     ['a file that is not there', ['Main', '-f', '/nowhere.yaml'], 2, /cannot be read/],
-    ['no time', ['Main', '-f', '-', '--valid-until', 'tomorrow'], 2, /--valid-until must be a time such as/],
+    [
+      'no time',
+      ['Main', '-f', '-', '--valid-until', 'tomorrow'],
+      2,
+      /--valid-until must be a time such as/,
+    ],
     ['an unknown screen', ['Nowhere', '-f', '-'], 3, /There is no screen "Nowhere"/],
   ])('refuses %s', async (_, words, code, message) => {
     const run = await cli(['playlist', 'publish', ...words], piped([item()]));
@@ -163,15 +239,22 @@ describe('signage playlist publish', () => {
     ['an end that is no time', 'items: []\nvalidUntil: soon', 2],
   ])('refuses a file with %s', async (_, stdin, code) => {
     const { venue, screens } = await site('Main');
-    expect((await cli(['playlist', 'publish', `${venue}/Main`, '-f', '-'], { stdin })).code).toBe(code);
+    expect((await cli(['playlist', 'publish', `${venue}/Main`, '-f', '-'], { stdin })).code).toBe(
+      code,
+    );
     expect((await stored(screens[0].id)).status).toBe(404);
   });
 
   it('4 for a viewer', async () => {
     const { venue, screens } = await site('Main');
     const viewer = await as('viewer');
-    expect((await viewer(['playlist', 'publish', `${venue}/Main`, '-f', '-'], piped([item()]))).code).toBe(4);
-    const many = await viewer(['playlist', 'publish', '--venue', venue, '-f', '-'], piped([item()]));
+    expect(
+      (await viewer(['playlist', 'publish', `${venue}/Main`, '-f', '-'], piped([item()]))).code,
+    ).toBe(4);
+    const many = await viewer(
+      ['playlist', 'publish', '--venue', venue, '-f', '-'],
+      piped([item()]),
+    );
     expect(many.code).toBe(4);
     expect((await stored(screens[0].id)).status).toBe(404);
   });
@@ -183,17 +266,27 @@ describe('signage playlist get', () => {
     await publish(screens[0].id, item());
     const { code, json } = await cli(['playlist', 'get', `${venue}/Main`, '-o', 'json']);
     expect([code, json]).toEqual([0, (await stored(screens[0].id)).body]);
-    expect((await cli(['playlist', 'get', `${venue}/Main`, '-o', 'name'])).stdout).toBe(`${screens[0].id}\n`);
+    expect((await cli(['playlist', 'get', `${venue}/Main`, '-o', 'name'])).stdout).toBe(
+      `${screens[0].id}\n`,
+    );
   });
 
   it('lists what is played, escaped', async () => {
     const { venue, screens } = await site('Main');
-    await publish(screens[0].id, item({ note: '\u001b[2J' }), item({ creativeType: 'image', duration: 0.5 }));
+    await publish(
+      screens[0].id,
+      item({ note: '\u001b[2J' }),
+      item({ creativeType: 'image', duration: 0.5 }),
+    );
     const table = await cli(['playlist', 'get', `${venue}/Main`, '--items']);
-    expect(table.stdout).toMatch(/^CREATIVE TYPE +DURATION +CREATIVE URL +CREATIVE ID\nvideo +15 +https.*\nimage +0\.5 +https.*\n$/);
+    expect(table.stdout).toMatch(
+      /^CREATIVE TYPE +DURATION +CREATIVE URL +CREATIVE ID\nvideo +15 +https.*\nimage +0\.5 +https.*\n$/,
+    );
     const wide = await cli(['playlist', 'get', `${venue}/Main`, '--items', '-o', 'wide']);
     expect(wide.stdout).toContain('note=\\u001b[2J');
-    expect((await cli(['playlist', 'get', `${venue}/Main`, '--items', '-o', 'json'])).json).toHaveLength(2);
+    expect(
+      (await cli(['playlist', 'get', `${venue}/Main`, '--items', '-o', 'json'])).json,
+    ).toHaveLength(2);
   });
 
   it('3 where there is none, with what to do', async () => {
@@ -205,10 +298,33 @@ describe('signage playlist get', () => {
 
   it('shows an end that no calendar has as it is', async () => {
     const id = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
-    const record = { id, tenantId: id, name: 'x', createdAt: '', updatedAt: '', venueId: id, labels: {}, state: 'active', deviceId: null };
-    const playlist = { id, tenantId: id, screenId: id, status: '\u001b]0;x\u0007', version: 1, validUntil: 9e20, items: [] };
-    const stub = await stubService(json(200, { ...record, provisioningCode: null }), json(200, playlist));
-    const run = await runCli(['playlist', 'get', id], { env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' } });
+    const record = {
+      id,
+      tenantId: id,
+      name: 'x',
+      createdAt: '',
+      updatedAt: '',
+      venueId: id,
+      labels: {},
+      state: 'active',
+      deviceId: null,
+    };
+    const playlist = {
+      id,
+      tenantId: id,
+      screenId: id,
+      status: '\u001b]0;x\u0007',
+      version: 1,
+      validUntil: 9e20,
+      items: [],
+    };
+    const stub = await stubService(
+      json(200, { ...record, provisioningCode: null }),
+      json(200, playlist),
+    );
+    const run = await runCli(['playlist', 'get', id], {
+      env: { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' },
+    });
     await stub.close();
     expect(run.stdout).toContain('900000000000000000000');
     expect(run.stdout).toContain('\\u001b]0;x\\u0007');
@@ -240,7 +356,15 @@ describe('signage playlist withdraw', () => {
   it('takes it off many, with a result for each', async () => {
     const { venue, screens, label } = await site('One', 'Two');
     for (const { id } of screens) await publish(id, item());
-    const { code, ndjson } = await cli(['playlist', 'withdraw', '--selector', label, '--yes', '-o', 'ndjson']);
+    const { code, ndjson } = await cli([
+      'playlist',
+      'withdraw',
+      '--selector',
+      label,
+      '--yes',
+      '-o',
+      'ndjson',
+    ]);
     expect([code, ndjson.map(({ name, result }) => [name, result])]).toEqual([
       0,
       [
@@ -254,7 +378,9 @@ describe('signage playlist withdraw', () => {
   it('3 for an unknown screen, 4 for a viewer', async () => {
     const { venue } = await site('Main');
     expect((await cli(['playlist', 'withdraw', 'Nowhere', '--yes'])).code).toBe(3);
-    expect((await (await as('viewer'))(['playlist', 'withdraw', `${venue}/Main`, '--yes'])).code).toBe(4);
+    expect(
+      (await (await as('viewer'))(['playlist', 'withdraw', `${venue}/Main`, '--yes'])).code,
+    ).toBe(4);
   });
 });
 
@@ -267,12 +393,17 @@ describe('signage playlist history', () => {
     expect(stdout).toMatch(
       /^VERSION +STATUS +VALID UNTIL +ITEMS +SECONDS\n3 +active +- +1 +3\n2 +superseded +- +1 +2\n1 +superseded +- +1 +1\n$/,
     );
-    expect((await cli(['playlist', 'history', `${venue}/Main`, '--limit', '2', '-o', 'name'])).stdout).toBe('3\n2\n');
+    expect(
+      (await cli(['playlist', 'history', `${venue}/Main`, '--limit', '2', '-o', 'name'])).stdout,
+    ).toBe('3\n2\n');
   });
 
   it('is empty where nothing was published, 3 for an unknown screen', async () => {
     const { venue } = await site('Main');
-    expect(await cli(['playlist', 'history', `${venue}/Main`, '-o', 'json'])).toMatchObject({ code: 0, json: [] });
+    expect(await cli(['playlist', 'history', `${venue}/Main`, '-o', 'json'])).toMatchObject({
+      code: 0,
+      json: [],
+    });
     expect((await cli(['playlist', 'history', 'Nowhere'])).code).toBe(3);
   });
 });
@@ -284,7 +415,12 @@ describe('signage playlist rollback', () => {
     await publish(screens[0].id, item());
     const run = await cli(['playlist', 'rollback', `${venue}/Main`, '1', '-o', 'json']);
     expect(run.code).toBe(0);
-    expect(run.json).toMatchObject({ version: 3, status: 'active', items: first.items, validUntil: null });
+    expect(run.json).toMatchObject({
+      version: 3,
+      status: 'active',
+      items: first.items,
+      validUntil: null,
+    });
     expect(run.stderr).toContain('Version 3');
     const again = await cli(['playlist', 'rollback', `${venue}/Main`, 'v1', '-o', 'json']);
     expect([again.code, again.json.version]).toEqual([0, 3]);
@@ -295,19 +431,27 @@ describe('signage playlist rollback', () => {
     const { venue, screens } = await site('Main');
     await publish(screens[0].id, item());
     await service.manage('DELETE', `/v1/screens/${screens[0].id}/playlist`);
-    expect((await cli(['playlist', 'rollback', `${venue}/Main`, '1', '-o', 'json'])).json).toMatchObject({ version: 2, status: 'active' });
+    expect(
+      (await cli(['playlist', 'rollback', `${venue}/Main`, '1', '-o', 'json'])).json,
+    ).toMatchObject({ version: 2, status: 'active' });
   });
 
   it('6 for a version that is over, unless it is given another end', async () => {
     const { venue, screens } = await site('Main');
     const soon = Math.floor(Date.now() / 1000) + 3600;
-    await service.manage('PUT', `/v1/screens/${screens[0].id}/playlist`, { items: [item()], validUntil: soon });
+    await service.manage('PUT', `/v1/screens/${screens[0].id}/playlist`, {
+      items: [item()],
+      validUntil: soon,
+    });
     await publish(screens[0].id, item());
     const clock = { now: () => (soon + 1) * 1000, after: () => () => {} };
     const refused = await cli(['playlist', 'rollback', `${venue}/Main`, '1'], { clock });
     expect([refused.code, (await stored(screens[0].id)).body.version]).toEqual([6, 2]);
     expect(refused.stderr).toContain('--valid-until');
-    const run = await cli(['playlist', 'rollback', `${venue}/Main`, '1', '--valid-until', 'none', '-o', 'json'], { clock });
+    const run = await cli(
+      ['playlist', 'rollback', `${venue}/Main`, '1', '--valid-until', 'none', '-o', 'json'],
+      { clock },
+    );
     expect(run.json).toMatchObject({ version: 3, validUntil: null });
   });
 
@@ -315,7 +459,15 @@ describe('signage playlist rollback', () => {
     const { venue, screens } = await site('Main');
     await publish(screens[0].id, item());
     await publish(screens[0].id, item());
-    const run = await cli(['playlist', 'rollback', `${venue}/Main`, '1', '--dry-run', '-o', 'ndjson']);
+    const run = await cli([
+      'playlist',
+      'rollback',
+      `${venue}/Main`,
+      '1',
+      '--dry-run',
+      '-o',
+      'ndjson',
+    ]);
     expect(run.ndjson).toMatchObject([{ method: 'PUT', body: { items: [{}], validUntil: null } }]);
     expect((await stored(screens[0].id)).body.version).toBe(2);
   });
@@ -327,6 +479,8 @@ describe('signage playlist rollback', () => {
     expect([run.code, run.stdout]).toEqual([3, '']);
     expect(run.stderr).toContain('there are 1');
     expect((await cli(['playlist', 'rollback', `${venue}/Main`, 'last'])).code).toBe(2);
-    expect((await (await as('viewer'))(['playlist', 'rollback', `${venue}/Main`, '1'])).code).toBe(4);
+    expect((await (await as('viewer'))(['playlist', 'rollback', `${venue}/Main`, '1'])).code).toBe(
+      4,
+    );
   });
 });

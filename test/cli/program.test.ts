@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { fakeIo } from '../support/fake-io.ts';
 
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
+const { version } = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+) as { version: string };
 
 async function run(...argv: string[]) {
   const io = fakeIo();
@@ -39,13 +41,20 @@ describe('signage', () => {
     expect(err).toContain(suggestion);
   });
 
-  it.each([[['serve', 'now']], [['simulate', 'a', 'b']], [['serve', '--port']]])('%j is a usage error', async (argv) => {
-    expect((await run(...argv)).code).toBe(2);
-  });
+  it.each([[['serve', 'now']], [['simulate', 'a', 'b']], [['serve', '--port']]])(
+    '%j is a usage error',
+    async (argv) => {
+      expect((await run(...argv)).code).toBe(2);
+    },
+  );
 
   it('lets go of the signals when it is done', async () => {
     const { io } = await run('--help');
-    expect([io.signal('SIGINT'), io.signal('SIGTERM'), io.signal('SIGHUP')]).toEqual([false, false, false]);
+    expect([io.signal('SIGINT'), io.signal('SIGTERM'), io.signal('SIGHUP')]).toEqual([
+      false,
+      false,
+      false,
+    ]);
   });
 });
 
@@ -54,7 +63,9 @@ describe('signage serve --help', () => {
     const { code, out } = await run('serve', '--help');
     expect(code).toBe(0);
     const text = out.replaceAll(/\s+/g, ' ');
-    expect(text).toContain('--port <number> port to listen on; 0 takes any that is free (default: 4100, env: SIGNAGE_PORT)');
+    expect(text).toContain(
+      '--port <number> port to listen on; 0 takes any that is free (default: 4100, env: SIGNAGE_PORT)',
+    );
     for (const flag of [
       'host',
       'data',
@@ -66,8 +77,11 @@ describe('signage serve --help', () => {
       'trust-proxy',
       'cors-origin',
     ]) {
-      expect(text).toMatch(new RegExp(`--${flag} .*env: SIGNAGE_${flag.toUpperCase().replaceAll('-', '_')}\\)`));
+      expect(text).toMatch(
+        new RegExp(`--${flag} .*env: SIGNAGE_${flag.toUpperCase().replaceAll('-', '_')}\\)`),
+      );
     }
-    for (const flag of ['tls-cert', 'tls-key', 'metrics-token', 'metrics-token-file', 'demo']) expect(text).toContain(`--${flag} `);
+    for (const flag of ['tls-cert', 'tls-key', 'metrics-token', 'metrics-token-file', 'demo'])
+      expect(text).toContain(`--${flag} `);
   });
 });

@@ -4,7 +4,8 @@ import { makePrompter } from '../../src/cli/prompter.ts';
 import { fakeIo } from '../support/fake-io.ts';
 
 const never = new AbortController().signal;
-const prompter = (signal = never) => makePrompter(fakeIo({ isTTY: true }), { noInput: false }, signal);
+const prompter = (signal = never) =>
+  makePrompter(fakeIo({ isTTY: true }), { noInput: false }, signal);
 const flag = '--x';
 
 /** The prompt is shown once its module is loaded. */
@@ -57,7 +58,9 @@ describe('at a terminal', () => {
 
   it('searches as one types', async () => {
     const find = async (term: string) =>
-      ['Lobby', 'Annex'].filter((name) => name.toLowerCase().includes(term)).map((name) => ({ value: name, name }));
+      ['Lobby', 'Annex']
+        .filter((name) => name.toLowerCase().includes(term))
+        .map((name) => ({ value: name, name }));
     const answer = prompter().search({ message: 'Venue?', flag, find });
     await shown('Annex');
     screen.type('lob');
@@ -92,11 +95,16 @@ describe('where there is nobody to ask', () => {
       one.search({ message: 'x', flag, find: async () => [] }),
     ];
     for (const question of questions)
-      await expect(question).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining(flag) });
+      await expect(question).rejects.toMatchObject({
+        code: 'usage',
+        message: expect.stringContaining(flag),
+      });
     expect(io.err()).toBe('');
   });
 
   it.each(['', '0', 'false'])('CI=%s is no CI', (CI) => {
-    expect(makePrompter(fakeIo({ isTTY: true, env: { CI } }), { noInput: false }, never).canAsk).toBe(true);
+    expect(
+      makePrompter(fakeIo({ isTTY: true, env: { CI } }), { noInput: false }, never).canAsk,
+    ).toBe(true);
   });
 });

@@ -5,6 +5,9 @@ import { cliReference } from '../config/cli-reference.ts';
 
 it('docs/cli.md is what the program says of itself (after a change: run this file with -u)', async () => {
   const page = await cliReference();
-  for (const path of commandPaths) expect(page).toContain(`### signage ${path.filter((word) => word !== undefined).join(' ')}\n`);
-  await expect(page).toMatchFileSnapshot(fileURLToPath(new URL('../../docs/cli.md', import.meta.url)));
+  for (const path of commandPaths)
+    expect(page).toContain(`### signage ${path.filter((word) => word !== undefined).join(' ')}\n`);
+  await expect(page).toMatchFileSnapshot(
+    fileURLToPath(new URL('../../docs/cli.md', import.meta.url)),
+  );
 });

@@ -40,7 +40,10 @@ async function furnished() {
 async function runTv(io: FakeIo, written = /"code":"([A-Z0-9]{8})"/) {
   const pairingCode = (await io.until(written)).replaceAll(/[^A-Z0-9]/g, '').slice(-8);
   const anyone = new RuntimeClient({ url: service.url });
-  const { screenId, deviceId, apiKey } = await anyone.register({ pairingCode, deviceInfo: { model: 'New one' } });
+  const { screenId, deviceId, apiKey } = await anyone.register({
+    pairingCode,
+    deviceInfo: { model: 'New one' },
+  });
   const tv = anyone.withKey(apiKey);
   await tv.fetchPlaylist(screenId);
   await tv.postEvents(screenId, [{ type: 'status', timestamp: 1_760_000_000 }]);
@@ -52,16 +55,31 @@ describe('signage device replace VENUE/SCREEN', () => {
     const { place, screenId, old, standing } = await furnished();
     const before = await standing();
     let newId = '';
-    const run = await cli(['device', 'replace', place, '--reason', 'Panel is broken', '--yes', '-o', 'ndjson'], {
-      async during(io) {
-        newId = await runTv(io);
+    const run = await cli(
+      ['device', 'replace', place, '--reason', 'Panel is broken', '--yes', '-o', 'ndjson'],
+      {
+        async during(io) {
+          newId = await runTv(io);
+        },
       },
-    });
+    );
     expect(run.code).toBe(0);
-    expect(run.ndjson.map(({ step }) => step)).toEqual(['code', 'registered', 'playlist', 'event', 'paired']);
+    expect(run.ndjson.map(({ step }) => step)).toEqual([
+      'code',
+      'registered',
+      'playlist',
+      'event',
+      'paired',
+    ]);
     expect(run.stderr).toContain(`The device ${old.deviceId} was revoked: Panel is broken.\n`);
-    expect(await get(`/v1/devices/${old.deviceId}`)).toMatchObject({ state: 'suspended', suspendReason: 'Panel is broken' });
-    expect(await get(`/v1/screens/${screenId}`)).toMatchObject({ state: 'active', deviceId: newId });
+    expect(await get(`/v1/devices/${old.deviceId}`)).toMatchObject({
+      state: 'suspended',
+      suspendReason: 'Panel is broken',
+    });
+    expect(await get(`/v1/screens/${screenId}`)).toMatchObject({
+      state: 'active',
+      deviceId: newId,
+    });
     expect(await standing()).toEqual(before);
     expect((await old.send('GET', 'playlist')).body.code).toBe('device_key_revoked');
   });
@@ -78,23 +96,43 @@ describe('signage device replace VENUE/SCREEN', () => {
       during: async (io) => void (await runTv(io, /[A-Z2-9]{4} [A-Z2-9]{4}/)),
     });
     expect(run.code).toBe(0);
-    expect(run.stderr).toContain(`The screen "${place}" has this TV: a device (${old.deviceId}), online`);
-    expect((await get(`/v1/devices/${old.deviceId}`)).suspendReason).toBe('Replaced by another TV (signage device replace)');
+    expect(run.stderr).toContain(
+      `The screen "${place}" has this TV: a device (${old.deviceId}), online`,
+    );
+    expect((await get(`/v1/devices/${old.deviceId}`)).suspendReason).toBe(
+      'Replaced by another TV (signage device replace)',
+    );
   });
 
   it('5 when the person says no; 2 where nobody can be asked: the TV plays on', async () => {
     const { place, old, screenId } = await furnished();
-    const declined = await cli(['device', 'replace', place], { tty: true, keys: [[/in its place\?/, 'n\r']] });
+    const declined = await cli(['device', 'replace', place], {
+      tty: true,
+      keys: [[/in its place\?/, 'n\r']],
+    });
     expect(declined).toMatchObject({ code: 5, stdout: '' });
     const unasked = await cli(['device', 'replace', place, '--reason', 'x']);
-    expect(unasked).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--yes') });
+    expect(unasked).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('--yes'),
+    });
     expect((await old.send('GET', 'playlist')).status).toBe(200);
     expect((await get(`/v1/screens/${screenId}`)).provisioningCode.status).toBe('used');
   });
 
   it('--dry-run shows the revocation and the code, and sends neither', async () => {
     const { place, old, screenId } = await furnished();
-    const { code, json } = await cli(['device', 'replace', place, '--reason', 'x', '--dry-run', '-o', 'json']);
+    const { code, json } = await cli([
+      'device',
+      'replace',
+      place,
+      '--reason',
+      'x',
+      '--dry-run',
+      '-o',
+      'json',
+    ]);
     expect(code).toBe(0);
     expect(json).toEqual([
       { method: 'POST', path: `/v1/devices/${old.deviceId}/revoke`, body: { reason: 'x' } },
@@ -126,7 +164,9 @@ describe('signage device replace VENUE/SCREEN', () => {
   it('is for installers', async () => {
     const { place } = await furnished();
     const installer = await as('installer');
-    const run = await installer(['device', 'replace', place, '--yes', '-o', 'ndjson'], { during: async (io) => void (await runTv(io)) });
+    const run = await installer(['device', 'replace', place, '--yes', '-o', 'ndjson'], {
+      during: async (io) => void (await runTv(io)),
+    });
     expect(run.code).toBe(0);
   });
 });

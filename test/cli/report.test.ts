@@ -33,19 +33,34 @@ describe('signage report impressions', () => {
       { key: spring, impressions: 2, seconds: 12.5 },
       { key: summer, impressions: 1, seconds: 0 },
     ]);
-    expect((await report()).stdout).toMatch(/^KEY +IMPRESSIONS +SECONDS\n\S+ +2 +12\.5\n\S+ +1 +0\n$/);
+    expect((await report()).stdout).toMatch(
+      /^KEY +IMPRESSIONS +SECONDS\n\S+ +2 +12\.5\n\S+ +1 +0\n$/,
+    );
   });
 
   it('is a CSV of the same columns that the service has', async () => {
     const line = 'groupBy=day&by=timestamp';
-    const { text } = await service.manage('GET', `/v1/reports/impressions?${line}`, undefined, { headers: { accept: 'text/csv' } });
+    const { text } = await service.manage('GET', `/v1/reports/impressions?${line}`, undefined, {
+      headers: { accept: 'text/csv' },
+    });
     expect((await report('--group-by', 'day', '--by', 'timestamp', '-o', 'csv')).stdout).toBe(text);
   });
 
   it('counts whole days, the last one exclusive', async () => {
-    expect((await report('--group-by', 'day', '--from', '2026-05-01', '--to', '2026-05-02', '-o', 'json')).json).toEqual([
-      { key: '2026-05-01', impressions: 1, seconds: 10 },
-    ]);
+    expect(
+      (
+        await report(
+          '--group-by',
+          'day',
+          '--from',
+          '2026-05-01',
+          '--to',
+          '2026-05-02',
+          '-o',
+          'json',
+        )
+      ).json,
+    ).toEqual([{ key: '2026-05-01', impressions: 1, seconds: 10 }]);
   });
 
   it('counts by the day of receipt', async () => {
@@ -59,13 +74,21 @@ describe('signage report impressions', () => {
     ['screen', 'Lobby/Main'],
     ['venue', 'Lobby'],
   ])('says what a %s is called', async (group, name) => {
-    expect((await report('--group-by', group)).stdout).toMatch(new RegExp(`NAME\\n\\S+ +3 +12\\.5 +${name}\\n$`));
-    expect((await report('--group-by', group, '-o', 'json')).json[0]).toEqual({ key: expect.any(String), impressions: 3, seconds: 12.5 });
+    expect((await report('--group-by', group)).stdout).toMatch(
+      new RegExp(`NAME\\n\\S+ +3 +12\\.5 +${name}\\n$`),
+    );
+    expect((await report('--group-by', group, '-o', 'json')).json[0]).toEqual({
+      key: expect.any(String),
+      impressions: 3,
+      seconds: 12.5,
+    });
   });
 
   it('has at most --limit rows', async () => {
     expect((await report('--limit', '1', '-o', 'ndjson')).ndjson).toHaveLength(1);
-    expect((await report('--group-by', 'creative', '-o', 'name')).stdout.split('\n')).toHaveLength(4);
+    expect((await report('--group-by', 'creative', '-o', 'name')).stdout.split('\n')).toHaveLength(
+      4,
+    );
   });
 
   it.each([
@@ -79,6 +102,8 @@ describe('signage report impressions', () => {
 
   it('is for viewers, too; 4 for a token that is none', async () => {
     expect((await (await as('viewer'))(['report', 'impressions'])).code).toBe(0);
-    expect((await cli(['report', 'impressions'], { env: { SIGNAGE_TOKEN: 'mak_none' } })).code).toBe(4);
+    expect(
+      (await cli(['report', 'impressions'], { env: { SIGNAGE_TOKEN: 'mak_none' } })).code,
+    ).toBe(4);
   });
 });

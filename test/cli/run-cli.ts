@@ -44,23 +44,43 @@ async function press(io: FakeIo, keys: CliOptions['keys'] = []): Promise<void> {
 /** Runs one command line. It has no environment but the given one, and a folder of settings that is empty unless `XDG_CONFIG_HOME` says otherwise. */
 export async function runCli(
   argv: readonly string[],
-  { env = {}, stdin, tty = false, columns, keys, clock = systemClock, around = (io) => io, during }: CliOptions = {},
+  {
+    env = {},
+    stdin,
+    tty = false,
+    columns,
+    keys,
+    clock = systemClock,
+    around = (io) => io,
+    during,
+  }: CliOptions = {},
 ): Promise<CliRun> {
   const world = { XDG_CONFIG_HOME: env.XDG_CONFIG_HOME ?? (await temporaryFolder()), ...env };
-  const io = fakeIo({ env: world, isTTY: tty, ...(columns !== undefined && { columns }), ...(stdin !== undefined && { stdin }) });
+  const io = fakeIo({
+    env: world,
+    isTTY: tty,
+    ...(columns !== undefined && { columns }),
+    ...(stdin !== undefined && { stdin }),
+  });
   const running = main(argv, around(io), { clock });
   await Promise.race([running, Promise.all([press(io, keys), during?.(io)])]);
   const code = await running;
   const lines = () => io.out().split('\n').slice(0, -1);
   // Not enumerable, for results are printed when a test fails, and most are no JSON.
-  const parsed = { json: { get: () => JSON.parse(io.out()) }, ndjson: { get: () => lines().map((line) => JSON.parse(line)) } };
+  const parsed = {
+    json: { get: () => JSON.parse(io.out()) },
+    ndjson: { get: () => lines().map((line) => JSON.parse(line)) },
+  };
   return Object.defineProperties({ code, stdout: io.out(), stderr: io.err() }, parsed) as CliRun;
 }
 
 /** A command line that knows a service and the token to use: the environment says them. */
 export function cliOf(service: { url: string }, token: string) {
   return (argv: readonly string[], options: CliOptions = {}) =>
-    runCli(argv, { ...options, env: { SIGNAGE_URL: service.url, SIGNAGE_TOKEN: token, ...options.env } });
+    runCli(argv, {
+      ...options,
+      env: { SIGNAGE_URL: service.url, SIGNAGE_TOKEN: token, ...options.env },
+    });
 }
 
 export type Cli = ReturnType<typeof cliOf>;
@@ -73,7 +93,15 @@ export type Cli = ReturnType<typeof cliOf>;
  * const { cli } = await startCli();
  * expect((await cli(['venue', 'create', '--name', 'Lobby', '-o', 'json'])).json).toMatchObject({ name: 'Lobby' });
  */
-export async function startCli(): Promise<{ service: TestService<Clock>; cli: Cli; as(role: string): Promise<Cli> }> {
+export async function startCli(): Promise<{
+  service: TestService<Clock>;
+  cli: Cli;
+  as(role: string): Promise<Cli>;
+}> {
   const service = await startService<Clock>({ clock: systemClock });
-  return { service, cli: cliOf(service, adminToken), as: async (role) => cliOf(service, await service.token(role)) };
+  return {
+    service,
+    cli: cliOf(service, adminToken),
+    as: async (role) => cliOf(service, await service.token(role)),
+  };
 }

@@ -10,7 +10,11 @@ beforeAll(async () => {
   const { service } = started;
   const lobby = (await service.venue({ name: 'Lobby' })).id;
   const annex = (await service.venue({ name: 'Annex' })).id;
-  const main = await service.screen({ venueId: lobby, name: 'Main', labels: { floor: '1', side: 'a:b' } });
+  const main = await service.screen({
+    venueId: lobby,
+    name: 'Main',
+    labels: { floor: '1', side: 'a:b' },
+  });
   const rear = await service.screen({ venueId: lobby, name: 'Rear', labels: { floor: '2' } });
   const other = await service.screen({ venueId: annex, name: 'Main', labels: { floor: '1' } });
   const tv = await service.tv(main.id);
@@ -60,14 +64,18 @@ describe('signage screen list', () => {
     expect(wide.stdout).toContain(ids.device);
     const { stdout } = await cli(['screen', 'list', '--venue', 'Lobby', '-o', 'csv']);
     expect(stdout.split('\r\n')[1]).toMatch(
-      new RegExp(`^Lobby,Main,active,used,"floor=1, side=a:b",${ids.device},${ids.main},${ids.lobby},`),
+      new RegExp(
+        `^Lobby,Main,active,used,"floor=1, side=a:b",${ids.device},${ids.main},${ids.lobby},`,
+      ),
     );
   });
 
   it('asks for no venues when the form does not show them', async () => {
     const { stderr, ndjson } = await cli(['screen', 'list', '-o', 'ndjson', '--verbose']);
     expect(stderr.split('\n')).toHaveLength(2);
-    expect(ndjson.map(({ id }) => id).toSorted()).toEqual([ids.main, ids.rear, ids.other].toSorted());
+    expect(ndjson.map(({ id }) => id).toSorted()).toEqual(
+      [ids.main, ids.rear, ids.other].toSorted(),
+    );
   });
 
   it('3 for a venue that is not there, 2 for a state that is none', async () => {

@@ -11,17 +11,35 @@ beforeAll(async () => {
   ({ cli, service, as } = await startCli());
 });
 
-const screensOf = async (venueId: string) => (await service.manage('GET', `/v1/screens?venueId=${venueId}`)).body.items;
-const stands = async (id: string) => (await service.manage('GET', `/v1/screens/${id}`)).status === 200;
+const screensOf = async (venueId: string) =>
+  (await service.manage('GET', `/v1/screens?venueId=${venueId}`)).body.items;
+const stands = async (id: string) =>
+  (await service.manage('GET', `/v1/screens/${id}`)).status === 200;
 
 describe('signage screen create', () => {
   it('makes one in a venue by its name, and prints it', async () => {
     const venue = await service.venue({ name: 'Lobby' });
-    const run = await cli(['screen', 'create', '--venue', 'lobby', '--name', 'Main', '--label', 'floor=2', '-o', 'json']);
+    const run = await cli([
+      'screen',
+      'create',
+      '--venue',
+      'lobby',
+      '--name',
+      'Main',
+      '--label',
+      'floor=2',
+      '-o',
+      'json',
+    ]);
     expect(run).toMatchObject({ code: 0, stderr: '' });
     const [made] = await screensOf(venue.id);
     expect(run.json).toEqual(made);
-    expect(made).toMatchObject({ name: 'Main', labels: { floor: '2' }, state: 'provisioning', venueId: venue.id });
+    expect(made).toMatchObject({
+      name: 'Main',
+      labels: { floor: '2' },
+      state: 'provisioning',
+      venueId: venue.id,
+    });
   });
 
   it('shows it to people with its venue by name', async () => {
@@ -29,19 +47,36 @@ describe('signage screen create', () => {
     const { code, stdout } = await cli(['screen', 'create', '--venue', 'Foyer', '--name', 'Left']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Venue +Foyer\nName +Left\nState +provisioning\n/);
-    expect((await cli(['screen', 'create', '--venue', 'Foyer', '--name', 'Right', '-o', 'name'])).stdout).toBe('Foyer/Right\n');
+    expect(
+      (await cli(['screen', 'create', '--venue', 'Foyer', '--name', 'Right', '-o', 'name'])).stdout,
+    ).toBe('Foyer/Right\n');
   });
 
   it('changes nothing under --dry-run, and shows what would be sent', async () => {
     const venue = await service.venue();
-    const run = await cli(['screen', 'create', '--venue', venue.id, '--name', 'Dry', '--dry-run', '-o', 'json']);
-    expect(run.json).toEqual([{ method: 'POST', path: '/v1/screens', body: { venueId: venue.id, name: 'Dry', labels: {} } }]);
+    const run = await cli([
+      'screen',
+      'create',
+      '--venue',
+      venue.id,
+      '--name',
+      'Dry',
+      '--dry-run',
+      '-o',
+      'json',
+    ]);
+    expect(run.json).toEqual([
+      { method: 'POST', path: '/v1/screens', body: { venueId: venue.id, name: 'Dry', labels: {} } },
+    ]);
     expect(await screensOf(venue.id)).toEqual([]);
   });
 
   it('3 when there is no such venue, 5 when the name is taken, with the command that shows it', async () => {
     await service.venue({ name: 'North wing' });
-    expect(await cli(['screen', 'create', '--venue', 'Nowhere', '--name', 'A'])).toMatchObject({ code: 3, stdout: '' });
+    expect(await cli(['screen', 'create', '--venue', 'Nowhere', '--name', 'A'])).toMatchObject({
+      code: 3,
+      stdout: '',
+    });
     expect((await cli(['screen', 'create', '--venue', 'North wing', '--name', 'A'])).code).toBe(0);
     const again = await cli(['screen', 'create', '--venue', 'North wing', '--name', 'a']);
     expect(again).toMatchObject({ code: 5, stdout: '' });
@@ -52,8 +87,14 @@ describe('signage screen create', () => {
     const venue = await service.venue();
     expect((await cli(['screen', 'create', '--venue', venue.id, '--name', 'a/b'])).code).toBe(6);
     expect((await cli(['screen', 'create', '--name', 'a'])).code).toBe(2);
-    expect((await cli(['screen', 'create', '--venue', venue.id, '--name', 'a', '--label', 'floor'])).code).toBe(2);
-    expect((await (await as('installer'))(['screen', 'create', '--venue', venue.id, '--name', 'a'])).code).toBe(4);
+    expect(
+      (await cli(['screen', 'create', '--venue', venue.id, '--name', 'a', '--label', 'floor']))
+        .code,
+    ).toBe(2);
+    expect(
+      (await (await as('installer'))(['screen', 'create', '--venue', venue.id, '--name', 'a']))
+        .code,
+    ).toBe(4);
     expect(await screensOf(venue.id)).toEqual([]);
   });
 });
@@ -69,7 +110,8 @@ describe('signage screen get', () => {
   });
 
   it('2 for a name that several have, listing them; 3 for one that none has', async () => {
-    for (const name of ['East', 'West']) await service.screen({ venueId: (await service.venue({ name })).id, name: 'Door' });
+    for (const name of ['East', 'West'])
+      await service.screen({ venueId: (await service.venue({ name })).id, name: 'Door' });
     const several = await cli(['screen', 'get', 'Door']);
     expect(several.code).toBe(2);
     expect(several.stderr).toContain('East/Door, West/Door');
@@ -81,7 +123,19 @@ describe('signage screen get', () => {
 describe('signage screen update', () => {
   it('renames one, sets and removes labels', async () => {
     const screen = await service.screen({ labels: { floor: '1', old: 'x' } });
-    const { json } = await cli(['screen', 'update', screen.id, '--name', 'New', '--label', 'floor=2', '--label', 'old-', '-o', 'json']);
+    const { json } = await cli([
+      'screen',
+      'update',
+      screen.id,
+      '--name',
+      'New',
+      '--label',
+      'floor=2',
+      '--label',
+      'old-',
+      '-o',
+      'json',
+    ]);
     expect(json).toMatchObject({ id: screen.id, name: 'New', labels: { floor: '2' } });
     expect((await service.manage('GET', `/v1/screens/${screen.id}`)).body).toEqual(json);
   });
@@ -99,24 +153,47 @@ describe('signage screen update', () => {
     await service.screen({ venueId: venue.id, name: 'Taken' });
     const screen = await service.screen({ venueId: venue.id });
     expect((await cli(['screen', 'update', 'Nothing', '--name', 'x'])).code).toBe(3);
-    expect((await (await as('viewer'))(['screen', 'update', screen.id, '--name', 'x'])).code).toBe(4);
+    expect((await (await as('viewer'))(['screen', 'update', screen.id, '--name', 'x'])).code).toBe(
+      4,
+    );
     expect((await cli(['screen', 'update', screen.id, '--name', 'TAKEN'])).code).toBe(5);
   });
 
   it('--selector gives a result for each that has the labels, and leaves the others alone', async () => {
     const venue = await service.venue({ name: 'Tower' });
-    const make = (name: string, labels: object, venueId = venue.id) => service.screen({ venueId, name, labels });
-    const [one, two, other] = [await make('One', { set: 'up' }), await make('Two', { set: 'up', wing: 'east' }), await make('Other', {})];
+    const make = (name: string, labels: object, venueId = venue.id) =>
+      service.screen({ venueId, name, labels });
+    const [one, two, other] = [
+      await make('One', { set: 'up' }),
+      await make('Two', { set: 'up', wing: 'east' }),
+      await make('Other', {}),
+    ];
     const elsewhere = await make('Elsewhere', { set: 'up' }, (await service.venue()).id);
-    const args = ['screen', 'update', '--selector', 'set=up', '--venue', 'Tower', '--label', 'wing=east', '-o', 'json'];
+    const args = [
+      'screen',
+      'update',
+      '--selector',
+      'set=up',
+      '--venue',
+      'Tower',
+      '--label',
+      'wing=east',
+      '-o',
+      'json',
+    ];
     const { code, json } = await cli(args);
     expect(code).toBe(0);
     expect(json).toEqual([
       { name: 'Tower/One', id: one.id, result: 'updated', error: null },
       { name: 'Tower/Two', id: two.id, result: 'unchanged', error: null },
     ]);
-    expect((await cli(args)).json.map(({ result }: { result: string }) => result)).toEqual(['unchanged', 'unchanged']);
-    const labelled = (await cli(['screen', 'list', '--label', 'wing=east', '-o', 'json', '--jq', '.[].id'])).stdout.split('\n');
+    expect((await cli(args)).json.map(({ result }: { result: string }) => result)).toEqual([
+      'unchanged',
+      'unchanged',
+    ]);
+    const labelled = (
+      await cli(['screen', 'list', '--label', 'wing=east', '-o', 'json', '--jq', '.[].id'])
+    ).stdout.split('\n');
     expect(labelled).not.toContain(other.id);
     expect(labelled).not.toContain(elsewhere.id);
   });
@@ -124,9 +201,29 @@ describe('signage screen update', () => {
   it('all --selector must hold; none that does is no failure', async () => {
     const screen = await service.screen({ labels: { both: '1', and: '2' } });
     await service.screen({ labels: { both: '1' } });
-    const run = await cli(['screen', 'update', '--selector', 'both=1', '--selector', 'and=2', '--label', 'x=y', '-o', 'json']);
+    const run = await cli([
+      'screen',
+      'update',
+      '--selector',
+      'both=1',
+      '--selector',
+      'and=2',
+      '--label',
+      'x=y',
+      '-o',
+      'json',
+    ]);
     expect(run.json).toMatchObject([{ id: screen.id, result: 'updated' }]);
-    const none = await cli(['screen', 'update', '--selector', 'both=7', '--label', 'x=y', '-o', 'json']);
+    const none = await cli([
+      'screen',
+      'update',
+      '--selector',
+      'both=7',
+      '--label',
+      'x=y',
+      '-o',
+      'json',
+    ]);
     expect(none).toMatchObject({ code: 0, json: [], stderr: 'No screen is like that.\n' });
   });
 
@@ -135,9 +232,21 @@ describe('signage screen update', () => {
     const full = Object.fromEntries(Array.from({ length: 63 }, (_, at) => [`label${at}`, 'x']));
     await service.screen({ venueId, name: 'A full', labels: { ...full, many: 'yes' } });
     await service.screen({ venueId, name: 'B free', labels: { many: 'yes' } });
-    const run = await cli(['screen', 'update', '--selector', 'many=yes', '--label', 'one=more', '-o', 'json']);
+    const run = await cli([
+      'screen',
+      'update',
+      '--selector',
+      'many=yes',
+      '--label',
+      'one=more',
+      '-o',
+      'json',
+    ]);
     expect(run.code).toBe(9);
-    expect(run.json.map(({ result }: { result: string }) => result).toSorted()).toEqual(['failed', 'updated']);
+    expect(run.json.map(({ result }: { result: string }) => result).toSorted()).toEqual([
+      'failed',
+      'updated',
+    ]);
     const failed = run.json.find(({ result }: { result: string }) => result === 'failed');
     expect(failed.error).toMatch(/64 labels/);
   });
@@ -157,16 +266,30 @@ describe('signage screen delete', () => {
     const venue = await service.venue({ name: 'Attic' });
     const screen = await service.screen({ venueId: venue.id, name: 'Gone' });
     const run = await cli(['screen', 'delete', 'Attic/Gone', '--yes']);
-    expect(run).toMatchObject({ code: 0, stdout: '', stderr: 'Deleted the screen "Attic/Gone".\n' });
+    expect(run).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: 'Deleted the screen "Attic/Gone".\n',
+    });
     expect(await stands(screen.id)).toBe(false);
   });
 
   it('asks on a terminal; no means no', async () => {
     const screen = await service.screen({ name: 'Asked' });
-    const no = await cli(['screen', 'delete', screen.id], { tty: true, keys: [[/Delete the screen ".*\/Asked"\?/, 'n\r']] });
+    const no = await cli(['screen', 'delete', screen.id], {
+      tty: true,
+      keys: [[/Delete the screen ".*\/Asked"\?/, 'n\r']],
+    });
     expect(no.code).toBe(5);
     expect(await stands(screen.id)).toBe(true);
-    expect((await cli(['screen', 'delete', screen.id], { tty: true, keys: [[/Delete the screen/, 'y\r']] })).code).toBe(0);
+    expect(
+      (
+        await cli(['screen', 'delete', screen.id], {
+          tty: true,
+          keys: [[/Delete the screen/, 'y\r']],
+        })
+      ).code,
+    ).toBe(0);
     expect(await stands(screen.id)).toBe(false);
   });
 
@@ -192,7 +315,10 @@ describe('signage screen delete', () => {
     expect(refused.code).toBe(5);
     expect(refused.stderr).toContain(`signage device revoke ${tv.screenId}`);
     expect(await stands(tv.screenId)).toBe(true);
-    const forced = await cli(['screen', 'delete', tv.screenId, '--force'], { tty: true, keys: [[/and its device/, 'y\r']] });
+    const forced = await cli(['screen', 'delete', tv.screenId, '--force'], {
+      tty: true,
+      keys: [[/and its device/, 'y\r']],
+    });
     expect(forced.code).toBe(0);
     expect((await tv.send('GET', 'config')).body.code).toBe('device_key_orphaned');
   });
@@ -206,7 +332,8 @@ describe('signage screen delete', () => {
 
   it('--selector asks once for all, and gives a result for each; 9 when one has a device', async () => {
     const venue = await service.venue({ name: 'Mall' });
-    const make = (name: string) => service.screen({ venueId: venue.id, name, labels: { to: 'go' } });
+    const make = (name: string) =>
+      service.screen({ venueId: venue.id, name, labels: { to: 'go' } });
     const [free, busy] = [await make('Free'), await make('Busy')];
     await service.tv(busy.id);
     const args = ['screen', 'delete', '--selector', 'to=go', '--venue', 'Mall'];
@@ -219,6 +346,8 @@ describe('signage screen delete', () => {
       { name: 'Mall/Busy', id: busy.id, result: 'failed', error: expect.any(String) },
     ]);
     expect([await stands(free.id), await stands(busy.id)]).toEqual([false, true]);
-    expect((await cli([...args, '--force', '--yes', '-o', 'json'])).json).toMatchObject([{ id: busy.id, result: 'deleted' }]);
+    expect((await cli([...args, '--force', '--yes', '-o', 'json'])).json).toMatchObject([
+      { id: busy.id, result: 'deleted' },
+    ]);
   });
 });

@@ -1,4 +1,12 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -25,7 +33,9 @@ describe('writeSecretFile', () => {
     await expect(writeSecretFile(path, 'mak_abc')).rejects.toMatchObject({ code: 'EEXIST' });
     expect(readFileSync(path, 'utf8')).toBe('mine');
     symlinkSync(join(folder, 'elsewhere'), join(folder, 'link'));
-    await expect(writeSecretFile(join(folder, 'link'), 'mak_abc')).rejects.toMatchObject({ code: 'EEXIST' });
+    await expect(writeSecretFile(join(folder, 'link'), 'mak_abc')).rejects.toMatchObject({
+      code: 'EEXIST',
+    });
     expect(existsSync(join(folder, 'elsewhere'))).toBe(false);
   });
 });
@@ -33,10 +43,16 @@ describe('writeSecretFile', () => {
 describe('readSecretFile', () => {
   it.each(['', ' \n'])('takes a file with %j for a mistake', async (text) => {
     writeFileSync(path, text);
-    await expect(readSecretFile(path, 'The file')).rejects.toMatchObject({ code: 'usage', message: `The file is empty: ${path}.` });
+    await expect(readSecretFile(path, 'The file')).rejects.toMatchObject({
+      code: 'usage',
+      message: `The file is empty: ${path}.`,
+    });
   });
 
   it('says which file is not there', async () => {
-    await expect(readSecretFile(path, 'The file')).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining(path) });
+    await expect(readSecretFile(path, 'The file')).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining(path),
+    });
   });
 });

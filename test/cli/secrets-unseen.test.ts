@@ -27,7 +27,9 @@ describe('--verbose', () => {
     const asked = await cli(['code', 'status', code.toLowerCase(), '--verbose', '-o', 'json']);
     expect(asked.stderr).toMatch(/GET \/v1\/devices\/provisioning-codes\/…\/status → 200/);
     const waited = await cli(['code', 'status', code, '--wait', '--timeout', '1s', '--verbose']);
-    expect(waited.stderr).toMatch(/GET \/v1\/devices\/provisioning-codes\/…\/status\?waitSeconds=1 → 200/);
+    expect(waited.stderr).toMatch(
+      /GET \/v1\/devices\/provisioning-codes\/…\/status\?waitSeconds=1 → 200/,
+    );
     const cancelled = await cli(['code', 'cancel', code, '--verbose']);
     expect(cancelled.stderr).toMatch(/DELETE \/v1\/devices\/provisioning-codes\/… → 204/);
     const again = await cli(['code', 'cancel', code, '--verbose', '-o', 'json']);
@@ -52,7 +54,13 @@ describe('--verbose', () => {
     [['api', 'GET', '/v1/devices/provisioning-codes/%41BCD2345/status']],
     [['api', 'GET', '/v1/devices/provisioning%2Dcodes/ABCD2345/status']],
     [['api', 'GET', '/v1/devices/%70rovisioning-codes%2fABCD2345']],
-    [['api', 'GET', '/v1/screens?search=/provisioning-codes/ABCD2345&x=/provisioning-codes/ABCD2345']],
+    [
+      [
+        'api',
+        'GET',
+        '/v1/screens?search=/provisioning-codes/ABCD2345&x=/provisioning-codes/ABCD2345',
+      ],
+    ],
     [['api', 'GET', '/v1/me?x=%6dak_0123456789012345678901234567890123456789']],
   ])('of %j shows no token, key or code', async (args) => {
     const { stderr } = await cli([...args, '--verbose']);
@@ -62,7 +70,9 @@ describe('--verbose', () => {
   });
 
   it('shows neither when the service cannot be reached, or is asked again', async () => {
-    const stub = await stubService(problem(503, 'unavailable', 'Later.', {}, { 'retry-after': '0' }));
+    const stub = await stubService(
+      problem(503, 'unavailable', 'Later.', {}, { 'retry-after': '0' }),
+    );
     const env = { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: adminToken };
     const busy = await runCli(['code', 'status', 'ABCD2345', '--verbose'], { env });
     await stub.close();
@@ -80,7 +90,10 @@ describe('secrets in errors', () => {
     const stub = await stubService(problem(409, 'name_taken', `The token ${adminToken} is taken.`));
     const env = { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: adminToken };
     for (const form of ['table', 'json']) {
-      const { code, stderr } = await runCli(['token', 'create', '--name', 'x', '--role', 'viewer', '-o', form], { env });
+      const { code, stderr } = await runCli(
+        ['token', 'create', '--name', 'x', '--role', 'viewer', '-o', form],
+        { env },
+      );
       expect(code).toBe(5);
       expect(stderr).not.toContain(adminToken);
     }
@@ -89,9 +102,16 @@ describe('secrets in errors', () => {
 
   it('no secret need be on the command line: a code comes from stdin, a token goes into a file', async () => {
     const { code } = await service.code();
-    expect((await cli(['code', 'status', '-', '-o', 'json'], { stdin: code })).json.status).toBe('pending');
+    expect((await cli(['code', 'status', '-', '-o', 'json'], { stdin: code })).json.status).toBe(
+      'pending',
+    );
     const file = `${await temporaryFolder()}/token`;
-    expect((await cli(['token', 'create', '--name', 'Filed', '--role', 'viewer', '--output-file', file])).code).toBe(0);
-    expect((await cli(['screen', 'list', '--token-file', file], { env: { SIGNAGE_TOKEN: '' } })).code).toBe(0);
+    expect(
+      (await cli(['token', 'create', '--name', 'Filed', '--role', 'viewer', '--output-file', file]))
+        .code,
+    ).toBe(0);
+    expect(
+      (await cli(['screen', 'list', '--token-file', file], { env: { SIGNAGE_TOKEN: '' } })).code,
+    ).toBe(0);
   });
 });

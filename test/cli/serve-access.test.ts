@@ -40,7 +40,9 @@ describe.skipIf(process.platform === 'win32')('signage serve', () => {
     );
     expect((await stat(data)).mode & 0o777).toBe(0o700);
     expect(modes.length).toBeGreaterThan(4);
-    expect(modes.filter(([, kind, mode]) => mode !== (kind === 'folder' ? 0o700 : 0o600))).toEqual([]);
+    expect(modes.filter(([, kind, mode]) => mode !== (kind === 'folder' ? 0o700 : 0o600))).toEqual(
+      [],
+    );
   });
 
   it.each([
@@ -50,20 +52,26 @@ describe.skipIf(process.platform === 'win32')('signage serve', () => {
     ['the token file', 'admin-token', 0o666, '0666'],
     ['the manifest', 'manifest.json', 0o602, '0602'],
     ['the journal', 'journal', 0o730, '0730'],
-  ])('4 when others can change %s (%s, %o), unless --allow-open-data', async (_what, name, mode, shown) => {
-    const data = await usedFolder();
-    const path = join(data, name);
-    await chmod(path, mode);
-    const said = `${path.replace(/\/$/, '')} can be changed by others on this machine (mode ${shown}): chmod -R go-rwx ${data}`;
-    const refused = await start(['--data', data]);
-    expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining(`signage: ${said}\n`)]);
-    const allowed = await start(['--data', data, '--allow-open-data']);
-    expect([allowed.code, allowed.stderr]).toEqual([0, expect.stringContaining(said)]);
-    expect((await start(['--data', data], { SIGNAGE_ALLOW_OPEN_DATA: 'true' })).code).toBe(0);
-    await promisify(execFile)('sh', ['-c', said.replace(/^.*: /, '')]);
-    const mended = await start(['--data', data]);
-    expect([mended.code, mended.stderr]).toEqual([0, expect.not.stringContaining('by others')]);
-  });
+  ])(
+    '4 when others can change %s (%s, %o), unless --allow-open-data',
+    async (_what, name, mode, shown) => {
+      const data = await usedFolder();
+      const path = join(data, name);
+      await chmod(path, mode);
+      const said = `${path.replace(/\/$/, '')} can be changed by others on this machine (mode ${shown}): chmod -R go-rwx ${data}`;
+      const refused = await start(['--data', data]);
+      expect([refused.code, refused.stderr]).toEqual([
+        4,
+        expect.stringContaining(`signage: ${said}\n`),
+      ]);
+      const allowed = await start(['--data', data, '--allow-open-data']);
+      expect([allowed.code, allowed.stderr]).toEqual([0, expect.stringContaining(said)]);
+      expect((await start(['--data', data], { SIGNAGE_ALLOW_OPEN_DATA: 'true' })).code).toBe(0);
+      await promisify(execFile)('sh', ['-c', said.replace(/^.*: /, '')]);
+      const mended = await start(['--data', data]);
+      expect([mended.code, mended.stderr]).toEqual([0, expect.not.stringContaining('by others')]);
+    },
+  );
 
   it.each([
     ['the data folder', '', 0o750],
@@ -84,18 +92,32 @@ describe.skipIf(process.platform === 'win32')('signage serve', () => {
       const path = join(await temporaryFolder(), 'a secret');
       await writeFile(path, 'postgres://signage@127.0.0.1:9/signage');
       await chmod(path, 0o660);
-      const { code, stderr } = await start([flag, path, ...(flag === '--tls-key' ? ['--tls-cert', path] : [])]);
-      expect([code, stderr]).toEqual([4, expect.stringContaining(`(mode 0660): chmod go-rwx '${path}'\n`)]);
+      const { code, stderr } = await start([
+        flag,
+        path,
+        ...(flag === '--tls-key' ? ['--tls-cert', path] : []),
+      ]);
+      expect([code, stderr]).toEqual([
+        4,
+        expect.stringContaining(`(mode 0660): chmod go-rwx '${path}'\n`),
+      ]);
     },
   );
 
   it('warns when others can read a file with a secret', async () => {
     const path = join(await temporaryFolder(), 'metrics');
     await writeFile(path, 'x'.repeat(40), { mode: 0o640 });
-    const { code, stderr } = await start(['--data', await usedFolder(), '--metrics-token-file', path]);
+    const { code, stderr } = await start([
+      '--data',
+      await usedFolder(),
+      '--metrics-token-file',
+      path,
+    ]);
     expect([code, stderr]).toEqual([
       0,
-      expect.stringContaining(`${path} can be read by others on this machine (mode 0640): chmod go-rwx ${path}`),
+      expect.stringContaining(
+        `${path} can be read by others on this machine (mode 0640): chmod go-rwx ${path}`,
+      ),
     ]);
   });
 });

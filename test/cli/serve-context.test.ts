@@ -23,7 +23,11 @@ interface Started {
 }
 
 /** Serves while the work is done. */
-async function serving(argv: string[], work: (started: Started) => Promise<void>, { env = {}, isTTY = true } = {}): Promise<void> {
+async function serving(
+  argv: string[],
+  work: (started: Started) => Promise<void>,
+  { env = {}, isTTY = true } = {},
+): Promise<void> {
   const io = fakeIo({ isTTY, env: { XDG_CONFIG_HOME: home, ...env } });
   const ended = main(['serve', '--port', '0', '--data', data, ...argv], io);
   await Promise.race([io.until(/Stop: {2}Ctrl-C/), ended]);
@@ -39,9 +43,15 @@ describe('signage serve at a terminal', () => {
   it('saves the context local, so that the command it suggests just works', async () => {
     await serving([], async ({ url, out }) => {
       expect(out).toContain('Try:   signage venue list\n');
-      expect(await saved()).toEqual({ current: 'local', contexts: { local: { url, token: expect.stringMatching(/^mak_/) } } });
+      expect(await saved()).toEqual({
+        current: 'local',
+        contexts: { local: { url, token: expect.stringMatching(/^mak_/) } },
+      });
       expect((await cli('venue', 'list')).code).toBe(0);
-      expect((await cli('whoami', '-o', 'json')).json).toMatchObject({ role: 'platform', context: 'local' });
+      expect((await cli('whoami', '-o', 'json')).json).toMatchObject({
+        role: 'platform',
+        context: 'local',
+      });
     });
   });
 
@@ -66,7 +76,10 @@ describe('signage serve at a terminal', () => {
   it('keeps another current context, and says how to reach it all the same', async () => {
     await serving([], async ({ url }) => {
       const { token } = (await saved()).contexts.local;
-      await runCli(['login', '--url', url, '--context', 'work', '--token-stdin'], { stdin: token, env: { XDG_CONFIG_HOME: home } });
+      await runCli(['login', '--url', url, '--context', 'work', '--token-stdin'], {
+        stdin: token,
+        env: { XDG_CONFIG_HOME: home },
+      });
     });
     await serving([], async ({ out }) => {
       expect((await saved()).current).toBe('work');
@@ -76,7 +89,8 @@ describe('signage serve at a terminal', () => {
   });
 
   it('trusts its own certificate', async () => {
-    const pem = (name: string) => new URL(`../fixtures/tls/first.${name}.pem`, import.meta.url).pathname;
+    const pem = (name: string) =>
+      new URL(`../fixtures/tls/first.${name}.pem`, import.meta.url).pathname;
     await serving(['--tls-cert', pem('cert'), '--tls-key', pem('key')], async () => {
       expect((await cli('venue', 'list')).code).toBe(0);
     });

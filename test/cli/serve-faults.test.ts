@@ -3,7 +3,11 @@ import type { FakeIo } from '../support/fake-io.ts';
 import { runCli } from './run-cli.ts';
 
 const token = 'mak_abcdefghijklmnopqrstuvwxyz';
-const serve = (argv: readonly string[], during?: (io: FakeIo) => Promise<void>, env: Record<string, string> = {}) =>
+const serve = (
+  argv: readonly string[],
+  during?: (io: FakeIo) => Promise<void>,
+  env: Record<string, string> = {},
+) =>
   runCli(['serve', '--port', '0', '--store', 'memory', ...argv], {
     env: { SIGNAGE_ADMIN_TOKEN: token, ...env },
     ...(during && { during }),
@@ -22,25 +26,39 @@ function health(into: (string | null)[]) {
 describe('signage serve --fault', () => {
   it('misbehaves by its rules, and says so of each on stderr', async () => {
     const seen: (string | null)[] = [];
-    const { code, stdout, stderr } = await serve(['--fault', 'GET /healthz=503', '--fault', '*=delay 0s-1ms'], health(seen));
+    const { code, stdout, stderr } = await serve(
+      ['--fault', 'GET /healthz=503', '--fault', '*=delay 0s-1ms'],
+      health(seen),
+    );
     expect(code).toBe(0);
     expect(seen).toEqual(['GET /healthz=503, *=delay 0s-1ms']);
     const said = stderr.split('\n').filter((line) => line.includes('misbehaves on purpose'));
-    expect(said).toEqual([expect.stringContaining('GET /healthz=503'), expect.stringContaining('*=delay 0s-1ms')]);
+    expect(said).toEqual([
+      expect.stringContaining('GET /healthz=503'),
+      expect.stringContaining('*=delay 0s-1ms'),
+    ]);
     expect(stdout).not.toContain('misbehaves');
   });
 
   it('never without the flag: no variable stands for it', async () => {
     const seen: (string | null)[] = [];
-    const { stderr } = await serve([], health(seen), { SIGNAGE_FAULT: '*=503', SIGNAGE_FAULTS: '*=503' });
+    const { stderr } = await serve([], health(seen), {
+      SIGNAGE_FAULT: '*=503',
+      SIGNAGE_FAULTS: '*=503',
+    });
     expect(seen).toEqual([null]);
     expect(stderr).not.toContain('misbehaves');
   });
 
   it('a rule that is none ends with 2, and says where it is wrong and what there may be', async () => {
-    const { code, stdout, stderr } = await serve(['--fault', 'GET /devices/*/playlist=500:sometimes']);
+    const { code, stdout, stderr } = await serve([
+      '--fault',
+      'GET /devices/*/playlist=500:sometimes',
+    ]);
     expect(code).toBe(2);
     expect(stdout).toBe('');
-    expect(stderr).toContain('"sometimes" (character 29) is not understood: there is 10%, every 3 and first 5');
+    expect(stderr).toContain(
+      '"sometimes" (character 29) is not understood: there is 10%, every 3 and first 5',
+    );
   });
 });

@@ -8,7 +8,10 @@ import { s3Bucket, s3Credentials, startS3Server } from '../support/s3-server.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const token = 'mak_abcdefghijklmnopqrstuvwxyz';
-const aws = { AWS_ACCESS_KEY_ID: s3Credentials.accessKeyId, AWS_SECRET_ACCESS_KEY: s3Credentials.secretAccessKey };
+const aws = {
+  AWS_ACCESS_KEY_ID: s3Credentials.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: s3Credentials.secretAccessKey,
+};
 let started: { io: FakeIo; code: Promise<number> } | undefined;
 afterEach(async () => {
   started?.io.signal('SIGTERM');
@@ -17,7 +20,10 @@ afterEach(async () => {
 });
 
 function serve(argv: string[], env: Record<string, string> = {}) {
-  const io = fakeIo({ env: { SIGNAGE_ADMIN_TOKEN: token, SIGNAGE_NO_CONTEXT: 'true', ...env }, isTTY: false });
+  const io = fakeIo({
+    env: { SIGNAGE_ADMIN_TOKEN: token, SIGNAGE_NO_CONTEXT: 'true', ...env },
+    isTTY: false,
+  });
   return { io, code: main(['serve', '--port', '0', '--store', 'memory', ...argv], io) };
 }
 
@@ -38,13 +44,17 @@ describe('signage serve --object-store', () => {
   it('takes the credentials from where AWS’s programs do, and shows them nowhere', async () => {
     const server = await startS3Server();
     const object = `s3://${s3Bucket}/copies?endpoint=${server.endpoint}`;
-    started = serve(['--object-store', object, '--log-level', 'debug'], { ...aws, AWS_REGION: 'eu-west-3' });
+    started = serve(['--object-store', object, '--log-level', 'debug'], {
+      ...aws,
+      AWS_REGION: 'eu-west-3',
+    });
     await publish(started.io);
     await expect.poll(() => server.objects.size).toBe(1);
     started.io.signal('SIGTERM');
     expect(await started.code).toBe(0);
     const said = started.io.out() + started.io.err();
-    for (const secret of [s3Credentials.secretAccessKey, 'Signature=']) expect(said).not.toContain(secret);
+    for (const secret of [s3Credentials.secretAccessKey, 'Signature='])
+      expect(said).not.toContain(secret);
   });
 
   it('is said by SIGNAGE_OBJECT_STORE, too', async () => {
@@ -63,7 +73,12 @@ describe('signage serve --object-store', () => {
 
   it.each([
     ['without credentials', `s3://${s3Bucket}`, {}, 'AWS_ACCESS_KEY_ID'],
-    ['with credentials in the URL', 's3://AKIA:secretInTheUrl@bucket', aws, 'must not hold credentials'],
+    [
+      'with credentials in the URL',
+      's3://AKIA:secretInTheUrl@bucket',
+      aws,
+      'must not hold credentials',
+    ],
     ['with a URL that is none', 'secretInTheUrl', aws, 'begins with file: or s3:'],
   ])('2 %s, and what to do', async (_, url, env, message) => {
     const { io, code } = serve(['--object-store', url], env);

@@ -20,14 +20,23 @@ afterEach(async () => {
 });
 
 /** Runs `signage serve` with these options; answers its URL and what it said. */
-async function serve(argv: readonly string[], env: Record<string, string> = {}): Promise<{ url: string; io: FakeIo }> {
-  const io = fakeIo({ env: { SIGNAGE_ADMIN_TOKEN: adminToken, XDG_CONFIG_HOME: await temporaryFolder(), ...env }, isTTY: false });
+async function serve(
+  argv: readonly string[],
+  env: Record<string, string> = {},
+): Promise<{ url: string; io: FakeIo }> {
+  const io = fakeIo({
+    env: { SIGNAGE_ADMIN_TOKEN: adminToken, XDG_CONFIG_HOME: await temporaryFolder(), ...env },
+    isTTY: false,
+  });
   const code = main(['serve', '--port', '0', '--store', 'memory', ...argv], io);
   ended.push(() => {
     io.signal('SIGTERM');
     return code;
   });
-  const url = await Promise.race([io.until(/https?:\/\/127\.0\.0\.1:\d+/), code.then(() => Promise.reject(new Error(io.err())))]);
+  const url = await Promise.race([
+    io.until(/https?:\/\/127\.0\.0\.1:\d+/),
+    code.then(() => Promise.reject(new Error(io.err()))),
+  ]);
   await io.until(/Stop: {2}Ctrl-C/);
   return { url, io };
 }
@@ -35,15 +44,24 @@ async function serve(argv: readonly string[], env: Record<string, string> = {}):
 /** One TV of the service, and what it gets. */
 async function play(url: string): Promise<{ source: string | null; screenId: string }> {
   const send = async (method: string, path: string, key: string | undefined, body?: unknown) => {
-    const headers = { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }) };
-    return fetch(`${url}${path}`, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
+    const headers = {
+      'content-type': 'application/json',
+      ...(key && { authorization: `Bearer ${key}` }),
+    };
+    return fetch(`${url}${path}`, {
+      method,
+      headers,
+      body: body === undefined ? null : JSON.stringify(body),
+    });
   };
   const made = async (path: string, body: unknown) =>
     (await send('POST', path, adminToken, body)).json() as Promise<Record<string, string>>;
   const { id: venueId } = await made('/v1/venues', { name: crypto.randomUUID() });
   const { id: screenId = '' } = await made('/v1/screens', { venueId, name: 'Main' });
   const { code } = await made('/v1/devices/provisioning-codes', { screenId });
-  const { apiKey } = (await (await send('POST', '/devices/register', undefined, { pairingCode: code, deviceInfo: {} })).json()) as {
+  const { apiKey } = (await (
+    await send('POST', '/devices/register', undefined, { pairingCode: code, deviceInfo: {} })
+  ).json()) as {
     apiKey: string;
   };
   const answer = await send('GET', `/devices/${screenId}/playlist`, apiKey);
@@ -54,20 +72,33 @@ describe('signage serve --on-demand-url', () => {
   it('asks there, with the token of a file', async () => {
     const file = join(await temporaryFolder(), 'token');
     await writeFile(file, 'from-a-file\n');
-    const { url, io } = await serve(['--on-demand-url', `${source.url}/{screenId}`, '--on-demand-token-file', file]);
+    const { url, io } = await serve([
+      '--on-demand-url',
+      `${source.url}/{screenId}`,
+      '--on-demand-token-file',
+      file,
+    ]);
     const { source: from, screenId } = await play(url);
     expect(from).toBe('on-demand');
-    expect(source.heard).toMatchObject([{ url: `/${screenId}`, headers: { authorization: 'Bearer from-a-file' } }]);
+    expect(source.heard).toMatchObject([
+      { url: `/${screenId}`, headers: { authorization: 'Bearer from-a-file' } },
+    ]);
     expect(io.out() + io.err()).not.toContain('from-a-file');
   });
 
   it('takes URL and token from the environment, the token of a file before it', async () => {
-    const env = { SIGNAGE_ON_DEMAND_URL: `${source.url}/all`, SIGNAGE_ON_DEMAND_TOKEN: 'from-the-environment' };
+    const env = {
+      SIGNAGE_ON_DEMAND_URL: `${source.url}/all`,
+      SIGNAGE_ON_DEMAND_TOKEN: 'from-the-environment',
+    };
     await play((await serve([], env)).url);
     const file = join(await temporaryFolder(), 'token');
     await writeFile(file, 'from-a-file');
     await play((await serve(['--on-demand-token-file', file], env)).url);
-    expect(source.heard.map(({ headers }) => headers.authorization)).toEqual(['Bearer from-the-environment', 'Bearer from-a-file']);
+    expect(source.heard.map(({ headers }) => headers.authorization)).toEqual([
+      'Bearer from-the-environment',
+      'Bearer from-a-file',
+    ]);
   });
 
   it('does without a token', async () => {
@@ -89,9 +120,17 @@ describe('signage serve --on-demand-url', () => {
       ['--on-demand-url', 'https://ads.example/{screen}'],
       /\{screen\}, which is none: there are \{screenId\}/,
     ],
-    ['a password in the URL', ['--on-demand-url', 'https://tom:secretword@ads.example/'], /must not hold a user name or password/],
+    [
+      'a password in the URL',
+      ['--on-demand-url', 'https://tom:secretword@ads.example/'],
+      /must not hold a user name or password/,
+    ],
     ['no URL of http', ['--on-demand-url', 'file:///etc/passwd'], /http or https/],
-    ['a token file without a URL', ['--on-demand-token-file', 'package.json'], /needs an on-demand URL/],
+    [
+      'a token file without a URL',
+      ['--on-demand-token-file', 'package.json'],
+      /needs an on-demand URL/,
+    ],
     [
       'a token file that is not there',
       ['--on-demand-url', 'https://ads.example/', '--on-demand-token-file', '/nowhere/token'],
@@ -101,7 +140,9 @@ describe('signage serve --on-demand-url', () => {
     ['a time-out of nothing', ['--on-demand-timeout-ms', '0'], /whole number from 100 to 10000/],
     ['no calls at a time', ['--on-demand-concurrency', '0'], /whole number from 1 to 1000/],
   ])('2 for %s', async (_, argv, message) => {
-    const run = await runCli(['serve', '--port', '0', '--store', 'memory', ...argv], { env: { SIGNAGE_ADMIN_TOKEN: adminToken } });
+    const run = await runCli(['serve', '--port', '0', '--store', 'memory', ...argv], {
+      env: { SIGNAGE_ADMIN_TOKEN: adminToken },
+    });
     expect(run.code).toBe(2);
     expect(run.stderr).toMatch(message);
     expect(run.stderr).not.toContain('secretword');
@@ -121,11 +162,18 @@ describe('signage doctor', () => {
     expect(await rows()).toMatchObject({
       'origin/on-demand': {
         status: 'warn',
-        detail: expect.stringMatching(/^It fails since .*: origin_status_503 .*The next origin is asked\.$/),
+        detail: expect.stringMatching(
+          /^It fails since .*: origin_status_503 .*The next origin is asked\.$/,
+        ),
       },
-      'origin/store': { status: 'ok', detail: expect.stringMatching(/^It answers within \d+ ms\.$/) },
+      'origin/store': {
+        status: 'ok',
+        detail: expect.stringMatching(/^It answers within \d+ ms\.$/),
+      },
     });
     for (let n = 0; n < 4; n++) await play(url);
-    expect(await rows()).toMatchObject({ 'origin/on-demand': { status: 'warn', detail: expect.stringContaining('left alone') } });
+    expect(await rows()).toMatchObject({
+      'origin/on-demand': { status: 'warn', detail: expect.stringContaining('left alone') },
+    });
   });
 });

@@ -1,5 +1,15 @@
 import { exec } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,12 +31,18 @@ const inShell = promisify(exec);
 const newFolder = () => join(folder, `data ${++count}`);
 
 /** Starts `signage serve` on any free port and waits until it is ready. */
-async function start(argv: string[], { env = {}, isTTY = false }: { env?: Record<string, string>; isTTY?: boolean } = {}) {
+async function start(
+  argv: string[],
+  { env = {}, isTTY = false }: { env?: Record<string, string>; isTTY?: boolean } = {},
+) {
   const io = fakeIo({ env, isTTY });
   const code = main(['serve', '--port', '0', ...argv], io);
   started = { io, code };
   const ready = io.until(/https?:\/\/127\.0\.0\.1:\d+/);
-  const url = await Promise.race([ready, code.then(() => Promise.reject(new Error(`ended: ${io.err()}`)))]);
+  const url = await Promise.race([
+    ready,
+    code.then(() => Promise.reject(new Error(`ended: ${io.err()}`))),
+  ]);
   await io.until(/Stop: {2}Ctrl-C/);
   return { io, code, url };
 }
@@ -44,16 +60,23 @@ async function me(url: string, token: string): Promise<number> {
 }
 
 describe('signage serve', () => {
-  it.each(['SIGTERM', 'SIGINT'] as const)('serves until %s, then ends with 0 and lets go of the port', async (signal) => {
-    const { url, io } = await start(['--store', 'memory'], { env: { SIGNAGE_ADMIN_TOKEN: given } });
-    expect((await fetch(`${url}/healthz`)).status).toBe(200);
-    expect(await stop(signal)).toBe(0);
-    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
-    expect(io.signal('SIGTERM')).toBe(false);
-  });
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'serves until %s, then ends with 0 and lets go of the port',
+    async (signal) => {
+      const { url, io } = await start(['--store', 'memory'], {
+        env: { SIGNAGE_ADMIN_TOKEN: given },
+      });
+      expect((await fetch(`${url}/healthz`)).status).toBe(200);
+      expect(await stop(signal)).toBe(0);
+      await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+      expect(io.signal('SIGTERM')).toBe(false);
+    },
+  );
 
   it('ends at once at the second signal, with its exit code', async () => {
-    const { io, code } = await start(['--store', 'memory'], { env: { SIGNAGE_ADMIN_TOKEN: given } });
+    const { io, code } = await start(['--store', 'memory'], {
+      env: { SIGNAGE_ADMIN_TOKEN: given },
+    });
     started = undefined;
     io.signal('SIGTERM');
     io.signal('SIGINT');
@@ -69,7 +92,9 @@ describe('the first start', () => {
     const [token] = /mak_[0-9A-Za-z]{49}/.exec(io.out())!;
     expect(await me(url, token)).toBe(200);
     const command = /Try: +(curl .*)/.exec(io.out())![1]!;
-    expect(JSON.parse((await inShell(`${command} --silent --max-time 5`)).stdout)).toMatchObject({ role: 'platform' });
+    expect(JSON.parse((await inShell(`${command} --silent --max-time 5`)).stdout)).toMatchObject({
+      role: 'platform',
+    });
     expect(io.err()).not.toContain('mak_');
     expect(existsSync(join(data, 'admin-token'))).toBe(false);
     await stop();
@@ -88,12 +113,17 @@ describe('the first start', () => {
     expect(io.out() + io.err()).not.toContain('mak_');
     expect(io.err()).toContain(file);
     const command = /Try: +(curl .*)/.exec(io.out())![1]!;
-    expect(JSON.parse((await inShell(`${command} --silent --max-time 5`)).stdout)).toMatchObject({ role: 'platform' });
+    expect(JSON.parse((await inShell(`${command} --silent --max-time 5`)).stdout)).toMatchObject({
+      role: 'platform',
+    });
   });
 
   it('neither shows nor writes a token that SIGNAGE_ADMIN_TOKEN gives', async () => {
     const data = newFolder();
-    const { io, url } = await start(['--data', data], { env: { SIGNAGE_ADMIN_TOKEN: given }, isTTY: true });
+    const { io, url } = await start(['--data', data], {
+      env: { SIGNAGE_ADMIN_TOKEN: given },
+      isTTY: true,
+    });
     expect(await me(url, given)).toBe(200);
     expect(io.out() + io.err()).not.toContain('mak_');
     expect(existsSync(join(data, 'admin-token'))).toBe(false);
@@ -113,8 +143,16 @@ describe('signage serve refuses', () => {
     [['--store', 'memory'], {}, 'SIGNAGE_ADMIN_TOKEN'],
     [['--store', 'memory'], { SIGNAGE_ADMIN_TOKEN: 'short' }, 'mak_ and at least 24 characters'],
     [['--tls-cert', '/nowhere/cert.pem'], {}, '--tls-cert and --tls-key go together'],
-    [['--tls-cert', '/nowhere/cert.pem', '--tls-key', '/nowhere/key.pem'], {}, 'The certificate file cannot be read'],
-    [['--metrics-token-file', '/nowhere/token'], {}, 'The file of the metrics token cannot be read'],
+    [
+      ['--tls-cert', '/nowhere/cert.pem', '--tls-key', '/nowhere/key.pem'],
+      {},
+      'The certificate file cannot be read',
+    ],
+    [
+      ['--metrics-token-file', '/nowhere/token'],
+      {},
+      'The file of the metrics token cannot be read',
+    ],
   ])('%j with %j as wrong usage', async (argv, env, message) => {
     const data = newFolder();
     const { code, err } = await refused(['--data', data, ...argv], env as Record<string, string>);
@@ -181,7 +219,9 @@ describe('TLS', () => {
 
   it('reads certificate and key again at SIGHUP, and keeps the old ones when they are bad', async () => {
     install('first');
-    const { io, url } = await start(['--store', 'memory', '--tls-cert', cert, '--tls-key', key], { env: { SIGNAGE_ADMIN_TOKEN: given } });
+    const { io, url } = await start(['--store', 'memory', '--tls-cert', cert, '--tls-key', key], {
+      env: { SIGNAGE_ADMIN_TOKEN: given },
+    });
     expect(url).toMatch(/^https:/);
     expect(await subject(url)).toBe('first.test');
     install('second');
@@ -196,11 +236,15 @@ describe('TLS', () => {
   });
 
   it('is recommended at start when keys would cross a network without it', async () => {
-    const { io } = await start(['--store', 'memory', '--host', '127.0.0.1'], { env: { SIGNAGE_ADMIN_TOKEN: given } });
+    const { io } = await start(['--store', 'memory', '--host', '127.0.0.1'], {
+      env: { SIGNAGE_ADMIN_TOKEN: given },
+    });
     expect(io.err()).not.toContain('Without TLS');
     await stop();
     const refused = fakeIo({ env: { SIGNAGE_ADMIN_TOKEN: given } });
-    expect(await main(['serve', '--store', 'memory', '--host', '192.0.2.1', '--port', '0'], refused)).toBe(2);
+    expect(
+      await main(['serve', '--store', 'memory', '--host', '192.0.2.1', '--port', '0'], refused),
+    ).toBe(2);
     expect(refused.err()).toContain('Without TLS');
   });
 });
@@ -208,10 +252,17 @@ describe('TLS', () => {
 describe('--metrics-token', () => {
   it('warns that other users can read the command line, names the alternatives, and does not repeat the token', async () => {
     const env = { SIGNAGE_ADMIN_TOKEN: given };
-    const { io, url } = await start(['--store', 'memory', '--metrics-token', 'let-prometheus-in'], { env });
-    expect(io.err()).toMatch(/metrics token stands in the command line.*SIGNAGE_METRICS_TOKEN or --metrics-token-file/);
+    const { io, url } = await start(['--store', 'memory', '--metrics-token', 'let-prometheus-in'], {
+      env,
+    });
+    expect(io.err()).toMatch(
+      /metrics token stands in the command line.*SIGNAGE_METRICS_TOKEN or --metrics-token-file/,
+    );
     expect(io.out() + io.err()).not.toContain('let-prometheus-in');
-    expect((await fetch(`${url}/metrics`, { headers: { authorization: 'Bearer let-prometheus-in' } })).status).toBe(200);
+    expect(
+      (await fetch(`${url}/metrics`, { headers: { authorization: 'Bearer let-prometheus-in' } }))
+        .status,
+    ).toBe(200);
   });
 
   it('does not warn of SIGNAGE_METRICS_TOKEN', async () => {
@@ -225,8 +276,13 @@ describe('--metrics-token-file', () => {
   it('opens nothing to other tokens, and is not shown', async () => {
     const file = join(folder, 'metrics-token');
     writeFileSync(file, 'let-prometheus-in\n');
-    const { io, url } = await start(['--store', 'memory', '--metrics-token-file', file], { env: { SIGNAGE_ADMIN_TOKEN: given } });
-    expect((await fetch(`${url}/metrics`, { headers: { authorization: 'Bearer let-prometheus-in' } })).status).toBe(200);
+    const { io, url } = await start(['--store', 'memory', '--metrics-token-file', file], {
+      env: { SIGNAGE_ADMIN_TOKEN: given },
+    });
+    expect(
+      (await fetch(`${url}/metrics`, { headers: { authorization: 'Bearer let-prometheus-in' } }))
+        .status,
+    ).toBe(200);
     expect(io.out() + io.err()).not.toContain('let-prometheus-in');
   });
 });

@@ -36,7 +36,9 @@ describe('signage simulate', () => {
   it('prints a report on stdout, takes away what it made, and ends with 0', async () => {
     const { code, stdout, stderr } = await cli(quick);
     expect(stdout).toMatch(/^Seed +7 \(the same run again: --seed 7\)\nTVs +2 of 2 bound\n/);
-    expect(stdout).toMatch(/Compared +2 devices, (\d+) events acknowledged, \1 stored: nothing lost, nothing twice, nothing strange\n/);
+    expect(stdout).toMatch(
+      /Compared +2 devices, (\d+) events acknowledged, \1 stored: nothing lost, nothing twice, nothing strange\n/,
+    );
     expect(stdout).toMatch(/CALL +REQUESTS +P50 +P95 +P99 +LONGEST +ANSWERS\n/);
     expect(stdout).toMatch(/postEvents +\d+ .* 202: \d+\n/);
     expect(stdout).not.toContain('got over');
@@ -46,15 +48,24 @@ describe('signage simulate', () => {
 
   it('prints JSON, or YAML, and nothing else on stdout', async () => {
     const { json, code } = await cli([...quick, '-o', 'json']);
-    expect({ code, json }).toMatchObject({ code: 0, json: { seed: '7', tvs: { bound: 2 }, reconciliation: { findings: [] } } });
+    expect({ code, json }).toMatchObject({
+      code: 0,
+      json: { seed: '7', tvs: { bound: 2 }, reconciliation: { findings: [] } },
+    });
     const { stdout } = await cli([...quick, '-o', 'yaml']);
-    expect(parse(stdout)).toMatchObject({ seed: '7', tvs: { bound: 2 }, reconciliation: { outcome: 'compared' } });
+    expect(parse(stdout)).toMatchObject({
+      seed: '7',
+      tvs: { bound: 2 },
+      reconciliation: { outcome: 'compared' },
+    });
   });
 
   it('lets TVs change their keys, and looks in the end whether each has one that works', async () => {
     const { code, stdout } = await cli([...quick, '--rotate-every', '5m']);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/Keys +(\d+) times changed; \d+ ever given out, of which 2 work, on 2 TVs\n/);
+    expect(stdout).toMatch(
+      /Keys +(\d+) times changed; \d+ ever given out, of which 2 work, on 2 TVs\n/,
+    );
     expect(stdout).toMatch(/rotateDeviceKey +\d+ .* 201: \d+\n/);
   });
 
@@ -64,7 +75,11 @@ describe('signage simulate', () => {
   });
 
   it('6 for a scenario that would have keys changed without end', async () => {
-    const { code, stderr } = await cli(['simulate', '--scenario', await file('restless.yaml', 'life: 1h\nrotateEvery: 10ms\n')]);
+    const { code, stderr } = await cli([
+      'simulate',
+      '--scenario',
+      await file('restless.yaml', 'life: 1h\nrotateEvery: 10ms\n'),
+    ]);
     expect([code, stderr]).toEqual([6, expect.stringContaining('must be 1s or more')]);
   });
 
@@ -91,7 +106,9 @@ describe('signage simulate', () => {
     ]);
     expect(code).toBe(0);
     expect(json.tvs.count).toBe(2);
-    expect(json.faults.map((fault: { rule: string }) => fault.rule)).toContain('lost-answer:register:50%');
+    expect(json.faults.map((fault: { rule: string }) => fault.rule)).toContain(
+      'lost-answer:register:50%',
+    );
     expect(json.events.made).toBeLessThan(2 * 60);
     expect(json.failures.map((failure: { code: string }) => failure.code)).toEqual(['unreachable']);
   });
@@ -113,12 +130,19 @@ describe('signage simulate', () => {
       'json',
     ]);
     // No campaign, so that there is nobody to prove anything to.
-    expect(json).toMatchObject({ faults: [{ rule: 'duplicate:events:100%' }], reconciliation: { findings: [] } });
+    expect(json).toMatchObject({
+      faults: [{ rule: 'duplicate:events:100%' }],
+      reconciliation: { findings: [] },
+    });
     expect(json.repeatedBatches).toBeGreaterThan(0);
     const devices = (await management.call('listDevices', { query: { state: 'bound' } })).items;
-    expect(devices.map(({ deviceInfo }) => deviceInfo.manufacturer)).toEqual(['LG Electronics', 'LG Electronics']);
+    expect(devices.map(({ deviceInfo }) => deviceInfo.manufacturer)).toEqual([
+      'LG Electronics',
+      'LG Electronics',
+    ]);
     expect(new Set(devices.map(({ deviceInfo }) => deviceInfo.macAddress)).size).toBe(2);
-    for (const { screenId } of devices) await management.call('deleteScreen', { params: { id: screenId }, query: { force: 'true' } });
+    for (const { screenId } of devices)
+      await management.call('deleteScreen', { params: { id: screenId }, query: { force: 'true' } });
   });
 
   it('goes on with the TVs that a folder keeps', async () => {
@@ -126,14 +150,18 @@ describe('signage simulate', () => {
     const [first, second] = [await cli([...quick, ...kept]), await cli([...quick, ...kept])];
     expect([first.code, second.code]).toEqual([0, 0]);
     const registrations = ({ json }: typeof first) =>
-      json.endpoints.find((one: { operation: string }) => one.operation === 'registerDevice')?.requests ?? 0;
+      json.endpoints.find((one: { operation: string }) => one.operation === 'registerDevice')
+        ?.requests ?? 0;
     expect([registrations(first), registrations(second)]).toEqual([2, 0]);
     expect(await readFile(join(folder, 'again', 'fleet.json'), 'utf8')).toContain('"runs":2');
   });
 
   it('pairs with codes from a file without a token, and says that nothing was compared', async () => {
     const codes = [(await service.code()).code, (await service.code()).code.toLowerCase()];
-    const path = await file('codes.txt', `# two of them\n${codes[0]!.slice(0, 4)} ${codes[0]!.slice(4)}\n\n${codes[1]}\n`);
+    const path = await file(
+      'codes.txt',
+      `# two of them\n${codes[0]!.slice(0, 4)} ${codes[0]!.slice(4)}\n\n${codes[1]}\n`,
+    );
     const argv = ['simulate', '--codes', path, '--life', '10m', '--speed', 'max'];
     const { code, stdout } = await runCli(argv, { env: { SIGNAGE_URL: service.url } });
     expect(code).toBe(0);
@@ -144,7 +172,15 @@ describe('signage simulate', () => {
 
   it('ends with 9 when TVs find no good code', async () => {
     const path = await file('used.txt', `${(await service.tv()).code}\n`);
-    const { code, stdout } = await cli(['simulate', '--codes', path, '--life', '10m', '--speed', 'max']);
+    const { code, stdout } = await cli([
+      'simulate',
+      '--codes',
+      path,
+      '--life',
+      '10m',
+      '--speed',
+      'max',
+    ]);
     expect(code).toBe(9);
     expect(stdout).toMatch(/TVs +0 of 1 bound, 1 without a good code\n/);
     expect(stdout).toMatch(/1 × pairing_code_used: /);
@@ -155,11 +191,16 @@ describe('signage simulate', () => {
     const { code, stdout } = await cliOf(planted, adminToken)(quick);
     expect(code).toBe(9);
     expect(stdout).toContain('SOMETHING IS WRONG');
-    expect(stdout).toMatch(/What the service must never do, and did:\n {2}\d+ × events_lost: An event of the device \S+ was acknowledged/);
+    expect(stdout).toMatch(
+      /What the service must never do, and did:\n {2}\d+ × events_lost: An event of the device \S+ was acknowledged/,
+    );
   });
 
   it('shows a person how it goes, in one line, and wipes it away', async () => {
-    const { stderr, stdout } = await cli(['simulate', '--count', '2', '--duration', '2s', '--speed', '600'], { tty: true });
+    const { stderr, stdout } = await cli(
+      ['simulate', '--count', '2', '--duration', '2s', '--speed', '600'],
+      { tty: true },
+    );
     expect(stderr).toMatch(
       /2 playing \| \d+ requests\/s, p50 [\d.]+ p95 [\d.]+ p99 [\d.]+ ms \| events \d+ made, \d+ acknowledged, \d+ queued/,
     );
@@ -169,13 +210,16 @@ describe('signage simulate', () => {
   });
 
   it('ends at SIGINT with 130, with the report so far, and takes away what it made', async () => {
-    const run = await cli(['simulate', '--count', '20', '--venue', 'Cut short', '--speed', '600', '-o', 'json'], {
-      tty: true,
-      during: async (io) => {
-        await io.until(/[1-9]\d* acknowledged/);
-        io.signal('SIGINT');
+    const run = await cli(
+      ['simulate', '--count', '20', '--venue', 'Cut short', '--speed', '600', '-o', 'json'],
+      {
+        tty: true,
+        during: async (io) => {
+          await io.until(/[1-9]\d* acknowledged/);
+          io.signal('SIGINT');
+        },
       },
-    });
+    );
     expect(run.code).toBe(130);
     expect(run.json).toMatchObject({ isInterrupted: true, tvs: { count: 20 } });
     expect(run.json.events.acknowledged).toBeGreaterThan(0);
@@ -200,7 +244,10 @@ describe('signage simulate', () => {
     [['--life', 'long'], '--life must be a span of time'],
     [['--profile', 'abacus'], '--profile must be one of amazon-fire-tv, '],
     [['--fault', 'lost-answer:evnts:5%'], '"evnts" (character 13) is not understood'],
-    [['--scenario', 'nosuch'], 'There is no scenario "nosuch": choose one of duplicates, everything, '],
+    [
+      ['--scenario', 'nosuch'],
+      'There is no scenario "nosuch": choose one of duplicates, everything, ',
+    ],
     [['-o', 'csv'], '--output must be one of text, json, yaml'],
     [['--codes', '/nowhere/codes.txt'], 'The file cannot be read'],
   ])('%j is wrong usage, and nothing is made', async (argv, message) => {
@@ -218,13 +265,21 @@ describe('signage simulate', () => {
     expect(code).toBe(6);
     for (const line of ['line 1', 'line 2', 'line 5', 'line 6']) expect(stderr).toContain(line);
     expect(stderr).toContain('something is missing at character 11');
-    const other = await cli(['simulate', '--scenario', await file('playlist.yaml', 'life: 1h\nplaylist: nosuch\n')]);
+    const other = await cli([
+      'simulate',
+      '--scenario',
+      await file('playlist.yaml', 'life: 1h\nplaylist: nosuch\n'),
+    ]);
     expect(other.stderr).toMatch(/line 2.*must be a playlist, or the name of one of five-minutes/);
   });
 });
 
 describe('signage serve --simulate', () => {
-  const serve = async (data: string, argv: string[], look: (url: string, token: string) => Promise<void>) => {
+  const serve = async (
+    data: string,
+    argv: string[],
+    look: (url: string, token: string) => Promise<void>,
+  ) => {
     const token = `mak_${'Residents'.repeat(4)}`;
     return runCli(['serve', '--port', '0', '--data', data, '--no-context', ...argv], {
       env: { SIGNAGE_ADMIN_TOKEN: token },
@@ -238,7 +293,9 @@ describe('signage serve --simulate', () => {
   async function playing(url: string, token: string, count: number): Promise<string[]> {
     const client = new ManagementClient({ url, token });
     for (;;) {
-      const { items } = await client.call('listEvents', { query: { type: 'app_started', limit: 200 } });
+      const { items } = await client.call('listEvents', {
+        query: { type: 'app_started', limit: 200 },
+      });
       const devices = [...new Set(items.map(({ deviceId }) => deviceId))];
       if (devices.length >= count) return devices.sort();
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -256,7 +313,9 @@ describe('signage serve --simulate', () => {
       const client = new ManagementClient({ url, token });
       const { items } = await client.call('listDevices');
       expect(items.map(({ id }) => id).sort()).toEqual(devices);
-      while ((await client.call('listEvents', { query: { type: 'app_started' } })).items.length < 6) {
+      while (
+        (await client.call('listEvents', { query: { type: 'app_started' } })).items.length < 6
+      ) {
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     });
@@ -268,12 +327,18 @@ describe('signage serve --simulate', () => {
   });
 
   it('lets them change their keys', async () => {
-    const run = await serve(await temporaryFolder(), ['--simulate', '1', '--rotate-every', '1s'], async (url, token) => {
-      const client = new ManagementClient({ url, token });
-      while ((await client.call('listAudit', { query: { action: 'key.activate' } })).items.length === 0) {
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
-    });
+    const run = await serve(
+      await temporaryFolder(),
+      ['--simulate', '1', '--rotate-every', '1s'],
+      async (url, token) => {
+        const client = new ManagementClient({ url, token });
+        while (
+          (await client.call('listAudit', { query: { action: 'key.activate' } })).items.length === 0
+        ) {
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+      },
+    );
     expect(run.code).toBe(0);
   });
 
@@ -290,12 +355,15 @@ describe('signage serve --simulate', () => {
   it('says what it needs when there is no token', async () => {
     const data = await temporaryFolder();
     await serve(data, [], async () => {});
-    const run = await runCli(['serve', '--port', '0', '--data', data, '--no-context', '--simulate', '1'], {
-      during: async (io) => {
-        await io.until(/set SIGNAGE_ADMIN_TOKEN to it/);
-        io.signal('SIGINT');
+    const run = await runCli(
+      ['serve', '--port', '0', '--data', data, '--no-context', '--simulate', '1'],
+      {
+        during: async (io) => {
+          await io.until(/set SIGNAGE_ADMIN_TOKEN to it/);
+          io.signal('SIGINT');
+        },
       },
-    });
+    );
     expect(run.code).toBe(0);
   });
 });

@@ -18,12 +18,17 @@ beforeEach(async () => {
   ({ service, cli, as } = await startCli());
 });
 
-const site = (venues: unknown, more: object = {}) => JSON.stringify({ version: 1, ...more, venues });
-const apply = (text: string, ...more: string[]) => cli(['apply', '-f', '-', '-o', 'json', ...more], { stdin: text });
-const diff = (text: string, ...more: string[]) => cli(['diff', '-f', '-', '-o', 'json', ...more], { stdin: text });
+const site = (venues: unknown, more: object = {}) =>
+  JSON.stringify({ version: 1, ...more, venues });
+const apply = (text: string, ...more: string[]) =>
+  cli(['apply', '-f', '-', '-o', 'json', ...more], { stdin: text });
+const diff = (text: string, ...more: string[]) =>
+  cli(['diff', '-f', '-', '-o', 'json', ...more], { stdin: text });
 const list = async (path: string) => (await service.manage('GET', path)).body.items;
-const venueNamed = async (name: string) => (await list('/v1/venues')).find((one: { name: string }) => one.name === name);
-const screenNamed = async (name: string) => (await list('/v1/screens')).find((one: { name: string }) => one.name === name);
+const venueNamed = async (name: string) =>
+  (await list('/v1/venues')).find((one: { name: string }) => one.name === name);
+const screenNamed = async (name: string) =>
+  (await list('/v1/screens')).find((one: { name: string }) => one.name === name);
 /** What has changed so far: none more, and nothing was changed. */
 const changes = async () => (await list('/v1/audit?limit=200')).length;
 const item = (n: number, more: object = {}) => ({
@@ -56,40 +61,68 @@ describe('signage apply', () => {
     });
     const board = await screenNamed('Menu board');
     const menu = JSON.parse(readFileSync(join(fixture, '../playlists/menu.json'), 'utf8'));
-    expect((await service.manage('GET', `/v1/screens/${board.id}/playlist`)).body).toMatchObject(menu);
-    expect((await service.manage('GET', `/v1/screens/${board.id}/config`)).body).toEqual({ syncIntervalMinutes: 1 });
+    expect((await service.manage('GET', `/v1/screens/${board.id}/playlist`)).body).toMatchObject(
+      menu,
+    );
+    expect((await service.manage('GET', `/v1/screens/${board.id}/config`)).body).toEqual({
+      syncIntervalMinutes: 1,
+    });
     expect((await service.manage('GET', `/v1/venues/${board.venueId}/config`)).body).toEqual({
       syncIntervalMinutes: 2,
       cachePolicy: { maxSizeGB: 4 },
     });
-    expect((await service.manage('GET', `/v1/screens/${(await screenNamed('Bar')).id}/playlist`)).body.items).toHaveLength(2);
-    expect((await service.manage('GET', `/v1/screens/${(await screenNamed('Terrace')).id}/playlist`)).status).toBe(404);
+    expect(
+      (await service.manage('GET', `/v1/screens/${(await screenNamed('Bar')).id}/playlist`)).body
+        .items,
+    ).toHaveLength(2);
+    expect(
+      (await service.manage('GET', `/v1/screens/${(await screenNamed('Terrace')).id}/playlist`))
+        .status,
+    ).toBe(404);
   });
 
   it('changes nothing the second time, and says so', async () => {
     await cli(['apply', '-f', fixture]);
     const before = await changes();
     const again = await cli(['apply', '-f', fixture]);
-    expect(again).toMatchObject({ code: 0, stderr: 'Nothing to change: 7 records as the files say.\n' });
+    expect(again).toMatchObject({
+      code: 0,
+      stderr: 'Nothing to change: 7 records as the files say.\n',
+    });
     expect(again.stdout).toMatch(/^unchanged +screen +Aurora Café\/Menu board/m);
     expect(await changes()).toBe(before);
   });
 
   it('takes media URLs of one canonical form for the same: no difference, and no new version', async () => {
     const text = (creativeUrl: string) =>
-      site([{ name: 'Lobby', screens: [{ name: 'Main', playlist: { items: [item(1, { creativeUrl })] } }] }]);
+      site([
+        {
+          name: 'Lobby',
+          screens: [{ name: 'Main', playlist: { items: [item(1, { creativeUrl })] } }],
+        },
+      ]);
     const written = text('HTTPS://Media.example.com\\a b.jpg');
     expect((await apply(written)).code).toBe(0);
     for (const same of [written, text('https://media.example.com/a%20b.jpg')]) {
       expect(await diff(same)).toMatchObject({ code: 0, json: [] });
       expect((await apply(same)).stderr).toContain('Nothing to change');
     }
-    expect((await apply(text('https://tom:secret@media.example.com/'))).stderr).toContain('must not contain a user name or password');
+    expect((await apply(text('https://tom:secret@media.example.com/'))).stderr).toContain(
+      'must not contain a user name or password',
+    );
   });
 
   it('sees no difference from a service that stored the URL as it was sent', async () => {
     const times = { createdAt: '2026-11-20T12:00:00.000Z', updatedAt: '2026-11-20T12:00:00.000Z' };
-    const venue = { id: 'v', tenantId: 't', name: 'Lobby', address: null, timezone: null, labels: {}, ...times };
+    const venue = {
+      id: 'v',
+      tenantId: 't',
+      name: 'Lobby',
+      address: null,
+      timezone: null,
+      labels: {},
+      ...times,
+    };
     const screen = {
       id: 's',
       tenantId: 't',
@@ -101,11 +134,23 @@ describe('signage apply', () => {
       provisioningCode: null,
     };
     const written = item(1, { creativeUrl: 'https://media.example.com/a b.jpg' });
-    const playlist = { id: 'p', tenantId: 't', screenId: 's', status: 'active', version: 1, validUntil: null, items: [written] };
-    const pages = [venue, { ...screen, ...times }].map((one) => json(200, { items: [one], nextCursor: null }));
+    const playlist = {
+      id: 'p',
+      tenantId: 't',
+      screenId: 's',
+      status: 'active',
+      version: 1,
+      validUntil: null,
+      items: [written],
+    };
+    const pages = [venue, { ...screen, ...times }].map((one) =>
+      json(200, { items: [one], nextCursor: null }),
+    );
     const stub = await stubService(...pages, json(200, playlist));
     const env = { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' };
-    const stdin = site([{ name: 'Lobby', screens: [{ name: 'Main', playlist: { items: [written] } }] }]);
+    const stdin = site([
+      { name: 'Lobby', screens: [{ name: 'Main', playlist: { items: [written] } }] },
+    ]);
     const run = await runCli(['diff', '-f', '-', '-o', 'json'], { stdin, env });
     await stub.close();
     expect(run).toMatchObject({ code: 0, json: [] });
@@ -113,7 +158,15 @@ describe('signage apply', () => {
 
   it('finds a record by a name that a service would not take any more', async () => {
     const times = { createdAt: '2026-11-20T12:00:00.000Z', updatedAt: '2026-11-20T12:00:00.000Z' };
-    const venue = { id: 'v', tenantId: 't', name: 'Lob\u200bby', address: 'There', timezone: null, labels: {}, ...times };
+    const venue = {
+      id: 'v',
+      tenantId: 't',
+      name: 'Lob\u200bby',
+      address: 'There',
+      timezone: null,
+      labels: {},
+      ...times,
+    };
     const stub = await stubService(
       json(200, { items: [venue], nextCursor: null }),
       json(200, { items: [], nextCursor: null }),
@@ -124,7 +177,9 @@ describe('signage apply', () => {
     const run = await runCli(['apply', '-f', '-', '-o', 'json'], { stdin, env });
     await stub.close();
     expect(run.json).toMatchObject([{ id: 'v', result: 'updated', changed: ['address'] }]);
-    expect((await apply(stdin)).json).toMatchObject([{ result: 'failed', error: expect.stringContaining('invisible') }]);
+    expect((await apply(stdin)).json).toMatchObject([
+      { result: 'failed', error: expect.stringContaining('invisible') },
+    ]);
   });
 
   it('sends no request that changes anything the second time, with 40 screens', async () => {
@@ -158,22 +213,49 @@ describe('signage apply', () => {
     await service.manage('PUT', `/v1/screens/${screen.id}/playlist`, { items: [item(1)] });
     await service.manage('PUT', `/v1/screens/${screen.id}/config`, { syncIntervalMinutes: 3 });
     const run = await apply(
-      site([{ name: 'Lobby', address: null, labels: { region: 'east' }, screens: [{ name: 'Main', config: { syncIntervalMinutes: 4 } }] }]),
+      site([
+        {
+          name: 'Lobby',
+          address: null,
+          labels: { region: 'east' },
+          screens: [{ name: 'Main', config: { syncIntervalMinutes: 4 } }],
+        },
+      ]),
     );
     expect(run.json).toMatchObject([
-      { name: 'Lobby', result: 'updated', changed: ['address', 'labels.region', 'labels.floor'], id: venue.id },
-      { name: 'Lobby/Main', result: 'updated', changed: ['name', 'config.syncIntervalMinutes'], id: screen.id },
+      {
+        name: 'Lobby',
+        result: 'updated',
+        changed: ['address', 'labels.region', 'labels.floor'],
+        id: venue.id,
+      },
+      {
+        name: 'Lobby/Main',
+        result: 'updated',
+        changed: ['name', 'config.syncIntervalMinutes'],
+        id: screen.id,
+      },
     ]);
-    expect(await venueNamed('Lobby')).toMatchObject({ address: null, timezone: 'Europe/London', labels: { region: 'east' } });
+    expect(await venueNamed('Lobby')).toMatchObject({
+      address: null,
+      timezone: 'Europe/London',
+      labels: { region: 'east' },
+    });
     expect(await screenNamed('Main')).toMatchObject({ id: screen.id, labels: { a: '1' } });
     expect((await service.manage('GET', `/v1/screens/${screen.id}/playlist`)).body.version).toBe(1);
   });
 
   it('takes playlist and config away where the file says null', async () => {
-    const screen = await service.screen({ venueId: (await service.venue({ name: 'Lobby' })).id, name: 'Main', labels: { a: '1' } });
+    const screen = await service.screen({
+      venueId: (await service.venue({ name: 'Lobby' })).id,
+      name: 'Main',
+      labels: { a: '1' },
+    });
     await service.manage('PUT', `/v1/screens/${screen.id}/playlist`, { items: [item(1)] });
     await service.manage('PUT', `/v1/screens/${screen.id}/config`, { syncIntervalMinutes: 3 });
-    const text = site([{ name: 'Lobby', screens: [{ name: 'Main', playlist: null, config: null, labels: null }] }]);
+    const text = site([
+      { name: 'Lobby', screens: [{ name: 'Main', playlist: null, config: null, labels: null }] },
+    ]);
     expect((await apply(text)).json[1].changed).toEqual(['labels.a', 'config', 'playlist']);
     expect((await service.manage('GET', `/v1/screens/${screen.id}/playlist`)).status).toBe(404);
     expect((await service.manage('GET', `/v1/screens/${screen.id}/config`)).status).toBe(404);
@@ -181,10 +263,18 @@ describe('signage apply', () => {
   });
 
   it('sets the config of the tenant, and refuses a file that is for another', async () => {
-    const run = await apply(site([], { tenant: { name: 'Default', config: { syncIntervalMinutes: 9 } } }));
-    expect(run.json).toMatchObject([{ kind: 'tenant', name: 'default', result: 'updated', changed: ['config'] }]);
-    expect((await apply(site([], { tenant: { config: { syncIntervalMinutes: 9 } } }))).stderr).toContain('Nothing to change');
-    const other = await cli(['apply', '-f', '-'], { stdin: site([{ name: 'New' }], { tenant: { name: 'acme' } }) });
+    const run = await apply(
+      site([], { tenant: { name: 'Default', config: { syncIntervalMinutes: 9 } } }),
+    );
+    expect(run.json).toMatchObject([
+      { kind: 'tenant', name: 'default', result: 'updated', changed: ['config'] },
+    ]);
+    expect(
+      (await apply(site([], { tenant: { config: { syncIntervalMinutes: 9 } } }))).stderr,
+    ).toContain('Nothing to change');
+    const other = await cli(['apply', '-f', '-'], {
+      stdin: site([{ name: 'New' }], { tenant: { name: 'acme' } }),
+    });
     expect(other).toMatchObject({ code: 2, stdout: '' });
     expect(other.stderr).toContain('The files are for the tenant "acme", and this is "default".');
     expect(await list('/v1/venues')).toEqual([]);
@@ -195,7 +285,11 @@ describe('signage apply', () => {
     const before = await changes();
     const run = await cli(['apply', '-f', fixture, '--dry-run', '-o', 'json']);
     expect(run.code).toBe(0);
-    expect(results(run)).toMatchObject({ 'Aurora Café': 'update', 'Aurora Café/Entrance': 'create', 'Aurora Riverside': 'create' });
+    expect(results(run)).toMatchObject({
+      'Aurora Café': 'update',
+      'Aurora Café/Entrance': 'create',
+      'Aurora Riverside': 'create',
+    });
     expect(run.stderr).toContain('Nothing was changed');
     expect(await changes()).toBe(before);
   });
@@ -217,14 +311,22 @@ describe('signage apply', () => {
     expect(results(run)).toEqual({ Lobby: 'created', 'Lobby/A': 'failed', 'Lobby/B': 'created' });
     expect(run.json[1].error).toContain('/validUntil: must be in the future');
     expect(run.stderr).toBe('Applied 3 records: 2 created, 1 failed.\n');
-    const mended = await apply(site([{ name: 'Lobby', screens: [{ name: 'A', playlist: { items: [item(1)] } }] }]));
+    const mended = await apply(
+      site([{ name: 'Lobby', screens: [{ name: 'A', playlist: { items: [item(1)] } }] }]),
+    );
     expect(results(mended)).toEqual({ Lobby: 'unchanged', 'Lobby/A': 'updated' });
   });
 
   it('shows hostile text from the service escaped', async () => {
-    const stub = await stubService(json(200, { items: [], nextCursor: null }), problem(409, 'name_taken', 'no\u001b[2J'));
+    const stub = await stubService(
+      json(200, { items: [], nextCursor: null }),
+      problem(409, 'name_taken', 'no\u001b[2J'),
+    );
     const env = { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' };
-    const { code, stdout } = await runCli(['apply', '-f', '-'], { stdin: site([{ name: 'Lobby', screens: [{ name: 'A' }] }]), env });
+    const { code, stdout } = await runCli(['apply', '-f', '-'], {
+      stdin: site([{ name: 'Lobby', screens: [{ name: 'A' }] }]),
+      env,
+    });
     await stub.close();
     expect(code).toBe(9);
     expect(stdout).toContain('no\\u001b[2J');
@@ -235,7 +337,15 @@ describe('signage apply', () => {
   it('takes the record that somebody else made meanwhile', async () => {
     const now = '2026-11-20T12:00:00.000Z';
     const times = { createdAt: now, updatedAt: now };
-    const venue = { id: 'v', tenantId: 't', name: 'Lobby', address: 'There', timezone: null, labels: {}, ...times };
+    const venue = {
+      id: 'v',
+      tenantId: 't',
+      name: 'Lobby',
+      address: 'There',
+      timezone: null,
+      labels: {},
+      ...times,
+    };
     const none = json(200, { items: [], nextCursor: null });
     const stub = await stubService(
       none,
@@ -244,9 +354,14 @@ describe('signage apply', () => {
       json(200, { ...venue, address: 'Here' }),
     );
     const env = { SIGNAGE_URL: stub.url, SIGNAGE_TOKEN: 'mak_x' };
-    const run = await runCli(['apply', '-f', '-', '-o', 'json'], { stdin: site([{ name: 'Lobby', address: 'Here' }]), env });
+    const run = await runCli(['apply', '-f', '-', '-o', 'json'], {
+      stdin: site([{ name: 'Lobby', address: 'Here' }]),
+      env,
+    });
     await stub.close();
-    expect(run.json).toMatchObject([{ name: 'Lobby', id: 'v', result: 'updated', changed: ['address'] }]);
+    expect(run.json).toMatchObject([
+      { name: 'Lobby', id: 'v', result: 'updated', changed: ['address'] },
+    ]);
     expect(stub.heard.map(({ method, url }) => `${method} ${url.split('?')[0]}`).slice(1)).toEqual([
       'POST /v1/venues',
       'GET /v1/venues/v',
@@ -255,7 +370,10 @@ describe('signage apply', () => {
   });
 
   it('survives two that run at the same time', async () => {
-    const screens = Array.from({ length: 20 }, (_, n) => ({ name: `S${n}`, playlist: { items: [item(n)] } }));
+    const screens = Array.from({ length: 20 }, (_, n) => ({
+      name: `S${n}`,
+      playlist: { items: [item(n)] },
+    }));
     const text = site([{ name: 'Lobby', screens }]);
     const runs = await Promise.all([apply(text), apply(text)]);
     expect(runs.map(({ code }) => code)).toEqual([0, 0]);
@@ -264,7 +382,10 @@ describe('signage apply', () => {
   });
 
   it('can be interrupted, and goes on the next time', async () => {
-    const screens = Array.from({ length: 60 }, (_, n) => ({ name: `S${n}`, playlist: { items: [item(n)] } }));
+    const screens = Array.from({ length: 60 }, (_, n) => ({
+      name: `S${n}`,
+      playlist: { items: [item(n)] },
+    }));
     const text = site([{ name: 'Lobby', screens }]);
     const run = await cli(['apply', '-f', '-', '-o', 'json', '--verbose'], {
       stdin: text,
@@ -314,9 +435,15 @@ describe('signage apply --prune', () => {
   beforeEach(async () => {
     const { id: venueId } = await service.venue({ name: 'Lobby' });
     for (const name of ['Kept', 'Surplus']) await service.screen({ venueId, name });
-    await service.screen({ venueId: (await service.venue({ name: 'Other' })).id, name: 'Elsewhere' });
+    await service.screen({
+      venueId: (await service.venue({ name: 'Other' })).id,
+      name: 'Elsewhere',
+    });
   });
-  const names = async () => [...(await list('/v1/venues')), ...(await list('/v1/screens'))].map(({ name }) => name).toSorted();
+  const names = async () =>
+    [...(await list('/v1/venues')), ...(await list('/v1/screens'))]
+      .map(({ name }) => name)
+      .toSorted();
 
   it('leaves everything without it', async () => {
     expect((await apply(text)).code).toBe(0);
@@ -326,29 +453,46 @@ describe('signage apply --prune', () => {
   it('asks for --yes off a terminal, before anything is changed', async () => {
     const run = await apply(site([{ name: 'Lobby', screens: [{ name: 'New' }] }]), '--prune');
     expect(run.code).toBe(2);
-    expect(run.stderr).toContain('Delete 2 screens that the files do not name (Lobby/Kept, Lobby/Surplus)?');
+    expect(run.stderr).toContain(
+      'Delete 2 screens that the files do not name (Lobby/Kept, Lobby/Surplus)?',
+    );
     expect(run.stderr).toContain('--yes');
     expect(await names()).toEqual(['Elsewhere', 'Kept', 'Lobby', 'Other', 'Surplus']);
   });
 
   it('deletes screens within the venues that are named', async () => {
     const run = await apply(text, '--prune', '--yes');
-    expect(run.json.at(-1)).toMatchObject({ kind: 'screen', name: 'Lobby/Surplus', result: 'deleted' });
+    expect(run.json.at(-1)).toMatchObject({
+      kind: 'screen',
+      name: 'Lobby/Surplus',
+      result: 'deleted',
+    });
     expect(await names()).toEqual(['Elsewhere', 'Kept', 'Lobby', 'Other']);
     expect((await apply(text, '--prune')).stderr).toContain('Nothing to change');
   });
 
   it('deletes venues where the file speaks of the tenant', async () => {
-    const run = await apply(site([{ name: 'Lobby', screens: [{ name: 'Kept' }] }], { tenant: {} }), '--prune', '--yes');
-    expect(results(run)).toMatchObject({ 'Lobby/Surplus': 'deleted', 'Other/Elsewhere': 'deleted', Other: 'deleted' });
+    const run = await apply(
+      site([{ name: 'Lobby', screens: [{ name: 'Kept' }] }], { tenant: {} }),
+      '--prune',
+      '--yes',
+    );
+    expect(results(run)).toMatchObject({
+      'Lobby/Surplus': 'deleted',
+      'Other/Elsewhere': 'deleted',
+      Other: 'deleted',
+    });
     expect(await names()).toEqual(['Kept', 'Lobby']);
   });
 
   it('asks on a terminal, and changes nothing when the answer is no', async () => {
-    const run = await cli(['apply', '-f', fixture, '-f', await file('site.json', text), '--prune'], {
-      tty: true,
-      keys: [[/Delete 1 screen/, 'n\r']],
-    });
+    const run = await cli(
+      ['apply', '-f', fixture, '-f', await file('site.json', text), '--prune'],
+      {
+        tty: true,
+        keys: [[/Delete 1 screen/, 'n\r']],
+      },
+    );
     expect(run.code).toBe(5);
     expect(await names()).toEqual(['Elsewhere', 'Kept', 'Lobby', 'Other', 'Surplus']);
   });
@@ -357,10 +501,17 @@ describe('signage apply --prune', () => {
     const surplus = await screenNamed('Surplus');
     const tv = await service.tv(surplus.id);
     const planned = await apply(text, '--prune', '--dry-run');
-    expect(planned.json.at(-1)).toMatchObject({ result: 'delete', error: expect.stringContaining('--force') });
+    expect(planned.json.at(-1)).toMatchObject({
+      result: 'delete',
+      error: expect.stringContaining('--force'),
+    });
     const run = await apply(text, '--prune');
     expect(run.code).toBe(9);
-    expect(run.json.at(-1)).toMatchObject({ name: 'Lobby/Surplus', result: 'failed', error: expect.stringContaining('active') });
+    expect(run.json.at(-1)).toMatchObject({
+      name: 'Lobby/Surplus',
+      result: 'failed',
+      error: expect.stringContaining('active'),
+    });
     expect((await tv.send('GET', 'config')).status).toBe(200);
     expect((await apply(text, '--prune', '--force', '--yes')).code).toBe(0);
     expect((await tv.send('GET', 'config')).status).toBe(401);
@@ -394,8 +545,16 @@ describe('site files', () => {
   };
 
   it.each([
-    ['an unknown entry', 'version: 1\nvenues:\n  - name: A\n    adress: here\n', 'line 4: /venues/0/adress: is no entry that we know'],
-    ['a missing entry', 'version: 1\nvenues:\n  - address: here\n', 'line 3: /venues/0/name: is missing'],
+    [
+      'an unknown entry',
+      'version: 1\nvenues:\n  - name: A\n    adress: here\n',
+      'line 4: /venues/0/adress: is no entry that we know',
+    ],
+    [
+      'a missing entry',
+      'version: 1\nvenues:\n  - address: here\n',
+      'line 3: /venues/0/name: is missing',
+    ],
     ['another version', 'version: 2\n', 'line 1: /version: must be 1'],
     ['no version', 'venues: []\n', '/version: is missing'],
     [
@@ -408,7 +567,11 @@ describe('site files', () => {
       'version: 1\nvenues:\n  - name: A\n    timezone: Berlin/Mitte\n',
       'line 4: /venues/0/timezone: must be an IANA time zone',
     ],
-    ['a bad name', 'version: 1\nvenues:\n  - name: a/b\n', 'line 3: /venues/0/name: must not contain "/"'],
+    [
+      'a bad name',
+      'version: 1\nvenues:\n  - name: a/b\n',
+      'line 3: /venues/0/name: must not contain "/"',
+    ],
     [
       'a bad config',
       'version: 1\nvenues:\n  - name: A\n    config: { syncIntervalMinutes: 0 }\n',
@@ -439,7 +602,11 @@ describe('site files', () => {
       'version: 1\nvenues:\n  - name: A\n    screens:\n      - name: S\n        playlist: { file: none.json }\n',
       '/venues/0/screens/0/playlist/file: the file cannot be read',
     ],
-    ['a venue twice', 'version: 1\nvenues:\n  - name: A\n  - name: a\n', 'line 4: /venues/1/name: is there already: site.yaml, line 3'],
+    [
+      'a venue twice',
+      'version: 1\nvenues:\n  - name: A\n  - name: a\n',
+      'line 4: /venues/1/name: is there already: site.yaml, line 3',
+    ],
     [
       'a screen twice',
       'version: 1\nvenues:\n  - name: A\n    screens:\n      - name: S\n      - name: s\n',
@@ -447,8 +614,16 @@ describe('site files', () => {
     ],
     ['no YAML', 'version: 1\nvenues: [\n', 'is no YAML or JSON'],
     ['an entry twice', 'version: 1\nversion: 1\n', 'Map keys must be unique at line 2'],
-    ['an entry twice, in JSON', '{ "version": 1,\n  "venues": [], "venues": [] }', 'Map keys must be unique at line 2'],
-    ['a mistake, in JSON', '{ "version": 1,\n  "venues": [{ "name": 1 }] }', 'line 2: /venues/0/name: must be a string'],
+    [
+      'an entry twice, in JSON',
+      '{ "version": 1,\n  "venues": [], "venues": [] }',
+      'Map keys must be unique at line 2',
+    ],
+    [
+      'a mistake, in JSON',
+      '{ "version": 1,\n  "venues": [{ "name": 1 }] }',
+      'line 2: /venues/0/name: must be a string',
+    ],
     ['nothing', '# nothing\n', 'there is nothing in it'],
     ['a list', '- a\n', 'line 1: the document: must be a map with version: 1'],
   ])('are refused with %s, by its place', async (_, text, complaint) => {
@@ -456,8 +631,12 @@ describe('site files', () => {
   });
 
   it('are refused with every mistake at once, each with its document', async () => {
-    const stderr = await refused('version: 1\nvenues:\n  - name: ""\n---\nversion: 1\nvenues:\n  - name: A\n    labels: 1\n');
-    expect(stderr).toContain('site.yaml, document 1, line 3: /venues/0/name: must not be empty (and 1 more)');
+    const stderr = await refused(
+      'version: 1\nvenues:\n  - name: ""\n---\nversion: 1\nvenues:\n  - name: A\n    labels: 1\n',
+    );
+    expect(stderr).toContain(
+      'site.yaml, document 1, line 3: /venues/0/name: must not be empty (and 1 more)',
+    );
     expect(stderr).toContain('site.yaml, document 2, line 8: /venues/0/labels');
   });
 
@@ -476,7 +655,10 @@ describe('site files', () => {
 
   describe('that name playlist files', () => {
     const siteOf = (named: string) =>
-      JSON.stringify({ version: 1, venues: [{ name: 'A', screens: [{ name: 'S', playlist: { file: named } }] }] });
+      JSON.stringify({
+        version: 1,
+        venues: [{ name: 'A', screens: [{ name: 'S', playlist: { file: named } }] }],
+      });
     const playlist = JSON.stringify({ items: [item(1)] });
     let inside: string;
     let outside: string;
@@ -492,10 +674,13 @@ describe('site files', () => {
       await symlink(join(inside, 'p.json'), join(inside, 'lists', 'own.json'));
     });
 
-    it.each(['p.json', './lists/../p.json', 'lists/p.json', 'lists/own.json', '..p.json'])('read %s in their folder', async (named) => {
-      const run = await cli(['apply', '-f', await file('site.json', siteOf(named), inside)]);
-      expect(run).toMatchObject({ code: 0, stderr: 'Applied 2 records: 2 created.\n' });
-    });
+    it.each(['p.json', './lists/../p.json', 'lists/p.json', 'lists/own.json', '..p.json'])(
+      'read %s in their folder',
+      async (named) => {
+        const run = await cli(['apply', '-f', await file('site.json', siteOf(named), inside)]);
+        expect(run).toMatchObject({ code: 0, stderr: 'Applied 2 records: 2 created.\n' });
+      },
+    );
 
     it('read a file in their folder by its absolute path, also where the folder itself is a link', async () => {
       await file('site.json', siteOf(join(inside, 'p.json')), inside);
@@ -516,7 +701,9 @@ describe('site files', () => {
         const run = await cli([command, '-f', text]);
         expect([run.code, run.stdout]).toEqual([6, '']);
         expect(run.stderr).toContain('/venues/0/screens/0/playlist/file: ');
-        expect(run.stderr).toContain(`${basename(named())} is outside the folder of the site file: give --allow-outside`);
+        expect(run.stderr).toContain(
+          `${basename(named())} is outside the folder of the site file: give --allow-outside`,
+        );
       }
       expect(await changes()).toBe(before);
       expect((await cli(['diff', '-f', text, '--allow-outside'])).code).toBe(9);
@@ -524,22 +711,36 @@ describe('site files', () => {
     });
 
     it('read none outside the folder of the file that names it, also when another file does', async () => {
-      const own = await file('own.json', JSON.stringify({ version: 1, playlists: { p: { file: 'p.json' } } }), outside);
+      const own = await file(
+        'own.json',
+        JSON.stringify({ version: 1, playlists: { p: { file: 'p.json' } } }),
+        outside,
+      );
       const other = await file('site.json', siteOf(join(outside, 'p.json')), inside);
       const run = await cli(['apply', '-f', own, '-f', other]);
-      expect(run).toMatchObject({ code: 6, stderr: expect.stringContaining('is outside the folder') });
+      expect(run).toMatchObject({
+        code: 6,
+        stderr: expect.stringContaining('is outside the folder'),
+      });
     });
   });
 
   it('share what is written once, by anchors, and playlists across files', async () => {
     const folder = await temporaryFolder();
-    const screens = Array.from({ length: 150 }, (_, n) => `      - { <<: *usual, name: S${n} }\n`).join('');
+    const screens = Array.from(
+      { length: 150 },
+      (_, n) => `      - { <<: *usual, name: S${n} }\n`,
+    ).join('');
     const venues = await file(
       'venues.yaml',
       `version: 1\nvenues:\n  - name: A\n    screens:\n      - &usual { name: First, labels: { a: b }, playlist: shared }\n${screens}`,
       folder,
     );
-    const playlists = await file('playlists.yaml', JSON.stringify({ version: 1, playlists: { shared: { items: [item(1)] } } }), folder);
+    const playlists = await file(
+      'playlists.yaml',
+      JSON.stringify({ version: 1, playlists: { shared: { items: [item(1)] } } }),
+      folder,
+    );
     const run = await cli(['apply', '-f', venues, '-f', playlists]);
     expect(run.stderr).toBe('Applied 152 records: 152 created.\n');
     expect(await screenNamed('S7')).toMatchObject({ labels: { a: 'b' } });
@@ -558,15 +759,28 @@ describe('signage diff', () => {
   it('shows what differs, by record and member, and answers 9', async () => {
     await cli(['apply', '-f', fixture]);
     const [venue, screen] = [await venueNamed('Aurora Riverside'), await screenNamed('Entrance')];
-    await service.manage('PATCH', `/v1/venues/${venue.id}`, { address: 'Elsewhere', labels: { region: null, extra: 'x' } });
+    await service.manage('PATCH', `/v1/venues/${venue.id}`, {
+      address: 'Elsewhere',
+      labels: { region: null, extra: 'x' },
+    });
     const playlist = (await service.manage('GET', `/v1/screens/${screen.id}/playlist`)).body;
     await service.manage('PUT', `/v1/screens/${screen.id}/playlist`, {
-      items: playlist.items.map((one: object, at: number) => (at === 1 ? { ...one, duration: 99 } : one)),
+      items: playlist.items.map((one: object, at: number) =>
+        at === 1 ? { ...one, duration: 99 } : one,
+      ),
     });
     const before = await changes();
     const run = await cli(['diff', '-f', fixture, '-o', 'json']);
     expect(run.code).toBe(9);
-    expect(run.json.map(({ change, name, member, from, to }: Record<string, unknown>) => [change, name, member, from, to])).toEqual([
+    expect(
+      run.json.map(({ change, name, member, from, to }: Record<string, unknown>) => [
+        change,
+        name,
+        member,
+        from,
+        to,
+      ]),
+    ).toEqual([
       ['update', 'Aurora Café/Entrance', 'playlist.items[1].duration', 99, 10],
       ['update', 'Aurora Riverside', 'address', 'Elsewhere', '8 Quay Street, Bristol BS1 4XX'],
       ['update', 'Aurora Riverside', 'labels.extra', 'x', null],
@@ -585,7 +799,9 @@ describe('signage diff', () => {
     expect(run.stdout).toMatch(/^delete +screen +Aurora Riverside\/Old +name/m);
     expect((await cli(['diff', '-f', fixture])).stdout).not.toContain('delete');
     expect(
-      (await cli(['diff', '-f', fixture, '-o', 'name'])).stdout.split('\n').filter((name) => name === 'Aurora Café/Entrance'),
+      (await cli(['diff', '-f', fixture, '-o', 'name'])).stdout
+        .split('\n')
+        .filter((name) => name === 'Aurora Café/Entrance'),
     ).toHaveLength(1);
   });
 
@@ -602,12 +818,19 @@ describe('signage diff', () => {
 describe('signage export', () => {
   it('writes what apply reads: nothing differs then', async () => {
     await cli(['apply', '-f', fixture]);
-    await service.manage('PUT', `/v1/tenants/${(await venueNamed('Aurora Café')).tenantId}/config`, { heartbeatIntervalMinutes: 2 });
+    await service.manage(
+      'PUT',
+      `/v1/tenants/${(await venueNamed('Aurora Café')).tenantId}/config`,
+      { heartbeatIntervalMinutes: 2 },
+    );
     const { code, stdout } = await cli(['export']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^version: 1\ntenant:\n {2}config:/);
     expect(stdout.match(/good-morning.mp4/g)).toHaveLength(1);
-    expect(await cli(['diff', '-f', '-', '--prune'], { stdin: stdout })).toMatchObject({ code: 0, stdout: '' });
+    expect(await cli(['diff', '-f', '-', '--prune'], { stdin: stdout })).toMatchObject({
+      code: 0,
+      stdout: '',
+    });
     const other = await startCli();
     expect((await other.cli(['apply', '-f', '-'], { stdin: stdout })).code).toBe(0);
     expect((await other.cli(['export'])).stdout).toBe(stdout);
@@ -618,15 +841,25 @@ describe('signage export', () => {
     const { json: exported } = await cli(['export', '--venue', 'Aurora Riverside', '-o', 'json']);
     expect(exported).toMatchObject({
       version: 1,
-      venues: [{ name: 'Aurora Riverside', screens: [{ name: 'Bar', playlist: { items: [{}, {}] } }, { name: 'Terrace' }] }],
+      venues: [
+        {
+          name: 'Aurora Riverside',
+          screens: [{ name: 'Bar', playlist: { items: [{}, {}] } }, { name: 'Terrace' }],
+        },
+      ],
     });
     expect(exported).not.toHaveProperty('tenant');
-    expect((await cli(['export', '--jq', '.venues[].name'])).stdout).toBe('Aurora Café\nAurora Riverside\n');
+    expect((await cli(['export', '--jq', '.venues[].name'])).stdout).toBe(
+      'Aurora Café\nAurora Riverside\n',
+    );
   });
 
   it('keeps texts that a terminal would obey, spelled out', async () => {
     const item9 = item(9, { title: 'a\u202eb: "x"\n' });
-    const { id } = await service.screen({ venueId: (await service.venue({ name: 'Lobby', address: 'A\u2028B' })).id, name: 'Main' });
+    const { id } = await service.screen({
+      venueId: (await service.venue({ name: 'Lobby', address: 'A\u2028B' })).id,
+      name: 'Main',
+    });
     await service.manage('PUT', `/v1/screens/${id}/playlist`, { items: [item9] });
     const { stdout } = await cli(['export']);
     expect(stdout).not.toMatch(/[\u202e\u2028]/);

@@ -9,7 +9,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { runCli } from './run-cli.ts';
 
 const clock = new ManualClock();
-const copy = (argv: string[], env: Record<string, string> = {}) => runCli(['store', 'copy', ...argv], { clock, env });
+const copy = (argv: string[], env: Record<string, string> = {}) =>
+  runCli(['store', 'copy', ...argv], { clock, env });
 const serve = (store: string) => startService({ store, clock });
 const folder = async () => join(await temporaryFolder(), 'data');
 
@@ -43,12 +44,16 @@ interface Life {
 async function live(store: string): Promise<Life> {
   const old = await serve(store);
   const tv = await old.tv();
-  for (const name of ['one', 'two']) await old.manage('PUT', `/v1/screens/${tv.screenId}/playlist`, { items: items(name) });
+  for (const name of ['one', 'two'])
+    await old.manage('PUT', `/v1/screens/${tv.screenId}/playlist`, { items: items(name) });
   const sent: Life['sent'] = [];
   for (let day = 0; day < 3; day++) {
     const one = { body: batch(clock.now()), key: `batch ${day}` };
     sent.push(one);
-    const { status } = await tv.send('POST', 'events', { body: one.body, headers: { 'idempotency-key': one.key } });
+    const { status } = await tv.send('POST', 'events', {
+      body: one.body,
+      headers: { 'idempotency-key': one.key },
+    });
     expect(status).toBe(202);
     clock.set(clock.now() + dayMs);
   }
@@ -98,10 +103,18 @@ describe('signage store copy', () => {
     const file = join(await temporaryFolder(), 'url');
     await writeFile(file, `${url.href}\n`, { mode: 0o600 });
     const there = await copy(['--from', data, '--to-file', file, '-o', 'json']);
-    expect([there.code, there.stderr]).toEqual([0, expect.stringContaining('Everything was copied, and compared.')]);
-    expect(there.json).toContainEqual(expect.objectContaining({ section: 'batches', source: 3, target: 3, same: true }));
+    expect([there.code, there.stderr]).toEqual([
+      0,
+      expect.stringContaining('Everything was copied, and compared.'),
+    ]);
+    expect(there.json).toContainEqual(
+      expect.objectContaining({ section: 'batches', source: 3, target: 3, same: true }),
+    );
     const again = await copy(['--to', back], { SIGNAGE_STORE_FROM: url.href });
-    expect([again.code, again.stdout]).toEqual([0, expect.stringMatching(/^SECTION +SOURCE +TARGET +SAME\n/)]);
+    expect([again.code, again.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^SECTION +SOURCE +TARGET +SAME\n/),
+    ]);
     expect(there.stdout + there.stderr + again.stdout + again.stderr).not.toContain('s3cret');
     for (const store of [database, back]) {
       const service = await serve(store);
@@ -114,11 +127,20 @@ describe('signage store copy', () => {
   async function goesOn(service: TestService): Promise<void> {
     const { tv, sent, fresh, waiting } = life;
     const send = (what: string, sentAs: object = {}) =>
-      service.send(what === 'events' ? 'POST' : 'GET', `/devices/${tv.screenId}/${what}`, { key: tv.apiKey, ...sentAs });
+      service.send(what === 'events' ? 'POST' : 'GET', `/devices/${tv.screenId}/${what}`, {
+        key: tv.apiKey,
+        ...sentAs,
+      });
     expect((await send('playlist')).body.items[0].creativeUrl).toContain('two');
-    for (const { body, key } of sent) expect((await send('events', { body, headers: { 'idempotency-key': key } })).status).toBe(202);
+    for (const { body, key } of sent)
+      expect((await send('events', { body, headers: { 'idempotency-key': key } })).status).toBe(
+        202,
+      );
     expect((await service.manage('GET', '/v1/events')).body.items).toHaveLength(sent.length);
-    const reused = await send('events', { body: batch(1), headers: { 'idempotency-key': 'batch 0' } });
+    const reused = await send('events', {
+      body: batch(1),
+      headers: { 'idempotency-key': 'batch 0' },
+    });
     expect(reused.body.code).toBe('idempotency_key_reused');
     const headers = { 'idempotency-key': '0b9a7c1e-5d0f-4c1e-9a55-6f1d3a7b2c44' };
     const repeated = await service.register(fresh.code, { headers });
@@ -141,7 +163,10 @@ describe('signage store copy', () => {
     const other = await folder();
     await (await serve(other)).close();
     const full = await copy(['--from', data, '--to', other]);
-    expect([full.code, full.stderr]).toEqual([5, expect.stringContaining('Empty it, or name another place.')]);
+    expect([full.code, full.stderr]).toEqual([
+      5,
+      expect.stringContaining('Empty it, or name another place.'),
+    ]);
   });
 
   it('130 when it is interrupted; then no service starts on it, and the same command goes on', async () => {
@@ -150,13 +175,24 @@ describe('signage store copy', () => {
     const first = await runCli(argv, { clock, during: async (io) => void io.signal('SIGINT') });
     expect(first.code).toBe(130);
     const started = await runCli(['serve', '--port', '0', '--data', to], { clock });
-    expect([started.code, started.stderr]).toEqual([5, expect.stringContaining('a copy into it was not finished')]);
+    expect([started.code, started.stderr]).toEqual([
+      5,
+      expect.stringContaining('a copy into it was not finished'),
+    ]);
     const second = await runCli(argv, { clock });
-    expect([second.code, second.stderr]).toEqual([0, expect.stringContaining('Going on with the copy that was begun.')]);
+    expect([second.code, second.stderr]).toEqual([
+      0,
+      expect.stringContaining('Going on with the copy that was begun.'),
+    ]);
   });
 
   it('warns of a password in the command line, without showing it', async () => {
-    const { code, stderr } = await copy(['--from', 'postgres://me:s3cret@127.0.0.1:1/x', '--to', await folder()]);
+    const { code, stderr } = await copy([
+      '--from',
+      'postgres://me:s3cret@127.0.0.1:1/x',
+      '--to',
+      await folder(),
+    ]);
     expect([code, stderr]).toEqual([7, expect.stringContaining('use --from-file')]);
     expect(stderr).not.toContain('s3cret');
   });

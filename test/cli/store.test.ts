@@ -33,13 +33,17 @@ describe('signage serve --store postgres://…', () => {
     expect(run.stdout).toContain(`Data       ${url.replace(':s3cret', '')}`);
     expect(run.stdout + run.stderr).not.toContain('s3cret');
     expect(run.stderr).not.toContain('password');
-    expect(await inDatabase(url, (sql) => sql('SELECT count(*)::integer AS found FROM signage.tokens'))).toEqual([{ found: 1 }]);
+    expect(
+      await inDatabase(url, (sql) => sql('SELECT count(*)::integer AS found FROM signage.tokens')),
+    ).toEqual([{ found: 1 }]);
   });
 
   it('takes it from a file', async () => {
     const file = join(await temporaryFolder(), 'url');
     await writeFile(file, `${await withPassword()}\n`, { mode: 0o600 });
-    const run = await serve(['--store-file', file, '--database-pool-size', '3'], { env: { SIGNAGE_ADMIN_TOKEN: adminToken } });
+    const run = await serve(['--store-file', file, '--database-pool-size', '3'], {
+      env: { SIGNAGE_ADMIN_TOKEN: adminToken },
+    });
     expect(run.code, run.stderr).toBe(0);
     expect(run.stdout + run.stderr).not.toContain('s3cret');
   });
@@ -48,9 +52,14 @@ describe('signage serve --store postgres://…', () => {
     const env = { SIGNAGE_ADMIN_TOKEN: adminToken };
     const url = await withPassword();
     const warned = await serve(['--store', url], { env });
-    expect([warned.code, warned.stderr]).toEqual([0, expect.stringContaining('The database password stands in the command line')]);
+    expect([warned.code, warned.stderr]).toEqual([
+      0,
+      expect.stringContaining('The database password stands in the command line'),
+    ]);
     expect(warned.stdout + warned.stderr).not.toContain('s3cret');
-    expect((await serve(['--store', url.replace(':s3cret', '')], { env })).stderr).not.toContain('password');
+    expect((await serve(['--store', url.replace(':s3cret', '')], { env })).stderr).not.toContain(
+      'password',
+    );
   });
 
   it('shows the token of a first start at a terminal, and keeps it nowhere', async () => {
@@ -65,12 +74,24 @@ describe('signage serve --store postgres://…', () => {
     const store = await freshDatabase();
     const run = await serve([], { env: { SIGNAGE_STORE: store } });
     expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('SIGNAGE_ADMIN_TOKEN')]);
-    expect(await inDatabase(store, (sql) => sql('SELECT count(*)::integer AS found FROM signage.tenants'))).toEqual([{ found: 0 }]);
+    expect(
+      await inDatabase(store, (sql) =>
+        sql('SELECT count(*)::integer AS found FROM signage.tenants'),
+      ),
+    ).toEqual([{ found: 0 }]);
   });
 
   it('7 for a database that is not there, naming it without its password', async () => {
-    const run = await serve([], { env: { SIGNAGE_STORE: 'postgres://me:s3cret@127.0.0.1:1/nothing', SIGNAGE_ADMIN_TOKEN: adminToken } });
-    expect([run.code, run.stderr]).toEqual([7, expect.stringContaining('postgres://me@127.0.0.1:1/nothing cannot be reached')]);
+    const run = await serve([], {
+      env: {
+        SIGNAGE_STORE: 'postgres://me:s3cret@127.0.0.1:1/nothing',
+        SIGNAGE_ADMIN_TOKEN: adminToken,
+      },
+    });
+    expect([run.code, run.stderr]).toEqual([
+      7,
+      expect.stringContaining('postgres://me@127.0.0.1:1/nothing cannot be reached'),
+    ]);
     expect(run.stderr).not.toContain('s3cret');
   });
 
@@ -89,27 +110,44 @@ describe('signage serve --store postgres://…', () => {
 });
 
 describe('signage store migrate', () => {
-  const migrate = (url: string, ...argv: string[]) => runCli(['store', 'migrate', ...argv], { env: { SIGNAGE_STORE: url } });
-  const tables = (url: string) => inDatabase(url, (sql) => sql(`SELECT to_regclass('signage.tenants') IS NOT NULL AS there`));
+  const migrate = (url: string, ...argv: string[]) =>
+    runCli(['store', 'migrate', ...argv], { env: { SIGNAGE_STORE: url } });
+  const tables = (url: string) =>
+    inDatabase(url, (sql) => sql(`SELECT to_regclass('signage.tenants') IS NOT NULL AS there`));
 
   it('shows with --dry-run what there is to do, does it, and has nothing to do then', async () => {
     const url = await freshDatabase();
     await inDatabase(url, (sql) => sql('DROP SCHEMA signage CASCADE'));
     const planned = await migrate(url, '--dry-run', '-o', 'json');
-    expect([planned.code, planned.json[0], planned.stderr]).toEqual([0, { step: '0001-first.sql' }, 'There is this to do:\n']);
+    expect([planned.code, planned.json[0], planned.stderr]).toEqual([
+      0,
+      { step: '0001-first.sql' },
+      'There is this to do:\n',
+    ]);
     expect(await tables(url)).toEqual([{ there: false }]);
     const made = await migrate(url);
-    expect([made.code, made.stdout, made.stderr]).toEqual([0, expect.stringContaining('0001-first.sql'), 'Done:\n']);
+    expect([made.code, made.stdout, made.stderr]).toEqual([
+      0,
+      expect.stringContaining('0001-first.sql'),
+      'Done:\n',
+    ]);
     expect(await tables(url)).toEqual([{ there: true }]);
     const again = await migrate(url, '-o', 'name');
-    expect([again.code, again.stdout, again.stderr]).toEqual([0, '', 'The schema is up to date.\n']);
+    expect([again.code, again.stdout, again.stderr]).toEqual([
+      0,
+      '',
+      'The schema is up to date.\n',
+    ]);
   });
 
   it('warns of a password in the command line, and does not repeat it', async () => {
     const url = new URL(await freshDatabase());
     url.password = 's3cret';
     const run = await runCli(['store', 'migrate', '--store', url.href]);
-    expect([run.code, run.stderr]).toEqual([0, expect.stringContaining('The database password stands in the command line')]);
+    expect([run.code, run.stderr]).toEqual([
+      0,
+      expect.stringContaining('The database password stands in the command line'),
+    ]);
     expect(run.stdout + run.stderr).not.toContain('s3cret');
   });
 

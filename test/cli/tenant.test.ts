@@ -13,15 +13,22 @@ beforeAll(async () => {
   admin = await as('admin');
 });
 
-const names = async () => (await service.manage('GET', '/v1/tenants')).body.items.map(({ name }: { name: string }) => name);
+const names = async () =>
+  (await service.manage('GET', '/v1/tenants')).body.items.map(({ name }: { name: string }) => name);
 const make = async (name: string) => (await service.manage('POST', '/v1/tenants', { name })).body;
 
 describe('signage tenant create', () => {
   it('makes one and prints it', async () => {
     const run = await cli(['tenant', 'create', '--name', 'Acme', '-o', 'json']);
-    expect(run).toMatchObject({ code: 0, json: { name: 'Acme', id: expect.any(String) }, stderr: '' });
+    expect(run).toMatchObject({
+      code: 0,
+      json: { name: 'Acme', id: expect.any(String) },
+      stderr: '',
+    });
     expect(await names()).toContain('Acme');
-    expect((await cli(['tenant', 'create', '--name', 'Beta'])).stdout).toMatch(/^Name +Beta\nId +[0-9a-f-]{36}\n/);
+    expect((await cli(['tenant', 'create', '--name', 'Beta'])).stdout).toMatch(
+      /^Name +Beta\nId +[0-9a-f-]{36}\n/,
+    );
   });
 
   it('changes nothing under --dry-run', async () => {
@@ -45,15 +52,22 @@ describe('signage tenant create', () => {
 describe('signage tenant list, get', () => {
   it('lists all, or those with a text in their name', async () => {
     await make('Search me');
-    expect((await cli(['tenant', 'list', '-o', 'json', '--jq', '.[].name'])).stdout.split('\n').slice(0, -1)).toEqual(await names());
-    expect((await cli(['tenant', 'list', '--search', 'SEARCH', '-o', 'name'])).stdout).toBe('Search me\n');
+    expect(
+      (await cli(['tenant', 'list', '-o', 'json', '--jq', '.[].name'])).stdout
+        .split('\n')
+        .slice(0, -1),
+    ).toEqual(await names());
+    expect((await cli(['tenant', 'list', '--search', 'SEARCH', '-o', 'name'])).stdout).toBe(
+      'Search me\n',
+    );
     expect((await cli(['tenant', 'list'])).stdout).toMatch(/^NAME +ID\n/);
     expect((await admin(['tenant', 'list'])).code).toBe(4);
   });
 
   it('finds one by name or id; 3 when it is not there', async () => {
     const tenant = await make('Find me');
-    for (const name of ['find me', tenant.id]) expect((await cli(['tenant', 'get', name, '-o', 'json'])).json).toEqual(tenant);
+    for (const name of ['find me', tenant.id])
+      expect((await cli(['tenant', 'get', name, '-o', 'json'])).json).toEqual(tenant);
     expect((await cli(['tenant', 'get', 'Nothing'])).code).toBe(3);
     expect((await cli(['tenant', 'get', '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e'])).code).toBe(3);
   });
@@ -62,9 +76,13 @@ describe('signage tenant list, get', () => {
 describe('signage tenant update', () => {
   it('renames one; nothing under --dry-run', async () => {
     const { id } = await make('Before');
-    expect((await cli(['tenant', 'update', 'Before', '--name', 'After', '--dry-run'])).stdout).toContain(`PATCH /v1/tenants/${id}`);
+    expect(
+      (await cli(['tenant', 'update', 'Before', '--name', 'After', '--dry-run'])).stdout,
+    ).toContain(`PATCH /v1/tenants/${id}`);
     expect(await names()).toContain('Before');
-    expect((await cli(['tenant', 'update', 'Before', '--name', 'After', '-o', 'json'])).json).toMatchObject({ id, name: 'After' });
+    expect(
+      (await cli(['tenant', 'update', 'Before', '--name', 'After', '-o', 'json'])).json,
+    ).toMatchObject({ id, name: 'After' });
     expect(await names()).toContain('After');
   });
 
@@ -81,9 +99,16 @@ describe('signage tenant delete', () => {
   it('asks, or takes --yes; 2 where nobody can be asked', async () => {
     await make('Doomed');
     expect((await cli(['tenant', 'delete', 'Doomed'])).code).toBe(2);
-    expect((await cli(['tenant', 'delete', 'Doomed', '--yes', '--dry-run'])).stdout).toContain('DELETE /v1/tenants/');
+    expect((await cli(['tenant', 'delete', 'Doomed', '--yes', '--dry-run'])).stdout).toContain(
+      'DELETE /v1/tenants/',
+    );
     expect(
-      (await cli(['tenant', 'delete', 'Doomed'], { tty: true, keys: [[/Delete the tenant "Doomed" with its tokens\?/, 'n\r']] })).code,
+      (
+        await cli(['tenant', 'delete', 'Doomed'], {
+          tty: true,
+          keys: [[/Delete the tenant "Doomed" with its tokens\?/, 'n\r']],
+        })
+      ).code,
     ).toBe(5);
     expect(await names()).toContain('Doomed');
     const run = await cli(['tenant', 'delete', 'Doomed', '--yes']);

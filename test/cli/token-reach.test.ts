@@ -22,7 +22,8 @@ beforeEach(async () => {
 });
 
 const hourMs = 3_600_000;
-const create = (...more: string[]) => cli(['token', 'create', '--name', 'Fitter', '--role', 'installer', ...more]);
+const create = (...more: string[]) =>
+  cli(['token', 'create', '--name', 'Fitter', '--role', 'installer', ...more]);
 const tokens = async () => (await service.manage('GET', '/v1/tokens')).body.items;
 
 describe('signage token create', () => {
@@ -33,11 +34,17 @@ describe('signage token create', () => {
     ['2026-12-01T08:00:00+01:00', '2026-12-01T07:00:00.000Z'],
     ['1796083200', '2026-12-01T00:00:00.000Z'],
   ])('--expires %s', async (text, expiresAt) => {
-    expect(await create('--expires', text, '-o', 'json')).toMatchObject({ code: 0, json: { expiresAt, venueIds: null } });
+    expect(await create('--expires', text, '-o', 'json')).toMatchObject({
+      code: 0,
+      json: { expiresAt, venueIds: null },
+    });
   });
 
   it('--venue, once or more, by name or id', async () => {
-    const [lobby, depot] = [await service.venue({ name: 'Lobby' }), await service.venue({ name: 'Depot, North' })];
+    const [lobby, depot] = [
+      await service.venue({ name: 'Lobby' }),
+      await service.venue({ name: 'Depot, North' }),
+    ];
     const { json } = await create('--venue', 'lobby', '--venue', depot.id, '-o', 'json');
     expect(json).toMatchObject({ expiresAt: null, venueIds: [lobby.id, depot.id] });
   });
@@ -45,23 +52,53 @@ describe('signage token create', () => {
   it('shows people how far the token goes, and for how long', async () => {
     await service.venue({ name: 'Lobby' });
     const { stdout } = await create('--venue', 'Lobby', '--expires', '12h');
-    expect(stdout).toMatch(/^Name +Fitter\nRole +installer\nVenues +Lobby\nExpires +soon: in 12 h\nToken +mak_/);
+    expect(stdout).toMatch(
+      /^Name +Fitter\nRole +installer\nVenues +Lobby\nExpires +soon: in 12 h\nToken +mak_/,
+    );
   });
 
   it.each([
     ['without --expires', [], '2026-11-21T00:00:00.000Z', true],
     ['with a later --expires', ['--expires', '13h'], '2026-11-21T00:00:00.000Z', true],
     ['with an earlier --expires', ['--expires', '11h'], '2026-11-20T23:00:00.000Z', false],
-  ])('by a token that expires, %s: says so when it ends earlier than was asked', async (_, more, expiresAt, isTold) => {
-    const { token } = (await service.manage('POST', '/v1/tokens', { name: 'Boss', role: 'admin', expiresAt: '2026-11-21' })).body;
-    const run = await cliWith(token)(['token', 'create', '--name', 'Fitter', '--role', 'installer', '-o', 'json', ...more]);
-    expect(run).toMatchObject({ code: 0, json: { expiresAt } });
-    expect(run.stderr.includes('It ends at 2026-11-21T00:00:00.000Z, when the token that made it ends.')).toBe(isTold);
-  });
+  ])(
+    'by a token that expires, %s: says so when it ends earlier than was asked',
+    async (_, more, expiresAt, isTold) => {
+      const { token } = (
+        await service.manage('POST', '/v1/tokens', {
+          name: 'Boss',
+          role: 'admin',
+          expiresAt: '2026-11-21',
+        })
+      ).body;
+      const run = await cliWith(token)([
+        'token',
+        'create',
+        '--name',
+        'Fitter',
+        '--role',
+        'installer',
+        '-o',
+        'json',
+        ...more,
+      ]);
+      expect(run).toMatchObject({ code: 0, json: { expiresAt } });
+      expect(
+        run.stderr.includes(
+          'It ends at 2026-11-21T00:00:00.000Z, when the token that made it ends.',
+        ),
+      ).toBe(isTold);
+    },
+  );
 
   it('--dry-run shows what would be sent; --output-file keeps the token out of sight', async () => {
     const lobby = await service.venue({ name: 'Lobby' });
-    const body = { name: 'Fitter', role: 'installer', expiresAt: '2026-11-21T00:00:00.000Z', venueIds: [lobby.id] };
+    const body = {
+      name: 'Fitter',
+      role: 'installer',
+      expiresAt: '2026-11-21T00:00:00.000Z',
+      venueIds: [lobby.id],
+    };
     const dry = await create('--venue', 'Lobby', '--expires', '12h', '--dry-run', '-o', 'json');
     expect(dry.json).toEqual([{ method: 'POST', path: '/v1/tokens', body }]);
     expect(await tokens()).toHaveLength(1);
@@ -72,7 +109,12 @@ describe('signage token create', () => {
     ['2 for one that no calendar has', ['--expires', '999999999d'], 2, '--expires is too far away'],
     ['6 for one that is over', ['--expires', '2026-11-20'], 6, 'must be in the future'],
     ['3 for an unknown venue', ['--venue', 'Nowhere'], 3, 'signage venue list'],
-    ['6 for a platform token that is bound', ['--role', 'platform', '--venue', 'Lobby'], 6, 'a platform token belongs to no tenant'],
+    [
+      '6 for a platform token that is bound',
+      ['--role', 'platform', '--venue', 'Lobby'],
+      6,
+      'a platform token belongs to no tenant',
+    ],
   ])('%s, and none is made', async (_, more, code, told) => {
     await service.venue({ name: 'Lobby' });
     const run = await create(...more);
@@ -84,8 +126,12 @@ describe('signage token create', () => {
 
 describe('signage token list, get', () => {
   it('flag what ends within 7 days, and name the venues; one that is gone by its id', async () => {
-    const [lobby, depot] = [await service.venue({ name: 'Lobby' }), await service.venue({ name: 'Depot' })];
-    const make = (name: string, ...more: string[]) => cli(['token', 'create', '--name', name, '--role', 'viewer', ...more]);
+    const [lobby, depot] = [
+      await service.venue({ name: 'Lobby' }),
+      await service.venue({ name: 'Depot' }),
+    ];
+    const make = (name: string, ...more: string[]) =>
+      cli(['token', 'create', '--name', name, '--role', 'viewer', ...more]);
     await make('Brief', '--expires', '3h', '--venue', 'Lobby');
     await make('Week', '--expires', '7d', '--venue', 'Lobby', '--venue', 'Depot');
     await make('Month', '--expires', '30d');
@@ -95,7 +141,11 @@ describe('signage token list, get', () => {
     const { stdout } = await cli(['token', 'list']);
     const lines = stdout.split('\n').map((line) => line.split(/ {2,}/));
     expect(lines[0]).toEqual(['NAME', 'ROLE', 'VENUES', 'EXPIRES', 'LAST USED AT']);
-    expect(Object.fromEntries(lines.slice(1).map(([name, , venues, expires]) => [name, [venues, expires]]))).toMatchObject({
+    expect(
+      Object.fromEntries(
+        lines.slice(1).map(([name, , venues, expires]) => [name, [venues, expires]]),
+      ),
+    ).toMatchObject({
       bootstrap: ['all', 'never'],
       Brief: ['Lobby', 'soon: in 1 h'],
       Week: [`Lobby, ${depot.id} (deleted)`, 'soon: in 6 d'],
@@ -124,9 +174,17 @@ describe('a token that has expired', () => {
     const doctor = await own(['doctor', '-o', 'json']);
     expect(doctor.code).toBe(9);
     const found = doctor.json.find(({ check }: { check: string }) => check === 'credential');
-    expect(found).toMatchObject({ status: 'fail', detail: expect.stringMatching(/from SIGNAGE_TOKEN is refused: .*has expired/) });
+    expect(found).toMatchObject({
+      status: 'fail',
+      detail: expect.stringMatching(/from SIGNAGE_TOKEN is refused: .*has expired/),
+    });
     const problem = JSON.parse((await own(['venue', 'list', '-o', 'json'])).stderr);
-    expect(problem).toMatchObject({ status: 401, code: 'credential_expired', exitCode: 4, hint: expect.stringContaining('signage login') });
+    expect(problem).toMatchObject({
+      status: 401,
+      code: 'credential_expired',
+      exitCode: 4,
+      hint: expect.stringContaining('signage login'),
+    });
     for (const text of [stderr, doctor.stdout]) expect(text).not.toContain(token.slice(4));
   });
 });
@@ -145,7 +203,10 @@ describe('a token that ends, or is bound to venues', () => {
   it('login shows both', async () => {
     await service.venue({ name: 'Lobby' });
     const { token } = (await create('--expires', '12h', '--venue', 'Lobby', '-o', 'json')).json;
-    const run = await cli(['login', '--url', service.url, '--token-stdin'], { stdin: token, env: { SIGNAGE_TOKEN: '' } });
+    const run = await cli(['login', '--url', service.url, '--token-stdin'], {
+      stdin: token,
+      env: { SIGNAGE_TOKEN: '' },
+    });
     expect(run.code).toBe(0);
     expect(run.stdout).toMatch(/\nVenues +Lobby\nExpires +soon: in 12 h\n/);
   });
@@ -159,36 +220,90 @@ describe('a token that ends, or is bound to venues', () => {
       status: 'warn',
       detail: expect.stringMatching(/ends soon: 2026-11-21T00:00:00Z \(in 12 h\)/),
     });
-    expect(found('role').detail).toBe('installer: may look, pair TVs and revoke them in one venue only.');
+    expect(found('role').detail).toBe(
+      'installer: may look, pair TVs and revoke them in one venue only.',
+    );
   });
 
   it('lists what is inside alone; 3 for what is outside, as for what is not there', async () => {
-    const [lobby, depot] = [await service.venue({ name: 'Lobby' }), await service.venue({ name: 'Depot' })];
+    const [lobby, depot] = [
+      await service.venue({ name: 'Lobby' }),
+      await service.venue({ name: 'Depot' }),
+    ];
     for (const { id: venueId } of [lobby, depot]) await service.screen({ venueId, name: 'Main' });
-    const { token } = (await cli(['token', 'create', '--name', 'x', '--role', 'operator', '--venue', 'Lobby', '-o', 'json'])).json;
+    const { token } = (
+      await cli([
+        'token',
+        'create',
+        '--name',
+        'x',
+        '--role',
+        'operator',
+        '--venue',
+        'Lobby',
+        '-o',
+        'json',
+      ])
+    ).json;
     const own = cliWith(token);
     expect((await own(['screen', 'list', '-o', 'name'])).stdout).toBe('Lobby/Main\n');
     expect((await own(['venue', 'list', '-o', 'name'])).stdout).toBe('Lobby\n');
     const outside = await own(['screen', 'get', 'Depot/Main']);
     const absent = await own(['screen', 'get', 'Nowhere/Main']);
-    expect(outside).toMatchObject({ code: 3, stdout: '', stderr: absent.stderr.replaceAll('Nowhere', 'Depot') });
+    expect(outside).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: absent.stderr.replaceAll('Nowhere', 'Depot'),
+    });
   });
 
   it('exports what is inside, and nothing of the tenant', async () => {
-    const [lobby] = [await service.venue({ name: 'Lobby' }), await service.venue({ name: 'Depot' })];
+    const [lobby] = [
+      await service.venue({ name: 'Lobby' }),
+      await service.venue({ name: 'Depot' }),
+    ];
     await service.screen({ venueId: lobby.id, name: 'Main' });
     const { tenantId } = lobby;
     await service.manage('PUT', `/v1/tenants/${tenantId}/config`, { syncIntervalMinutes: 7 });
-    const { token } = (await cli(['token', 'create', '--name', 'x', '--role', 'viewer', '--venue', 'Lobby', '-o', 'json'])).json;
+    const { token } = (
+      await cli([
+        'token',
+        'create',
+        '--name',
+        'x',
+        '--role',
+        'viewer',
+        '--venue',
+        'Lobby',
+        '-o',
+        'json',
+      ])
+    ).json;
     const { code, json } = await cliWith(token)(['export', '-o', 'json']);
-    expect({ code, json }).toEqual({ code: 0, json: { version: 1, venues: [{ name: 'Lobby', screens: [{ name: 'Main' }] }] } });
+    expect({ code, json }).toEqual({
+      code: 0,
+      json: { version: 1, venues: [{ name: 'Lobby', screens: [{ name: 'Main' }] }] },
+    });
     const tenantConfig = await cliWith(token)(['config', 'get', '--level', 'tenant']);
     expect(tenantConfig.code).toBe(3);
   });
 
   it('4 where a venue would have to be made, and pair says why; a screen inside it makes', async () => {
     await service.venue({ name: 'Lobby' });
-    const { token } = (await cli(['token', 'create', '--name', 'x', '--role', 'operator', '--venue', 'Lobby', '-o', 'json'])).json;
+    const { token } = (
+      await cli([
+        'token',
+        'create',
+        '--name',
+        'x',
+        '--role',
+        'operator',
+        '--venue',
+        'Lobby',
+        '-o',
+        'json',
+      ])
+    ).json;
     const own = cliWith(token);
     const made = await own(['venue', 'create', '--name', 'Depot']);
 

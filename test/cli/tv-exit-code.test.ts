@@ -26,8 +26,11 @@ afterEach(async () => {
 let files = 0;
 const newFile = () => join(folder, `tv-${++files}.json`);
 /** Without a token, and where the service is only if `url` says so. */
-const tv = (argv: readonly string[], options: Parameters<typeof runCli>[1] = {}, url = service.url) =>
-  runCli(['tv', ...argv], { ...options, env: { SIGNAGE_URL: url, ...options.env } });
+const tv = (
+  argv: readonly string[],
+  options: Parameters<typeof runCli>[1] = {},
+  url = service.url,
+) => runCli(['tv', ...argv], { ...options, env: { SIGNAGE_URL: url, ...options.env } });
 const place = () => tvPlace(service);
 
 describe('The exit code of signage tv', () => {
@@ -47,7 +50,10 @@ describe('The exit code of signage tv', () => {
 
   it('is 2 without a code and anybody to ask', async () => {
     for (const more of [[], ['--once']]) {
-      expect(await tv(more)).toMatchObject({ code: 2, stderr: expect.stringContaining('--code must be given') });
+      expect(await tv(more)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('--code must be given'),
+      });
     }
     expect(await tv(['--no-input'], { tty: true })).toMatchObject({ code: 2 });
   });
@@ -77,7 +83,10 @@ describe('The exit code of signage tv', () => {
     await tv(['--code', code, '--state', file, '--once']);
     await service.manage('POST', `/v1/devices/${(await device()).id}/revoke`);
     const run = await tv(['--state', file]);
-    expect(run).toMatchObject({ code: 4, stderr: expect.stringContaining('Start it with a new code: --code') });
+    expect(run).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('Start it with a new code: --code'),
+    });
     expect(run.stdout).toMatch(/unpaired {2}The key of this TV was revoked\./);
     // The key is forgotten, and a new code makes it a TV again.
     expect(await readFile(file, 'utf8')).not.toMatch(/dak_/);
@@ -99,7 +108,12 @@ describe('The exit code of signage tv', () => {
   });
 
   it('is 130 after two seconds when the service does not answer; what could not be sent is kept', async () => {
-    stub = await stubService(json(201, registered), json(200, config), problem(404, 'playlist_not_found', 'None.'), silence);
+    stub = await stubService(
+      json(201, registered),
+      json(200, config),
+      problem(404, 'playlist_not_found', 'None.'),
+      silence,
+    );
     const clock = new ManualClock();
     const file = newFile();
     const during = async (io: FakeIo) => {
@@ -113,7 +127,10 @@ describe('The exit code of signage tv', () => {
     expect(run.code).toBe(130);
     expect(run.stderr).toMatch(/2 kept in .*tv-\d+\.json/);
     const { batch, queue } = JSON.parse(await readFile(file, 'utf8')).tv;
-    expect([...batch.events, ...queue].map(({ type }) => type)).toEqual(['app_started', 'app_stopped']);
+    expect([...batch.events, ...queue].map(({ type }) => type)).toEqual([
+      'app_started',
+      'app_stopped',
+    ]);
   });
 
   it('is 130 after Ctrl-C in the middle of --once', async () => {

@@ -25,8 +25,11 @@ afterEach(async () => {
 let files = 0;
 const newFile = () => join(folder, `tv-${++files}.json`);
 /** Without a token, and where the service is only if `url` says so. */
-const tv = (argv: readonly string[], options: Parameters<typeof runCli>[1] = {}, url = service.url) =>
-  runCli(['tv', ...argv], { ...options, env: { SIGNAGE_URL: url, ...options.env } });
+const tv = (
+  argv: readonly string[],
+  options: Parameters<typeof runCli>[1] = {},
+  url = service.url,
+) => runCli(['tv', ...argv], { ...options, env: { SIGNAGE_URL: url, ...options.env } });
 const place = () => tvPlace(service);
 const whats = (lines: { what: string }[]) => lines.map(({ what }) => what);
 
@@ -40,7 +43,9 @@ describe('The state file of signage tv', () => {
     const again = await tv(['--code', code, '--state', file, '--once', '-o', 'ndjson']);
     expect(again.code).toBe(0);
     expect(whats(again.ndjson)).not.toContain('bound');
-    expect(again.ndjson.find(({ operation }) => operation === 'getPlaylist')).toMatchObject({ status: 304 });
+    expect(again.ndjson.find(({ operation }) => operation === 'getPlaylist')).toMatchObject({
+      status: 304,
+    });
     expect((await device()).id).toBe(first.id);
     expect(await events()).toHaveLength(2);
     expect((await readdir(folder)).filter((name) => name.endsWith('.new'))).toEqual([]);
@@ -51,10 +56,15 @@ describe('The state file of signage tv', () => {
     const file = newFile();
     await tv(['--code', code, '--state', file, '--once']);
     expect((await runCli(['tv', '--state', file, '--once'])).code).toBe(0);
-    expect((await runCli(['tv', '--state', file, '--once', '--url', `${service.url}/`])).code).toBe(0);
+    expect((await runCli(['tv', '--state', file, '--once', '--url', `${service.url}/`])).code).toBe(
+      0,
+    );
     stub = await stubService(json(200, {}));
     const run = await runCli(['tv', '--state', file, '--once', '--url', stub.url]);
-    expect(run).toMatchObject({ code: 4, stderr: expect.stringContaining('its key is not sent to') });
+    expect(run).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('its key is not sent to'),
+    });
     expect(stub.heard).toEqual([]);
   });
 
@@ -64,10 +74,14 @@ describe('The state file of signage tv', () => {
       // The registration is kept before it is sent: the key of its repeats is in the file already.
       const { mode } = await stat(file);
       expect((mode & 0o777).toString(8)).toBe('600');
-      expect(JSON.parse(await readFile(file, 'utf8')).tv.registering).toMatchObject({ idempotencyKey: request.headers['idempotency-key'] });
+      expect(JSON.parse(await readFile(file, 'utf8')).tv.registering).toMatchObject({
+        idempotencyKey: request.headers['idempotency-key'],
+      });
       problem(404, 'pairing_code_not_found', 'No.')(response, request);
     });
-    expect((await tv(['--code', 'ABCD2345', '--state', file, '--once'], {}, stub.url)).code).toBe(3);
+    expect((await tv(['--code', 'ABCD2345', '--state', file, '--once'], {}, stub.url)).code).toBe(
+      3,
+    );
     expect(stub.heard).toHaveLength(1);
   });
 
@@ -75,12 +89,21 @@ describe('The state file of signage tv', () => {
     ['no JSON', '{"format":1,'],
     ['nothing', ''],
     ['another file', '{"contexts":{}}'],
-    ['a later format', '{"format":2,"service":"http://127.0.0.1:1","deviceInfo":{},"tv":{"format":1,"queue":[]}}'],
-    ['a queue of nonsense', '{"format":1,"service":"http://127.0.0.1:1","deviceInfo":{},"tv":{"format":1,"queue":[7]}}'],
+    [
+      'a later format',
+      '{"format":2,"service":"http://127.0.0.1:1","deviceInfo":{},"tv":{"format":1,"queue":[]}}',
+    ],
+    [
+      'a queue of nonsense',
+      '{"format":1,"service":"http://127.0.0.1:1","deviceInfo":{},"tv":{"format":1,"queue":[7]}}',
+    ],
   ])('6 when it holds %s, and stays as it is', async (_, text) => {
     const file = newFile();
     await writeFile(file, text, { mode: 0o600 });
-    expect(await tv(['--code', 'ABCD2345', '--state', file])).toMatchObject({ code: 6, stderr: expect.stringContaining('is damaged') });
+    expect(await tv(['--code', 'ABCD2345', '--state', file])).toMatchObject({
+      code: 6,
+      stderr: expect.stringContaining('is damaged'),
+    });
     expect(await readFile(file, 'utf8')).toBe(text);
   });
 
@@ -89,7 +112,10 @@ describe('The state file of signage tv', () => {
     const file = newFile();
     await tv(['--code', code, '--state', file, '--once']);
     await chmod(file, 0o640);
-    expect(await tv(['--state', file, '--once'])).toMatchObject({ code: 6, stderr: expect.stringContaining(`chmod 600 ${file}`) });
+    expect(await tv(['--state', file, '--once'])).toMatchObject({
+      code: 6,
+      stderr: expect.stringContaining(`chmod 600 ${file}`),
+    });
     expect((await tv(['--state', join(folder, 'nowhere', 'tv.json'), '--once'])).code).toBe(6);
     expect((await tv(['--state', folder, '--once'])).code).toBe(6);
   });
@@ -104,22 +130,35 @@ describe('The state file of signage tv', () => {
       io.signal('SIGINT');
     };
     expect((await tv(['--code', code, '--state', file], { during })).code).toBe(130);
-    expect(second).toMatchObject({ code: 5, stderr: expect.stringContaining('Another signage tv is the TV of') });
+    expect(second).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('Another signage tv is the TV of'),
+    });
     expect((await tv(['--state', file, '--once'])).code).toBe(0);
   });
 
   it('sends a batch again with the same bytes and key after a restart', async () => {
-    const answers = [json(201, registered), json(200, config), problem(404, 'playlist_not_found', 'None.')];
+    const answers = [
+      json(201, registered),
+      json(200, config),
+      problem(404, 'playlist_not_found', 'None.'),
+    ];
     stub = await stubService(...answers, problem(503, 'unavailable', 'Later.'));
     const file = newFile();
-    expect((await tv(['--code', 'ABCD2345', '--state', file, '--once'], {}, stub.url)).code).toBe(7);
+    expect((await tv(['--code', 'ABCD2345', '--state', file, '--once'], {}, stub.url)).code).toBe(
+      7,
+    );
     stub.answers = [
       ...answers.slice(1),
-      (response, { body }) => void json(202, { received: JSON.parse(body).length })(response, stub!.heard.at(-1)!),
+      (response, { body }) =>
+        void json(202, { received: JSON.parse(body).length })(response, stub!.heard.at(-1)!),
     ];
     expect((await tv(['--state', file, '--once'], {}, stub.url)).code).toBe(0);
     const posts = stub.heard.filter(({ url }) => url.endsWith('/events'));
-    expect(posts.at(-2)).toMatchObject({ body: posts[0]?.body, headers: { 'idempotency-key': posts[0]?.headers['idempotency-key'] } });
+    expect(posts.at(-2)).toMatchObject({
+      body: posts[0]?.body,
+      headers: { 'idempotency-key': posts[0]?.headers['idempotency-key'] },
+    });
     expect(posts.at(-1)?.headers['idempotency-key']).not.toBe(posts[0]?.headers['idempotency-key']);
   });
 });

@@ -19,8 +19,14 @@ interface Person {
 }
 
 /** A person who looks at a TV at a terminal. */
-async function sitDown(argv: readonly string[], { size = { columns: 80, rows: 24 }, env = {} }: Person = {}) {
-  const io = fakeIo({ env: { XDG_CONFIG_HOME: await temporaryFolder(), SIGNAGE_URL: service.url, ...env }, isTTY: true });
+async function sitDown(
+  argv: readonly string[],
+  { size = { columns: 80, rows: 24 }, env = {} }: Person = {},
+) {
+  const io = fakeIo({
+    env: { XDG_CONFIG_HOME: await temporaryFolder(), SIGNAGE_URL: service.url, ...env },
+    isTTY: true,
+  });
   let screen: NodeJS.EventEmitter = io.terminal().output;
   const terminal = () => {
     const { input, output } = io.terminal();
@@ -46,8 +52,11 @@ async function place(more: object = {}) {
     item({ creativeUrl: 'https://media.example.com/spring.mp4' }),
     item({ creativeUrl: 'https://media.example.com/fall.mp4' }),
   ];
-  await service.manage('PUT', `/v1/screens/${screenId}/playlist`, { items: items.map((one) => ({ ...one, ...more })) });
-  const device = async () => (await service.manage('GET', `/v1/devices?screenId=${screenId}`)).body.items.at(-1);
+  await service.manage('PUT', `/v1/screens/${screenId}/playlist`, {
+    items: items.map((one) => ({ ...one, ...more })),
+  });
+  const device = async () =>
+    (await service.manage('GET', `/v1/devices?screenId=${screenId}`)).body.items.at(-1);
   return { code, screenId, device };
 }
 
@@ -64,10 +73,16 @@ describe('signage tv at a terminal', () => {
     expect(text).toContain(`screen ${screenId}`);
     expect(text).toContain(`device ${(await device()).id}`);
     expect(text).toMatch(/^playing$/m);
-    expect(text).toMatch(/^▶ spring\.mp4, video, 1 of 2\n {2}[█░]{40} {2}\d of 15 s\n {2}then fall\.mp4 \(15 s\)$/m);
+    expect(text).toMatch(
+      /^▶ spring\.mp4, video, 1 of 2\n {2}[█░]{40} {2}\d of 15 s\n {2}then fall\.mp4 \(15 s\)$/m,
+    );
     expect(text).toMatch(/^playlist version 1, 2 items, until \d{4}-\d\d-\d\d \d\d:\d\d UTC$/m);
-    expect(text).toMatch(/^config {3}sync 5 min, heartbeat 1 min\ncache {4}10 GB, 7 days\nevents {3}0 wait, 1 stored, 0 dropped$/m);
-    expect(text).toMatch(/^register 201 in \d+ ms, 0 s ago\nconfig {3}200 in \d+ ms, 0 s ago\nplaylist 200 in .*\nevents {3}202 in /m);
+    expect(text).toMatch(
+      /^config {3}sync 5 min, heartbeat 1 min\ncache {4}10 GB, 7 days\nevents {3}0 wait, 1 stored, 0 dropped$/m,
+    );
+    expect(text).toMatch(
+      /^register 201 in \d+ ms, 0 s ago\nconfig {3}200 in \d+ ms, 0 s ago\nplaylist 200 in .*\nevents {3}202 in /m,
+    );
     // One screen: what was drawn before is not there any more.
     expect(text.match(/^screen /gm)).toHaveLength(1);
     io.signal('SIGINT');
@@ -83,8 +98,12 @@ describe('signage tv at a terminal', () => {
     [40, 24],
     [30, 8],
   ])('fits into %i columns and %i rows', async (columns, rows) => {
-    const { code } = await place({ creativeUrl: `https://media.example.com/${'long-'.repeat(40)}.mp4` });
-    const { io, ended, frame, resize } = await sitDown(['--code', code], { size: { columns: 80, rows: 24 } });
+    const { code } = await place({
+      creativeUrl: `https://media.example.com/${'long-'.repeat(40)}.mp4`,
+    });
+    const { io, ended, frame, resize } = await sitDown(['--code', code], {
+      size: { columns: 80, rows: 24 },
+    });
     await io.until(/events +202|register 201/);
     resize(columns, rows);
     const lines = frame().map((line) => line.replaceAll(colours, ''));

@@ -23,8 +23,11 @@ afterEach(async () => {
 });
 
 /** Without a token, and where the service is only if `url` says so. */
-const tv = (argv: readonly string[], options: Parameters<typeof runCli>[1] = {}, url = service.url) =>
-  runCli(['tv', ...argv], { ...options, env: { SIGNAGE_URL: url, ...options.env } });
+const tv = (
+  argv: readonly string[],
+  options: Parameters<typeof runCli>[1] = {},
+  url = service.url,
+) => runCli(['tv', ...argv], { ...options, env: { SIGNAGE_URL: url, ...options.env } });
 const place = () => tvPlace(service);
 /** Interrupts the TV once it has written this: how long that takes depends on the machine. */
 const stopAfter = (pattern: RegExp) => async (io: FakeIo) => {
@@ -54,11 +57,17 @@ const whats = (lines: { what: string }[]) => lines.map(({ what }) => what);
 describe('signage tv', () => {
   it('--once registers, fetches config and playlist, posts a heartbeat, and needs no token', async () => {
     const { code, screenId, device, events } = await place();
-    const run = await tv(['--code', `${code.slice(0, 4)}-${code.slice(4)}`.toLowerCase(), '--once']);
+    const run = await tv([
+      '--code',
+      `${code.slice(0, 4)}-${code.slice(4)}`.toLowerCase(),
+      '--once',
+    ]);
     expect(run).toMatchObject({ code: 0 });
     expect(run.stdout).toMatch(/register {2}201 in \d+ ms\n.*paired {4}with the screen/);
     expect(run.stdout).toContain(screenId);
-    expect(run.stdout).toMatch(/playlist {2}200 in(?:.*\n)*.*events {4}202 in.*\n.*stored {4}1 event\n/);
+    expect(run.stdout).toMatch(
+      /playlist {2}200 in(?:.*\n)*.*events {4}202 in.*\n.*stored {4}1 event\n/,
+    );
     expect(run.stderr).toContain('Without --state this TV is forgotten');
     expect(await events()).toEqual([expect.objectContaining({ type: 'heartbeat' })]);
     expect((await device()).deviceInfo).toMatchObject({ manufacturer: 'Samsung', model: 'QB55C' });
@@ -70,7 +79,18 @@ describe('signage tv', () => {
     const { code, screenId } = await place();
     const run = await tv(['--code', '-', '--once', '-o', 'ndjson'], { stdin: `${code}\n` });
     expect(run.code).toBe(0);
-    const types = ['phase', 'answer', 'bound', 'phase', 'answer', 'answer', 'event', 'sending', 'answer', 'acknowledged'];
+    const types = [
+      'phase',
+      'answer',
+      'bound',
+      'phase',
+      'answer',
+      'answer',
+      'event',
+      'sending',
+      'answer',
+      'acknowledged',
+    ];
     expect(whats(run.ndjson).filter((what, at) => what !== 'phase' || at < 4)).toEqual(types);
     expect(run.ndjson[2]).toEqual({
       at: expect.stringMatching(/^\d{4}-.*Z$/),
@@ -79,7 +99,10 @@ describe('signage tv', () => {
       deviceId: expect.any(String),
       tenantId: expect.any(String),
     });
-    expect(run.ndjson.find(({ operation }) => operation === 'getPlaylist')).toMatchObject({ status: 200, ms: expect.any(Number) });
+    expect(run.ndjson.find(({ operation }) => operation === 'getPlaylist')).toMatchObject({
+      status: 200,
+      ms: expect.any(Number),
+    });
     expect(run.stdout).not.toContain(code);
     expect(run.stdout).not.toMatch(/dak_/);
   });
@@ -100,17 +123,39 @@ describe('signage tv', () => {
       '--os-version',
       '8',
     ];
-    expect((await tv(['--code', code, '--once', '--profile', 'lg-webos', '--manufacturer', 'Nobody', '--model', 'M', ...flags])).code).toBe(
-      0,
-    );
+    expect(
+      (
+        await tv([
+          '--code',
+          code,
+          '--once',
+          '--profile',
+          'lg-webos',
+          '--manufacturer',
+          'Nobody',
+          '--model',
+          'M',
+          ...flags,
+        ])
+      ).code,
+    ).toBe(0);
     expect((await device()).deviceInfo).toEqual({
-      ...{ manufacturer: 'Nobody', model: 'M', osVersion: '8', appVersion: '9', macAddress: '02-00-00-00-00-01', ipAddress: '2001:db8::1' },
+      ...{
+        manufacturer: 'Nobody',
+        model: 'M',
+        osVersion: '8',
+        appVersion: '9',
+        macAddress: '02-00-00-00-00-01',
+        ipAddress: '2001:db8::1',
+      },
       ...{ deviceName: 'Mine', locationHint: 'Here' },
     });
     const wrong = await tv(['--code', code, '--profile', 'toaster']);
     expect(wrong).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/--profile must be one of .*lg-webos, .*samsung-tizen, .*not "toaster"/),
+      stderr: expect.stringMatching(
+        /--profile must be one of .*lg-webos, .*samsung-tizen, .*not "toaster"/,
+      ),
     });
   });
 
@@ -126,14 +171,20 @@ describe('signage tv', () => {
   it('--rotate-every changes the key, says so without showing one, and keeps it in the state file', async () => {
     const { code, screenId } = await place();
     const state = join(await temporaryFolder(), 'tv.json');
-    const rotated = /rotate {4}201 in \d+ ms\n.* key {7}a new one, used from now on; the former is kept\n/;
-    const run = await tv(['--code', code, '--state', state, '--rotate-every', '10m', '--speed', '600'], { during: stopAfter(rotated) });
+    const rotated =
+      /rotate {4}201 in \d+ ms\n.* key {7}a new one, used from now on; the former is kept\n/;
+    const run = await tv(
+      ['--code', code, '--state', state, '--rotate-every', '10m', '--speed', '600'],
+      { during: stopAfter(rotated) },
+    );
     expect(run.code).toBe(130);
     expect(run.stdout).toMatch(rotated);
     expect(run.stdout + run.stderr).not.toMatch(/dak_/);
     const { binding, formerKey } = JSON.parse(await readFile(state, 'utf8')).tv;
     expect(formerKey.apiKey).not.toBe(binding.apiKey);
-    expect((await service.send('GET', `/devices/${screenId}/config`, { key: binding.apiKey })).status).toBe(200);
+    expect(
+      (await service.send('GET', `/devices/${screenId}/config`, { key: binding.apiKey })).status,
+    ).toBe(200);
     expect((await tv(['--state', state, '--once'])).code).toBe(0);
   });
 
@@ -144,13 +195,24 @@ describe('signage tv', () => {
     const kept = JSON.parse(await readFile(state, 'utf8'));
     const { binding } = kept.tv;
     const unknown = `dak_${'0'.repeat(49)}`;
-    kept.tv = { ...kept.tv, binding: { ...binding, apiKey: unknown }, formerKey: { apiKey: binding.apiKey } };
+    kept.tv = {
+      ...kept.tv,
+      binding: { ...binding, apiKey: unknown },
+      formerKey: { apiKey: binding.apiKey },
+    };
     await writeFile(state, JSON.stringify(kept));
     const once = await tv(['--state', state, '--once', '-o', 'ndjson']);
-    expect([once.code, once.ndjson.filter(({ status }) => status === 401)]).toEqual([0, [expect.anything()]]);
+    expect([once.code, once.ndjson.filter(({ status }) => status === 401)]).toEqual([
+      0,
+      [expect.anything()],
+    ]);
     await writeFile(state, JSON.stringify(kept));
-    const run = await tv(['--state', state, '--speed', '60', '-o', 'ndjson'], { during: stopAfter(/"fallBack"/) });
-    expect(run.ndjson.find(({ what }) => what === 'fallBack')).toMatchObject({ code: 'device_key_invalid' });
+    const run = await tv(['--state', state, '--speed', '60', '-o', 'ndjson'], {
+      during: stopAfter(/"fallBack"/),
+    });
+    expect(run.ndjson.find(({ what }) => what === 'fallBack')).toMatchObject({
+      code: 'device_key_invalid',
+    });
     expect(JSON.parse(await readFile(state, 'utf8')).tv.binding).toEqual(binding);
   });
 
@@ -162,14 +224,19 @@ describe('signage tv', () => {
       await io.until(/(?:"what":"show".*?){11}/s);
       ring(durationMs);
     };
-    const run = await tv(['--code', code, '--duration', '61m', '--speed', '600', '-o', 'ndjson'], { clock, during });
+    const run = await tv(['--code', code, '--duration', '61m', '--speed', '600', '-o', 'ndjson'], {
+      clock,
+      during,
+    });
     expect(run.code).toBe(0);
     expect(run.ndjson.at(-1)).toMatchObject({ what: 'end', reason: 'stopped' });
     const shown = run.ndjson.filter(({ what }) => what === 'show');
     expect(shown.length).toBeGreaterThan(10);
     const stored = await events();
     expect(stored.at(-1)).toMatchObject({ type: 'app_stopped' });
-    expect(stored).toEqual(run.ndjson.filter(({ what }) => what === 'event').map(({ event }) => event));
+    expect(stored).toEqual(
+      run.ndjson.filter(({ what }) => what === 'event').map(({ event }) => event),
+    );
     expect(run.stderr).toContain(`The TV has ended: ${stored.length} events stored.`);
   });
 });
@@ -182,7 +249,9 @@ describe('The service of signage tv', () => {
     const context = { url: service.url, token: 'mak_secret' };
     const saved = { current: 'lobby', contexts: { lobby: context } };
     await writeFile(join(home, 'signage', 'contexts.json'), JSON.stringify(saved), { mode: 0o600 });
-    const run = await runCli(['tv', '--code', code, '--once', '--verbose'], { env: { XDG_CONFIG_HOME: home } });
+    const run = await runCli(['tv', '--code', code, '--once', '--verbose'], {
+      env: { XDG_CONFIG_HOME: home },
+    });
     expect(run.code).toBe(0);
     expect(run.stdout + run.stderr).not.toContain('mak_');
     // Elsewhere the token would not be sent, and is not asked for.
@@ -190,7 +259,9 @@ describe('The service of signage tv', () => {
       expect(headers.authorization).toBeUndefined();
       problem(404, 'pairing_code_not_found', 'No.')(response, stub!.heard[0]!);
     });
-    const elsewhere = await runCli(['tv', '--code', 'ABCD2345', '--once', '--url', stub.url], { env: { XDG_CONFIG_HOME: home } });
+    const elsewhere = await runCli(['tv', '--code', 'ABCD2345', '--once', '--url', stub.url], {
+      env: { XDG_CONFIG_HOME: home },
+    });
     expect(elsewhere.code).toBe(3);
     expect(stub.heard).toHaveLength(1);
   });
@@ -220,18 +291,46 @@ describe('A service that signage tv talks to', () => {
 
   it('may say anything: nothing of it reaches the terminal as it is', async () => {
     const nasty = 'x\u001b[2J\u0007\u202ey';
-    const config = { syncIntervalMinutes: 5, heartbeatIntervalMinutes: 1, cachePolicy: { maxSizeGB: nasty, retentionDays: 7 } };
-    const playlist = { id: nasty, tenantId: 't', screenId: nasty, status: 'active', version: 1, validUntil: 4e9 };
-    const one = { creativeId: nasty, creativeUrl: nasty, creativeType: nasty, duration: 0.5, campaignId: nasty };
+    const config = {
+      syncIntervalMinutes: 5,
+      heartbeatIntervalMinutes: 1,
+      cachePolicy: { maxSizeGB: nasty, retentionDays: 7 },
+    };
+    const playlist = {
+      id: nasty,
+      tenantId: 't',
+      screenId: nasty,
+      status: 'active',
+      version: 1,
+      validUntil: 4e9,
+    };
+    const one = {
+      creativeId: nasty,
+      creativeUrl: nasty,
+      creativeType: nasty,
+      duration: 0.5,
+      campaignId: nasty,
+    };
     stub = await stubService((response, request) => {
       if (request.url.endsWith('/register'))
-        return json(201, { deviceId: nasty, screenId: nasty, apiKey: 'dak_key', tenantId: nasty, config })(response, request);
-      if (request.url.endsWith('/playlist')) return json(200, { ...playlist, items: [one] })(response, request);
+        return json(201, {
+          deviceId: nasty,
+          screenId: nasty,
+          apiKey: 'dak_key',
+          tenantId: nasty,
+          config,
+        })(response, request);
+      if (request.url.endsWith('/playlist'))
+        return json(200, { ...playlist, items: [one] })(response, request);
       if (request.url.endsWith('/config')) return json(200, config)(response, request);
       return problem(503, 'unavailable', nasty)(response, request);
     });
     for (const more of [[], ['-o', 'ndjson']]) {
-      const run = await tv(['--code', 'ABCD2345', ...more], { during: stopAfter(/\\u001b\[2J/) }, stub.url);
+      const run = await tv(
+        ['--code', 'ABCD2345', ...more],
+        { during: stopAfter(/\\u001b\[2J/) },
+        stub.url,
+      );
       expect(run.stdout).toContain('\\u001b[2J');
       // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there
       expect(run.stdout + run.stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);

@@ -19,17 +19,43 @@ beforeEach(() => {
   name = `Lobby ${++count}`;
 });
 
-const venues = async () => (await service.manage('GET', '/v1/venues?limit=200')).body.items as { id: string; name: string }[];
+const venues = async () =>
+  (await service.manage('GET', '/v1/venues?limit=200')).body.items as {
+    id: string;
+    name: string;
+  }[];
 
 describe('signage venue create', () => {
   it('makes a venue and shows it', async () => {
-    const { code, stdout, stderr } = await cli(['venue', 'create', '--name', name, '--timezone', 'Europe/Berlin', '--label', 'a=b,c=d']);
+    const { code, stdout, stderr } = await cli([
+      'venue',
+      'create',
+      '--name',
+      name,
+      '--timezone',
+      'Europe/Berlin',
+      '--label',
+      'a=b,c=d',
+    ]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(new RegExp(`^Name +${name}\nAddress +-\nTimezone +Europe/Berlin\nLabels +a=b,c=d\nId +[0-9a-f-]{36}\n`));
+    expect(stdout).toMatch(
+      new RegExp(
+        `^Name +${name}\nAddress +-\nTimezone +Europe/Berlin\nLabels +a=b,c=d\nId +[0-9a-f-]{36}\n`,
+      ),
+    );
   });
 
   it('answers the record as the service has it with -o json', async () => {
-    const { code, json } = await cli(['venue', 'create', '--name', name, '--address', 'Main St 1', '-o', 'json']);
+    const { code, json } = await cli([
+      'venue',
+      'create',
+      '--name',
+      name,
+      '--address',
+      'Main St 1',
+      '-o',
+      'json',
+    ]);
     expect(code).toBe(0);
     expect(json).toEqual((await service.manage('GET', `/v1/venues/${json.id}`)).body);
     expect(json).toMatchObject({ name, address: 'Main St 1', timezone: null, labels: {} });
@@ -47,14 +73,28 @@ describe('signage venue create', () => {
     const { json } = await cli(['venue', 'create', '--name', name, '-o', 'json']);
     const { code, stdout, stderr } = await cli(['venue', 'create', '--name', name]);
     expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
-    expect(stderr).toMatch(/^signage: .*is there already.*\n {2}.*signage venue get 'Lobby \d+'\n$/);
+    expect(stderr).toMatch(
+      /^signage: .*is there already.*\n {2}.*signage venue get 'Lobby \d+'\n$/,
+    );
     const asJson = await cli(['venue', 'create', '--name', name, '-o', 'json']);
     expect(asJson.stdout).toBe('');
-    expect(JSON.parse(asJson.stderr)).toMatchObject({ status: 409, code: 'name_taken', existingId: json.id, exitCode: 5 });
+    expect(JSON.parse(asJson.stderr)).toMatchObject({
+      status: 409,
+      code: 'name_taken',
+      existingId: json.id,
+      exitCode: 5,
+    });
   });
 
   it('6 when the service refuses it, with every complaint', async () => {
-    const { code, stderr } = await cli(['venue', 'create', '--name', '', '--timezone', 'Mars/Olympus']);
+    const { code, stderr } = await cli([
+      'venue',
+      'create',
+      '--name',
+      '',
+      '--timezone',
+      'Mars/Olympus',
+    ]);
     expect(code).toBe(6);
     expect(stderr).toContain('/name: must not be empty');
     expect(stderr).toContain('/timezone: must be an IANA time zone');
@@ -81,7 +121,8 @@ describe('signage venue create', () => {
 describe('signage venue list', () => {
   it('lists all pages, unless --limit', async () => {
     const lonely = await startCli();
-    for (let at = 0; at < 205; at++) await lonely.service.venue({ name: `V${String(at).padStart(3, '0')}` });
+    for (let at = 0; at < 205; at++)
+      await lonely.service.venue({ name: `V${String(at).padStart(3, '0')}` });
     expect((await lonely.cli(['venue', 'list', '-o', 'json'])).json).toHaveLength(205);
     const { stdout, stderr } = await lonely.cli(['venue', 'list', '--limit', '3', '--verbose']);
     expect(stdout.split('\n')).toHaveLength(5);
@@ -94,11 +135,14 @@ describe('signage venue list', () => {
   it('--search finds parts of names', async () => {
     await service.venue({ name });
     await service.venue({ name: `Annex ${count}` });
-    expect((await viewer(['venue', 'list', '--search', name.toUpperCase(), '-o', 'name'])).stdout).toBe(`${name}\n`);
+    expect(
+      (await viewer(['venue', 'list', '--search', name.toUpperCase(), '-o', 'name'])).stdout,
+    ).toBe(`${name}\n`);
   });
 
   it('an empty list is an empty table, an empty array, and the header of a CSV', async () => {
-    const of = async (...argv: string[]) => (await cli(['venue', 'list', '--search', 'nowhere', ...argv])).stdout;
+    const of = async (...argv: string[]) =>
+      (await cli(['venue', 'list', '--search', 'nowhere', ...argv])).stdout;
     expect(await of()).toBe('');
     expect(await of('-o', 'json')).toBe('[]\n');
     expect(await of('-o', 'ndjson')).toBe('');
@@ -123,16 +167,49 @@ describe('signage venue get', () => {
 
 describe('signage venue update', () => {
   it('changes what is named, and nothing else', async () => {
-    const venue = await service.venue({ name, address: 'Here', timezone: 'Europe/Berlin', labels: { floor: '2', wing: 'east' } });
-    const argv = ['venue', 'update', name, '--timezone', '', '--label', 'floor-', '--label', 'region=north', '-o', 'json'];
+    const venue = await service.venue({
+      name,
+      address: 'Here',
+      timezone: 'Europe/Berlin',
+      labels: { floor: '2', wing: 'east' },
+    });
+    const argv = [
+      'venue',
+      'update',
+      name,
+      '--timezone',
+      '',
+      '--label',
+      'floor-',
+      '--label',
+      'region=north',
+      '-o',
+      'json',
+    ];
     const { json } = await cli(argv);
-    expect(json).toMatchObject({ ...venue, timezone: null, labels: { wing: 'east', region: 'north' }, updatedAt: expect.any(String) });
+    expect(json).toMatchObject({
+      ...venue,
+      timezone: null,
+      labels: { wing: 'east', region: 'north' },
+      updatedAt: expect.any(String),
+    });
   });
 
   it('--dry-run changes nothing', async () => {
     const venue = await service.venue({ name });
-    const { json } = await cli(['venue', 'update', name, '--name', 'Other', '--dry-run', '-o', 'json']);
-    expect(json).toEqual([{ method: 'PATCH', path: `/v1/venues/${venue.id}`, body: { name: 'Other' } }]);
+    const { json } = await cli([
+      'venue',
+      'update',
+      name,
+      '--name',
+      'Other',
+      '--dry-run',
+      '-o',
+      'json',
+    ]);
+    expect(json).toEqual([
+      { method: 'PATCH', path: `/v1/venues/${venue.id}`, body: { name: 'Other' } },
+    ]);
     expect((await cli(['venue', 'get', venue.id, '-o', 'json'])).json).toEqual(venue);
   });
 
@@ -145,13 +222,21 @@ describe('signage venue update', () => {
 describe('signage venue delete', () => {
   it('with --yes deletes, says so on stderr, and prints nothing', async () => {
     await service.venue({ name });
-    expect(await cli(['venue', 'delete', name, '--yes'])).toMatchObject({ code: 0, stdout: '', stderr: `Deleted the venue "${name}".\n` });
+    expect(await cli(['venue', 'delete', name, '--yes'])).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: `Deleted the venue "${name}".\n`,
+    });
     expect((await venues()).some((venue) => venue.name === name)).toBe(false);
   });
 
   it('--quiet says nothing', async () => {
     await service.venue({ name });
-    expect(await cli(['venue', 'delete', name, '--yes', '--quiet'])).toMatchObject({ code: 0, stdout: '', stderr: '' });
+    expect(await cli(['venue', 'delete', name, '--yes', '--quiet'])).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: '',
+    });
   });
 
   it.each([
@@ -173,21 +258,31 @@ describe('signage venue delete', () => {
     expect(no).toMatchObject({ code: 5, stdout: '' });
     expect(no.stderr).toContain('Nothing was changed.');
     expect((await venues()).some((venue) => venue.name === name)).toBe(true);
-    expect(await cli(['venue', 'delete', name], { tty: true, keys: [[question, 'y\r']] })).toMatchObject({ code: 0, stdout: '' });
+    expect(
+      await cli(['venue', 'delete', name], { tty: true, keys: [[question, 'y\r']] }),
+    ).toMatchObject({ code: 0, stdout: '' });
     expect((await venues()).some((venue) => venue.name === name)).toBe(false);
   });
 
   it('130 at Ctrl-C, and deletes nothing', async () => {
     await service.venue({ name });
-    const { code } = await cli(['venue', 'delete', name], { tty: true, keys: [[/Delete/, '\u0003']] });
+    const { code } = await cli(['venue', 'delete', name], {
+      tty: true,
+      keys: [[/Delete/, '\u0003']],
+    });
     expect(code).toBe(130);
     expect((await venues()).some((venue) => venue.name === name)).toBe(true);
   });
 
   it('--dry-run asks nothing, shows the request, and deletes nothing', async () => {
     const venue = await service.venue({ name });
-    const { code, json } = await cli(['venue', 'delete', name, '--dry-run', '-o', 'json'], { tty: true });
-    expect({ code, json }).toEqual({ code: 0, json: [{ method: 'DELETE', path: `/v1/venues/${venue.id}` }] });
+    const { code, json } = await cli(['venue', 'delete', name, '--dry-run', '-o', 'json'], {
+      tty: true,
+    });
+    expect({ code, json }).toEqual({
+      code: 0,
+      json: [{ method: 'DELETE', path: `/v1/venues/${venue.id}` }],
+    });
     expect((await venues()).some(({ id }) => id === venue.id)).toBe(true);
   });
 

@@ -23,7 +23,9 @@ const soon = () => new Promise((resolve) => setTimeout(resolve, 100));
 describe('signage wait screen', () => {
   it('answers at once when it is so', async () => {
     const { name, screen } = await screenOf();
-    expect((await cli(['wait', 'screen', name, '--for', 'provisioning', '-o', 'json'])).json).toEqual(screen);
+    expect(
+      (await cli(['wait', 'screen', name, '--for', 'provisioning', '-o', 'json'])).json,
+    ).toEqual(screen);
     await service.tv(screen.id);
     const run = await cli(['wait', 'screen', name]);
     expect([run.code, run.stderr]).toEqual([0, '']);
@@ -32,10 +34,23 @@ describe('signage wait screen', () => {
 
   it('waits until a TV has registered, and until it is revoked', async () => {
     const { name, screen } = await screenOf();
-    const waiting = cli(['wait', 'screen', name, '--for', 'active', '--timeout', '20s', '-o', 'json']);
+    const waiting = cli([
+      'wait',
+      'screen',
+      name,
+      '--for',
+      'active',
+      '--timeout',
+      '20s',
+      '-o',
+      'json',
+    ]);
     await soon();
     const tv = await service.tv(screen.id);
-    expect(await waiting).toMatchObject({ code: 0, json: { id: screen.id, state: 'active', deviceId: tv.deviceId } });
+    expect(await waiting).toMatchObject({
+      code: 0,
+      json: { id: screen.id, state: 'active', deviceId: tv.deviceId },
+    });
     const freed = cli(['wait', 'screen', screen.id, '--for', 'provisioning', '--timeout', '20s']);
     await soon();
     await service.manage('POST', `/v1/devices/${tv.deviceId}/revoke`);
@@ -61,7 +76,9 @@ describe('signage wait screen', () => {
     const { name } = await screenOf();
     const { stderr } = await cli(['wait', 'screen', name, '--timeout', '10ms'], { tty: true });
     expect(stderr).toContain('\r\u001b[KWaiting for the screen');
-    expect((await cli(['wait', 'screen', name, '--timeout', '10ms', '--quiet'], { tty: true })).stderr).not.toContain('Waiting for');
+    expect(
+      (await cli(['wait', 'screen', name, '--timeout', '10ms', '--quiet'], { tty: true })).stderr,
+    ).not.toContain('Waiting for');
   });
 
   it('130 at Ctrl-C', async () => {
@@ -70,7 +87,10 @@ describe('signage wait screen', () => {
       await soon();
       io.signal('SIGINT');
     };
-    expect(await cli(['wait', 'screen', name], { during })).toMatchObject({ code: 130, stdout: '' });
+    expect(await cli(['wait', 'screen', name], { during })).toMatchObject({
+      code: 130,
+      stdout: '',
+    });
   });
 
   it('3 for an unknown screen, and when it is deleted meanwhile; 2 for what is no state or time', async () => {
@@ -88,11 +108,22 @@ describe('signage wait screen', () => {
 describe('signage wait device', () => {
   it('waits for the device of a screen that has none yet', async () => {
     const { name, screen } = await screenOf();
-    const waiting = cli(['wait', 'device', name, '--for', 'online', '--timeout', '20s', '-o', 'json']);
+    const waiting = cli([
+      'wait',
+      'device',
+      name,
+      '--for',
+      'online',
+      '--timeout',
+      '20s',
+      '-o',
+      'json',
+    ]);
     await soon();
     const { deviceId } = await service.tv(screen.id);
     expect(await waiting).toMatchObject({ code: 0, json: { id: deviceId, online: true } });
-    for (const named of [deviceId, screen.id]) expect((await cli(['wait', 'device', named])).stdout).toMatch(/Online +yes/);
+    for (const named of [deviceId, screen.id])
+      expect((await cli(['wait', 'device', named])).stdout).toMatch(/Online +yes/);
   });
 
   it('8 with what it saw last', async () => {
@@ -112,7 +143,10 @@ describe('signage wait device', () => {
     const other = await startService({ clock });
     const tv = await other.tv();
     aheadMs = 3_600_000;
-    const run = await cliOf(other, await other.token('viewer'))(['wait', 'device', tv.deviceId, '--timeout', '0']);
+    const run = await cliOf(
+      other,
+      await other.token('viewer'),
+    )(['wait', 'device', tv.deviceId, '--timeout', '0']);
     expect(run.code).toBe(8);
     expect(run.stderr).toMatch(/it was last seen at \d{4}-/);
     expect(run.stderr).toContain(`signage doctor ${tv.deviceId}`);

@@ -2,14 +2,29 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ManagementClient } from '../../src/client/management-client.ts';
 import { SignageError } from '../../src/domain/error.ts';
 import { hastyClock } from '../support/hasty-clock.ts';
-import { hangUp, json, problem, raw, type StubService, silence, stubService } from '../support/stub-service.ts';
+import {
+  hangUp,
+  json,
+  problem,
+  raw,
+  type StubService,
+  silence,
+  stubService,
+} from '../support/stub-service.ts';
 
 const token = 'mak_0123456789abcdefghijABCDEFGHIJ';
 const id = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
 const createdAt = '2026-11-20T12:00:00.000Z';
 const tenant = { id, name: 'Lobby', createdAt, updatedAt: createdAt };
 const venue = { ...tenant, tenantId: id, address: null, timezone: null, labels: {} };
-const screenOf = (its: string) => ({ ...venue, id: its, venueId: id, state: 'active', deviceId: null, provisioningCode: null });
+const screenOf = (its: string) => ({
+  ...venue,
+  id: its,
+  venueId: id,
+  state: 'active',
+  deviceId: null,
+  provisioningCode: null,
+});
 let stub: StubService;
 
 afterEach(() => stub.close());
@@ -17,7 +32,15 @@ afterEach(() => stub.close());
 async function clientOf(...answers: Parameters<typeof stubService>) {
   stub = await stubService(...answers);
   const clock = hastyClock();
-  return { clock, client: new ManagementClient({ url: stub.url, token, clock, random: (length) => new Uint8Array(length) }) };
+  return {
+    clock,
+    client: new ManagementClient({
+      url: stub.url,
+      token,
+      clock,
+      random: (length) => new Uint8Array(length),
+    }),
+  };
 }
 
 async function failure(work: Promise<unknown>): Promise<SignageError> {
@@ -34,15 +57,24 @@ describe('call', () => {
     const { client } = await clientOf(json(201, venue));
     expect(await client.call('createVenue', { body: { name: 'Lobby' } })).toEqual(venue);
     expect(stub.heard).toHaveLength(1);
-    expect(stub.heard[0]).toMatchObject({ method: 'POST', url: '/v1/venues', body: '{"name":"Lobby"}' });
-    expect(stub.heard[0]?.headers).toMatchObject({ authorization: `Bearer ${token}`, 'content-type': 'application/json' });
+    expect(stub.heard[0]).toMatchObject({
+      method: 'POST',
+      url: '/v1/venues',
+      body: '{"name":"Lobby"}',
+    });
+    expect(stub.heard[0]?.headers).toMatchObject({
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+    });
     expect(stub.heard[0]?.headers).not.toHaveProperty('x-tenant-id');
   });
 
   it('names the tenant, spells path and query safely, and sends no content type without a body', async () => {
     stub = await stubService(json(200, { items: [], nextCursor: null }), json(200, venue));
     const client = new ManagementClient({ url: `${stub.url}/signage/`, token, tenantId: id });
-    await client.call('listScreens', { query: { search: 'a&b=c', label: ['floor:2', 'area:bar'], limit: 5 } });
+    await client.call('listScreens', {
+      query: { search: 'a&b=c', label: ['floor:2', 'area:bar'], limit: 5 },
+    });
     await client.call('getVenue', { params: { id: 'a/b?c' } });
     expect(stub.heard.map((one) => one.url)).toEqual([
       '/signage/v1/screens?search=a%26b%3Dc&label=floor%3A2&label=area%3Abar&limit=5',
@@ -52,11 +84,16 @@ describe('call', () => {
     expect(stub.heard[0]?.headers).not.toHaveProperty('content-type');
   });
 
-  it.each(['', '.', '..'])('refuses the id %j, which would lead elsewhere, before anything is sent', async (bad) => {
-    const { client } = await clientOf(json(200, venue));
-    expect(await failure(client.call('getVenue', { params: { id: bad } }))).toMatchObject({ code: 'invalid_request' });
-    expect(stub.heard).toEqual([]);
-  });
+  it.each(['', '.', '..'])(
+    'refuses the id %j, which would lead elsewhere, before anything is sent',
+    async (bad) => {
+      const { client } = await clientOf(json(200, venue));
+      expect(await failure(client.call('getVenue', { params: { id: bad } }))).toMatchObject({
+        code: 'invalid_request',
+      });
+      expect(stub.heard).toEqual([]);
+    },
+  );
 
   it('answers nothing to 204', async () => {
     const { client } = await clientOf(raw(204, ''));
@@ -67,7 +104,9 @@ describe('call', () => {
 describe('a problem document', () => {
   it('becomes the error it stands for', async () => {
     const errors = [{ path: '/name', message: 'must not be empty' }];
-    const { client } = await clientOf(problem(400, 'invalid_request', 'The name is wrong.', { errors }));
+    const { client } = await clientOf(
+      problem(400, 'invalid_request', 'The name is wrong.', { errors }),
+    );
     expect(await failure(client.call('createVenue', { body: { name: '' } }))).toMatchObject({
       code: 'invalid_request',
       message: 'The name is wrong.',
@@ -78,19 +117,33 @@ describe('a problem document', () => {
 
   it('brings existingId along', async () => {
     const { client } = await clientOf(problem(409, 'name_taken', 'Taken.', { existingId: id }));
-    expect(await failure(client.call('createVenue', { body: { name: 'Lobby' } }))).toMatchObject({ code: 'name_taken', existingId: id });
+    expect(await failure(client.call('createVenue', { body: { name: 'Lobby' } }))).toMatchObject({
+      code: 'name_taken',
+      existingId: id,
+    });
   });
 
   it('keeps a code that only a newer service knows', async () => {
     const { client } = await clientOf(problem(409, 'from_the_future', 'Later.'));
-    expect((await failure(client.call('deleteVenue', { params: { id } }))).code).toBe('from_the_future');
+    expect((await failure(client.call('deleteVenue', { params: { id } }))).code).toBe(
+      'from_the_future',
+    );
   });
 
   it.each([
-    ['members of other types', { code: 7, detail: ['x'], title: {}, errors: 'none', existingId: 5 }, 418, 'unexpected_answer'],
+    [
+      'members of other types',
+      { code: 7, detail: ['x'], title: {}, errors: 'none', existingId: 5 },
+      418,
+      'unexpected_answer',
+    ],
     [
       'complaints of other types',
-      { code: 'invalid_request', detail: 'No.', errors: [null, 3, { path: 1 }, { path: '/a', message: 'b' }] },
+      {
+        code: 'invalid_request',
+        detail: 'No.',
+        errors: [null, 3, { path: 1 }, { path: '/a', message: 'b' }],
+      },
       400,
       'invalid_request',
     ],
@@ -102,12 +155,16 @@ describe('a problem document', () => {
     const { client } = await clientOf(json(status, body));
     const error = await failure(client.call('deleteVenue', { params: { id } }));
     expect(error.code).toBe(code);
-    expect(error.errors ?? []).toEqual(code === 'invalid_request' ? [{ path: '/a', message: 'b' }] : []);
+    expect(error.errors ?? []).toEqual(
+      code === 'invalid_request' ? [{ path: '/a', message: 'b' }] : [],
+    );
   });
 
   it('never carries a key or token on, even when the service repeats it', async () => {
     const { client } = await clientOf(
-      problem(401, 'credential_invalid', `No such token: ${token}.`, { errors: [{ path: '/dak_abc123', message: `${token}!` }] }),
+      problem(401, 'credential_invalid', `No such token: ${token}.`, {
+        errors: [{ path: '/dak_abc123', message: `${token}!` }],
+      }),
     );
     const error = await failure(client.call('getMe'));
     expect(error.code).toBe('credential_invalid');
@@ -150,7 +207,10 @@ describe('a service that cannot be reached', () => {
     stub = await stubService(silence);
     const client = new ManagementClient({ url: stub.url, token, timeoutMs: 50 });
     const error = await failure(client.call('createVenue', { body: { name: 'Lobby' } }));
-    expect(error).toMatchObject({ code: 'unreachable', message: `${stub.url} did not answer within 0.05 seconds.` });
+    expect(error).toMatchObject({
+      code: 'unreachable',
+      message: `${stub.url} did not answer within 0.05 seconds.`,
+    });
   });
 
   it('is unreachable when the answer stops in the middle', async () => {
@@ -158,13 +218,24 @@ describe('a service that cannot be reached', () => {
       response.writeHead(201, { 'content-length': '100' }).write('{"id":');
       setImmediate(() => response.socket?.destroy());
     });
-    expect((await failure(client.call('createVenue', { body: { name: 'Lobby' } }))).code).toBe('unreachable');
+    expect((await failure(client.call('createVenue', { body: { name: 'Lobby' } }))).code).toBe(
+      'unreachable',
+    );
   });
 
   it('gives a held answer its time beside the time-out', async () => {
-    stub = await stubService((response) => void setTimeout(() => json(200, { items: [], nextCursor: null })(response, stub.heard[0]!), 80));
+    stub = await stubService(
+      (response) =>
+        void setTimeout(
+          () => json(200, { items: [], nextCursor: null })(response, stub.heard[0]!),
+          80,
+        ),
+    );
     const client = new ManagementClient({ url: stub.url, token, timeoutMs: 40 });
-    expect(await client.call('listEvents', { query: { waitSeconds: 1 } })).toEqual({ items: [], nextCursor: null });
+    expect(await client.call('listEvents', { query: { waitSeconds: 1 } })).toEqual({
+      items: [],
+      nextCursor: null,
+    });
   });
 
   it('ends as interrupted when its signal aborts, and is not tried again', async () => {
@@ -199,7 +270,12 @@ describe('tries again', () => {
   it('with waits that chance shortens by up to half', async () => {
     stub = await stubService(hangUp);
     const clock = hastyClock();
-    const client = new ManagementClient({ url: stub.url, token, clock, random: (length) => new Uint8Array(length).fill(128) });
+    const client = new ManagementClient({
+      url: stub.url,
+      token,
+      clock,
+      random: (length) => new Uint8Array(length).fill(128),
+    });
     await failure(client.call('getMe'));
     expect(clock.waits).toEqual([187.5, 375, 750]);
   });
@@ -209,14 +285,22 @@ describe('tries again', () => {
     ['a date that is past', new Date(0).toUTCString(), [0]],
     ['nonsense', 'soon', [250]],
   ])('reads Retry-After as %s', async (_, header, waits) => {
-    const { client, clock } = await clientOf(problem(503, 'unavailable', 'Later.', {}, { 'retry-after': header }), json(200, venue));
+    const { client, clock } = await clientOf(
+      problem(503, 'unavailable', 'Later.', {}, { 'retry-after': header }),
+      json(200, venue),
+    );
     await client.call('getVenue', { params: { id } });
     expect(clock.waits).toEqual(waits);
   });
 
   it('not when the service asks for longer than it is ready to wait', async () => {
-    const { client, clock } = await clientOf(problem(429, 'too_many_attempts', 'Later.', {}, { 'retry-after': '900' }));
-    expect(await failure(client.call('getMe'))).toMatchObject({ code: 'too_many_attempts', retryAfterSeconds: 900 });
+    const { client, clock } = await clientOf(
+      problem(429, 'too_many_attempts', 'Later.', {}, { 'retry-after': '900' }),
+    );
+    expect(await failure(client.call('getMe'))).toMatchObject({
+      code: 'too_many_attempts',
+      retryAfterSeconds: 900,
+    });
     expect(clock.waits).toEqual([]);
   });
 
@@ -237,8 +321,12 @@ describe('tries again', () => {
     ['the service does not say when', problem(503, 'unavailable', 'Later.')],
   ])('no other change: %s', async (_, answer) => {
     const { client, clock } = await clientOf(answer);
-    expect((await failure(client.call('createVenue', { body: { name: 'Lobby' } }))).code).toBe('unavailable');
-    expect((await failure(client.call('deleteVenue', { params: { id } }))).code).toBe('unavailable');
+    expect((await failure(client.call('createVenue', { body: { name: 'Lobby' } }))).code).toBe(
+      'unavailable',
+    );
+    expect((await failure(client.call('deleteVenue', { params: { id } }))).code).toBe(
+      'unavailable',
+    );
     expect(stub.heard).toHaveLength(2);
     expect(clock.waits).toEqual([]);
   });
@@ -257,9 +345,13 @@ describe('pages', () => {
       json(200, { items: [screenOf('c')], nextCursor: null }),
     );
     const found: string[] = [];
-    for await (const screen of client.all('listScreens', { query: { state: 'active' } })) found.push(screen.id);
+    for await (const screen of client.all('listScreens', { query: { state: 'active' } }))
+      found.push(screen.id);
     expect(found).toEqual(['a', 'b', 'c']);
-    expect(stub.heard.map((one) => one.url)).toEqual(['/v1/screens?state=active', '/v1/screens?state=active&cursor=x']);
+    expect(stub.heard.map((one) => one.url)).toEqual([
+      '/v1/screens?state=active',
+      '/v1/screens?state=active&cursor=x',
+    ]);
   });
 
   it('are fetched one at a time, and no more than are wanted', async () => {
@@ -306,15 +398,26 @@ describe('options', () => {
   const make = (options: Partial<ConstructorParameters<typeof ManagementClient>[0]>) => () =>
     new ManagementClient({ url: 'http://127.0.0.1:1', token, ...options });
 
-  it.each(['127.0.0.1:4100', 'ftp://host/', 'http://me:secret@host/', 'http://host/?a=1', ''])('refuse the address %j', async (url) => {
-    stub = await stubService();
-    expect(make({ url })).toThrow(expect.objectContaining({ code: 'invalid_option', message: expect.not.stringContaining('secret') }));
-  });
+  it.each(['127.0.0.1:4100', 'ftp://host/', 'http://me:secret@host/', 'http://host/?a=1', ''])(
+    'refuse the address %j',
+    async (url) => {
+      stub = await stubService();
+      expect(make({ url })).toThrow(
+        expect.objectContaining({
+          code: 'invalid_option',
+          message: expect.not.stringContaining('secret'),
+        }),
+      );
+    },
+  );
 
   it('refuse a token that no header can carry, without showing it', async () => {
     stub = await stubService();
     expect(make({ token: 'mak_abc\r\nX-Evil: 1' })).toThrow(
-      expect.objectContaining({ code: 'invalid_option', message: expect.not.stringContaining('mak_') }),
+      expect.objectContaining({
+        code: 'invalid_option',
+        message: expect.not.stringContaining('mak_'),
+      }),
     );
   });
 });

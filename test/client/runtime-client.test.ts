@@ -3,13 +3,32 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
 import { makeUndiciRequester } from '../../src/client/undici-requester.ts';
 import { hastyClock } from '../support/hasty-clock.ts';
-import { hangUp, json, problem, raw, type StubService, stubService } from '../support/stub-service.ts';
+import {
+  hangUp,
+  json,
+  problem,
+  raw,
+  type StubService,
+  stubService,
+} from '../support/stub-service.ts';
 
 const apiKey = `dak_${'k'.repeat(49)}`;
 const screenId = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
-const config = { syncIntervalMinutes: 5, heartbeatIntervalMinutes: 1, cachePolicy: { maxSizeGB: 10, retentionDays: 7 } };
+const config = {
+  syncIntervalMinutes: 5,
+  heartbeatIntervalMinutes: 1,
+  cachePolicy: { maxSizeGB: 10, retentionDays: 7 },
+};
 const registered = { deviceId: 'd', screenId, apiKey, tenantId: 't', config };
-const playlist = { id: 'p', tenantId: 't', screenId, status: 'active', version: 3, validUntil: 1, items: [] };
+const playlist = {
+  id: 'p',
+  tenantId: 't',
+  screenId,
+  status: 'active',
+  version: 3,
+  validUntil: 1,
+  items: [],
+};
 const registration = { pairingCode: 'ABCD2345', deviceInfo: { model: 'TV' } };
 let stub: StubService;
 
@@ -44,7 +63,9 @@ describe('register', () => {
 
   it('does not try a wrong code again', async () => {
     const client = await clientOf(problem(404, 'pairing_code_not_found', 'No such code.'));
-    await expect(client.register(registration)).rejects.toMatchObject({ code: 'pairing_code_not_found' });
+    await expect(client.register(registration)).rejects.toMatchObject({
+      code: 'pairing_code_not_found',
+    });
     expect(stub.heard).toHaveLength(1);
   });
 
@@ -74,11 +95,16 @@ describe('rotateKey', () => {
     const once = { idempotencyKey: 'a-key-of-my-own-1', attempts: 1 };
     await expect(client.rotateKey(screenId, once)).rejects.toMatchObject({ code: 'unreachable' });
     expect(await client.rotateKey(screenId, once)).toBe('dak_next');
-    expect(stub.heard.map((one) => one.headers['idempotency-key'])).toEqual(['a-key-of-my-own-1', 'a-key-of-my-own-1']);
+    expect(stub.heard.map((one) => one.headers['idempotency-key'])).toEqual([
+      'a-key-of-my-own-1',
+      'a-key-of-my-own-1',
+    ]);
   });
 
   it('does not try again with a key that is dead, nor take an answer without a key', async () => {
-    const dead = (await clientOf(problem(401, 'device_key_revoked', 'It was revoked.'))).withKey(apiKey);
+    const dead = (await clientOf(problem(401, 'device_key_revoked', 'It was revoked.'))).withKey(
+      apiKey,
+    );
     await expect(dead.rotateKey(screenId)).rejects.toMatchObject({ code: 'device_key_revoked' });
     expect(stub.heard).toHaveLength(1);
     await stub.close();
@@ -91,26 +117,43 @@ describe('fetchPlaylist and fetchConfig', () => {
   it('send the key, and answer with ETag and source', async () => {
     const client = await clientOf(json(200, playlist, { etag: '"3"', 'x-source': 'store' }));
     const fetched = await client.withKey(apiKey).fetchPlaylist(screenId);
-    expect(fetched).toEqual({ answer: playlist, etag: '"3"', source: 'store', answeredAtMs: expect.any(Number) });
-    expect(stub.heard[0]).toMatchObject({ url: `/devices/${screenId}/playlist`, headers: { authorization: `Bearer ${apiKey}` } });
+    expect(fetched).toEqual({
+      answer: playlist,
+      etag: '"3"',
+      source: 'store',
+      answeredAtMs: expect.any(Number),
+    });
+    expect(stub.heard[0]).toMatchObject({
+      url: `/devices/${screenId}/playlist`,
+      headers: { authorization: `Bearer ${apiKey}` },
+    });
     expect(stub.heard[0]?.headers).not.toHaveProperty('if-none-match');
   });
 
   it('know from 304 that nothing has changed', async () => {
     const client = await clientOf(raw(304, '', { etag: '"3"', 'x-config-source': 'default' }));
     const fetched = await client.withKey(apiKey).fetchConfig(screenId, { etag: '"3"' });
-    expect(fetched).toEqual({ answer: undefined, etag: '"3"', source: 'default', answeredAtMs: expect.any(Number) });
+    expect(fetched).toEqual({
+      answer: undefined,
+      etag: '"3"',
+      source: 'default',
+      answeredAtMs: expect.any(Number),
+    });
     expect(stub.heard[0]?.headers['if-none-match']).toBe('"3"');
   });
 
   it('know no ETag after an answer without one', async () => {
     const client = await clientOf(json(200, config));
-    expect((await client.withKey(apiKey).fetchConfig(screenId, { etag: '"old"' })).etag).toBeUndefined();
+    expect(
+      (await client.withKey(apiKey).fetchConfig(screenId, { etag: '"old"' })).etag,
+    ).toBeUndefined();
   });
 
   it('say when the service answered, by its own clock', async () => {
     const client = await clientOf(json(200, config, { date: 'Fri, 20 Nov 2026 12:00:00 GMT' }));
-    expect((await client.withKey(apiKey).fetchConfig(screenId)).answeredAtMs).toBe(Date.UTC(2026, 10, 20, 12));
+    expect((await client.withKey(apiKey).fetchConfig(screenId)).answeredAtMs).toBe(
+      Date.UTC(2026, 10, 20, 12),
+    );
     await stub.close();
     const vague = await clientOf(json(200, config, { date: 'soon' }));
     expect((await vague.withKey(apiKey).fetchConfig(screenId)).answeredAtMs).toBeUndefined();
@@ -139,17 +182,24 @@ describe('fetchPlaylist and fetchConfig', () => {
 
   it('take an unasked 304 for what it is', async () => {
     const client = await clientOf(raw(304, ''));
-    await expect(client.withKey(apiKey).fetchPlaylist(screenId)).rejects.toMatchObject({ code: 'unexpected_answer' });
+    await expect(client.withKey(apiKey).fetchPlaylist(screenId)).rejects.toMatchObject({
+      code: 'unexpected_answer',
+    });
   });
 
   it('try again after a 500 that says when', async () => {
-    const client = await clientOf(problem(500, 'config_fetch_failed', 'Later.', {}, { 'retry-after': '5' }), json(200, config));
+    const client = await clientOf(
+      problem(500, 'config_fetch_failed', 'Later.', {}, { 'retry-after': '5' }),
+      json(200, config),
+    );
     expect((await client.withKey(apiKey).fetchConfig(screenId)).answer).toEqual(config);
   });
 
   it('take a playlist without items for no playlist', async () => {
     const client = await clientOf(json(200, { ...playlist, items: 'none' }));
-    await expect(client.withKey(apiKey).fetchPlaylist(screenId)).rejects.toMatchObject({ code: 'unexpected_answer' });
+    await expect(client.withKey(apiKey).fetchPlaylist(screenId)).rejects.toMatchObject({
+      code: 'unexpected_answer',
+    });
   });
 });
 
@@ -159,14 +209,19 @@ describe('postEvents', () => {
   it('sends the same bytes under the same key until there is an answer', async () => {
     const client = await clientOf(hangUp, raw(502, 'Bad gateway'), json(202, { received: 1 }));
     expect(await client.withKey(apiKey).postEvents(screenId, events)).toBe(1);
-    expect(new Set(stub.heard.map((one) => `${one.headers['idempotency-key']} ${one.body}`)).size).toBe(1);
+    expect(
+      new Set(stub.heard.map((one) => `${one.headers['idempotency-key']} ${one.body}`)).size,
+    ).toBe(1);
     expect(stub.heard).toHaveLength(3);
   });
 
   it('throws away nothing of a refusal', async () => {
     const errors = [{ path: '/0/timestamp', message: 'must not be negative' }];
     const client = await clientOf(problem(400, 'invalid_request', 'No.', { errors }));
-    await expect(client.withKey(apiKey).postEvents(screenId, events)).rejects.toMatchObject({ code: 'invalid_request', errors });
+    await expect(client.withKey(apiKey).postEvents(screenId, events)).rejects.toMatchObject({
+      code: 'invalid_request',
+      errors,
+    });
     expect(stub.heard).toHaveLength(1);
   });
 });
@@ -174,5 +229,7 @@ describe('postEvents', () => {
 it('shows no key when it is looked at', async () => {
   const client = (await clientOf()).withKey(apiKey);
   const { inspect } = await import('node:util');
-  expect(inspect(client, { depth: 9, showHidden: true }) + JSON.stringify(client)).not.toContain(apiKey);
+  expect(inspect(client, { depth: 9, showHidden: true }) + JSON.stringify(client)).not.toContain(
+    apiKey,
+  );
 });

@@ -9,8 +9,17 @@ type Json = z.core.JSONSchema.BaseSchema;
 
 /** What is answered to TVs is looked at less closely. */
 const shallow: readonly SchemaName[] = ['registered', 'activePlaylist', 'deviceConfig'];
-const answers = [...new Set(Object.values<Operation>(operations).flatMap(({ answer }) => (answer ? [answer] : [])))];
-const kinds: Record<string, 'text' | 'number' | 'boolean'> = { string: 'text', number: 'number', integer: 'number', boolean: 'boolean' };
+const answers = [
+  ...new Set(
+    Object.values<Operation>(operations).flatMap(({ answer }) => (answer ? [answer] : [])),
+  ),
+];
+const kinds: Record<string, 'text' | 'number' | 'boolean'> = {
+  string: 'text',
+  number: 'number',
+  integer: 'number',
+  boolean: 'boolean',
+};
 
 /** The shape that a schema stands for. */
 function shapeOf(node: Json, all: Json): Shape {
@@ -20,11 +29,15 @@ function shapeOf(node: Json, all: Json): Shape {
     const inner = shapeOf(choices.find(({ type }) => type !== 'null')!, all);
     return typeof inner === 'string' ? (`${inner}?` as Shape) : ['maybe', inner];
   }
-  if (Array.isArray(node.type)) return `${kinds[node.type.find((type: string) => type !== 'null') ?? '']}?` as Shape;
+  if (Array.isArray(node.type))
+    return `${kinds[node.type.find((type: string) => type !== 'null') ?? '']}?` as Shape;
   if (node.type === 'array') return ['list', shapeOf(node.items as Json, all)];
   if (node.type !== 'object') return kinds[node.type ?? ''] ?? 'object';
-  const required = Object.entries(node.properties ?? {}).filter(([name]) => node.required?.includes(name));
-  if (required.length > 0) return Object.fromEntries(required.map(([name, one]) => [name, shapeOf(one as Json, all)]));
+  const required = Object.entries(node.properties ?? {}).filter(([name]) =>
+    node.required?.includes(name),
+  );
+  if (required.length > 0)
+    return Object.fromEntries(required.map(([name, one]) => [name, shapeOf(one as Json, all)]));
   return (node.additionalProperties as Json | undefined)?.type === 'string' ? 'map' : 'object';
 }
 
@@ -32,10 +45,19 @@ it.each(answers)('the shape of %s is that of its schema', (name) => {
   const schema = z.toJSONSchema(schemas[name], { io: 'output', unrepresentable: 'any' });
   const expected = shapeOf(schema, schema);
   if (!shallow.includes(name)) expect(shapes[name]).toEqual(expected);
-  else expect(Object.keys(shapes[name] as object).toSorted()).toEqual(Object.keys(expected as object).toSorted());
+  else
+    expect(Object.keys(shapes[name] as object).toSorted()).toEqual(
+      Object.keys(expected as object).toSorted(),
+    );
 });
 
-const shape: Shape = { id: 'text', note: 'text?', labels: 'map', code: ['maybe', { at: 'text' }], items: ['list', { n: 'number' }] };
+const shape: Shape = {
+  id: 'text',
+  note: 'text?',
+  labels: 'map',
+  code: ['maybe', { at: 'text' }],
+  items: ['list', { n: 'number' }],
+};
 const good = { id: 'x', note: null, labels: { a: 'b' }, code: null, items: [{ n: 1 }] };
 
 it.each<[string, object, string | undefined]>([

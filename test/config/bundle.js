@@ -26,7 +26,10 @@ function neededBy(entry) {
     for (const next of imports.get(id) ?? []) add(next);
   };
   return {
-    plugin: { name: 'needed-by', moduleParsed: ({ id, importedIds }) => void imports.set(id, importedIds) },
+    plugin: {
+      name: 'needed-by',
+      moduleParsed: ({ id, importedIds }) => void imports.set(id, importedIds),
+    },
     has(id) {
       if (needed.size === 0) add(entry);
       return needed.has(id);
@@ -36,17 +39,27 @@ function neededBy(entry) {
 
 /** Puts other code into the place of one of our files. */
 function replaced(file, code) {
-  return { name: 'replaced', load: (id) => (id === resolve(src, file) ? { code, moduleType: 'js' } : null) };
+  return {
+    name: 'replaced',
+    load: (id) => (id === resolve(src, file) ? { code, moduleType: 'js' } : null),
+  };
 }
 
 /** What stands beside a file stands beside what tsc made of it, not beside the bundle. */
 const places = {
   name: 'places',
   transform(code, id) {
-    if (/import\.meta\.(?:dirname|filename)/.test(code)) throw new Error(`${id}: say import.meta.url, for that can be kept in a bundle.`);
+    if (/import\.meta\.(?:dirname|filename)/.test(code))
+      throw new Error(`${id}: say import.meta.url, for that can be kept in a bundle.`);
     if (!code.includes('import.meta.url')) return null;
-    const place = slashes(relative(out, resolve(root, 'dist', relative(src, id)))).replace(/\.ts$/, '.js');
-    return { code: code.replaceAll('import.meta.url', `new URL('${place}', import.meta.url).href`), map: null };
+    const place = slashes(relative(out, resolve(root, 'dist', relative(src, id)))).replace(
+      /\.ts$/,
+      '.js',
+    );
+    return {
+      code: code.replaceAll('import.meta.url', `new URL('${place}', import.meta.url).href`),
+      map: null,
+    };
   },
 };
 
@@ -57,7 +70,9 @@ const commands = readdirSync(resolve(src, 'cli/commands'), { recursive: true, en
 
 /** `load-command.ts` works out which file to import; a bundle wants to be told all that there may be. */
 function commandLoader() {
-  const entries = commands.map((path) => `'${path.join(' ')}': () => import('./commands/${path.join('/')}.ts')`);
+  const entries = commands.map(
+    (path) => `'${path.join(' ')}': () => import('./commands/${path.join('/')}.ts')`,
+  );
   return `const files = {${entries.join(',\n')}};
     export const loadCommand = async (path) => (await files[path.filter(Boolean).join(' ')]()).command;`;
 }
@@ -69,12 +84,23 @@ function chunkName({ facadeModuleId, name }) {
 }
 
 async function bundle(input, plugins, output) {
-  const made = await rolldown({ cwd: root, input, platform: 'node', external, plugins: [places, ...plugins] });
+  const made = await rolldown({
+    cwd: root,
+    input,
+    platform: 'node',
+    external,
+    plugins: [places, ...plugins],
+  });
   await made.write({ dir: out, sourcemap: true, ...output });
 }
 
-const [{ tree }, { loadCommand }] = await Promise.all([import('../../dist/cli/tree.js'), import('../../dist/cli/load-command.js')]);
-const described = await Promise.all(commands.map(async (path) => [path.join(' '), await loadCommand(path)]));
+const [{ tree }, { loadCommand }] = await Promise.all([
+  import('../../dist/cli/tree.js'),
+  import('../../dist/cli/load-command.js'),
+]);
+const described = await Promise.all(
+  commands.map(async (path) => [path.join(' '), await loadCommand(path)]),
+);
 rmSync(out, { recursive: true });
 
 const writtenTree = replaced('cli/tree.ts', `export const tree = ${JSON.stringify(tree)};`);

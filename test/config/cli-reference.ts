@@ -27,7 +27,9 @@ const cell = (text: string) =>
     .replaceAll('<', '\\<');
 const code = (text: string) => `\`${text.replaceAll('|', '\\|')}\``;
 const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>
-  rows.length === 0 ? '' : `${[head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n')}\n`;
+  rows.length === 0
+    ? ''
+    : `${[head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n')}\n`;
 const fenced = (text: string) => `\`\`\`console\n${text}\n\`\`\`\n`;
 const anchor = (heading: string) =>
   `#${heading
@@ -48,7 +50,9 @@ function sharedText({ effect, list }: { effect: Effect; list?: boolean }): strin
   if (groups.length === 0) return '';
   const flags = [
     ...(list ? Object.values<Setting<unknown>>(listOptions) : []),
-    ...(effect === 'changes' || effect === 'destroys' ? Object.values<Setting<unknown>>(changeOptions) : []),
+    ...(effect === 'changes' || effect === 'destroys'
+      ? Object.values<Setting<unknown>>(changeOptions)
+      : []),
     ...(effect === 'destroys' ? Object.values<Setting<unknown>>(destructionOptions) : []),
   ].map(({ flags }) => code(flags));
   const links = groups.map((group) => `[${group.toLowerCase()}](${anchor(group)})`);
@@ -59,7 +63,13 @@ function commandText(path: CommandPath, spec: CommandSpec): string {
   const args = Object.entries(spec.arguments ?? {});
   const options: readonly Setting<unknown>[] = Object.values(spec.options ?? {});
   const needed = options.filter(({ required }) => required).map(({ flags }) => flags);
-  const words = ['signage', called(path), ...args.map(([name, argument]) => argumentTerm(name, argument)), ...needed, '[options]'];
+  const words = [
+    'signage',
+    called(path),
+    ...args.map(([name, argument]) => argumentTerm(name, argument)),
+    ...needed,
+    '[options]',
+  ];
   return [
     `### signage ${called(path)}\n`,
     `${spec.summary}.\n`,
@@ -88,11 +98,20 @@ const meanings: readonly (readonly [exitCode: number, what: string])[] = [
   ],
   [3, 'What is named is not there.'],
   [4, 'Not allowed: no token, a wrong one, or one whose role does not suffice.'],
-  [5, 'Conflict: a name that is taken, a screen that has a device, a code that is over, a question that was answered with no.'],
+  [
+    5,
+    'Conflict: a name that is taken, a screen that has a device, a code that is over, a question that was answered with no.',
+  ],
   [6, 'Invalid: the service, or the check of a file, refused the content.'],
-  [7, 'Not reachable, overloaded, or no signage service; tried again before, for as long as that may help.'],
+  [
+    7,
+    'Not reachable, overloaded, or no signage service; tried again before, for as long as that may help.',
+  ],
   [8, 'A wait came to its end in vain.'],
-  [9, 'It differs (`diff`, `playlist mirror`, `store copy`), or a part of it failed (`apply`, `doctor`, `--selector`).'],
+  [
+    9,
+    'It differs (`diff`, `playlist mirror`, `store copy`), or a part of it failed (`apply`, `doctor`, `--selector`).',
+  ],
   [130, 'Interrupted by Ctrl-C (SIGINT).'],
   [143, 'Interrupted by SIGTERM; `pair` also by SIGHUP, when its terminal is closed.'],
 ];
@@ -100,7 +119,9 @@ const meanings: readonly (readonly [exitCode: number, what: string])[] = [
 function exitCodeTable(): string {
   const codes = Object.keys(errorKinds);
   const rows = meanings.map(([exitCode, what]) => {
-    const ofService = codes.filter((one) => exitCodeOf(new SignageError(one, '')) === exitCode && !one.startsWith('device_key'));
+    const ofService = codes.filter(
+      (one) => exitCodeOf(new SignageError(one, '')) === exitCode && !one.startsWith('device_key'),
+    );
     return [String(exitCode), what, ofService.map(code).join(', ')];
   });
   return table(['Exit code', 'Meaning', 'Error codes of the service'], rows);
@@ -108,9 +129,15 @@ function exitCodeTable(): string {
 
 /** Variables that no option stands for. */
 const otherVariables: readonly (readonly [string, string])[] = [
-  ['SIGNAGE_TOKEN', 'the management token; never an option, for a command line is seen by everybody on the machine'],
+  [
+    'SIGNAGE_TOKEN',
+    'the management token; never an option, for a command line is seen by everybody on the machine',
+  ],
   ['SIGNAGE_ADMIN_TOKEN', 'with `serve`: the platform token, in place of one that it makes'],
-  ['SIGNAGE_ON_DEMAND_TOKEN', 'with `serve`: the bearer token for `--on-demand-url`, in place of a file'],
+  [
+    'SIGNAGE_ON_DEMAND_TOKEN',
+    'with `serve`: the bearer token for `--on-demand-url`, in place of a file',
+  ],
   ['CI', 'never ask, as with `--no-input`'],
   ['NO_COLOR', 'no colours'],
   ['XDG_CONFIG_HOME', 'where the folder `signage` with the contexts is; `~/.config` otherwise'],
@@ -119,13 +146,18 @@ const otherVariables: readonly (readonly [string, string])[] = [
 
 function variableTable(specs: readonly CommandSpec[]): string {
   const shared: Settings[] = [connectionOptions, outputOptions, manner];
-  const all = [...shared, ...specs.map(({ options }) => options ?? {})].flatMap((settings) => Object.values<Setting<unknown>>(settings));
+  const all = [...shared, ...specs.map(({ options }) => options ?? {})].flatMap((settings) =>
+    Object.values<Setting<unknown>>(settings),
+  );
   const byName = new Map<string, string>();
   for (const { env, flags, help } of all) {
-    if (env !== undefined && !byName.has(env)) byName.set(env, `${code(/--[\w-]+/.exec(flags)?.[0] ?? flags)}: ${cell(help)}`);
+    if (env !== undefined && !byName.has(env))
+      byName.set(env, `${code(/--[\w-]+/.exec(flags)?.[0] ?? flags)}: ${cell(help)}`);
   }
   for (const [name, what] of otherVariables) byName.set(name, what);
-  const rows = [...byName].toSorted(([a], [b]) => a.localeCompare(b)).map(([name, what]) => [code(name), what]);
+  const rows = [...byName]
+    .toSorted(([a], [b]) => a.localeCompare(b))
+    .map(([name, what]) => [code(name), what]);
   return table(['Variable', ''], rows);
 }
 
@@ -216,16 +248,29 @@ const sharedOptions = (): string =>
 
 /** The whole page. */
 export async function cliReference(): Promise<string> {
-  const commands = await Promise.all(commandPaths.map(async (path) => ({ path, spec: await loadCommand(path) })));
-  const index = commands.map(({ path, spec }) => [`[signage ${called(path)}](${anchor(`signage ${called(path)}`)})`, cell(spec.summary)]);
+  const commands = await Promise.all(
+    commandPaths.map(async (path) => ({ path, spec: await loadCommand(path) })),
+  );
+  const index = commands.map(({ path, spec }) => [
+    `[signage ${called(path)}](${anchor(`signage ${called(path)}`)})`,
+    cell(spec.summary),
+  ]);
   const nouns = tree.flatMap(({ name, summary, verbs }) => {
     if (verbs.length === 0) return [];
     const own = commands.filter(({ path: [first, verb] }) => first === name && verb !== undefined);
     return [`## ${name}\n\n${summary}.\n`, ...own.map(({ path, spec }) => commandText(path, spec))];
   });
-  const single = commands.filter(({ path: [, verb] }) => verb === undefined).map(({ path, spec }) => commandText(path, spec));
+  const single = commands
+    .filter(({ path: [, verb] }) => verb === undefined)
+    .map(({ path, spec }) => commandText(path, spec));
   return [
-    ...[intro, table(['Command', ''], index), contract, `### Exit codes\n\n${exitCodeTable()}`, contexts],
+    ...[
+      intro,
+      table(['Command', ''], index),
+      contract,
+      `### Exit codes\n\n${exitCodeTable()}`,
+      contexts,
+    ],
     `## Environment variables\n\n${variableTable(commands.map(({ spec }) => spec))}`,
     ...[files, sharedOptions(), '## Commands of one word\n', ...single, ...nouns],
   ].join('\n');

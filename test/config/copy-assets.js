@@ -3,10 +3,14 @@ import { cpSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const fromRoot = (path) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
-const fromSwaggerUi = (file) => fileURLToPath(new URL(file, import.meta.resolve('swagger-ui-dist/package.json')));
+const fromSwaggerUi = (file) =>
+  fileURLToPath(new URL(file, import.meta.resolve('swagger-ui-dist/package.json')));
 
 // SQL migrations, pages and the like keep their place: src/a/b.sql becomes dist/a/b.sql.
-cpSync(fromRoot('src'), fromRoot('dist'), { recursive: true, filter: (file) => !file.endsWith('.ts') });
+cpSync(fromRoot('src'), fromRoot('dist'), {
+  recursive: true,
+  filter: (file) => !file.endsWith('.ts'),
+});
 
 // Swagger UI is part of the package, so that the page of documentation loads nothing from another host.
 // Its licence wants to be handed on with it.
@@ -17,4 +21,5 @@ const swaggerUi = {
   LICENSE: 'swagger-ui.LICENSE.txt',
   NOTICE: 'swagger-ui.NOTICE.txt',
 };
-for (const [file, copy] of Object.entries(swaggerUi)) cpSync(fromSwaggerUi(file), fromRoot(`dist/http/docs/${copy}`));
+for (const [file, copy] of Object.entries(swaggerUi))
+  cpSync(fromSwaggerUi(file), fromRoot(`dist/http/docs/${copy}`));

@@ -18,8 +18,15 @@ export class FiguresReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const lines = modules.flatMap((module) => {
       const seconds = (module.diagnostic().duration / 1000).toFixed(0);
-      const said = (this.#said.get(module.moduleId) ?? []).join('').trimEnd().split('\n').filter(Boolean);
-      return [`${module.relativeModuleId}: ${module.state()}, ${seconds} s`, ...said.map((line) => `  ${line}`)];
+      const said = (this.#said.get(module.moduleId) ?? [])
+        .join('')
+        .trimEnd()
+        .split('\n')
+        .filter(Boolean);
+      return [
+        `${module.relativeModuleId}: ${module.state()}, ${seconds} s`,
+        ...said.map((line) => `  ${line}`),
+      ];
     });
     process.stdout.write(`\n${lines.join('\n')}\n`);
   }

@@ -25,6 +25,8 @@ const rank = ({ moduleId }: TestSpecification) => {
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    return files.toSorted((one, other) => rank(one) - rank(other) || (one.moduleId < other.moduleId ? -1 : 1));
+    return files.toSorted(
+      (one, other) => rank(one) - rank(other) || (one.moduleId < other.moduleId ? -1 : 1),
+    );
   }
 }

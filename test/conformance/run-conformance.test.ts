@@ -17,8 +17,15 @@ const start = () => startService<Clock>({ clock: systemClock });
 async function run(url: string, options: Partial<ConformanceOptions> = {}) {
   const outcomes: Outcome[] = [];
   const left: string[] = [];
-  const makeRequester = async (certificates: readonly string[] | undefined) => makeUndiciRequester(certificates);
-  const rows = runConformance({ url, token: adminToken, makeRequester, onLeft: (what) => void left.push(...what), ...options });
+  const makeRequester = async (certificates: readonly string[] | undefined) =>
+    makeUndiciRequester(certificates);
+  const rows = runConformance({
+    url,
+    token: adminToken,
+    makeRequester,
+    onLeft: (what) => void left.push(...what),
+    ...options,
+  });
   let error: unknown;
   try {
     for await (const outcome of rows) outcomes.push(outcome);
@@ -28,12 +35,15 @@ async function run(url: string, options: Partial<ConformanceOptions> = {}) {
   return { outcomes, left, error };
 }
 
-const of = (outcomes: readonly Outcome[], result: Outcome['result']) => outcomes.filter((one) => one.result === result);
+const of = (outcomes: readonly Outcome[], result: Outcome['result']) =>
+  outcomes.filter((one) => one.result === result);
 
 /** What stands in the service that a run could have made. */
 async function standing(service: Service): Promise<number[]> {
   const lists = ['/v1/venues', '/v1/screens', '/v1/devices', '/v1/tokens', '/v1/tenants'];
-  return Promise.all(lists.map(async (path) => (await service.manage('GET', path)).body.items.length));
+  return Promise.all(
+    lists.map(async (path) => (await service.manage('GET', path)).body.items.length),
+  );
 }
 
 describe('the rows', () => {
@@ -53,11 +63,15 @@ describe('the rows', () => {
   it('name sections that docs/protocol.md has', () => {
     const page = readFileSync(new URL('../../docs/protocol.md', import.meta.url), 'utf8');
     for (const { id, section } of allRows)
-      expect(page, `${id} names §${section}`).toMatch(new RegExp(`^#{2,3} ${section.replace('.', '\\.')} `, 'm'));
+      expect(page, `${id} names §${section}`).toMatch(
+        new RegExp(`^#{2,3} ${section.replace('.', '\\.')} `, 'm'),
+      );
   });
 
   it('cover every row of the Errors table of TVs’ endpoints', () => {
-    const required = new Set(allRows.filter(({ level }) => level === 'required').map(({ id }) => id));
+    const required = new Set(
+      allRows.filter(({ level }) => level === 'required').map(({ id }) => id),
+    );
     const rows = [
       'playlist.200',
       'playlist.404',
@@ -75,7 +89,9 @@ describe('the rows', () => {
   });
 
   it('that wait, are locked out or make a tenant hold for this service too', async () => {
-    const special = allRows.filter(({ needs }) => needs !== undefined && needs !== 'tokens').map(({ id }) => id);
+    const special = allRows
+      .filter(({ needs }) => needs !== undefined && needs !== 'tokens')
+      .map(({ id }) => id);
     const { outcomes, left } = await runPlanted(undefined, special);
     expect(special.length).toBeGreaterThan(10);
     expect(of(outcomes, 'pass').map(({ id }) => id)).toEqual(expect.arrayContaining(special));
@@ -107,22 +123,34 @@ describe('a run', () => {
     expect(left).toEqual([]);
     expect(await standing(service)).toEqual(before);
     expect(of(outcomes, 'skip').map(({ id, reason }) => `${id}: ${reason}`)).toEqual([
-      ...['playlist.500: cannot be provoked from outside', 'config.500: cannot be provoked from outside'],
-      ...['record', 'name', 'required'].map((id) => `tenant.${id}: makes a second tenant, which takes a platform token and --with-tenants`),
-      ...['playlist.expired', 'register.410.expired', 'register.key.expired', 'code-status.expired'].map(
-        (id) => `${id}: waits until time is over: --slow`,
+      ...[
+        'playlist.500: cannot be provoked from outside',
+        'config.500: cannot be provoked from outside',
+      ],
+      ...['record', 'name', 'required'].map(
+        (id) =>
+          `tenant.${id}: makes a second tenant, which takes a platform token and --with-tenants`,
       ),
+      ...[
+        'playlist.expired',
+        'register.410.expired',
+        'register.key.expired',
+        'code-status.expired',
+      ].map((id) => `${id}: waits until time is over: --slow`),
       ...['429', 'retry-after', 'trusted', 'only'].map(
-        (id) => `guessing.${id}: sends unknown codes until this address is locked out: --with-guessing`,
+        (id) =>
+          `guessing.${id}: sends unknown codes until this address is locked out: --with-guessing`,
       ),
     ]);
-    for (const { seen, reason } of of(outcomes, 'skip')) expect([seen, typeof reason]).toEqual([null, 'string']);
+    for (const { seen, reason } of of(outcomes, 'skip'))
+      expect([seen, typeof reason]).toEqual([null, 'string']);
     expect(JSON.stringify(outcomes)).not.toMatch(/[dm]ak_[0-9A-Za-z]{10}/);
   });
 
   it('of one level, or of ids that begin so, looks at no other rows', async () => {
     const service = await start();
-    const required = (await run(service.url, { only: 'required', ids: ['state.', 'register.mac'] })).outcomes;
+    const required = (await run(service.url, { only: 'required', ids: ['state.', 'register.mac'] }))
+      .outcomes;
     expect(required.map(({ id }) => id)).toEqual([
       'register.mac-colons',
       'register.mac-dashes',
@@ -130,7 +158,9 @@ describe('a run', () => {
       'state.created',
       'state.registered',
     ]);
-    expect((await run(service.url, { only: 'required', ids: ['guessing'] })).error).toMatchObject({ code: 'invalid_option' });
+    expect((await run(service.url, { only: 'required', ids: ['guessing'] })).error).toMatchObject({
+      code: 'invalid_option',
+    });
   });
 
   it('skips what the deployment keeps it from seeing', async () => {
@@ -148,7 +178,10 @@ describe('a run', () => {
     expect(reasons.get('audit.entries')).toMatch(/role admin or platform/);
     for (let n = 0; n < 10; n++) await service.register('0O0O0O0O');
     const [again] = (await run(service.url, { ids: ['register.404'] })).outcomes;
-    expect(again).toMatchObject({ result: 'skip', reason: expect.stringMatching(/try again in 15 minutes/) });
+    expect(again).toMatchObject({
+      result: 'skip',
+      reason: expect.stringMatching(/try again in 15 minutes/),
+    });
   });
 
   it.each([3, 60])('that is interrupted after %i rows removes what it made', async (rows) => {
@@ -169,7 +202,12 @@ describe('a run', () => {
     const service = await start();
     const before = await standing(service);
     const makeRequester = async () => makeUndiciRequester(undefined);
-    for await (const { id } of runConformance({ url: service.url, token: adminToken, makeRequester })) if (id === 'playlist.200') break;
+    for await (const { id } of runConformance({
+      url: service.url,
+      token: adminToken,
+      makeRequester,
+    }))
+      if (id === 'playlist.200') break;
     expect(await standing(service)).toEqual(before);
   });
 
@@ -191,7 +229,9 @@ describe('a token', () => {
       'bound to a venue',
       async (service) => {
         const venueIds = [(await service.venue()).id];
-        return (await service.manage('POST', '/v1/tokens', { name: 'bound', role: 'operator', venueIds })).body.token;
+        return (
+          await service.manage('POST', '/v1/tokens', { name: 'bound', role: 'operator', venueIds })
+        ).body.token;
       },
       'insufficient_role',
     ],
@@ -208,12 +248,19 @@ describe('a token', () => {
   it('of the platform must say which of several tenants is meant', async () => {
     const service = await start();
     const { id } = (await service.manage('POST', '/v1/tenants', { name: 'other' })).body;
-    expect((await run(service.url, { ids: ['state'] })).error).toMatchObject({ code: 'tenant_required' });
-    expect(of((await run(service.url, { ids: ['state'], tenantId: id })).outcomes, 'pass')).toHaveLength(5);
+    expect((await run(service.url, { ids: ['state'] })).error).toMatchObject({
+      code: 'tenant_required',
+    });
+    expect(
+      of((await run(service.url, { ids: ['state'], tenantId: id })).outcomes, 'pass'),
+    ).toHaveLength(5);
   });
 
   it('is not asked of what is no signage service', async () => {
-    const stub = await stubService((response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html></html>'));
+    const stub = await stubService(
+      (response) =>
+        void response.writeHead(200, { 'content-type': 'text/html' }).end('<html></html>'),
+    );
     expect((await run(stub.url)).error).toMatchObject({ code: 'unexpected_answer' });
     await stub.close();
     expect((await run(stub.url)).error).toMatchObject({ code: 'unreachable' });

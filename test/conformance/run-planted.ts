@@ -33,7 +33,13 @@ export async function runPlanted(
   const outcomes: Outcome[] = [];
   let left: readonly string[] = [];
   const rows = runConformance({
-    ...{ url: service.url, token: service.adminToken, clock: leaping(clock), ids, allow: ['time', 'guessing', 'tenants'] },
+    ...{
+      url: service.url,
+      token: service.adminToken,
+      clock: leaping(clock),
+      ids,
+      allow: ['time', 'guessing', 'tenants'],
+    },
     makeRequester: async (certificates) => makeUndiciRequester(certificates),
     onLeft: (what) => {
       left = what;
@@ -45,4 +51,5 @@ export async function runPlanted(
 }
 
 /** The ids of the rows that failed. */
-export const red = (outcomes: readonly Outcome[]) => outcomes.filter(({ result }) => result === 'fail').map(({ id }) => id);
+export const red = (outcomes: readonly Outcome[]) =>
+  outcomes.filter(({ result }) => result === 'fail').map(({ id }) => id);

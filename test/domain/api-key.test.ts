@@ -2,12 +2,19 @@ import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deriveDeviceKey, deriveNextKey, hashKey, isKey, makeKey } from '../../src/domain/api-key.ts';
+import {
+  deriveDeviceKey,
+  deriveNextKey,
+  hashKey,
+  isKey,
+  makeKey,
+} from '../../src/domain/api-key.ts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const secretBytes = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const prefixes = fc.constantFrom('dak_' as const, 'mak_' as const);
-const value = (digits: string) => [...digits].reduce((sum, digit) => sum * 62n + BigInt(alphabet.indexOf(digit)), 0n);
+const value = (digits: string) =>
+  [...digits].reduce((sum, digit) => sum * 62n + BigInt(alphabet.indexOf(digit)), 0n);
 
 describe('makeKey', () => {
   it('is the prefix, the 256 bits in base62, and their CRC-32', () => {
@@ -60,7 +67,16 @@ describe('isKey', () => {
   });
 
   it('refuses the other prefix, more or fewer characters, and other texts', () => {
-    for (const text of ['', 'dak_', key.slice(1), key.slice(0, -1), `${key}0`, ` ${key}`, `${key}\n`, `DAK_${key.slice(4)}`]) {
+    for (const text of [
+      '',
+      'dak_',
+      key.slice(1),
+      key.slice(0, -1),
+      `${key}0`,
+      ` ${key}`,
+      `${key}\n`,
+      `DAK_${key.slice(4)}`,
+    ]) {
       expect(isKey('dak_', text), text).toBe(false);
     }
     expect(isKey('mak_', key)).toBe(false);
@@ -97,11 +113,17 @@ describe('deriveNextKey', () => {
 
   it('is always the same for the same secret, key, row and Idempotency-Key', () => {
     fc.assert(
-      fc.property(secretBytes, fc.uuid(), fc.uuid(), fc.string(), (server, keyId, nextId, idempotencyKey) => {
-        const key = deriveNextKey(server, keyId, nextId, idempotencyKey);
-        expect(key).toBe(deriveNextKey(server, keyId, nextId, idempotencyKey));
-        expect(isKey('dak_', key)).toBe(true);
-      }),
+      fc.property(
+        secretBytes,
+        fc.uuid(),
+        fc.uuid(),
+        fc.string(),
+        (server, keyId, nextId, idempotencyKey) => {
+          const key = deriveNextKey(server, keyId, nextId, idempotencyKey);
+          expect(key).toBe(deriveNextKey(server, keyId, nextId, idempotencyKey));
+          expect(isKey('dak_', key)).toBe(true);
+        },
+      ),
     );
   });
 

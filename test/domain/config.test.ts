@@ -1,10 +1,30 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ConfigBody, configBody, defaultConfig, effectiveConfig, isOnline } from '../../src/domain/config.ts';
+import {
+  type ConfigBody,
+  configBody,
+  defaultConfig,
+  effectiveConfig,
+  isOnline,
+} from '../../src/domain/config.ts';
 
-const names = fc.constantFrom('syncIntervalMinutes', 'cachePolicy', 'maxSizeGB', 'app', 'constructor', 'a');
+const names = fc.constantFrom(
+  'syncIntervalMinutes',
+  'cachePolicy',
+  'maxSizeGB',
+  'app',
+  'constructor',
+  'a',
+);
 const { tree: level } = fc.letrec((tie) => ({
-  value: fc.oneof({ depthSize: 'small' }, fc.integer(), fc.string(), fc.constant(null), fc.array(fc.integer()), tie('tree')),
+  value: fc.oneof(
+    { depthSize: 'small' },
+    fc.integer(),
+    fc.string(),
+    fc.constant(null),
+    fc.array(fc.integer()),
+    tie('tree'),
+  ),
   tree: fc.dictionary(names, tie('value'), { maxKeys: 4, noNullPrototype: true }),
 }));
 const configs = level as fc.Arbitrary<ConfigBody>;
@@ -36,7 +56,10 @@ describe('effectiveConfig', () => {
         ? Object.entries(value).flatMap(([name, inner]) => leaves(inner, [...path, name]))
         : [[path, value]];
     const at = (value: unknown, path: string[]): unknown =>
-      path.reduce<unknown>((of, name) => (of as Record<string, unknown> | undefined)?.[name], value);
+      path.reduce<unknown>(
+        (of, name) => (of as Record<string, unknown> | undefined)?.[name],
+        value,
+      );
     fc.assert(
       fc.property(configs, configs, (under, over) => {
         const merged = effectiveConfig([under, over]);
@@ -48,7 +71,10 @@ describe('effectiveConfig', () => {
   });
 
   it('changes neither the default nor the levels', () => {
-    const [before, text] = [structuredClone(defaultConfig), '{"cachePolicy":{"maxSizeGB":1},"app":{"a":1}}'];
+    const [before, text] = [
+      structuredClone(defaultConfig),
+      '{"cachePolicy":{"maxSizeGB":1},"app":{"a":1}}',
+    ];
     const under = JSON.parse(text);
     const merged = effectiveConfig([under, { app: { b: 2 }, cachePolicy: { retentionDays: 2 } }]);
     expect(merged.cachePolicy).toEqual({ maxSizeGB: 1, retentionDays: 2 });
@@ -95,6 +121,8 @@ describe('a stored config', () => {
     [{ cachePolicy: { retentionDays: -1 } }, 'cachePolicy/retentionDays'],
     [[], ''],
   ])('may not be %j', (value, path) => {
-    expect(configBody.safeParse(value).error?.issues.map((issue) => issue.path.join('/'))).toEqual([path]);
+    expect(configBody.safeParse(value).error?.issues.map((issue) => issue.path.join('/'))).toEqual([
+      path,
+    ]);
   });
 });

@@ -22,15 +22,24 @@ describe('a line of CSV', () => {
     ['', ''],
   ])('has %j as %j', (text, cell) => expect(csvLine([text])).toBe(`${cell}\r\n`));
 
-  it('has numbers as they are', () => expect(csvLine([-5, 0, 1.5, -0.25])).toBe('-5,0,1.5,-0.25\r\n'));
+  it('has numbers as they are', () =>
+    expect(csvLine([-5, 0, 1.5, -0.25])).toBe('-5,0,1.5,-0.25\r\n'));
 
   it('has every text whole, and none that a spreadsheet would run', () => {
     fc.assert(
-      fc.property(fc.array(fc.string({ unit: fc.constantFrom(...'=+-@\t\r\n",\'ab') }), { minLength: 1, maxLength: 4 }), (texts) => {
-        const cells = read(csvLine(texts));
-        expect(cells.map((cell, at) => (cell === texts[at] ? cell : cell.slice(1)))).toEqual(texts);
-        for (const cell of cells) expect(cell).not.toMatch(/^[=+\-@\t\r]/);
-      }),
+      fc.property(
+        fc.array(fc.string({ unit: fc.constantFrom(...'=+-@\t\r\n",\'ab') }), {
+          minLength: 1,
+          maxLength: 4,
+        }),
+        (texts) => {
+          const cells = read(csvLine(texts));
+          expect(cells.map((cell, at) => (cell === texts[at] ? cell : cell.slice(1)))).toEqual(
+            texts,
+          );
+          for (const cell of cells) expect(cell).not.toMatch(/^[=+\-@\t\r]/);
+        },
+      ),
     );
   });
 });

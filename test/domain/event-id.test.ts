@@ -7,11 +7,16 @@ const position = fc.record({
   batch: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
   index: fc.integer({ min: 0, max: 255 }),
 });
-const order = (a: EventPosition, b: EventPosition) => a.receivedAtMs - b.receivedAtMs || a.batch - b.batch || a.index - b.index;
+const order = (a: EventPosition, b: EventPosition) =>
+  a.receivedAtMs - b.receivedAtMs || a.batch - b.batch || a.index - b.index;
 
 describe('eventId', () => {
   it('is a UUID of version 7', () => {
-    fc.assert(fc.property(position, (at) => /^[0-9a-f]{8}-[0-9a-f]{4}-7000-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(eventId(at))));
+    fc.assert(
+      fc.property(position, (at) =>
+        /^[0-9a-f]{8}-[0-9a-f]{4}-7000-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(eventId(at)),
+      ),
+    );
   });
 
   it('tells where the event is', () => {

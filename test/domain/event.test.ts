@@ -26,8 +26,16 @@ const type = fc.oneof(
   fc.constantFrom('', 'a'.repeat(65), 'Impression', 'impression\n', 'a b', 'é', 1, null, [], {}),
   fc.jsonValue(),
 );
-const timestamp = fc.oneof(fc.maxSafeNat(), fc.constantFrom(0, -0, -1, 1.5, 2 ** 53, Number.MAX_SAFE_INTEGER, '1', null), fc.jsonValue());
-const duration = fc.oneof(fc.double(), fc.constantFrom(0, -0, -1, 14.97, Number.POSITIVE_INFINITY, '15', null, true), fc.jsonValue());
+const timestamp = fc.oneof(
+  fc.maxSafeNat(),
+  fc.constantFrom(0, -0, -1, 1.5, 2 ** 53, Number.MAX_SAFE_INTEGER, '1', null),
+  fc.jsonValue(),
+);
+const duration = fc.oneof(
+  fc.double(),
+  fc.constantFrom(0, -0, -1, 14.97, Number.POSITIVE_INFINITY, '15', null, true),
+  fc.jsonValue(),
+);
 const usually = <T>(good: fc.Arbitrary<T>, other: fc.Arbitrary<unknown>) =>
   fc.oneof({ weight: 8, arbitrary: good }, { weight: 1, arbitrary: other });
 const id = usually(guid, fc.oneof(fc.constantFrom(null, undefined), badGuid));
@@ -47,7 +55,13 @@ const event = fc.oneof(
         },
         { requiredKeys: [] },
       )
-      .chain((made) => fc.constantFrom(made, { timestamp: 1, type: 'x', ...made }, { ...made, constructor: 1, toString: null })),
+      .chain((made) =>
+        fc.constantFrom(
+          made,
+          { timestamp: 1, type: 'x', ...made },
+          { ...made, constructor: 1, toString: null },
+        ),
+      ),
   },
   { weight: 1, arbitrary: fc.jsonValue() },
 );
@@ -57,7 +71,10 @@ describe('isEventBatch', () => {
     let taken = 0;
     fc.assert(
       fc.property(
-        fc.oneof({ weight: 20, arbitrary: fc.array(event, { maxLength: 3 }) }, { weight: 1, arbitrary: fc.jsonValue() }),
+        fc.oneof(
+          { weight: 20, arbitrary: fc.array(event, { maxLength: 3 }) },
+          { weight: 1, arbitrary: fc.jsonValue() },
+        ),
         (batch) => {
           const judged = eventBatch.safeParse(batch);
           expect(isEventBatch(batch), JSON.stringify(batch)).toBe(judged.success);

@@ -17,21 +17,26 @@ describe('makeIdSource', () => {
 
   it('sets version and variant whatever the random bytes are', () => {
     fc.assert(
-      fc.property(fc.uint8Array({ minLength: 8, maxLength: 8 }), (bytes) => version7.test(makeIdSource(new ManualClock(), () => bytes)())),
+      fc.property(fc.uint8Array({ minLength: 8, maxLength: 8 }), (bytes) =>
+        version7.test(makeIdSource(new ManualClock(), () => bytes)()),
+      ),
     );
   });
 
   it('makes ids that sort in the order in which they were made, also when the clock stands still or steps back', () => {
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: -5000, max: 5000 }), { minLength: 2, maxLength: 200 }), (steps) => {
-        const clock = new ManualClock(Date.UTC(2026, 0));
-        const newId = makeIdSource(clock, randomBytes);
-        const ids = steps.flatMap((step) => {
-          clock.set(clock.now() + step);
-          return [newId(), newId()];
-        });
-        expect(ids).toEqual([...new Set(ids)].sort());
-      }),
+      fc.property(
+        fc.array(fc.integer({ min: -5000, max: 5000 }), { minLength: 2, maxLength: 200 }),
+        (steps) => {
+          const clock = new ManualClock(Date.UTC(2026, 0));
+          const newId = makeIdSource(clock, randomBytes);
+          const ids = steps.flatMap((step) => {
+            clock.set(clock.now() + step);
+            return [newId(), newId()];
+          });
+          expect(ids).toEqual([...new Set(ids)].sort());
+        },
+      ),
     );
   });
 

@@ -3,9 +3,28 @@ import { describe, expect, it } from 'vitest';
 import { scanJson } from '../../src/domain/json-scan.ts';
 
 const depthOf = (value: unknown): number =>
-  typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
+  typeof value === 'object' && value !== null
+    ? 1 + Math.max(0, ...Object.values(value).map(depthOf))
+    : 0;
 /** Texts full of what a scanner may stumble over. */
-const tricky = fc.string({ unit: fc.constantFrom('"', '\\', '[', ']', '{', '}', ',', ':', ' ', '\n', 'a', 'ä', '😀', '\ud800') });
+const tricky = fc.string({
+  unit: fc.constantFrom(
+    '"',
+    '\\',
+    '[',
+    ']',
+    '{',
+    '}',
+    ',',
+    ':',
+    ' ',
+    '\n',
+    'a',
+    'ä',
+    '😀',
+    '\ud800',
+  ),
+});
 const { json } = fc.letrec((tie) => ({
   json: fc.oneof(
     { depthSize: 'medium' },
@@ -22,7 +41,9 @@ describe('scanJson', () => {
   it('tells how deep JSON is nested', () => {
     fc.assert(
       fc.property(json, fc.constantFrom(undefined, 1), (value, indent) => {
-        expect(scanJson(Buffer.from(JSON.stringify(value, null, indent))).depth).toBe(depthOf(value));
+        expect(scanJson(Buffer.from(JSON.stringify(value, null, indent))).depth).toBe(
+          depthOf(value),
+        );
       }),
     );
   });
@@ -33,7 +54,9 @@ describe('scanJson', () => {
       fc.property(fc.array(element, { minLength: 1, maxLength: 6 }), (elements) => {
         const texts = elements.map(([, value, indent]) => JSON.stringify(value, null, indent));
         const body = `[${elements.map(([before, , , after], at) => `${before}${texts[at]}${after}`).join(',')}]`;
-        expect(scanJson(Buffer.from(body)).elements).toEqual(texts.map((text) => Buffer.byteLength(text)));
+        expect(scanJson(Buffer.from(body)).elements).toEqual(
+          texts.map((text) => Buffer.byteLength(text)),
+        );
       }),
     );
   });
@@ -48,6 +71,7 @@ describe('scanJson', () => {
         expect(scanJson(bytes).depth).toBeLessThanOrEqual(bytes.length);
       }),
     );
-    for (const text of ['', '"', '"\\', '[', ']', ']]][[[', '{"a', ',']) expect(() => scanJson(Buffer.from(text)), text).not.toThrow();
+    for (const text of ['', '"', '"\\', '[', ']', ']]][[[', '{"a', ','])
+      expect(() => scanJson(Buffer.from(text)), text).not.toThrow();
   });
 });

@@ -1,7 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { codeAlphabet, codeFinishedAt, codeStatusAt, hashCode, makeCode, pairingCodeText } from '../../src/domain/pairing-code.ts';
+import {
+  codeAlphabet,
+  codeFinishedAt,
+  codeStatusAt,
+  hashCode,
+  makeCode,
+  pairingCodeText,
+} from '../../src/domain/pairing-code.ts';
 
 describe('makeCode', () => {
   it('has 31 characters to choose from, none of which is taken for another', () => {
@@ -15,7 +22,11 @@ describe('makeCode', () => {
       fc.property(fc.infiniteStream(fc.integer({ min: 0, max: 255 })), (bytes) => {
         // Some usable byte comes sooner or later.
         let count = 0;
-        const code = makeCode((length) => Uint8Array.from({ length }, () => (++count % 16 === 0 ? 7 : (bytes.next().value as number))));
+        const code = makeCode((length) =>
+          Uint8Array.from({ length }, () =>
+            ++count % 16 === 0 ? 7 : (bytes.next().value as number),
+          ),
+        );
         expect(code).toMatch(new RegExp(`^[${codeAlphabet}]{8}$`));
         expect(pairingCodeText.safeParse(code).success).toBe(true);
       }),
@@ -33,10 +44,12 @@ describe('makeCode', () => {
 
   it('gives each character the same chance', () => {
     const counts = new Map<string, number>();
-    for (let n = 0; n < 5000; n++) for (const letter of makeCode(randomBytes)) counts.set(letter, (counts.get(letter) ?? 0) + 1);
+    for (let n = 0; n < 5000; n++)
+      for (const letter of makeCode(randomBytes)) counts.set(letter, (counts.get(letter) ?? 0) + 1);
     expect(counts.size).toBe(31);
     // 40,000 letters, 1,290 of each: 5.6 standard deviations are 200.
-    for (const [letter, count] of counts) expect(Math.abs(count - 40_000 / 31), letter).toBeLessThan(200);
+    for (const [letter, count] of counts)
+      expect(Math.abs(count - 40_000 / 31), letter).toBeLessThan(200);
   });
 });
 
@@ -45,7 +58,10 @@ describe('hashCode', () => {
     const [one, two] = [randomBytes(32), randomBytes(32)];
     expect(hashCode(one, 'ABCD2345')).toMatch(/^[0-9a-f]{64}$/);
     expect(hashCode(one, 'ABCD2345')).toBe(hashCode(one, 'ABCD2345'));
-    expect(new Set([hashCode(one, 'ABCD2345'), hashCode(one, 'ABCD2346'), hashCode(two, 'ABCD2345')]).size).toBe(3);
+    expect(
+      new Set([hashCode(one, 'ABCD2345'), hashCode(one, 'ABCD2346'), hashCode(two, 'ABCD2345')])
+        .size,
+    ).toBe(3);
   });
 });
 

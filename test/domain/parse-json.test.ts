@@ -13,7 +13,10 @@ describe('parseJson', () => {
   ])('counts %s, and refuses one too many', (_, text, parts) => {
     expect(parse(text, parts).json).toEqual(JSON.parse(text));
     expect(() => parse(text, parts - 1)).toThrow(
-      expect.objectContaining({ code: 'invalid_request', errors: [expect.objectContaining({ path: '' })] }),
+      expect.objectContaining({
+        code: 'invalid_request',
+        errors: [expect.objectContaining({ path: '' })],
+      }),
     );
   });
 
@@ -31,7 +34,9 @@ describe('parseJson', () => {
 
   it('drops members named __proto__ at any depth, however they are spelt, and hands no function to JSON.parse', () => {
     const made = vi.spyOn(JSON, 'parse');
-    const { json } = parse('{"a":[{"__proto__":{"x":1},"b":{"\\u005f_proto__":2,"c":3}}],"__proto__":4}');
+    const { json } = parse(
+      '{"a":[{"__proto__":{"x":1},"b":{"\\u005f_proto__":2,"c":3}}],"__proto__":4}',
+    );
     expect(JSON.stringify(json)).toBe('{"a":[{"b":{"c":3}}]}');
     expect(made.mock.calls.every(([, reviver]) => reviver === undefined)).toBe(true);
     made.mockRestore();

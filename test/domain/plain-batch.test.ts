@@ -17,32 +17,58 @@ function expectAgreed(text: string): boolean {
   expect(isEventBatch(json), text).toBe(true);
   const events = json as CountedEvent[];
   expect(found).toEqual(batchSums(events));
-  expect(scan.members, text).toBe(events.reduce((sum, event) => sum + Object.keys(event).length, 0));
+  expect(scan.members, text).toBe(
+    events.reduce((sum, event) => sum + Object.keys(event).length, 0),
+  );
   expect(text).toMatch(/^[!-~]+$/);
   return true;
 }
 
 const id = fc.oneof(
   fc.uuid(),
-  fc.constantFrom('3d2f6c1a-8b47-4e0d-9a55-0c6e1f7b2a01', '3d2f6c1a-8b47-4e0d-9a55-0c6e1f7b2a02', 'FFFFFFFF-ffff-FFFF-ffff-ffffffffffff'),
+  fc.constantFrom(
+    '3d2f6c1a-8b47-4e0d-9a55-0c6e1f7b2a01',
+    '3d2f6c1a-8b47-4e0d-9a55-0c6e1f7b2a02',
+    'FFFFFFFF-ffff-FFFF-ffff-ffffffffffff',
+  ),
 );
 const seconds = fc.oneof(
   fc.nat(100),
   fc.integer({ min: 0, max: 86_400_000 }).map((ms) => ms / 1000),
 );
-const timestamp = fc.oneof(fc.integer({ min: 0, max: 2_000_000_000 }), fc.integer({ min: 0, max: 2_000_000_000_000 }));
+const timestamp = fc.oneof(
+  fc.integer({ min: 0, max: 2_000_000_000 }),
+  fc.integer({ min: 0, max: 2_000_000_000_000 }),
+);
 const played = fc.record(
-  { type: fc.constant('impression'), timestamp, playlistId: id, creativeId: id, campaignId: id, duration: seconds },
+  {
+    type: fc.constant('impression'),
+    timestamp,
+    playlistId: id,
+    creativeId: id,
+    campaignId: id,
+    duration: seconds,
+  },
   { requiredKeys: ['type', 'timestamp', 'playlistId', 'creativeId', 'campaignId'] },
 );
 const other = fc.record(
-  { timestamp, type: fc.stringMatching(/^[a-z0-9._-]{1,64}$/).filter((type) => type !== 'impression'), duration: seconds, campaignId: id },
+  {
+    timestamp,
+    type: fc.stringMatching(/^[a-z0-9._-]{1,64}$/).filter((type) => type !== 'impression'),
+    duration: seconds,
+    campaignId: id,
+  },
   { requiredKeys: ['type', 'timestamp'] },
 );
-const written = fc.array(fc.oneof(played, other), { minLength: 1, maxLength: 8 }).map((events) => JSON.stringify(events));
+const written = fc
+  .array(fc.oneof(played, other), { minLength: 1, maxLength: 8 })
+  .map((events) => JSON.stringify(events));
 
 function expectIds(first: number): void {
-  const ids = Array.from({ length: 100 }, (_, n) => `${String(first + n).padStart(8, '0')}-0000-0000-0000-000000000000`);
+  const ids = Array.from(
+    { length: 100 },
+    (_, n) => `${String(first + n).padStart(8, '0')}-0000-0000-0000-000000000000`,
+  );
   const sums = read(JSON.stringify(ids.map((campaignId) => impression({ campaignId }))));
   expect([...(sums?.days[0]?.campaigns.keys() ?? [])]).toEqual(ids);
 }
@@ -53,7 +79,8 @@ describe('a batch as programs write it', () => {
   });
 
   it('is read with up to 100 events, in whatever order their members come', () => {
-    const all = (count: number) => JSON.stringify(Array.from({ length: count }, (_, n) => impression({ timestamp: n })));
+    const all = (count: number) =>
+      JSON.stringify(Array.from({ length: count }, (_, n) => impression({ timestamp: n })));
     expect(read(all(100))?.length).toBe(100);
     expect(read(all(101))).toBeUndefined();
     const turned = Object.fromEntries(Object.entries(impression()).reverse());
@@ -71,15 +98,19 @@ describe('a batch as programs write it', () => {
     for (let place = at; place < at + 36; place++) {
       const text = JSON.stringify([sent]);
       const other = text[place] === '1' ? '2' : '1';
-      if (text[place] !== '-') expect(expectAgreed(text.slice(0, place) + other + text.slice(place + 1))).toBe(true);
+      if (text[place] !== '-')
+        expect(expectAgreed(text.slice(0, place) + other + text.slice(place + 1))).toBe(true);
       expect(expectAgreed(text)).toBe(true);
     }
   });
 });
 
 describe('a batch with one bit flipped', () => {
-  const good = bytesOf(JSON.stringify([impression({ duration: 10 }), impression({ duration: 10 })]));
-  const flipped = (at: number, bit: number) => Buffer.from(good.map((byte, n) => (n === at ? byte ^ (1 << bit) : byte)));
+  const good = bytesOf(
+    JSON.stringify([impression({ duration: 10 }), impression({ duration: 10 })]),
+  );
+  const flipped = (at: number, bit: number) =>
+    Buffer.from(good.map((byte, n) => (n === at ? byte ^ (1 << bit) : byte)));
 
   it('is never taken for the same', () => {
     expect(plainBatch(good)?.length).toBe(2);
@@ -95,7 +126,20 @@ describe('a batch that is spelt otherwise', () => {
     const good = JSON.stringify([impression({ duration: 10 }), impression({ duration: 10 })]);
     expect(expectAgreed(good)).toBe(true);
     const spelt = [
-      ...['', '[', '[]', '[{}]', '{}', 'null', good.slice(0, -1), good.slice(1), `${good} `, ` ${good}`, `${good}]`, `\ufeff${good}`],
+      ...[
+        '',
+        '[',
+        '[]',
+        '[{}]',
+        '{}',
+        'null',
+        good.slice(0, -1),
+        good.slice(1),
+        `${good} `,
+        ` ${good}`,
+        `${good}]`,
+        `\ufeff${good}`,
+      ],
       ...[
         good.replace('},', '}, '),
         good.replace(':', ': '),
@@ -103,13 +147,25 @@ describe('a batch that is spelt otherwise', () => {
         good.replace('}]', '},]'),
         good.replace('}]', '} ]'),
       ],
-      ...[good.replace('"type"', '"Type"'), good.replace('"type":', '"type":"x","type":'), good.replace('{', '{"note":1,')],
-      ...[good.replace('{', '{"__proto__":1,'), good.replace('{', '{"duration":1,'), good.replace('"duration":10', '"duration":null')],
-      ...['01', '1.', '.5', '1e3', '-1', '+1', '1.5.5', '', '"1"', 'NaN', '1234567890123456'].map((text) =>
-        good.replace('"duration":10', `"duration":${text}`),
+      ...[
+        good.replace('"type"', '"Type"'),
+        good.replace('"type":', '"type":"x","type":'),
+        good.replace('{', '{"note":1,'),
+      ],
+      ...[
+        good.replace('{', '{"__proto__":1,'),
+        good.replace('{', '{"duration":1,'),
+        good.replace('"duration":10', '"duration":null'),
+      ],
+      ...['01', '1.', '.5', '1e3', '-1', '+1', '1.5.5', '', '"1"', 'NaN', '1234567890123456'].map(
+        (text) => good.replace('"duration":10', `"duration":${text}`),
       ),
-      ...['1.5', '00', '-0', '9007199254740993', 'null'].map((text) => good.replace(/"timestamp":\d+/, `"timestamp":${text}`)),
-      ...['Impression', '', 'x'.repeat(65), 'a b', 'ä', 'a\\u0062'].map((text) => good.replace('"impression"', `"${text}"`)),
+      ...['1.5', '00', '-0', '9007199254740993', 'null'].map((text) =>
+        good.replace(/"timestamp":\d+/, `"timestamp":${text}`),
+      ),
+      ...['Impression', '', 'x'.repeat(65), 'a b', 'ä', 'a\\u0062'].map((text) =>
+        good.replace('"impression"', `"${text}"`),
+      ),
       ...['playlistId', 'creativeId', 'campaignId'].flatMap((name) => [
         good.replace(new RegExp(`"${name}":"[^"]*",?`), ''),
         good.replace(new RegExp(`("${name}":")[^"]`), '$1g'),
@@ -121,7 +177,11 @@ describe('a batch that is spelt otherwise', () => {
   });
 
   it('is taken only where parsing and checking would take it, wherever it was damaged', () => {
-    const damage = fc.tuple(fc.nat(), fc.constantFrom('', ...'{}[]":,.-+0123456789eE\\ \n\tagtypo_ä\0'), fc.constantFrom(0, 1, 2));
+    const damage = fc.tuple(
+      fc.nat(),
+      fc.constantFrom('', ...'{}[]":,.-+0123456789eE\\ \n\tagtypo_ä\0'),
+      fc.constantFrom(0, 1, 2),
+    );
     fc.assert(
       fc.property(written, fc.array(damage, { minLength: 1, maxLength: 3 }), (text, damages) => {
         let damaged = text;

@@ -13,7 +13,9 @@ describe('servedValidUntil', () => {
   it('is what the publisher gave, whatever the time', () => {
     fc.assert(
       fc.property(publishedAt, ages, fc.nat(), (published, age, validUntil) => {
-        expect(servedValidUntil({ validUntil, publishedAt: published }, published + age)).toBe(validUntil);
+        expect(servedValidUntil({ validUntil, publishedAt: published }, published + age)).toBe(
+          validUntil,
+        );
       }),
     );
   });
@@ -21,7 +23,10 @@ describe('servedValidUntil', () => {
   it('is whole years of 365 days after the publication, at least 180 and at most 545 days ahead', () => {
     fc.assert(
       fc.property(publishedAt, ages, (published, age) => {
-        const until = servedValidUntil({ validUntil: null, publishedAt: published }, published + age);
+        const until = servedValidUntil(
+          { validUntil: null, publishedAt: published },
+          published + age,
+        );
         expect((until - published) % year).toBe(0);
         expect(until - published).toBeGreaterThanOrEqual(year);
         const left = until - (published + age);
@@ -33,10 +38,16 @@ describe('servedValidUntil', () => {
 
   it('stands still but for one step each 365 days, and never goes back', () => {
     fc.assert(
-      fc.property(publishedAt, ages, fc.integer({ min: 0, max: year - 1 }), (published, age, later) => {
-        const of = (at: number) => servedValidUntil({ validUntil: null, publishedAt: published }, published + at);
-        expect([0, year]).toContain(of(age + later) - of(age));
-      }),
+      fc.property(
+        publishedAt,
+        ages,
+        fc.integer({ min: 0, max: year - 1 }),
+        (published, age, later) => {
+          const of = (at: number) =>
+            servedValidUntil({ validUntil: null, publishedAt: published }, published + at);
+          expect([0, year]).toContain(of(age + later) - of(age));
+        },
+      ),
     );
   });
 
@@ -69,13 +80,17 @@ describe('playlistStatusAt', () => {
 });
 
 describe('a publication', () => {
-  const pathsOf = (value: unknown) => publication.safeParse(value).error?.issues.map((issue) => issue.path.join('/')) ?? [];
+  const pathsOf = (value: unknown) =>
+    publication.safeParse(value).error?.issues.map((issue) => issue.path.join('/')) ?? [];
 
   it.each([
     ['the smallest', { items: [item({ duration: 0.001 })] }],
     ['500 items', { items: Array.from({ length: 500 }, () => item()) }],
     ['null as its end', { items: [item()], validUntil: null }],
-    ['a URL of 2,048 characters', { items: [item({ creativeUrl: `https://x.example/${'a'.repeat(2048 - 18)}` })] }],
+    [
+      'a URL of 2,048 characters',
+      { items: [item({ creativeUrl: `https://x.example/${'a'.repeat(2048 - 18)}` })] },
+    ],
     ['http', { items: [item({ creativeUrl: 'http://127.0.0.1:4100/media/a.svg' })] }],
     ['a day', { items: [item({ duration: 86_400 })] }],
   ])('may have %s', (_, value) => expect(pathsOf(value)).toEqual([]));
@@ -84,8 +99,16 @@ describe('a publication', () => {
     ['no items', { items: [] }, ['items']],
     ['501 items', { items: Array.from({ length: 501 }, () => item()) }, ['items']],
     ['no URL', { items: [item({ creativeUrl: '/a.mp4' })] }, ['items/0/creativeUrl']],
-    ['another scheme', { items: [item({ creativeUrl: 'file:///etc/passwd' })] }, ['items/0/creativeUrl']],
-    ['a script', { items: [item({ creativeUrl: 'javascript:alert(1)' })] }, ['items/0/creativeUrl']],
+    [
+      'another scheme',
+      { items: [item({ creativeUrl: 'file:///etc/passwd' })] },
+      ['items/0/creativeUrl'],
+    ],
+    [
+      'a script',
+      { items: [item({ creativeUrl: 'javascript:alert(1)' })] },
+      ['items/0/creativeUrl'],
+    ],
     [
       'a URL of 2,049 characters',
       { items: [item({ creativeUrl: `https://x.example/${'a'.repeat(2049 - 18)}` })] },
@@ -94,19 +117,30 @@ describe('a publication', () => {
     ['another type', { items: [item({ creativeType: 'audio' })] }, ['items/0/creativeType']],
     ['no time', { items: [item({ duration: 0 })] }, ['items/0/duration']],
     ['more than a day', { items: [item({ duration: 86_400.5 })] }, ['items/0/duration']],
-    ['an infinite time', { items: [item({ duration: Number.POSITIVE_INFINITY })] }, ['items/0/duration']],
+    [
+      'an infinite time',
+      { items: [item({ duration: Number.POSITIVE_INFINITY })] },
+      ['items/0/duration'],
+    ],
     ['an id that is none', { items: [item({ creativeId: 'x' })] }, ['items/0/creativeId']],
   ])('may not have %s', (_, value, paths) => expect(pathsOf(value)).toEqual(paths));
 
   it('takes a URL with a non-ASCII host every time, also when Node has compiled what judges it', () => {
-    const content = { items: Array.from({ length: 100 }, () => item({ creativeUrl: 'https://b\u00fccher.example/' })) };
-    for (let times = 0; times < 200; times++) expect(publication.safeParse(content).success).toBe(true);
+    const content = {
+      items: Array.from({ length: 100 }, () =>
+        item({ creativeUrl: 'https://b\u00fccher.example/' }),
+      ),
+    };
+    for (let times = 0; times < 200; times++)
+      expect(publication.safeParse(content).success).toBe(true);
   });
 
   it('has each media URL in a form that comes out of itself unchanged', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 30 }), (rest) => {
-        const first = publication.safeParse({ items: [item({ creativeUrl: `https://x.example/${rest}` })] });
+        const first = publication.safeParse({
+          items: [item({ creativeUrl: `https://x.example/${rest}` })],
+        });
         fc.pre(first.success);
         expect(publication.parse(first.data)).toEqual(first.data);
         expect(first.data?.items[0]?.creativeUrl).toMatch(/^https?:\/\/[!-~]+$/);

@@ -2,9 +2,18 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { iso, isoOrNull } from '../../src/domain/clock.ts';
 import { timeQuery } from '../../src/domain/list.ts';
-import { epochMs, epochTime, foldName, labels, labelsPatch, recordId, recordName } from '../../src/domain/scalars.ts';
+import {
+  epochMs,
+  epochTime,
+  foldName,
+  labels,
+  labelsPatch,
+  recordId,
+  recordName,
+} from '../../src/domain/scalars.ts';
 
-const good = (schema: { safeParse(value: unknown): { success: boolean } }, value: unknown) => schema.safeParse(value).success;
+const good = (schema: { safeParse(value: unknown): { success: boolean } }, value: unknown) =>
+  schema.safeParse(value).success;
 
 describe('a time as TVs send it', () => {
   it('is whole seconds, or milliseconds from 10^11 on', () => {
@@ -15,8 +24,18 @@ describe('a time as TVs send it', () => {
   });
 
   it('is a whole number that is not negative', () => {
-    for (const time of [0, 1, Number.MAX_SAFE_INTEGER]) expect(good(epochTime, time), String(time)).toBe(true);
-    for (const time of [-1, 1.5, Number.MAX_SAFE_INTEGER + 1, Number.NaN, Number.POSITIVE_INFINITY, '1', null, 1n]) {
+    for (const time of [0, 1, Number.MAX_SAFE_INTEGER])
+      expect(good(epochTime, time), String(time)).toBe(true);
+    for (const time of [
+      -1,
+      1.5,
+      Number.MAX_SAFE_INTEGER + 1,
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+      '1',
+      null,
+      1n,
+    ]) {
       expect(good(epochTime, time), String(time)).toBe(false);
     }
   });
@@ -34,10 +53,17 @@ describe('a time in a query', () => {
     ['0', 0],
   ])('%s', (text, time) => expect(timeQuery.parse(text)).toBe(time));
 
-  it.each(['', 'now', '2026-13-01', '2026-11-20T12:00:00', '2026-11-20 12:00:00Z', '1.5', '-1', '20 Nov 2026', '999999999999999999'])(
-    'not "%s"',
-    (text) => expect(good(timeQuery, text)).toBe(false),
-  );
+  it.each([
+    '',
+    'now',
+    '2026-13-01',
+    '2026-11-20T12:00:00',
+    '2026-11-20 12:00:00Z',
+    '1.5',
+    '-1',
+    '20 Nov 2026',
+    '999999999999999999',
+  ])('not "%s"', (text) => expect(good(timeQuery, text)).toBe(false));
 
   it('takes what the service gives out', () => {
     fc.assert(
@@ -48,16 +74,25 @@ describe('a time in a query', () => {
   });
 
   it('isoOrNull is null for a time that has not come', () => {
-    expect([isoOrNull(null), isoOrNull(undefined), isoOrNull(0)]).toEqual([null, null, '1970-01-01T00:00:00.000Z']);
+    expect([isoOrNull(null), isoOrNull(undefined), isoOrNull(0)]).toEqual([
+      null,
+      null,
+      '1970-01-01T00:00:00.000Z',
+    ]);
   });
 });
 
 describe('an id', () => {
   it('is any UUID, of any version or none, and comes out in lower case', () => {
     fc.assert(
-      fc.property(fc.stringMatching(/^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/), (id) => {
-        expect(recordId.parse(id)).toBe(id.toLowerCase());
-      }),
+      fc.property(
+        fc.stringMatching(
+          /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/,
+        ),
+        (id) => {
+          expect(recordId.parse(id)).toBe(id.toLowerCase());
+        },
+      ),
     );
   });
 });
@@ -68,12 +103,23 @@ describe('a name', () => {
     expect(recordName.parse('\u00a0Lobby\u3000')).toBe('Lobby');
   });
 
-  it.each(['x', 'x'.repeat(200), '😀'.repeat(200), '日本', '😀', "a\\b:c'd", '.', '..'])('may be %j', (name) =>
-    expect(good(recordName, name)).toBe(true),
+  it.each(['x', 'x'.repeat(200), '😀'.repeat(200), '日本', '😀', "a\\b:c'd", '.', '..'])(
+    'may be %j',
+    (name) => expect(good(recordName, name)).toBe(true),
   );
-  it.each(['', '  ', 'x'.repeat(201), 'a/b', 'a\nb', 'a\u0000b', 'a\u007fb', 'a\u009fb', 'a\ud800b', 7, null])('may not be %j', (name) =>
-    expect(good(recordName, name)).toBe(false),
-  );
+  it.each([
+    '',
+    '  ',
+    'x'.repeat(201),
+    'a/b',
+    'a\nb',
+    'a\u0000b',
+    'a\u007fb',
+    'a\u009fb',
+    'a\ud800b',
+    7,
+    null,
+  ])('may not be %j', (name) => expect(good(recordName, name)).toBe(false));
 
   it('comes out of itself unchanged', () => {
     fc.assert(
@@ -91,10 +137,17 @@ describe('a name', () => {
 });
 
 describe('labels', () => {
-  const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, 'v']));
+  const many = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, 'v']));
 
   it('are up to 64 texts by key', () => {
-    for (const map of [{}, { floor: '2' }, { k: '' }, { ['k'.repeat(100)]: 'v'.repeat(200) }, many(64)])
+    for (const map of [
+      {},
+      { floor: '2' },
+      { k: '' },
+      { ['k'.repeat(100)]: 'v'.repeat(200) },
+      many(64),
+    ])
       expect(good(labels, map)).toBe(true);
     for (const map of [
       many(65),
@@ -114,7 +167,8 @@ describe('labels', () => {
   });
 
   it('may be taken away by a patch', () => {
-    for (const patch of [null, {}, { floor: null, wing: 'east' }]) expect(good(labelsPatch, patch)).toBe(true);
+    for (const patch of [null, {}, { floor: null, wing: 'east' }])
+      expect(good(labelsPatch, patch)).toBe(true);
     expect(good(labelsPatch, { floor: 2 })).toBe(false);
   });
 });

@@ -39,7 +39,8 @@ async function expectSame(folder: string): Promise<void> {
   await service.close();
   expect(Object.keys(answers).length).toBeGreaterThan(20);
   // Members may have been added since.
-  for (const [path, answer] of Object.entries(answers)) expect({ path, answer: now[path] }).toMatchObject({ path, answer });
+  for (const [path, answer] of Object.entries(answers))
+    expect({ path, answer: now[path] }).toMatchObject({ path, answer });
 }
 
 describe('data of format 1', () => {
@@ -88,7 +89,8 @@ describe('a start on data of an older format', () => {
     }
     return { ...manifest, documents };
   };
-  const formatOf = async (folder: string) => JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')).format;
+  const formatOf = async (folder: string) =>
+    JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')).format;
 
   it('brings it to the new format, after a copy from which the former version starts', async () => {
     const folder = await copyOfData();
@@ -96,7 +98,11 @@ describe('a start on data of an older format', () => {
     const store = await open(folder, renaming, warnings);
     expect((await store.list('screens', { limit: 10 })).items).toHaveLength(4);
     await store.close();
-    expect(warnings).toEqual([expect.stringContaining(`from format 1 to 2. As it was before, it is kept in ${folder}/backup-1`)]);
+    expect(warnings).toEqual([
+      expect.stringContaining(
+        `from format 1 to 2. As it was before, it is kept in ${folder}/backup-1`,
+      ),
+    ]);
     expect([await formatOf(folder), await formatOf(join(folder, 'backup-1'))]).toEqual([2, 1]);
     await expect(startService({ store: folder })).rejects.toMatchObject({ code: 'store_too_new' });
     await expectSame(join(folder, 'backup-1'));

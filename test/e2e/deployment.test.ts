@@ -17,21 +17,40 @@ describe('how docs/deployment starts Node', () => {
       await read('deployment/Dockerfile'),
       await read('deployment.md'),
     ];
-    const lines = [unit.match(/^ExecStart=.*/m), image.match(/^CMD .*/m), text.match(/^node --.* serve$/m)];
-    expect(lines.map((line) => optionsIn(line?.[0]))).toEqual([unitOptions, unitOptions, unitOptions]);
+    const lines = [
+      unit.match(/^ExecStart=.*/m),
+      image.match(/^CMD .*/m),
+      text.match(/^node --.* serve$/m),
+    ];
+    expect(lines.map((line) => optionsIn(line?.[0]))).toEqual([
+      unitOptions,
+      unitOptions,
+      unitOptions,
+    ]);
   });
 
   it('gives the service no rights in the unit that it does not need', async () => {
     const unit = await readFile(above('docs/deployment/signage@.service'), 'utf8');
     const lines = [
-      ...['UMask=0077', 'LimitCORE=0', 'NoNewPrivileges=yes', 'CapabilityBoundingSet=', 'ProtectSystem=strict', 'ProtectProc=invisible'],
+      ...[
+        'UMask=0077',
+        'LimitCORE=0',
+        'NoNewPrivileges=yes',
+        'CapabilityBoundingSet=',
+        'ProtectSystem=strict',
+        'ProtectProc=invisible',
+      ],
       ...['ProtectClock=yes', 'ProtectKernelLogs=yes', 'ProtectHostname=yes'],
     ];
     expect(lines.filter((line) => !unit.split('\n').includes(line))).toEqual([]);
   });
 
   it('is what this Node takes', async () => {
-    const { stdout } = await run(process.execPath, [...unitOptions, fileURLToPath(above('bin/signage.js')), '--version']);
+    const { stdout } = await run(process.execPath, [
+      ...unitOptions,
+      fileURLToPath(above('bin/signage.js')),
+      '--version',
+    ]);
     expect(stdout).toMatch(/^\d+\.\d+\.\d+/);
   });
 });

@@ -11,13 +11,25 @@ describe('an installation', () => {
 
   it('of the packed package runs no script of ours', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-    const ofInstallation = ['preinstall', 'install', 'postinstall', 'preprepare', 'prepare', 'postprepare', 'prepublish', 'dependencies'];
+    const ofInstallation = [
+      'preinstall',
+      'install',
+      'postinstall',
+      'preprepare',
+      'prepare',
+      'postprepare',
+      'prepublish',
+      'dependencies',
+    ];
     expect(ofInstallation.filter((name) => name in scripts)).toEqual([]);
   });
 
   it('of what the service needs to run has no package with a script', () => {
     const { packages } = JSON.parse(read('package-lock.json')) as {
-      packages: Record<string, { dev?: boolean; devOptional?: boolean; hasInstallScript?: boolean }>;
+      packages: Record<
+        string,
+        { dev?: boolean; devOptional?: boolean; hasInstallScript?: boolean }
+      >;
     };
     const withScript = Object.entries(packages).filter(
       ([, { dev, devOptional, hasInstallScript }]) => hasInstallScript && !dev && !devOptional,

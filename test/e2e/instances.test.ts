@@ -18,7 +18,11 @@ describe('three instances on one database', () => {
 
   it('201 for one of 30 registrations that race for a code, 20 times, and never two devices on a screen', async () => {
     const report = await raceForCodes(services, store, { screens: 20, racers: 30 });
-    expect(report).toMatchObject({ winners: Array.from({ length: 20 }, () => 1), doubles: [], wrong: [] });
+    expect(report).toMatchObject({
+      winners: Array.from({ length: 20 }, () => 1),
+      doubles: [],
+      wrong: [],
+    });
     expect(report.looks).toBeGreaterThan(10);
   });
 
@@ -37,15 +41,30 @@ describe('three instances on one database', () => {
   });
 
   it('wake held answers, whichever holds them', async () => {
-    const [one, other, third] = services as [TestService<Clock>, TestService<Clock>, TestService<Clock>];
-    const { code } = await one.code((await one.screen({ venueId: (await one.venue({ name: randomUUID() })).id })).id);
+    const [one, other, third] = services as [
+      TestService<Clock>,
+      TestService<Clock>,
+      TestService<Clock>,
+    ];
+    const { code } = await one.code(
+      (await one.screen({ venueId: (await one.venue({ name: randomUUID() })).id })).id,
+    );
     const { items } = (await one.manage('GET', '/v1/events?limit=1')).body;
     const after = items.length === 0 ? '' : `&after=${items[0].id}`;
-    const waiting = [one, other].map((service) => service.manage('GET', `/v1/devices/provisioning-codes/${code}/status?waitSeconds=30`));
-    const following = [one, other].map((service) => service.manage('GET', `/v1/events?order=asc&waitSeconds=30${after}`));
+    const waiting = [one, other].map((service) =>
+      service.manage('GET', `/v1/devices/provisioning-codes/${code}/status?waitSeconds=30`),
+    );
+    const following = [one, other].map((service) =>
+      service.manage('GET', `/v1/events?order=asc&waitSeconds=30${after}`),
+    );
     const { body: tv } = await third.register(code);
-    for (const answer of await Promise.all(waiting)) expect(answer.body).toMatchObject({ status: 'used', deviceId: tv.deviceId });
-    await third.send('POST', `/devices/${tv.screenId}/events`, { key: tv.apiKey, body: [impression()] });
-    for (const answer of await Promise.all(following)) expect(answer.body.items).toMatchObject([{ deviceId: tv.deviceId }]);
+    for (const answer of await Promise.all(waiting))
+      expect(answer.body).toMatchObject({ status: 'used', deviceId: tv.deviceId });
+    await third.send('POST', `/devices/${tv.screenId}/events`, {
+      key: tv.apiKey,
+      body: [impression()],
+    });
+    for (const answer of await Promise.all(following))
+      expect(answer.body.items).toMatchObject([{ deviceId: tv.deviceId }]);
   });
 });

@@ -9,19 +9,26 @@ import { ManagementClient } from '../../src/client/management-client.ts';
 import { checkout, endProcesses, startProcess } from '../support/signage-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const { scripts } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
+const { scripts } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8')) as {
+  scripts: Record<string, string>;
+};
 const [build, serve = ''] = (scripts.start ?? '').split(' && ');
 const inShell = promisify(exec);
 
 afterEach(endProcesses);
 
 /** Starts what `npm start` starts, on a free port and a folder of its own. */
-const start = (data: string, port = '0') => startProcess(serve.split(' ').slice(1), { env: { SIGNAGE_DATA: data, SIGNAGE_PORT: port } });
+const start = (data: string, port = '0') =>
+  startProcess(serve.split(' ').slice(1), { env: { SIGNAGE_DATA: data, SIGNAGE_PORT: port } });
 
 async function allEvents(url: string, data: string) {
-  const management = new ManagementClient({ url, token: readFileSync(join(data, 'admin-token'), 'utf8').trim() });
+  const management = new ManagementClient({
+    url,
+    token: readFileSync(join(data, 'admin-token'), 'utf8').trim(),
+  });
   const events: { id: string; type: unknown }[] = [];
-  for await (const { id, event } of management.all('listEvents', { query: { limit: 200 } })) events.push({ id, type: event.type });
+  for await (const { id, event } of management.all('listEvents', { query: { limit: 200 } }))
+    events.push({ id, type: event.type });
   return { management, events };
 }
 
@@ -31,13 +38,17 @@ describe('npm start', () => {
     expect(serve).toMatch(/^node bin\/signage\.js serve --demo$/);
   });
 
-  it('shows events as they arrive, stops with 0, and goes on from there the next time', { timeout: 60_000 }, async () => {
+  it('shows events as they arrive, stops with 0, and goes on from there the next time', {
+    timeout: 60_000,
+  }, async () => {
     const data = join(await temporaryFolder(), 'data');
     const first = start(data);
     const [url] = await first.until(/http:\/\/127\.0\.0\.1:\d+/);
     await first.until(/Window +impression {2}\S+, \d+ s\n/);
     const [, command] = await first.until(/Try: +(curl .*)\n/);
-    expect(JSON.parse((await inShell(`${command} --silent --max-time 5`)).stdout)).toMatchObject({ role: 'platform' });
+    expect(JSON.parse((await inShell(`${command} --silent --max-time 5`)).stdout)).toMatchObject({
+      role: 'platform',
+    });
     expect(statSync(join(data, 'admin-token')).mode & 0o777).toBe(0o600);
     const before = await allEvents(url, data);
     const { items: screens } = await before.management.call('listScreens');
@@ -51,14 +62,20 @@ describe('npm start', () => {
     await second.until(/Window +impression/);
     expect(second.out()).toContain('paired again, in place of the TV of the last run');
     const after = await allEvents(again, data);
-    expect(after.events.map((one) => one.id)).toEqual(expect.arrayContaining(before.events.map((one) => one.id)));
-    expect((await after.management.call('listScreens')).items.map((one) => one.id)).toEqual(screens.map((one) => one.id));
+    expect(after.events.map((one) => one.id)).toEqual(
+      expect.arrayContaining(before.events.map((one) => one.id)),
+    );
+    expect((await after.management.call('listScreens')).items.map((one) => one.id)).toEqual(
+      screens.map((one) => one.id),
+    );
     expect(second.err()).not.toMatch(/"level":"(warn|error)"/);
     second.signal('SIGINT');
     expect(await second.ended).toBe(0);
   });
 
-  it('says which port is taken, what to do, and leaves the other alone', { timeout: 60_000 }, async () => {
+  it('says which port is taken, what to do, and leaves the other alone', {
+    timeout: 60_000,
+  }, async () => {
     const folder = await temporaryFolder();
     const first = start(join(folder, 'one'));
     const [url] = await first.until(/http:\/\/127\.0\.0\.1:\d+/);
@@ -80,7 +97,9 @@ describe('npm start', () => {
     const [url] = await service.until(/http:\/\/127\.0\.0\.1:\d+/);
     await service.until(/Events as they arrive/);
     const slow = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {});
-    slow.write('POST /devices/register HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{');
+    slow.write(
+      'POST /devices/register HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{',
+    );
     await new Promise((done) => slow.once('ready', done));
     await fetch(`${url}/healthz`);
     service.signal('SIGTERM');

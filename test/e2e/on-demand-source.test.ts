@@ -5,7 +5,10 @@ import { endProcesses, startProcess } from '../support/signage-process.ts';
 
 afterAll(endProcesses);
 
-const itemsOf = (name: string) => JSON.parse(readFileSync(new URL(`../../fixtures/playlists/${name}.json`, import.meta.url), 'utf8')).items;
+const itemsOf = (name: string) =>
+  JSON.parse(
+    readFileSync(new URL(`../../fixtures/playlists/${name}.json`, import.meta.url), 'utf8'),
+  ).items;
 const settings = (url: string | undefined, token: string) => ({
   onDemandUrl: `${url}/playlists/{screenId}?venue={venueId}`,
   onDemandToken: token,
@@ -30,5 +33,7 @@ it('fixtures/on-demand-source is a source that a service can be started with', a
   expect((await other.send('GET', 'playlist')).status).toBe(200);
 
   const stranger = await startService(settings(url, 'another-token'));
-  expect((await (await stranger.tv()).send('GET', 'playlist')).body.code).toBe('playlist_fetch_failed');
+  expect((await (await stranger.tv()).send('GET', 'playlist')).body.code).toBe(
+    'playlist_fetch_failed',
+  );
 });

@@ -32,7 +32,10 @@ describe('the page on operations', { timeout: 120_000 }, () => {
     };
     program('signage', `exec '${process.execPath}' '${checkout}/bin/signage.js' "$@"`);
     // The service lives in this process: it is told through files, and the answer waited for.
-    program('systemctl', `echo "$1" > '${folder}/asked'; while [ -e '${folder}/asked' ]; do sleep 0.05; done`);
+    program(
+      'systemctl',
+      `echo "$1" > '${folder}/asked'; while [ -e '${folder}/asked' ]; do sleep 0.05; done`,
+    );
     program('ssh', `[ "$1" = new-host ] || exit 99; shift; exec sh -c "$1"`);
     let busy = true;
     const systemd = (async () => {
@@ -49,22 +52,38 @@ describe('the page on operations', { timeout: 120_000 }, () => {
     })();
     const run = async (section: string) => {
       const env = {
-        ...{ PATH: `${folder}${delimiter}${process.env.PATH}`, HOME: folder, XDG_CONFIG_HOME: join(folder, 'config') },
-        ...{ SIGNAGE_URL: service.url, SIGNAGE_TOKEN: adminToken, SIGNAGE_DATA: data, SIGNAGE_NO_INPUT: 'true' },
+        ...{
+          PATH: `${folder}${delimiter}${process.env.PATH}`,
+          HOME: folder,
+          XDG_CONFIG_HOME: join(folder, 'config'),
+        },
+        ...{
+          SIGNAGE_URL: service.url,
+          SIGNAGE_TOKEN: adminToken,
+          SIGNAGE_DATA: data,
+          SIGNAGE_NO_INPUT: 'true',
+        },
       };
       // The service comes back on another port.
       const script = commandsOf(section).replaceAll(
         'systemctl start signage\n',
         `systemctl start signage\nSIGNAGE_URL=$(cat '${folder}/url')\n`,
       );
-      const child = spawn('bash', ['-e', '-u', '-o', 'pipefail', '-c', script], { cwd: folder, env });
+      const child = spawn('bash', ['-e', '-u', '-o', 'pipefail', '-c', script], {
+        cwd: folder,
+        env,
+      });
       const output: string[] = [];
-      for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => void output.push(text));
+      for (const stream of [child.stdout, child.stderr])
+        stream.setEncoding('utf8').on('data', (text: string) => void output.push(text));
       const [code] = await once(child, 'close');
       expect(code, `${section}\n${output.join('')}`).toBe(0);
       return output.join('');
     };
-    const names = async () => (await service.manage('GET', '/v1/venues')).body.items.map(({ name }: { name: string }) => name);
+    const names = async () =>
+      (await service.manage('GET', '/v1/venues')).body.items.map(
+        ({ name }: { name: string }) => name,
+      );
 
     await service.venue({ name: 'Kept' });
     const { deviceId } = await service.tv();
@@ -78,13 +97,16 @@ describe('the page on operations', { timeout: 120_000 }, () => {
     expect(await run('Look whether the data are sound')).toContain('is sound');
 
     await service.close();
-    const document = (await readdir(join(data, 'documents'))).find((name) => name.startsWith('marks-')) ?? '';
+    const document =
+      (await readdir(join(data, 'documents'))).find((name) => name.startsWith('marks-')) ?? '';
     await writeFile(join(data, 'documents', document), 'x');
     await expect(start()).rejects.toMatchObject({ code: 'store_damaged' });
     expect(await run('Repair')).toContain('is sound and can be started');
     expect(await names()).toContain('Kept');
     expect(await run('Another machine')).toContain('is sound');
-    expect(await readdir(`${data}.moved`)).toEqual(expect.arrayContaining(['manifest.json', 'secret']));
+    expect(await readdir(`${data}.moved`)).toEqual(
+      expect.arrayContaining(['manifest.json', 'secret']),
+    );
     busy = false;
     await systemd;
   });

@@ -17,11 +17,17 @@ describe.skipIf(process.platform !== 'linux')(
   () => {
     beforeAll(async () => {
       service = await startService<Clock>({ clock: systemClock });
-      env = { XDG_CONFIG_HOME: await temporaryFolder(), SIGNAGE_URL: service.url, SIGNAGE_TOKEN: adminToken };
+      env = {
+        XDG_CONFIG_HOME: await temporaryFolder(),
+        SIGNAGE_URL: service.url,
+        SIGNAGE_TOKEN: adminToken,
+      };
     });
 
-    const codeOn = async (terminal: SignageTerminal) => (await terminal.until(/Code ([A-Z2-9]{4} [A-Z2-9]{4})/))[1]?.replace(' ', '') ?? '';
-    const statusOf = async (code: string) => (await service.manage('GET', `/v1/devices/provisioning-codes/${code}/status`)).body.status;
+    const codeOn = async (terminal: SignageTerminal) =>
+      (await terminal.until(/Code ([A-Z2-9]{4} [A-Z2-9]{4})/))[1]?.replace(' ', '') ?? '';
+    const statusOf = async (code: string) =>
+      (await service.manage('GET', `/v1/devices/provisioning-codes/${code}/status`)).body.status;
 
     it('takes an installer from nothing to a paired TV', async () => {
       const terminal = openTerminal(['pair'], env);
@@ -32,15 +38,22 @@ describe.skipIf(process.platform !== 'linux')(
       const pairingCode = await codeOn(terminal);
       expect(terminal.seen()).toMatch(/[█▀▄]{3}/);
       const anyone = new RuntimeClient({ url: service.url });
-      const { screenId, apiKey } = await anyone.register({ pairingCode, deviceInfo: { manufacturer: 'Samsung', model: 'QM55B' } });
+      const { screenId, apiKey } = await anyone.register({
+        pairingCode,
+        deviceInfo: { manufacturer: 'Samsung', model: 'QM55B' },
+      });
       await terminal.until(/✓ the TV registered/);
       await service.manage('PUT', `/v1/screens/${screenId}/playlist`, { items: [item()] });
       await anyone.withKey(apiKey).fetchPlaylist(screenId);
       await terminal.until(/✓ the TV fetched its playlist/);
       expect(terminal.seen()).not.toContain('paired ✓');
-      await anyone.withKey(apiKey).postEvents(screenId, [{ type: 'status', timestamp: 1_760_000_000 }]);
+      await anyone
+        .withKey(apiKey)
+        .postEvents(screenId, [{ type: 'status', timestamp: 1_760_000_000 }]);
       expect(await terminal.ended).toBe(0);
-      expect(terminal.seen()).toMatch(/paired ✓ Harbour\/Left · Samsung QM55B\n(?:.*\n)*Device +[0-9a-f-]{36}\nModel +Samsung QM55B/);
+      expect(terminal.seen()).toMatch(
+        /paired ✓ Harbour\/Left · Samsung QM55B\n(?:.*\n)*Device +[0-9a-f-]{36}\nModel +Samsung QM55B/,
+      );
     });
 
     it('Ctrl-C exits 130, leaves no code and the terminal as it was', async () => {
@@ -53,7 +66,9 @@ describe.skipIf(process.platform !== 'linux')(
       expect(terminal.seen()).toContain('is cancelled');
       expect(terminal.seen()).not.toMatch(/[█▀▄]/);
       // A cursor that was hidden is shown again.
-      expect(terminal.written().lastIndexOf('\u001b[?25l')).toBeLessThanOrEqual(terminal.written().lastIndexOf('\u001b[?25h'));
+      expect(terminal.written().lastIndexOf('\u001b[?25l')).toBeLessThanOrEqual(
+        terminal.written().lastIndexOf('\u001b[?25h'),
+      );
     });
 
     it('leaves no code when the terminal is closed', async () => {
@@ -61,7 +76,10 @@ describe.skipIf(process.platform !== 'linux')(
       const terminal = openTerminal(['pair', screen.id], env);
       const code = await codeOn(terminal);
       terminal.hangUp();
-      const { body } = await service.manage('GET', `/v1/devices/provisioning-codes/${code}/status?waitSeconds=20`);
+      const { body } = await service.manage(
+        'GET',
+        `/v1/devices/provisioning-codes/${code}/status?waitSeconds=20`,
+      );
       expect(body.status).toBe('cancelled');
     });
 

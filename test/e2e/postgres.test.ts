@@ -17,21 +17,34 @@ describe('two instances on one database', () => {
 
   it('begin the store once: one tenant, one platform token, which both take', async () => {
     for (const service of [one, other]) {
-      expect((await service.manage('GET', '/v1/tenants')).body.items).toMatchObject([{ name: 'default' }]);
-      expect((await service.manage('GET', '/v1/tokens')).body.items).toMatchObject([{ name: 'bootstrap', role: 'platform' }]);
+      expect((await service.manage('GET', '/v1/tenants')).body.items).toMatchObject([
+        { name: 'default' },
+      ]);
+      expect((await service.manage('GET', '/v1/tokens')).body.items).toMatchObject([
+        { name: 'bootstrap', role: 'platform' },
+      ]);
     }
     const { items } = (await one.manage('GET', '/v1/audit')).body;
-    expect(items.map(({ action }: { action: string }) => action)).toEqual(['token.create', 'tenant.create']);
+    expect(items.map(({ action }: { action: string }) => action)).toEqual([
+      'token.create',
+      'tenant.create',
+    ]);
   });
 
   it('pair a TV, play, report and revoke, whichever of them is asked', async () => {
     const screen = await one.screen({ name: 'Platform 1' });
     const { code } = await other.code(screen.id);
-    const waiting = one.manage('GET', `/v1/devices/provisioning-codes/${code}/status?waitSeconds=30`);
+    const waiting = one.manage(
+      'GET',
+      `/v1/devices/provisioning-codes/${code}/status?waitSeconds=30`,
+    );
     const headers = { 'idempotency-key': 'a-secret-of-the-tv-1' };
     const registered = await other.register(code, { headers, deviceInfo: { model: 'QM55C' } });
     expect(registered.status, registered.text).toBe(201);
-    expect((await waiting).body).toMatchObject({ status: 'used', deviceId: registered.body.deviceId });
+    expect((await waiting).body).toMatchObject({
+      status: 'used',
+      deviceId: registered.body.deviceId,
+    });
     expect((await one.register(code, { headers })).text).toBe(registered.text);
     expectProblem(await one.register(code), 409, 'pairing_code_used');
 
@@ -49,45 +62,61 @@ describe('two instances on one database', () => {
     const following = one.manage('GET', '/v1/events?order=asc&waitSeconds=30');
     const post = (service: TestService<Clock>) =>
       tv(service, 'POST', 'events', { body: [event], headers: { 'idempotency-key': 'batch-1' } });
-    for (const answer of await Promise.all([post(one), post(other)])) expect([answer.status, answer.body]).toEqual([202, { received: 1 }]);
+    for (const answer of await Promise.all([post(one), post(other)]))
+      expect([answer.status, answer.body]).toEqual([202, { received: 1 }]);
     expect((await following).body.items).toMatchObject([{ deviceId, event }]);
     for (const service of [one, other]) {
-      const report = (await service.manage('GET', '/v1/reports/impressions?groupBy=screen')).body.items;
+      const report = (await service.manage('GET', '/v1/reports/impressions?groupBy=screen')).body
+        .items;
       expect(report).toEqual([{ key: screen.id, impressions: 1, seconds: 15 }]);
     }
 
-    expect((await one.manage('POST', `/v1/devices/${deviceId}/revoke`)).body).toMatchObject({ device: { state: 'suspended' } });
-    for (const service of [other, one]) expectProblem(await tv(service, 'GET', 'playlist'), 401, 'device_key_revoked');
+    expect((await one.manage('POST', `/v1/devices/${deviceId}/revoke`)).body).toMatchObject({
+      device: { state: 'suspended' },
+    });
+    for (const service of [other, one])
+      expectProblem(await tv(service, 'GET', 'playlist'), 401, 'device_key_revoked');
     const next = await other.tv(screen.id);
-    expect((await one.send('GET', `/devices/${next.deviceId}/playlist`, { key: next.apiKey })).status).toBe(200);
+    expect(
+      (await one.send('GET', `/devices/${next.deviceId}/playlist`, { key: next.apiKey })).status,
+    ).toBe(200);
   });
 
   it('201 for one of 30 registrations that race for one code, at both', async () => {
     const { code, screenId } = await one.code();
-    const answers = await Promise.all(Array.from({ length: 30 }, (_, place) => (place % 2 ? one : other).register(code)));
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, place) => (place % 2 ? one : other).register(code)),
+    );
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 201)).toHaveLength(1);
     expect(statuses.filter((status) => status === 409)).toHaveLength(29);
     const devices = (await one.manage('GET', `/v1/devices?screenId=${screenId}`)).body.items;
-    expect(devices.map(({ id }: { id: string }) => id)).toEqual([answers.find(({ status }) => status === 201)?.body.deviceId]);
+    expect(devices.map(({ id }: { id: string }) => id)).toEqual([
+      answers.find(({ status }) => status === 201)?.body.deviceId,
+    ]);
   });
 
   it('404 for ten unknown codes from one address, whichever was asked, then 429 from both', async () => {
     const headers = { 'x-forwarded-for': '203.0.113.7' };
-    const guess = (place: number) => (place % 2 ? one : other).register(`0000${1000 + place}`, { headers });
+    const guess = (place: number) =>
+      (place % 2 ? one : other).register(`0000${1000 + place}`, { headers });
     const answers = await Promise.all(Array.from({ length: 24 }, (_, place) => guess(place)));
     expect(answers.filter(({ status }) => status === 404)).toHaveLength(10);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(14);
     for (const place of [0, 1]) expectProblem(await guess(place), 429, 'too_many_attempts');
-    expectProblem(await one.register('00001000', { headers: { 'x-forwarded-for': '203.0.113.8' } }), 404, 'pairing_code_not_found');
+    expectProblem(
+      await one.register('00001000', { headers: { 'x-forwarded-for': '203.0.113.8' } }),
+      404,
+      'pairing_code_not_found',
+    );
   });
 
   it('see who is online, whoever saw it', async () => {
     const tv = await one.tv();
     await tv.send('GET', 'config');
-    expect((await one.manage('GET', `/v1/devices?online=true&screenId=${tv.screenId}`)).body.items).toMatchObject([
-      { id: tv.deviceId, online: true },
-    ]);
+    expect(
+      (await one.manage('GET', `/v1/devices?online=true&screenId=${tv.screenId}`)).body.items,
+    ).toMatchObject([{ id: tv.deviceId, online: true }]);
     await expect
       .poll(async () => (await other.manage('GET', `/v1/devices/${tv.deviceId}`)).body)
       .toMatchObject({ online: true, lastSeenAt: expect.any(String), lastAddress: '127.0.0.1' });
@@ -112,7 +141,9 @@ describe('the first start on an empty database', () => {
     const tokens = started.flatMap((running) => running.adminToken ?? []);
     expect(tokens).toHaveLength(1);
     for (const { url } of started) {
-      const answer = await fetch(`${url}/v1/tokens`, { headers: { authorization: `Bearer ${tokens[0]}` } });
+      const answer = await fetch(`${url}/v1/tokens`, {
+        headers: { authorization: `Bearer ${tokens[0]}` },
+      });
       expect(((await answer.json()) as { items: unknown[] }).items).toHaveLength(1);
     }
     await Promise.all(started.map((running) => running.close()));
@@ -124,7 +155,12 @@ describe('the first start on an empty database', () => {
       code: 'invalid_option',
       message: expect.stringContaining('SIGNAGE_ADMIN_TOKEN'),
     });
-    expect(await inDatabase(store, (sql) => sql('SELECT count(*)::integer AS found FROM signage.tenants'))).toEqual([{ found: 0 }]);
-    for (const token of [{ adminToken }, {}]) await (await serve({ port: 0, store, makesToken: false, ...token })).close();
+    expect(
+      await inDatabase(store, (sql) =>
+        sql('SELECT count(*)::integer AS found FROM signage.tenants'),
+      ),
+    ).toEqual([{ found: 0 }]);
+    for (const token of [{ adminToken }, {}])
+      await (await serve({ port: 0, store, makesToken: false, ...token })).close();
   });
 });

@@ -44,7 +44,10 @@ function readVariable(text: string, quoted: boolean): { piece: Piece; length: nu
   const match = variable.exec(text);
   if (!match) throw new Error(`not understood: ${text.slice(0, 40)}`);
   const fallback = match[3] === '-' ? match[4] : undefined;
-  return { piece: { name: match[1] ?? match[2]!, quoted, ...(fallback === undefined ? {} : { fallback }) }, length: match[0].length };
+  return {
+    piece: { name: match[1] ?? match[2]!, quoted, ...(fallback === undefined ? {} : { fallback }) },
+    length: match[0].length,
+  };
 }
 
 function readDoubleQuoted(text: string): { pieces: Word; length: number } {
@@ -57,7 +60,8 @@ function readDoubleQuoted(text: string): { pieces: Word; length: number } {
       at += length;
       continue;
     }
-    if (text[at] === '`' || text.startsWith('\\\n', at)) throw new Error(`not understood: ${text.slice(at, at + 40)}`);
+    if (text[at] === '`' || text.startsWith('\\\n', at))
+      throw new Error(`not understood: ${text.slice(at, at + 40)}`);
     if (text[at] === '\\' && '"\\$`'.includes(text[at + 1]!)) at++;
     pieces.push(text[at++]!);
   }
@@ -89,7 +93,8 @@ function* tokens(text: string): Generator<Token> {
     const [space] = /^(?:[ \t]|\\\n)+/.exec(rest) ?? [];
     const [comment] = /^#.*/.exec(rest) ?? [];
     const [capture] = /^[A-Z_]+=\$\(/.exec(rest) ?? [];
-    const { word, length } = (space ?? comment ?? capture) ? { word: [], length: 0 } : readWord(rest);
+    const { word, length } =
+      (space ?? comment ?? capture) ? { word: [], length: 0 } : readWord(rest);
     if (comment) yield { is: 'comment', text: comment };
     else if (capture) yield { is: 'capture', name: capture.slice(0, -3) };
     else if (length > 0) yield { is: 'word', word };
@@ -118,7 +123,8 @@ function parse(text: string): Command[] {
       if (closed) throw new Error('a ) too many');
       closed = true;
     } else {
-      if (current?.capture && closed) throw new Error(`something stands behind ${current.capture}=$(…)`);
+      if (current?.capture && closed)
+        throw new Error(`something stands behind ${current.capture}=$(…)`);
       current ??= commands[commands.push({ pipeline: [[]] }) - 1]!;
       if (token.is === 'capture') [current.capture, closed] = [token.name, false];
       else if (token.is === '|') current.pipeline.push([]);
@@ -135,7 +141,10 @@ interface Answer {
   body: string;
 }
 
-const asHeader = (line: string): [string, string] => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()];
+const asHeader = (line: string): [string, string] => [
+  line.slice(0, line.indexOf(':')),
+  line.slice(line.indexOf(':') + 1).trim(),
+];
 
 class Shell {
   readonly variables: Record<string, string>;
@@ -152,7 +161,8 @@ class Shell {
   private value({ name, quoted, fallback }: Exclude<Piece, string>): string {
     const value = this.variables[name] || fallback;
     if (!value) throw new Error(`${name} has no value`);
-    if (!quoted && /[\s*?[]/.test(value)) throw new Error(`$${name} stands outside quotes, and bash would split it: ${value}`);
+    if (!quoted && /[\s*?[]/.test(value))
+      throw new Error(`$${name} stands outside quotes, and bash would split it: ${value}`);
     return value;
   }
 
@@ -160,7 +170,8 @@ class Shell {
     const first = pipeline[0]![0]!;
     const assigned = typeof first[0] === 'string' ? /^([A-Z_]+)=/.exec(first[0]) : null;
     if (assigned) {
-      if (pipeline.length > 1 || pipeline[0]!.length > 1 || capture) throw new Error(`not understood after ${assigned[0]}`);
+      if (pipeline.length > 1 || pipeline[0]!.length > 1 || capture)
+        throw new Error(`not understood after ${assigned[0]}`);
       this.variables[assigned[1]!] = this.expand(first).slice(assigned[0].length);
       return;
     }
@@ -174,7 +185,11 @@ class Shell {
     if (capture) this.variables[capture] = output.replace(/\n+$/, '');
   }
 
-  private program([name, ...args]: string[], input: string, status: number | undefined): Promise<string> | string {
+  private program(
+    [name, ...args]: string[],
+    input: string,
+    status: number | undefined,
+  ): Promise<string> | string {
     if (name === 'echo' && args.length === 1) return `${args[0]}\n`;
     if (name === 'jq' && args.length === 2 && args[0] === '-r') return this.jq(args[1]!, input);
     if (name === 'curl') return this.curl(args, status);
@@ -198,17 +213,24 @@ class Shell {
       else if (argument === '-d' && !args[at + 1]!.startsWith('@')) body = args[++at];
       else if (argument === '-o' && args[++at] === '/dev/null') discarded = argument;
       else if (argument === '-w')
-        written = /^%header\{([a-z-]+)\}$/.exec(args[++at]!)?.[1] ?? expect.fail(`-w ${args[at]} is not understood`);
+        written =
+          /^%header\{([a-z-]+)\}$/.exec(args[++at]!)?.[1] ??
+          expect.fail(`-w ${args[at]} is not understood`);
       else if (/^https?:/.test(argument) && url === undefined) url = argument;
       else if (argument !== '-i') throw new Error(`curl ${argument} is not understood`);
     }
-    if (!silent || !method || !url || !status) throw new Error(`curl needs -sS, -X, a URL, and the status in a comment: ${args.join(' ')}`);
-    if (body !== undefined && !headers.has('content-type')) throw new Error(`curl -d without a Content-Type sends a form: ${url}`);
+    if (!silent || !method || !url || !status)
+      throw new Error(`curl needs -sS, -X, a URL, and the status in a comment: ${args.join(' ')}`);
+    if (body !== undefined && !headers.has('content-type'))
+      throw new Error(`curl -d without a Content-Type sends a form: ${url}`);
     const response = await fetch(url, { method, headers, body: body ?? null, redirect: 'manual' });
     this.last = { status: response.status, headers: response.headers, body: await response.text() };
     expect(this.last.status, `${method} ${url}: ${this.last.body}`).toBe(status);
     return (
-      (discarded ? '' : this.last.body) + (written ? (response.headers.get(written) ?? expect.fail(`${url} answered no ${written}`)) : '')
+      (discarded ? '' : this.last.body) +
+      (written
+        ? (response.headers.get(written) ?? expect.fail(`${url} answered no ${written}`))
+        : '')
     );
   }
 }
@@ -217,7 +239,10 @@ class Shell {
 
 /** Whether a text is what the page shows: variables have their values, and `…` is anything. */
 function matches(shown: string, real: string, shell: Shell): boolean {
-  const filled = shown.replace(/\$([A-Z_]+)/g, (_, name: string) => shell.variables[name] ?? expect.fail(`$${name} has no value`));
+  const filled = shown.replace(
+    /\$([A-Z_]+)/g,
+    (_, name: string) => shell.variables[name] ?? expect.fail(`$${name} has no value`),
+  );
   return new RegExp(
     `^${filled
       .split('…')
@@ -229,8 +254,15 @@ function matches(shown: string, real: string, shell: Shell): boolean {
 /** Checks all that the page shows of an answer; what the answer has beyond that is abridged. */
 function compare(shown: unknown, real: unknown, shell: Shell, path = 'body'): void {
   if (typeof shown === 'string' && typeof real === 'string') {
-    expect(matches(shown, real, shell), `${path} is ${real}, and the page says ${shown}`).toBe(true);
-  } else if (typeof shown === 'object' && shown !== null && typeof real === 'object' && real !== null) {
+    expect(matches(shown, real, shell), `${path} is ${real}, and the page says ${shown}`).toBe(
+      true,
+    );
+  } else if (
+    typeof shown === 'object' &&
+    shown !== null &&
+    typeof real === 'object' &&
+    real !== null
+  ) {
     const [there, said] = [real as Record<string, unknown>, Object.entries(shown)];
     if (Array.isArray(shown)) expect(real, path).toHaveLength(shown.length);
     else if (said.length === 0) expect(real, path).toEqual({});
@@ -242,22 +274,33 @@ function checkAnswer(language: string, shown: string, shell: Shell): void {
   const real = shell.last ?? expect.fail('the page shows an answer before any command');
   const [head, body] = language === 'http' ? shown.split('\n\n') : ['', shown];
   const [statusLine, ...headers] = head!.split('\n').filter((line) => line !== '');
-  if (statusLine !== undefined) expect(statusLine).toMatch(new RegExp(`^HTTP/1\\.1 ${real.status} `));
+  if (statusLine !== undefined)
+    expect(statusLine).toMatch(new RegExp(`^HTTP/1\\.1 ${real.status} `));
   for (const [name, value] of headers.map(asHeader)) {
     const there = real.headers.get(name) ?? expect.fail(`the answer has no ${name}`);
-    expect(matches(value, there, shell), `${name} is ${there}, and the page says ${value}`).toBe(true);
+    expect(matches(value, there, shell), `${name} is ${there}, and the page says ${value}`).toBe(
+      true,
+    );
   }
   if (body) compare(JSON.parse(body), JSON.parse(real.body), shell);
 }
 
 describe('docs/protocol.md §10, replayed', () => {
-  const blocks = [...section('## 10 One full exchange by curl').matchAll(/^(?:```(\w+)\n([\s\S]*?)^```$|### (.*))/gm)];
+  const blocks = [
+    ...section('## 10 One full exchange by curl').matchAll(
+      /^(?:```(\w+)\n([\s\S]*?)^```$|### (.*))/gm,
+    ),
+  ];
   const shell = new Shell({ SIGNAGE_TOKEN: 'mak_replayedFromTheProtocolPage0' });
   let service: Awaited<ReturnType<typeof serve>>;
   let [heading, commands] = ['before', 0];
 
   beforeAll(async () => {
-    service = await serve({ port: 0, store: 'memory:', adminToken: shell.variables.SIGNAGE_TOKEN! });
+    service = await serve({
+      port: 0,
+      store: 'memory:',
+      adminToken: shell.variables.SIGNAGE_TOKEN!,
+    });
     shell.variables.SIGNAGE_URL = service.url;
   });
   afterAll(() => service?.close());
@@ -266,14 +309,20 @@ describe('docs/protocol.md §10, replayed', () => {
     if (title) [heading, commands] = [title, 0];
     else if (language === 'sh') {
       for (const command of parse(text)) {
-        it(`${heading}, command ${++commands}${command.status ? `: ${command.status}` : ''}`, () => shell.run(command));
+        it(`${heading}, command ${++commands}${command.status ? `: ${command.status}` : ''}`, () =>
+          shell.run(command));
       }
-    } else it(`${heading}, the answer to command ${commands}`, () => checkAnswer(language, text, shell));
+    } else
+      it(`${heading}, the answer to command ${commands}`, () => checkAnswer(language, text, shell));
   }
 
   it('goes through the whole sequence', () => {
-    const statuses = blocks.flatMap(([, language, text = '']) => (language === 'sh' ? parse(text) : [])).map(({ status }) => status);
-    expect(statuses.filter(Boolean)).toEqual([201, 201, 201, 201, 200, 200, 200, 200, 304, 200, 202, 202, 200, 200, 401, 201]);
+    const statuses = blocks
+      .flatMap(([, language, text = '']) => (language === 'sh' ? parse(text) : []))
+      .map(({ status }) => status);
+    expect(statuses.filter(Boolean)).toEqual([
+      201, 201, 201, 201, 200, 200, 200, 200, 304, 200, 202, 202, 200, 200, 401, 201,
+    ]);
   });
 });
 
@@ -333,7 +382,9 @@ describe('docs/protocol.md', () => {
       .filter((line) => line.startsWith('| `'))
       .map(cells);
     expect(table.map(([code, status]) => `${code} ${status}`).sort()).toEqual(
-      codes.map((code) => `\`${code}\` ${errorKinds[code as keyof typeof errorKinds].status}`).sort(),
+      codes
+        .map((code) => `\`${code}\` ${errorKinds[code as keyof typeof errorKinds].status}`)
+        .sort(),
     );
   });
 
@@ -345,7 +396,10 @@ describe('docs/protocol.md', () => {
 
   it('gives each code the status that it has', () => {
     const wrong = [...page.matchAll(/\b([45]\d\d)\s+`([a-z_]+)`/g)].filter(([, status, code]) => {
-      return codes.includes(code!) && errorKinds[code as keyof typeof errorKinds].status !== Number(status);
+      return (
+        codes.includes(code!) &&
+        errorKinds[code as keyof typeof errorKinds].status !== Number(status)
+      );
     });
     expect(wrong.map(([text]) => text)).toEqual([]);
   });
@@ -357,27 +411,47 @@ describe('docs/protocol.md', () => {
         .split('\n')
         .find((line) => line.startsWith(`| \`${operation.method} ${operation.path}\` |`));
       const [, role, takes = '', answers = '', errors = ''] = cells(row ?? '');
-      const own = [...(operation.record ? [`${operation.record}_not_found`] : []), ...(operation.errors ?? [])];
+      const own = [
+        ...(operation.record ? [`${operation.record}_not_found`] : []),
+        ...(operation.errors ?? []),
+      ];
       expect(role).toBe(`\`${operation.access}\``);
       expect(answers.slice(0, 3)).toBe(String(operation.status));
-      expect(takes !== '').toBe(Boolean(operation.body) || (operation.query !== undefined && operation.answer !== 'playlistVersions'));
+      expect(takes !== '').toBe(
+        Boolean(operation.body) ||
+          (operation.query !== undefined && operation.answer !== 'playlistVersions'),
+      );
       expect(inTicks(errors)).toEqual(own);
     },
   );
 
-  it.each(all)('mentions $method $path', ({ method, path }) => expect(inTicks(page)).toContain(`${method} ${path}`));
+  it.each(all)('mentions $method $path', ({ method, path }) =>
+    expect(inTicks(page)).toContain(`${method} ${path}`),
+  );
 
   it('mentions no endpoint that is none, but in "Not in this version"', () => {
-    const outside = ['GET /healthz', 'GET /readyz', 'GET /metrics', 'GET /openapi.json', 'GET /docs'];
+    const outside = [
+      'GET /healthz',
+      'GET /readyz',
+      'GET /metrics',
+      'GET /openapi.json',
+      'GET /docs',
+    ];
     const known = [...all.map(({ method, path }) => `${method} ${path}`), ...outside];
     const before = page.slice(0, page.indexOf('\n## Not in this version\n'));
-    const endpoints = inTicks(before).filter((text) => /^(GET|POST|PUT|PATCH|DELETE) \//.test(text));
+    const endpoints = inTicks(before).filter((text) =>
+      /^(GET|POST|PUT|PATCH|DELETE) \//.test(text),
+    );
     expect(endpoints.filter((text) => !known.includes(text))).toEqual([]);
   });
 
   it('has every section that the code cites', () => {
-    const files = readdirSync(new URL('src', root), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
-    const cited = files.flatMap((file) => [...readFileSync(new URL(`src/${file}`, root), 'utf8').matchAll(/protocol\.md,? §([\d.]*\d)/g)]);
+    const files = readdirSync(new URL('src', root), { recursive: true, encoding: 'utf8' }).filter(
+      (file) => file.endsWith('.ts'),
+    );
+    const cited = files.flatMap((file) => [
+      ...readFileSync(new URL(`src/${file}`, root), 'utf8').matchAll(/protocol\.md,? §([\d.]*\d)/g),
+    ]);
     const missing = cited
       .map((match) => match[1]!)
       .filter((number) => !new RegExp(`^##+ ${number.replaceAll('.', '\\.')} `, 'm').test(page));
@@ -386,14 +460,19 @@ describe('docs/protocol.md', () => {
   });
 
   it('refers only to sections that it has', () => {
-    const missing = [...page.matchAll(/§([\d.]*\d)/g)].map((match) => match[1]!).filter((number) => !page.includes(`# ${number} `));
+    const missing = [...page.matchAll(/§([\d.]*\d)/g)]
+      .map((match) => match[1]!)
+      .filter((number) => !page.includes(`# ${number} `));
     // RFCs have sections too, but the page cites them whole.
     expect(missing).toEqual([]);
   });
 
   it('has tables whose rows are as wide as their heads', () => {
     const ragged = rows.filter(
-      (row, at) => at > 0 && page.includes(`${rows[at - 1]}\n${row}\n`) && cells(row).length !== cells(rows[at - 1]!).length,
+      (row, at) =>
+        at > 0 &&
+        page.includes(`${rows[at - 1]}\n${row}\n`) &&
+        cells(row).length !== cells(rows[at - 1]!).length,
     );
     expect(ragged).toEqual([]);
   });

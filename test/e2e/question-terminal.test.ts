@@ -11,51 +11,55 @@ let service: TestService<Clock>;
 let home: string;
 
 // `script` of other systems is another program: there these tests cannot run.
-describe.skipIf(process.platform !== 'linux')('in a real terminal (Linux only: script of util-linux)', { timeout: 60_000 }, () => {
-  beforeAll(async () => {
-    service = await startService<Clock>({ clock: systemClock });
-  });
-  beforeEach(async () => {
-    home = await temporaryFolder();
-  });
-
-  describe('signage login', () => {
-    it('hides the token, and saves it for its owner alone', async () => {
-      const terminal = openTerminal(['login', '--url', service.url], { XDG_CONFIG_HOME: home });
-      await terminal.until(/Management token/);
-      terminal.type(`${adminToken}\r`);
-      expect(await terminal.ended).toBe(0);
-      expect(terminal.written()).toContain('platform');
-      expect(terminal.written()).not.toContain(adminToken.slice(0, 10));
-      const file = join(home, 'signage', 'contexts.json');
-      expect((await stat(file)).mode & 0o777).toBe(0o600);
-      expect(await readFile(file, 'utf8')).toContain(adminToken);
+describe.skipIf(process.platform !== 'linux')(
+  'in a real terminal (Linux only: script of util-linux)',
+  { timeout: 60_000 },
+  () => {
+    beforeAll(async () => {
+      service = await startService<Clock>({ clock: systemClock });
+    });
+    beforeEach(async () => {
+      home = await temporaryFolder();
     });
 
-    it('130 at Ctrl-C, and saves nothing', async () => {
-      const terminal = openTerminal(['login', '--url', service.url], { XDG_CONFIG_HOME: home });
-      await terminal.until(/Management token/);
-      terminal.type('mak_half\u0003');
-      expect(await terminal.ended).toBe(130);
-      expect(terminal.written()).not.toContain('mak_half');
-      await expect(stat(join(home, 'signage', 'contexts.json'))).rejects.toThrow('ENOENT');
-    });
-  });
+    describe('signage login', () => {
+      it('hides the token, and saves it for its owner alone', async () => {
+        const terminal = openTerminal(['login', '--url', service.url], { XDG_CONFIG_HOME: home });
+        await terminal.until(/Management token/);
+        terminal.type(`${adminToken}\r`);
+        expect(await terminal.ended).toBe(0);
+        expect(terminal.written()).toContain('platform');
+        expect(terminal.written()).not.toContain(adminToken.slice(0, 10));
+        const file = join(home, 'signage', 'contexts.json');
+        expect((await stat(file)).mode & 0o777).toBe(0o600);
+        expect(await readFile(file, 'utf8')).toContain(adminToken);
+      });
 
-  describe('signage venue delete', () => {
-    it.each([
-      ['y\r', 0, 404],
-      ['n\r', 5, 200],
-      ['\r', 5, 200],
-      ['\u0003', 130, 200],
-    ])('%j at the question exits %i', async (keys, exitCode, status) => {
-      const venue = await service.venue();
-      const env = { XDG_CONFIG_HOME: home, SIGNAGE_URL: service.url, SIGNAGE_TOKEN: adminToken };
-      const terminal = openTerminal(['venue', 'delete', venue.name], env);
-      await terminal.until(/Delete the venue "Venue \d+"\?/);
-      terminal.type(keys);
-      expect(await terminal.ended).toBe(exitCode);
-      expect((await service.manage('GET', `/v1/venues/${venue.id}`)).status).toBe(status);
+      it('130 at Ctrl-C, and saves nothing', async () => {
+        const terminal = openTerminal(['login', '--url', service.url], { XDG_CONFIG_HOME: home });
+        await terminal.until(/Management token/);
+        terminal.type('mak_half\u0003');
+        expect(await terminal.ended).toBe(130);
+        expect(terminal.written()).not.toContain('mak_half');
+        await expect(stat(join(home, 'signage', 'contexts.json'))).rejects.toThrow('ENOENT');
+      });
     });
-  });
-});
+
+    describe('signage venue delete', () => {
+      it.each([
+        ['y\r', 0, 404],
+        ['n\r', 5, 200],
+        ['\r', 5, 200],
+        ['\u0003', 130, 200],
+      ])('%j at the question exits %i', async (keys, exitCode, status) => {
+        const venue = await service.venue();
+        const env = { XDG_CONFIG_HOME: home, SIGNAGE_URL: service.url, SIGNAGE_TOKEN: adminToken };
+        const terminal = openTerminal(['venue', 'delete', venue.name], env);
+        await terminal.until(/Delete the venue "Venue \d+"\?/);
+        terminal.type(keys);
+        expect(await terminal.ended).toBe(exitCode);
+        expect((await service.manage('GET', `/v1/venues/${venue.id}`)).status).toBe(status);
+      });
+    });
+  },
+);

@@ -11,10 +11,16 @@ it('a TV that changed its key since the backup works again after it is put back,
   const folder = await temporaryFolder();
   const before = await startService<Clock>({ store: join(folder, 'before'), clock: systemClock });
   const { code, screenId } = await before.code();
-  const tv = virtualTv({ url: before.url, nextCode: async (why) => (why === 'new' ? code : undefined) });
+  const tv = virtualTv({
+    url: before.url,
+    nextCode: async (why) => (why === 'new' ? code : undefined),
+  });
   await tv.player.run(undefined, minuteMs);
   const { deviceId } = tv.player.state;
-  const backup = await fetch(`${before.url}/v1/backup`, { method: 'POST', headers: { authorization: `Bearer ${adminToken}` } });
+  const backup = await fetch(`${before.url}/v1/backup`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adminToken}` },
+  });
   const tar = await backup.arrayBuffer();
   const former = (await tv.memory.load())?.binding?.apiKey;
   await tv.player.rotateKey();
@@ -27,7 +33,12 @@ it('a TV that changed its key since the backup works again after it is put back,
   const after = await startService<Clock>({ store: join(folder, 'after'), clock: systemClock });
   const asked: string[] = [];
   const nextCode = async (why: string) => void asked.push(why);
-  const again = virtualTv({ url: after.url, memory: tv.memory, nextCode: nextCode as () => Promise<undefined>, rotateEveryMs: minuteMs });
+  const again = virtualTv({
+    url: after.url,
+    memory: tv.memory,
+    nextCode: nextCode as () => Promise<undefined>,
+    rotateEveryMs: minuteMs,
+  });
   expect(await again.player.run(undefined, 5 * minuteMs)).toEqual({ reason: 'stopped' });
   expect(asked).toEqual([]);
   expect(again.told.answers[0]).toMatchObject({ status: 401, code: 'device_key_invalid' });

@@ -10,7 +10,8 @@ import { adminToken, startService, type TestService } from '../support/service.t
 import { checkout } from '../support/signage-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const [, script = ''] = /^```bash\n(.*?)^```$/ms.exec(readFileSync(join(checkout, 'docs/runbook.md'), 'utf8')) ?? [];
+const [, script = ''] =
+  /^```bash\n(.*?)^```$/ms.exec(readFileSync(join(checkout, 'docs/runbook.md'), 'utf8')) ?? [];
 
 let service: TestService<typeof systemClock>;
 let folder: string;
@@ -37,12 +38,23 @@ interface Provisioning {
   interruptAtCode?: boolean;
 }
 
-async function provision(screens: string[], { env = {}, playlist = 'playlist.json', onCode, interruptAtCode }: Provisioning = {}) {
+async function provision(
+  screens: string[],
+  { env = {}, playlist = 'playlist.json', onCode, interruptAtCode }: Provisioning = {},
+) {
   const world = {
-    ...{ PATH: `${folder}${delimiter}${process.env.PATH}`, HOME: folder, XDG_CONFIG_HOME: join(folder, 'config') },
+    ...{
+      PATH: `${folder}${delimiter}${process.env.PATH}`,
+      HOME: folder,
+      XDG_CONFIG_HOME: join(folder, 'config'),
+    },
     ...{ SIGNAGE_URL: service.url, SIGNAGE_TOKEN: adminToken, PAIRING_TIMEOUT: '20s', ...env },
   };
-  const child = spawn('bash', ['provision.sh', 'Main Lobby', playlist, ...screens], { cwd: folder, env: world, detached: true });
+  const child = spawn('bash', ['provision.sh', 'Main Lobby', playlist, ...screens], {
+    cwd: folder,
+    env: world,
+    detached: true,
+  });
   const typed: Promise<unknown>[] = [];
   let [stdout, stderr] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -50,7 +62,8 @@ async function provision(screens: string[], { env = {}, playlist = 'playlist.jso
     for (const [, code = ''] of text.matchAll(/: type (\w{8}) into the TV\n/g)) {
       if (onCode) typed.push(onCode(code));
       // As Ctrl-C does: to all processes of the job.
-      if (interruptAtCode && child.pid !== undefined) setTimeout(() => process.kill(-(child.pid ?? 0), 'SIGINT'), 1_000);
+      if (interruptAtCode && child.pid !== undefined)
+        setTimeout(() => process.kill(-(child.pid ?? 0), 'SIGINT'), 1_000);
     }
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -66,9 +79,13 @@ async function tv(pairingCode: string) {
   const { status, body } = await service.register(pairingCode, { deviceInfo: { model: 'Frame' } });
   expect(status).toBe(201);
   const key = body.apiKey;
-  expect((await service.send('GET', `/devices/${body.screenId}/playlist`, { key })).status).toBe(200);
+  expect((await service.send('GET', `/devices/${body.screenId}/playlist`, { key })).status).toBe(
+    200,
+  );
   const events = [{ type: 'heartbeat', timestamp: 1_790_000_000 }];
-  expect((await service.send('POST', `/devices/${body.screenId}/events`, { key, body: events })).status).toBe(202);
+  expect(
+    (await service.send('POST', `/devices/${body.screenId}/events`, { key, body: events })).status,
+  ).toBe(202);
 }
 
 const screensThere = async () => (await service.manage('GET', '/v1/screens')).body.items;
@@ -86,8 +103,16 @@ describe('the runbook', { timeout: 120_000 }, () => {
           'set     settings of Main Lobby',
         ],
         ...['plays   Main Lobby/Main: version 1', 'plays   Main Lobby/Bar left: version 1'],
-        ...['pair    Main Lobby/Main: type CODE into the TV', 'pair    Main Lobby/Bar left: type CODE into the TV'],
-        ...['paired  Main Lobby/Main', 'paired  Main Lobby/Bar left', 'online  Main Lobby/Main', 'online  Main Lobby/Bar left'],
+        ...[
+          'pair    Main Lobby/Main: type CODE into the TV',
+          'pair    Main Lobby/Bar left: type CODE into the TV',
+        ],
+        ...[
+          'paired  Main Lobby/Main',
+          'paired  Main Lobby/Bar left',
+          'online  Main Lobby/Main',
+          'online  Main Lobby/Bar left',
+        ],
         ...['done    Main Lobby: 2 screens', ''],
       ].join('\n'),
     );
@@ -104,7 +129,10 @@ describe('the runbook', { timeout: 120_000 }, () => {
   it('9 when nobody comes to one of the TVs, which it names', async () => {
     let count = 0;
     const onCode = async (code: string) => (++count === 1 ? tv(code) : undefined);
-    const { code, stdout, stderr } = await provision(['Main', 'Bar'], { env: { PAIRING_TIMEOUT: '3s' }, onCode });
+    const { code, stdout, stderr } = await provision(['Main', 'Bar'], {
+      env: { PAIRING_TIMEOUT: '3s' },
+      onCode,
+    });
     expect(code, stderr).toBe(9);
     expect(stdout).toContain('online  Main Lobby/Main\n');
     expect(stderr).toContain('Main Lobby/Bar does not play yet');
@@ -122,8 +150,20 @@ describe('the runbook', { timeout: 120_000 }, () => {
   it.each([
     ['2 without arguments', [], {}, 2, /usage:/],
     ['2 without a playlist', ['Main'], { playlist: 'none.json' }, 2, /none\.json cannot be read/],
-    ['9 when nothing listens there', ['Main'], { env: { SIGNAGE_URL: 'http://127.0.0.1:9' } }, 9, /nothing listens there/],
-    ['9 for a token that is refused', ['Main'], { env: { SIGNAGE_TOKEN: 'mak_ThisTokenIsNoneThatAnybodyKnows' } }, 9, /credential +fail/],
+    [
+      '9 when nothing listens there',
+      ['Main'],
+      { env: { SIGNAGE_URL: 'http://127.0.0.1:9' } },
+      9,
+      /nothing listens there/,
+    ],
+    [
+      '9 for a token that is refused',
+      ['Main'],
+      { env: { SIGNAGE_TOKEN: 'mak_ThisTokenIsNoneThatAnybodyKnows' } },
+      9,
+      /credential +fail/,
+    ],
   ])('%s, and changes nothing', async (_, screens, options: Provisioning, exitCode, message) => {
     const { code, stderr } = await provision(screens, options);
     expect(code).toBe(exitCode);
@@ -132,14 +172,25 @@ describe('the runbook', { timeout: 120_000 }, () => {
   });
 
   it('4 for a role that does not suffice, and changes nothing', async () => {
-    const { code, stderr } = await provision(['Main'], { env: { SIGNAGE_TOKEN: await service.token('installer') } });
-    expect({ code, stderr }).toMatchObject({ code: 4, stderr: expect.stringContaining('this one is installer') });
+    const { code, stderr } = await provision(['Main'], {
+      env: { SIGNAGE_TOKEN: await service.token('installer') },
+    });
+    expect({ code, stderr }).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('this one is installer'),
+    });
     expect(await screensThere()).toEqual([]);
   });
 
   it('6 for a playlist that the service refuses', async () => {
-    writeFileSync(join(folder, 'playlist.json'), JSON.stringify({ items: [item({ duration: -1 })] }));
+    writeFileSync(
+      join(folder, 'playlist.json'),
+      JSON.stringify({ items: [item({ duration: -1 })] }),
+    );
     const { code, stderr } = await provision(['Main']);
-    expect({ code, stderr }).toMatchObject({ code: 6, stderr: expect.stringContaining('/items/0/duration') });
+    expect({ code, stderr }).toMatchObject({
+      code: 6,
+      stderr: expect.stringContaining('/items/0/duration'),
+    });
   });
 });

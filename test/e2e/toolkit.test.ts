@@ -68,11 +68,22 @@ describe('the package', () => {
   beforeAll(async () => {
     folder = await temporaryFolder();
     // Without the scripts: dist/ is built, and other tests are running from it.
-    const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], { cwd: checkout });
+    const { stdout } = await run(
+      'npm',
+      ['pack', '--ignore-scripts', '--json', '--pack-destination', folder],
+      { cwd: checkout },
+    );
     const [pack] = JSON.parse(stdout) as { filename: string; files: { path: string }[] }[];
     packed = pack!.files.map((file) => file.path);
-    await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-    await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', join(folder, pack!.filename)], { cwd: folder });
+    await writeFile(
+      join(folder, 'package.json'),
+      JSON.stringify({ private: true, type: 'module' }),
+    );
+    await run(
+      'npm',
+      ['install', '--prefer-offline', '--no-audit', '--no-fund', join(folder, pack!.filename)],
+      { cwd: folder },
+    );
   }, 180_000);
 
   it('holds what runs, and nothing of the workshop', () => {
@@ -90,14 +101,25 @@ describe('the package', () => {
         'fixtures/demo.json',
       ]),
     );
-    expect(packed.filter((path) => !/^(bin|dist|fixtures|docs)\/|^(package\.json|LICENSE|README\.md)$/.test(path))).toEqual([]);
+    expect(
+      packed.filter(
+        (path) => !/^(bin|dist|fixtures|docs)\/|^(package\.json|LICENSE|README\.md)$/.test(path),
+      ),
+    ).toEqual([]);
   });
 
-  it('can be built upon from TypeScript: a service, its clients, a TV and a fleet', { timeout: 120_000 }, async () => {
+  it('can be built upon from TypeScript: a service, its clients, a TV and a fleet', {
+    timeout: 120_000,
+  }, async () => {
     await writeFile(join(folder, 'program.ts'), program);
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
-    await run(process.execPath, [tsc, '-p', folder]).catch((error: { stdout: string }) => expect(error.stdout).toBe(''));
-    const built = startProcess(['out/program.js'], { cwd: folder, env: { SIGNAGE_PORT: '1', SIGNAGE_ADMIN_TOKEN: 'not-read' } });
+    await run(process.execPath, [tsc, '-p', folder]).catch((error: { stdout: string }) =>
+      expect(error.stdout).toBe(''),
+    );
+    const built = startProcess(['out/program.js'], {
+      cwd: folder,
+      env: { SIGNAGE_PORT: '1', SIGNAGE_ADMIN_TOKEN: 'not-read' },
+    });
     expect(await built.ended).toBe(0);
     expect(built.err()).toBe('');
     expect(JSON.parse(built.out())).toEqual({
@@ -116,7 +138,10 @@ describe('the package', () => {
   });
 
   it('runs as a command: signage serve --demo', { timeout: 60_000 }, async () => {
-    const service = startProcess(['node_modules/.bin/signage', 'serve', '--demo', '--port', '0', '--data', 'data'], { cwd: folder });
+    const service = startProcess(
+      ['node_modules/.bin/signage', 'serve', '--demo', '--port', '0', '--data', 'data'],
+      { cwd: folder },
+    );
     const [url] = await service.until(/http:\/\/127\.0\.0\.1:\d+/);
     await service.until(/Window +impression/);
     expect((await fetch(`${url}/docs`)).status).toBe(200);

@@ -23,10 +23,16 @@ afterEach(endProcesses);
 async function place() {
   const { code, screenId } = await service.code();
   const campaignId = '00000000-0000-4000-8000-0000000000ca';
-  await service.manage('PUT', `/v1/screens/${screenId}/playlist`, { items: [item({ duration: 2, campaignId })] });
-  const devices = async () => (await service.manage('GET', `/v1/devices?screenId=${screenId}`)).body.items;
+  await service.manage('PUT', `/v1/screens/${screenId}/playlist`, {
+    items: [item({ duration: 2, campaignId })],
+  });
+  const devices = async () =>
+    (await service.manage('GET', `/v1/devices?screenId=${screenId}`)).body.items;
   const events = async () => {
-    const { body } = await service.manage('GET', `/v1/events?screenId=${screenId}&order=asc&limit=200`);
+    const { body } = await service.manage(
+      'GET',
+      `/v1/events?screenId=${screenId}&order=asc&limit=200`,
+    );
     return body.items.map(({ event }: { event: object }) => event);
   };
   return { code, screenId, devices, events };
@@ -54,8 +60,13 @@ describe.skipIf(process.platform !== 'linux')(
       expect(await terminal.ended).toBe(130);
       expect(terminal.seen()).toMatch(/The TV has ended: \d+ events stored\.$/);
       // A cursor that was hidden is shown again.
-      expect(terminal.written().lastIndexOf('\u001b[?25l')).toBeLessThanOrEqual(terminal.written().lastIndexOf('\u001b[?25h'));
-      expect((await devices()).map(({ state }: { state: string }) => state)).toEqual(['suspended', 'bound']);
+      expect(terminal.written().lastIndexOf('\u001b[?25l')).toBeLessThanOrEqual(
+        terminal.written().lastIndexOf('\u001b[?25h'),
+      );
+      expect((await devices()).map(({ state }: { state: string }) => state)).toEqual([
+        'suspended',
+        'bound',
+      ]);
     });
 
     it('follows a terminal that becomes narrow, without colours', async () => {
@@ -81,10 +92,23 @@ describe('signage tv that is killed', { timeout: 60_000 }, () => {
     const { code, devices, events } = await place();
     const file = join(folder, 'killed.json');
     const start = (...more: string[]) =>
-      startProcess([join(checkout, 'bin/signage.js'), 'tv', '--state', file, '-o', 'ndjson', '--speed', '20', ...more], {
-        cwd: folder,
-        env,
-      });
+      startProcess(
+        [
+          join(checkout, 'bin/signage.js'),
+          'tv',
+          '--state',
+          file,
+          '-o',
+          'ndjson',
+          '--speed',
+          '20',
+          ...more,
+        ],
+        {
+          cwd: folder,
+          env,
+        },
+      );
     const told: { what: string; event?: object }[] = [];
     let tv = start('--code', code);
     for (let life = 0; life < 3; life++) {
@@ -92,7 +116,10 @@ describe('signage tv that is killed', { timeout: 60_000 }, () => {
       await tv.until(/"type":"impression"/);
       tv.signal('SIGKILL');
       expect(await tv.ended).toBeNull();
-      expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ format: 1, tv: { binding: {} } });
+      expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({
+        format: 1,
+        tv: { binding: {} },
+      });
       told.push(
         ...tv
           .out()
@@ -117,12 +144,20 @@ describe('signage tv that is killed', { timeout: 60_000 }, () => {
     const starts = stored.filter((event) => (event as { type: string }).type === 'app_started');
     expect(starts).toHaveLength(4);
     // Each event at most once; those that are missing were never saved, and never acknowledged.
-    const acknowledged = told.filter(({ what }) => what === 'acknowledged') as { received?: number }[];
-    expect(stored.length).toBeGreaterThanOrEqual(acknowledged.reduce((sum, { received = 0 }) => sum + received, 0));
+    const acknowledged = told.filter(({ what }) => what === 'acknowledged') as {
+      received?: number;
+    }[];
+    expect(stored.length).toBeGreaterThanOrEqual(
+      acknowledged.reduce((sum, { received = 0 }) => sum + received, 0),
+    );
     const kinds = stored.map((event) => JSON.stringify(event));
-    const made = told.flatMap(({ what, event }) => (what === 'event' && event ? [JSON.stringify(event)] : []));
+    const made = told.flatMap(({ what, event }) =>
+      what === 'event' && event ? [JSON.stringify(event)] : [],
+    );
     for (const kind of new Set(kinds)) {
-      expect(kinds.filter((one) => one === kind).length).toBeLessThanOrEqual(made.filter((one) => one === kind).length);
+      expect(kinds.filter((one) => one === kind).length).toBeLessThanOrEqual(
+        made.filter((one) => one === kind).length,
+      );
     }
   });
 

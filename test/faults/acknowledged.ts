@@ -1,4 +1,10 @@
-export type Impression = { type: string; timestamp: number; playlistId: string; creativeId: string; campaignId: string };
+export type Impression = {
+  type: string;
+  timestamp: number;
+  playlistId: string;
+  creativeId: string;
+  campaignId: string;
+};
 
 /** What was acknowledged so far: all of it must be there after any kill. */
 export interface Acknowledged {

@@ -13,7 +13,8 @@ const [stores, backupsEach] = [10, 20];
 
 async function conform(folder: string): Promise<number> {
   const service = await startService({ store: folder, clock: systemClock });
-  const makeRequester = async (certificates: readonly string[] | undefined) => makeUndiciRequester(certificates);
+  const makeRequester = async (certificates: readonly string[] | undefined) =>
+    makeUndiciRequester(certificates);
   const results: Record<string, string[]> = { pass: [], fail: [], skip: [] };
   const rows = runConformance({ url: service.url, token: adminToken, makeRequester });
   for await (const { id, result } of rows) results[result]?.push(id);
@@ -32,7 +33,12 @@ it('of 200 backups under load each is whole, sound, and a service as the protoco
       if (store % 2 === 0 && round === backupsEach - 1) report.conform.push(await conform(folder));
       await rm(folder, { recursive: true });
     };
-    await backUpUnderLoad({ clock: new ManualClock(Date.now() - 60 * 60_000), rounds: backupsEach, perRound: 8, onCopy });
+    await backUpUnderLoad({
+      clock: new ManualClock(Date.now() - 60 * 60_000),
+      rounds: backupsEach,
+      perRound: 8,
+      onCopy,
+    });
   }
   console.log(JSON.stringify(report));
   expect(report.backups).toBe(200);

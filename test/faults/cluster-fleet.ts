@@ -32,7 +32,10 @@ function endedBy(): { clock: Clock; end: () => void } {
 }
 
 /** Notes each try among those of others. */
-function watching(tries: Tried[]): { makeRequester: FleetOptions['makeRequester']; close(): Promise<void> } {
+function watching(tries: Tried[]): {
+  makeRequester: FleetOptions['makeRequester'];
+  close(): Promise<void>;
+} {
   const dispatcher = new Agent({ connections: 128, headersTimeout: 0, bodyTimeout: 0 });
   const makeRequester: FleetOptions['makeRequester'] = async () => async (url, parts) => {
     const what = `${parts.method} ${new URL(url).pathname.replaceAll(/[0-9a-f-]{36}/g, ':id')}`;
@@ -48,7 +51,11 @@ function watching(tries: Tried[]): { makeRequester: FleetOptions['makeRequester'
   return { makeRequester, close: () => dispatcher.destroy() };
 }
 
-export function startFleetLoad({ url, token }: { url: string; token: string }, count: number, tries: Tried[]): FleetLoad {
+export function startFleetLoad(
+  { url, token }: { url: string; token: string },
+  count: number,
+  tries: Tried[],
+): FleetLoad {
   const { clock, end } = endedBy();
   const { makeRequester, close } = watching(tries);
   let allPlay = () => {};
@@ -58,8 +65,23 @@ export function startFleetLoad({ url, token }: { url: string; token: string }, c
   const onProgress: FleetOptions['onProgress'] = ({ phases }) => {
     if (phases.playing === count) allPlay();
   };
-  const times = { durationMs: endlessMs, lifeMs: 2 * life.speed * endlessMs, clock, seed: 'cluster' };
-  const report = runFleet({ url, token, count, venue: 'Fleet', ...life, faults, ...times, makeRequester, onProgress });
+  const times = {
+    durationMs: endlessMs,
+    lifeMs: 2 * life.speed * endlessMs,
+    clock,
+    seed: 'cluster',
+  };
+  const report = runFleet({
+    url,
+    token,
+    count,
+    venue: 'Fleet',
+    ...life,
+    faults,
+    ...times,
+    makeRequester,
+    onProgress,
+  });
   return {
     playing: Promise.race([playing, report.then(() => {})]),
     async stop() {
@@ -73,11 +95,19 @@ export function startFleetLoad({ url, token }: { url: string; token: string }, c
 export function accusations({ reconciliation, endpoints, tvs }: FleetReport): string[] {
   const { outcome, findings } = reconciliation;
   const strange = endpoints.flatMap(({ operation, answers }) =>
-    Object.keys(answers).flatMap((status) => (isExpected(operation, status) ? [] : [`${operation} was answered ${status}`])),
+    Object.keys(answers).flatMap((status) =>
+      isExpected(operation, status) ? [] : [`${operation} was answered ${status}`],
+    ),
   );
   const bound = tvs.bound === tvs.count ? [] : [`${tvs.bound} of ${tvs.count} TVs were bound`];
-  const compared = outcome === 'compared' ? [] : [`nothing was compared: ${JSON.stringify(reconciliation)}`];
-  return [...compared, ...bound, ...findings.map(({ code, count, message }) => `${code} (${count}): ${message}`), ...strange];
+  const compared =
+    outcome === 'compared' ? [] : [`nothing was compared: ${JSON.stringify(reconciliation)}`];
+  return [
+    ...compared,
+    ...bound,
+    ...findings.map(({ code, count, message }) => `${code} (${count}): ${message}`),
+    ...strange,
+  ];
 }
 
 /** No 5xx but 503, and 500 for a playlist or config that cannot be fetched. */

@@ -45,8 +45,20 @@ class Worker {
   readonly #venueId: string;
 
   constructor(load: ClusterLoad, url: string, token: string, venueId: string) {
-    const onExchange = ({ method, path, outcome }: { method: string; path: string; outcome: string }) => {
-      load.tries.push({ at: performance.now(), what: `${method} ${path.replaceAll(/[0-9a-f-]{36}/g, ':id')}`, outcome });
+    const onExchange = ({
+      method,
+      path,
+      outcome,
+    }: {
+      method: string;
+      path: string;
+      outcome: string;
+    }) => {
+      load.tries.push({
+        at: performance.now(),
+        what: `${method} ${path.replaceAll(/[0-9a-f-]{36}/g, ':id')}`,
+        outcome,
+      });
     };
     this.#load = load;
     this.#venueId = venueId;
@@ -59,8 +71,13 @@ class Worker {
     const { seen } = this.#load;
     const screenId = await this.#screen();
     seen.screens.add(screenId);
-    const { code } = await this.#again(() => this.#management.call('createCode', { body: { screenId } }));
-    const { deviceId, apiKey } = await this.#anyone.register({ pairingCode: code, deviceInfo: { model: 'cluster test' } });
+    const { code } = await this.#again(() =>
+      this.#management.call('createCode', { body: { screenId } }),
+    );
+    const { deviceId, apiKey } = await this.#anyone.register({
+      pairingCode: code,
+      deviceInfo: { model: 'cluster test' },
+    });
     seen.keys.set(deviceId, apiKey);
     const tv = this.#anyone.withKey(apiKey);
     for (let turn = 0; turn < 4; turn++) {
@@ -94,7 +111,8 @@ class Worker {
       try {
         return await call();
       } catch (error) {
-        const isPassing = error instanceof SignageError && ['unreachable', 'unavailable'].includes(error.code);
+        const isPassing =
+          error instanceof SignageError && ['unreachable', 'unavailable'].includes(error.code);
         if (!isPassing || tries === retry.attempts) throw error;
         await sleep(retry.firstDelayMs * tries);
       }
@@ -103,8 +121,14 @@ class Worker {
 }
 
 /** Asks over and over, and waits for nobody's `Retry-After`: so it is seen at once when all is well again. */
-async function probe(load: ClusterLoad, url: string, token: string, isOver: () => boolean): Promise<void> {
-  const onExchange = ({ outcome }: { outcome: string }) => void load.tries.push({ at: performance.now(), what: 'GET /v1/me', outcome });
+async function probe(
+  load: ClusterLoad,
+  url: string,
+  token: string,
+  isOver: () => boolean,
+): Promise<void> {
+  const onExchange = ({ outcome }: { outcome: string }) =>
+    void load.tries.push({ at: performance.now(), what: 'GET /v1/me', outcome });
   const management = new ManagementClient({ url, token, retry: { attempts: 1 }, onExchange });
   while (!isOver()) {
     await management.call('getMe').catch(() => {});
@@ -114,7 +138,9 @@ async function probe(load: ClusterLoad, url: string, token: string, isOver: () =
 
 /** Lets several TVs live, one after another each, until it is stopped. */
 export async function startLoad(url: string, token: string, workers: number): Promise<ClusterLoad> {
-  const venue = await new ManagementClient({ url, token }).call('createVenue', { body: { name: randomUUID() } });
+  const venue = await new ManagementClient({ url, token }).call('createVenue', {
+    body: { name: randomUUID() },
+  });
   let isOver = false;
   const load: ClusterLoad = {
     ...{ seen: nothingYet(), tries: [], failed: [] },
@@ -126,7 +152,9 @@ export async function startLoad(url: string, token: string, workers: number): Pr
   const live = async () => {
     while (!isOver) {
       await new Worker(load, url, token, venue.id).live().catch((error: unknown) => {
-        load.failed.push(error instanceof SignageError ? `${error.code}: ${error.message}` : String(error));
+        load.failed.push(
+          error instanceof SignageError ? `${error.code}: ${error.message}` : String(error),
+        );
       });
     }
   };

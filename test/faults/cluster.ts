@@ -20,7 +20,13 @@ export class Cluster {
   readonly #balancer: Balancer;
   readonly cut: () => void;
 
-  private constructor(folder: string, stores: readonly string[], started: readonly KilledService[], balancer: Balancer, cut: () => void) {
+  private constructor(
+    folder: string,
+    stores: readonly string[],
+    started: readonly KilledService[],
+    balancer: Balancer,
+    cut: () => void,
+  ) {
     this.#folder = folder;
     this.#stores = stores;
     this.#instances.push(...started);
@@ -33,7 +39,9 @@ export class Cluster {
   static async start(folder: string, database: string): Promise<Cluster> {
     const proxy = await databaseProxy(database);
     const stores = [database, proxy.url];
-    const started = await Promise.all(stores.map((store) => startService(folder, token, { store })));
+    const started = await Promise.all(
+      stores.map((store) => startService(folder, token, { store })),
+    );
     const balancer = await startBalancer(started.map(({ url }) => url));
     return new Cluster(folder, stores, started, balancer, proxy.cut);
   }
@@ -59,7 +67,10 @@ export class Cluster {
   /** Starts it again, at the same address. */
   async start(place: number): Promise<void> {
     const port = Number(new URL(this.#urls[place] as string).port);
-    this.#instances[place] = await startService(this.#folder, token, { store: this.#stores[place] as string, port });
+    this.#instances[place] = await startService(this.#folder, token, {
+      store: this.#stores[place] as string,
+      port,
+    });
   }
 
   /** What was acknowledged and is not there. */
@@ -107,7 +118,11 @@ async function untilWell(load: ClusterLoad, from: number): Promise<void> {
 }
 
 /** Lets one fault happen under load, and waits until all is well again. */
-export async function suffer(load: ClusterLoad, fault: string, happen: () => Promise<void>): Promise<FaultReport> {
+export async function suffer(
+  load: ClusterLoad,
+  fault: string,
+  happen: () => Promise<void>,
+): Promise<FaultReport> {
   await untilWell(load, load.tries.length);
   const from = load.tries.length;
   await happen();
@@ -116,7 +131,9 @@ export async function suffer(load: ClusterLoad, fault: string, happen: () => Pro
   const bad = load.tries.slice(from).filter((one) => !isGood(one));
   const troubles: Record<string, number> = {};
   for (const { outcome } of bad) troubles[outcome] = (troubles[outcome] ?? 0) + 1;
-  const undocumented = bad.filter((one) => !isDocumented(one)).map(({ what, outcome }) => `${outcome} ${what}`);
+  const undocumented = bad
+    .filter((one) => !isDocumented(one))
+    .map(({ what, outcome }) => `${outcome} ${what}`);
   const last = bad.at(-1)?.at ?? over;
   return { fault, troubledMs: Math.max(0, Math.round(last - over)), troubles, undocumented };
 }

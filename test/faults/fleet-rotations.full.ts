@@ -8,9 +8,17 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const tvs = 100;
 
 it(`${tvs} TVs change their keys every hour for two days, on a bad network and with power cuts: each ends with one key that works`, async () => {
-  const service = await startService<Clock>({ store: join(await temporaryFolder(), 'data'), clock: systemClock });
+  const service = await startService<Clock>({
+    store: join(await temporaryFolder(), 'data'),
+    clock: systemClock,
+  });
   const faults = [
-    ...['lost-request:rotate:10%', 'lost-answer:rotate:40%', 'cut-answer:rotate:10%', 'duplicate:rotate:10%'],
+    ...[
+      'lost-request:rotate:10%',
+      'lost-answer:rotate:40%',
+      'cut-answer:rotate:10%',
+      'duplicate:rotate:10%',
+    ],
     ...['lost-answer:5%', 'power-cut:every 6h', 'offline:20m every 1d'],
   ];
   const life = { lifeMs: 2 * dayMs, rotateEveryMs: hourMs, seed: 'rotations' };

@@ -9,8 +9,10 @@ type Service = TestService<Clock>;
 const atOnce = 6;
 /** Leaves the database time for the race itself. */
 const lookEveryMs = 5;
-const times = <T>(count: number, work: (place: number) => T) => Array.from({ length: count }, (_, place) => work(place));
-const pick = (services: readonly Service[], place: number) => services[place % services.length] as Service;
+const times = <T>(count: number, work: (place: number) => T) =>
+  Array.from({ length: count }, (_, place) => work(place));
+const pick = (services: readonly Service[], place: number) =>
+  services[place % services.length] as Service;
 
 /** Screens with more than one device that is bound, or whose keys work, at this instant. */
 async function doublyBound(sql: Sql): Promise<string[]> {
@@ -21,7 +23,10 @@ async function doublyBound(sql: Sql): Promise<string[]> {
 }
 
 /** Looks over and over while something runs; answers what was ever found. */
-async function watched<T>(database: string, work: () => Promise<T>): Promise<{ result: T; doubles: string[]; looks: number }> {
+async function watched<T>(
+  database: string,
+  work: () => Promise<T>,
+): Promise<{ result: T; doubles: string[]; looks: number }> {
   return inDatabase(database, async (sql) => {
     const found = new Set<string>();
     let looks = 0;
@@ -43,15 +48,26 @@ async function watched<T>(database: string, work: () => Promise<T>): Promise<{ r
 }
 
 /** All register at the same moment, spread over the instances; how many got which status. */
-async function race(services: readonly Service[], codes: readonly string[], racers: number, wrong: string[]): Promise<number> {
-  const answers = await Promise.all(times(racers, (n) => pick(services, n).register(codes[n % codes.length] as string)));
+async function race(
+  services: readonly Service[],
+  codes: readonly string[],
+  racers: number,
+  wrong: string[],
+): Promise<number> {
+  const answers = await Promise.all(
+    times(racers, (n) => pick(services, n).register(codes[n % codes.length] as string)),
+  );
   const winners = answers.filter(({ status }) => status === 201);
-  for (const { status, text } of answers) if (status !== 201 && status !== 409 && status !== 410) wrong.push(text);
+  for (const { status, text } of answers)
+    if (status !== 201 && status !== 409 && status !== 410) wrong.push(text);
   for (const { body } of winners) {
     const works = await Promise.all(
-      services.map((service) => service.send('GET', `/devices/${body.screenId}/config`, { key: body.apiKey })),
+      services.map((service) =>
+        service.send('GET', `/devices/${body.screenId}/config`, { key: body.apiKey }),
+      ),
     );
-    for (const { status, text } of works) if (status !== 200) wrong.push(`the winner’s key: ${text}`);
+    for (const { status, text } of works)
+      if (status !== 200) wrong.push(`the winner’s key: ${text}`);
   }
   return winners.length;
 }
@@ -85,12 +101,17 @@ export async function raceForCodes(
       wrong,
     );
   };
-  const { result: winners, ...looked } = await watched(database, () => Promise.all(times(screens, (n) => turns(run, n))));
+  const { result: winners, ...looked } = await watched(database, () =>
+    Promise.all(times(screens, (n) => turns(run, n))),
+  );
   return { winners, ...looked, wrong };
 }
 
 /** Calls on and on; answers the statuses of what was sent once `isOver` was true, and stops after two of those. */
-async function callOn(call: () => Promise<{ status: number }>, isOver: () => boolean): Promise<number[]> {
+async function callOn(
+  call: () => Promise<{ status: number }>,
+  isOver: () => boolean,
+): Promise<number[]> {
   for (const after: number[] = []; ; ) {
     const late = isOver();
     const { status } = await call();
@@ -99,7 +120,10 @@ async function callOn(call: () => Promise<{ status: number }>, isOver: () => boo
 }
 
 /** Revokes TVs at one instance while the others are asked; answers the statuses of all requests that began after the revocation's answer. */
-export async function revokeUnderWay(services: readonly Service[], tries: number): Promise<number[]> {
+export async function revokeUnderWay(
+  services: readonly Service[],
+  tries: number,
+): Promise<number[]> {
   const turns = pLimit(atOnce);
   const { id: venueId } = await pick(services, 0).venue({ name: randomUUID() });
   const run = async (place: number) => {
@@ -113,19 +137,27 @@ export async function revokeUnderWay(services: readonly Service[], tries: number
         () => isOver,
       ),
     );
-    const revoked = await revoking.manage('POST', `/v1/devices/${tv.deviceId}/revoke`, { reason: 'race' });
+    const revoked = await revoking.manage('POST', `/v1/devices/${tv.deviceId}/revoke`, {
+      reason: 'race',
+    });
     isOver = true;
     const statuses = (await Promise.all(calls)).flat();
-    if (revoked.status !== 200) throw new Error(`The revocation was answered ${revoked.status} ${revoked.text}`);
+    if (revoked.status !== 200)
+      throw new Error(`The revocation was answered ${revoked.status} ${revoked.text}`);
     return statuses;
   };
   return (await Promise.all(times(tries, (n) => turns(run, n)))).flat();
 }
 
 /** Guesses from one address at all instances; how many were judged, and how many refused unjudged. */
-export async function guessEverywhere(services: readonly Service[], guesses: number): Promise<Record<number, number>> {
+export async function guessEverywhere(
+  services: readonly Service[],
+  guesses: number,
+): Promise<Record<number, number>> {
   const headers = { 'x-forwarded-for': '203.0.113.77' };
-  const answers = await Promise.all(times(guesses, (n) => pick(services, n).register(`0000${1000 + n}`, { headers })));
+  const answers = await Promise.all(
+    times(guesses, (n) => pick(services, n).register(`0000${1000 + n}`, { headers })),
+  );
   const counts: Record<number, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
   return counts;

@@ -14,7 +14,11 @@ it('keeps its promises when three instances race on one database', async () => {
 
   const races = await raceForCodes(services, store, { screens, racers: 30 });
   console.log(`${races.winners.length} races of 30, looked at ${races.looks} times`);
-  expect(races).toMatchObject({ winners: Array.from({ length: screens }, () => 1), doubles: [], wrong: [] });
+  expect(races).toMatchObject({
+    winners: Array.from({ length: screens }, () => 1),
+    doubles: [],
+    wrong: [],
+  });
 
   const statuses = await revokeUnderWay(services, tries);
   console.log(`${statuses.length} requests after ${tries} revocations`);

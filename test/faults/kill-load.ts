@@ -5,7 +5,13 @@ import type { Acknowledged, Impression } from './acknowledged.ts';
 
 export function impressions(count: number): Impression[] {
   const [playlistId, creativeId, campaignId] = [randomUUID(), randomUUID(), randomUUID()];
-  return Array.from({ length: count }, () => ({ type: 'impression', timestamp: 1_760_000_000, playlistId, creativeId, campaignId }));
+  return Array.from({ length: count }, () => ({
+    type: 'impression',
+    timestamp: 1_760_000_000,
+    playlistId,
+    creativeId,
+    campaignId,
+  }));
 }
 
 /** Whom a load is made of, all at the same time. */
@@ -34,7 +40,10 @@ async function pair({ url, token, venueId, seen }: Place) {
   seen.screens.add(screen.id);
   const { code } = await management.call('createCode', { body: { screenId: screen.id } });
   const anyone = new RuntimeClient({ url, retry: once });
-  const { deviceId, apiKey } = await anyone.register({ pairingCode: code, deviceInfo: { model: 'kill test' } });
+  const { deviceId, apiKey } = await anyone.register({
+    pairingCode: code,
+    deviceInfo: { model: 'kill test' },
+  });
   seen.keys.set(deviceId, apiKey);
   seen.answers += 2;
   return { management, screenId: screen.id, deviceId, apiKey, tv: anyone.withKey(apiKey) };
@@ -62,7 +71,12 @@ async function postOnly(place: Place): Promise<never> {
 }
 
 /** Writes one value over another, and notes what was asked for and what was acknowledged. */
-async function write(seen: Acknowledged, name: string, asked: string, call: () => Promise<unknown>): Promise<void> {
+async function write(
+  seen: Acknowledged,
+  name: string,
+  asked: string,
+  call: () => Promise<unknown>,
+): Promise<void> {
   seen.edits.set(name, { acknowledged: seen.edits.get(name)?.acknowledged, asked });
   await call();
   seen.edits.set(name, { acknowledged: asked, asked });
@@ -76,11 +90,20 @@ async function edit(place: Place): Promise<never> {
   const params = { id: screenId };
   for (let { apiKey, tv } = paired; ; ) {
     const creativeId = randomUUID();
-    const item = { creativeId, creativeUrl: 'https://media.example.com/a.mp4', creativeType: 'video' as const, duration: 15 };
-    await write(seen, `playlist ${screenId}`, creativeId, () => management.call('publishPlaylist', { params, body: { items: [item] } }));
+    const item = {
+      creativeId,
+      creativeUrl: 'https://media.example.com/a.mp4',
+      creativeType: 'video' as const,
+      duration: 15,
+    };
+    await write(seen, `playlist ${screenId}`, creativeId, () =>
+      management.call('publishPlaylist', { params, body: { items: [item] } }),
+    );
     const minutes = 1 + Math.floor(Math.random() * 1440);
     const body = { syncIntervalMinutes: minutes };
-    await write(seen, `config ${screenId}`, String(minutes), () => management.call('putScreenConfig', { params, body }));
+    await write(seen, `config ${screenId}`, String(minutes), () =>
+      management.call('putScreenConfig', { params, body }),
+    );
     const next = await tv.rotateKey(deviceId);
     seen.keys.set(deviceId, next);
     tv = tv.withKey(next);
@@ -113,6 +136,11 @@ export async function post(
 
 /** Runs all of them until every one has met the end of the service. */
 export async function load(place: Place, { installers, editors, posters }: Workers): Promise<void> {
-  const several = (count: number, work: (place: Place) => Promise<never>) => Array.from({ length: count }, () => work(place));
-  await Promise.allSettled([...several(installers, install), ...several(editors, edit), ...several(posters, postOnly)]);
+  const several = (count: number, work: (place: Place) => Promise<never>) =>
+    Array.from({ length: count }, () => work(place));
+  await Promise.allSettled([
+    ...several(installers, install),
+    ...several(editors, edit),
+    ...several(posters, postOnly),
+  ]);
 }

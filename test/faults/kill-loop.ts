@@ -58,12 +58,17 @@ export async function killLoop(
 ): Promise<KillReport> {
   const seen = nothingYet();
   let service = await startService(data, token, options);
-  const venue = await new ManagementClient({ url: service.url, token }).call('createVenue', { body: { name: 'Kill test' } });
+  const venue = await new ManagementClient({ url: service.url, token }).call('createVenue', {
+    body: { name: 'Kill test' },
+  });
   const missing: string[] = [];
   let cutOff = 0;
   for (let kill = 0; kill < kills && missing.length === 0; kill++) {
     const life = nothingYet();
-    const working = load({ url: service.url, token, venueId: venue.id, seen: life }, loads[kill % loads.length] as Workers);
+    const working = load(
+      { url: service.url, token, venueId: venue.id, seen: life },
+      loads[kill % loads.length] as Workers,
+    );
     await answered(life, randomInt(1, atMostAnswers));
     await crash(service);
     await working;
@@ -75,7 +80,8 @@ export async function killLoop(
     }
     cutOff += life.lost.length;
     await sendLostAgain(service, life);
-    if (randomInt(comparedEvery) === 0) missing.push(...(await checkLife({ url: service.url, token }, life)));
+    if (randomInt(comparedEvery) === 0)
+      missing.push(...(await checkLife({ url: service.url, token }, life)));
     addLife(seen, life);
   }
   missing.push(...(await checkAcknowledged({ url: service.url, token }, seen)));
@@ -87,7 +93,15 @@ export async function killLoop(
 function figures(seen: Acknowledged, kills: number): Omit<KillReport, 'cutOff' | 'missing'> {
   const events = [...seen.events.values()].reduce((sum, { acknowledged }) => sum + acknowledged, 0);
   const { screens, keys, revoked, rotated, edits } = seen;
-  return { kills, screens: screens.size, bound: keys.size, revoked: revoked.size, rotated: rotated.size, edits: edits.size, events };
+  return {
+    kills,
+    screens: screens.size,
+    bound: keys.size,
+    revoked: revoked.size,
+    rotated: rotated.size,
+    edits: edits.size,
+    events,
+  };
 }
 
 /** Waits for so many further answers, and then for any moment between two. */
@@ -98,14 +112,18 @@ async function answered(seen: Acknowledged, count: number): Promise<void> {
 }
 
 /** Several such runs at a time, each on folders of its own. */
-export async function killInParallel(runs: readonly (() => Promise<KillReport>)[], width: number): Promise<KillReport> {
+export async function killInParallel(
+  runs: readonly (() => Promise<KillReport>)[],
+  width: number,
+): Promise<KillReport> {
   const waiting = [...runs];
   const reports: KillReport[] = [];
   const work = async () => {
     for (let run = waiting.shift(); run; run = waiting.shift()) reports.push(await run());
   };
   await Promise.all(Array.from({ length: width }, work));
-  const sum = (of: (report: KillReport) => number) => reports.reduce((all, one) => all + of(one), 0);
+  const sum = (of: (report: KillReport) => number) =>
+    reports.reduce((all, one) => all + of(one), 0);
   return {
     kills: sum(({ kills }) => kills),
     screens: sum(({ screens }) => screens),

@@ -9,7 +9,8 @@ const [folders, killsEach, atATime] = [25, 40, 3];
 it('has everything that was acknowledged after each of 1,000 kills under load', async () => {
   const began = performance.now();
   const run = await packProgram();
-  const life = async () => killLoop(await temporaryFolder(), { kills: killsEach, atMostAnswers: 80, run });
+  const life = async () =>
+    killLoop(await temporaryFolder(), { kills: killsEach, atMostAnswers: 80, run });
   const { missing, ...report } = await killInParallel(
     Array.from({ length: folders }, () => life),
     atATime,

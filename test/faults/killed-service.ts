@@ -36,10 +36,14 @@ export async function startService(
   adminToken: string,
   { store = 'json', port = 0, run = program } = {},
 ): Promise<KilledService> {
-  const child = spawn(process.execPath, [run, 'serve', '--port', String(port), '--data', data, '--log-format', 'json', '--no-context'], {
-    env: { ...process.env, SIGNAGE_ADMIN_TOKEN: adminToken, SIGNAGE_STORE: store },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    [run, 'serve', '--port', String(port), '--data', data, '--log-format', 'json', '--no-context'],
+    {
+      env: { ...process.env, SIGNAGE_ADMIN_TOKEN: adminToken, SIGNAGE_STORE: store },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   const gone = once(child, 'exit');
   const url = await listening(child);
   return {

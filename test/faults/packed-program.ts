@@ -15,7 +15,8 @@ const beside = ['package.json', 'bin', 'dist/cli/at-once.cjs'];
 export async function packProgram(): Promise<string> {
   const folder = await temporaryFolder();
   await mkdir(join(folder, 'dist/cli'), { recursive: true });
-  for (const path of beside) await cp(join(checkout, path), join(folder, path), { recursive: true });
+  for (const path of beside)
+    await cp(join(checkout, path), join(folder, path), { recursive: true });
   const packed = await rolldown({
     ...{ cwd: checkout, platform: 'node', logLevel: 'silent' },
     input: { main: 'dist/cli/main.js' },

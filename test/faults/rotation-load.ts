@@ -45,7 +45,12 @@ class Network {
   }
 
   /** `undefined`: no answer came. */
-  async send(path: string, method: string, key: string, secret?: string): Promise<Answer | undefined> {
+  async send(
+    path: string,
+    method: string,
+    key: string,
+    secret?: string,
+  ): Promise<Answer | undefined> {
     const deliver = () => this.#deliver(path, method, key, secret);
     if (this.#chance() < 0.1) this.#copies.push(deliver);
     if (this.#chance() < 0.05) return undefined;
@@ -66,9 +71,17 @@ class Network {
     }
   }
 
-  async #deliver(path: string, method: string, key: string, secret: string | undefined): Promise<Answer> {
+  async #deliver(
+    path: string,
+    method: string,
+    key: string,
+    secret: string | undefined,
+  ): Promise<Answer> {
     const service = this.#services[Math.floor(this.#chance() * this.#services.length)] as Service;
-    const answer = await service.send(method, path, { key, ...(secret !== undefined && { headers: { 'Idempotency-Key': secret } }) });
+    const answer = await service.send(method, path, {
+      key,
+      ...(secret !== undefined && { headers: { 'Idempotency-Key': secret } }),
+    });
     if (answer.status === 201) this.issued.push(answer.body.apiKey);
     return answer;
   }
@@ -95,11 +108,17 @@ class RotatingTv {
 
   async #newKey(): Promise<string | undefined> {
     for (let secret = randomBytes(12).toString('hex'); ; ) {
-      const answer = await this.#network.send(`${this.#path}/keys/rotate`, 'POST', this.key, secret);
+      const answer = await this.#network.send(
+        `${this.#path}/keys/rotate`,
+        'POST',
+        this.key,
+        secret,
+      );
       if (answer?.status === 201) return answer.body.apiKey;
       // A late copy of an earlier rotation has replaced the key of this one.
       const isReplaced = answer?.body.code === 'idempotency_key_reused';
-      if (answer && !isReplaced) throw new Error(`the key of the TV is answered ${answer.status} ${answer.text}`);
+      if (answer && !isReplaced)
+        throw new Error(`the key of the TV is answered ${answer.status} ${answer.text}`);
       if (this.#chance() < 0.05) return undefined;
       if (isReplaced || this.#chance() < 0.2) secret = randomBytes(12).toString('hex');
     }
@@ -110,20 +129,30 @@ class RotatingTv {
     for (;;) {
       const answer = await this.#network.send(`${this.#path}/config`, 'GET', key);
       if (answer?.status === 200) return true;
-      if (answer) return answer.body.code === 'device_key_revoked' ? false : Promise.reject(new Error(answer.text));
+      if (answer)
+        return answer.body.code === 'device_key_revoked'
+          ? false
+          : Promise.reject(new Error(answer.text));
     }
   }
 }
 
 /** What is wrong with the keys of a TV between two rotations: its own must work, and at most one other may wait. */
 async function misfit(store: Store, deviceId: string, key: string): Promise<string | undefined> {
-  const alive = (await store.read.select('deviceKeys', 'deviceId', [deviceId])).filter(({ state }) => state !== 'revoked');
+  const alive = (await store.read.select('deviceKeys', 'deviceId', [deviceId])).filter(
+    ({ state }) => state !== 'revoked',
+  );
   if (!alive.some(({ hash }) => hash === hashKey(key))) return 'its own key is dead';
   return alive.length > 2 ? `${alive.length} keys work` : undefined;
 }
 
 /** What is wrong with the keys of a TV, of all that were ever given out for it: its own must work, and no other. */
-async function probe(service: Service, screenId: string, keys: readonly string[], own: string): Promise<string[]> {
+async function probe(
+  service: Service,
+  screenId: string,
+  keys: readonly string[],
+  own: string,
+): Promise<string[]> {
   const answered = async (key: string) => {
     const { status, body } = await service.send('GET', `/devices/${screenId}/config`, { key });
     return String(body?.code ?? status);
@@ -133,8 +162,13 @@ async function probe(service: Service, screenId: string, keys: readonly string[]
   const others = await Promise.all([...new Set(keys)].filter((key) => key !== own).map(answered));
   codes.push(await answered(own));
   const dead = ['device_key_revoked', 'device_key_invalid'];
-  const wrong = others.filter((code) => !dead.includes(code)).map((code) => `another key is answered ${code}`);
-  return [...codes.filter((code) => code !== '200').map((code) => `its own key is answered ${code}`), ...wrong];
+  const wrong = others
+    .filter((code) => !dead.includes(code))
+    .map((code) => `another key is answered ${code}`);
+  return [
+    ...codes.filter((code) => code !== '200').map((code) => `its own key is answered ${code}`),
+    ...wrong,
+  ];
 }
 
 interface RotationLoad {
@@ -145,7 +179,11 @@ interface RotationLoad {
 }
 
 /** Rotates the keys of TVs over a network that loses half of the answers, on two instances; a second `other` is one on the same rows. */
-export async function rotateUnderLoss(store: Store, { tvs, rotations, seed }: RotationLoad, other = store): Promise<RotationReport> {
+export async function rotateUnderLoss(
+  store: Store,
+  { tvs, rotations, seed }: RotationLoad,
+  other = store,
+): Promise<RotationReport> {
   const clock = new ManualClock();
   const calm = await mounted({ store, clock });
   const services = [calm, await mounted({ store: other, clock })];
@@ -164,7 +202,8 @@ export async function rotateUnderLoss(store: Store, { tvs, rotations, seed }: Ro
     }
     await network.flush();
     const last = await calm.send('POST', `/devices/${screenId}/keys/rotate`, { key: tv.key });
-    for (const what of await probe(calm, screenId, network.issued, last.body.apiKey)) complain(what);
+    for (const what of await probe(calm, screenId, network.issued, last.body.apiKey))
+      complain(what);
     for (const name of ['answers', 'lost', 'late'] as const) report[name] += network.counts[name];
   }
   await Promise.all(Array.from({ length: tvs }, (_, n) => run(n)));

@@ -6,7 +6,10 @@ import { mounted } from '../support/mounted.ts';
 export type Action = { do: 'rotate'; secret: number | undefined } | { do: 'use' };
 
 const action: fc.Arbitrary<Action> = fc.oneof(
-  { weight: 9, arbitrary: fc.record({ do: fc.constant('rotate' as const), secret: fc.nat({ max: 7 }) }) },
+  {
+    weight: 9,
+    arbitrary: fc.record({ do: fc.constant('rotate' as const), secret: fc.nat({ max: 7 }) }),
+  },
   { weight: 2, arbitrary: fc.constant({ do: 'rotate' as const, secret: undefined }) },
   { weight: 1, arbitrary: fc.constant({ do: 'use' as const }) },
 );
@@ -31,8 +34,12 @@ class Told {
   }
 
   async rotate(secret: number | undefined): Promise<void> {
-    const headers: Record<string, string> = secret === undefined ? {} : { 'Idempotency-Key': `one-of-the-secrets-${secret}` };
-    const { status, body } = await this.#service.send('POST', `${this.#path}/keys/rotate`, { key: this.own, headers });
+    const headers: Record<string, string> =
+      secret === undefined ? {} : { 'Idempotency-Key': `one-of-the-secrets-${secret}` };
+    const { status, body } = await this.#service.send('POST', `${this.#path}/keys/rotate`, {
+      key: this.own,
+      headers,
+    });
     if (status === 400 && body.code === 'idempotency_key_reused') return;
     if (status !== 201) {
       this.wrong.push(`a rotation was answered ${status}`);
@@ -40,7 +47,8 @@ class Told {
     }
     const isRepeat = this.waiting !== undefined && secret !== undefined && secret === this.#secret;
     if (this.dead.has(body.apiKey)) this.wrong.push('a key that was dead was given out again');
-    if (isRepeat !== (body.apiKey === this.waiting)) this.wrong.push(isRepeat ? 'a repeat got another key' : 'another secret got the same');
+    if (isRepeat !== (body.apiKey === this.waiting))
+      this.wrong.push(isRepeat ? 'a repeat got another key' : 'another secret got the same');
     if (this.waiting !== undefined && body.apiKey !== this.waiting) this.dead.add(this.waiting);
     [this.waiting, this.#secret] = [body.apiKey, secret];
   }
@@ -64,7 +72,9 @@ export async function tellRotations(actions: readonly Action[], store: Store): P
   const tv = await service.tv();
   const told = new Told(service, tv);
   for (const one of actions) await (one.do === 'use' ? told.use() : told.rotate(one.secret));
-  const alive = (await store.read.select('deviceKeys', 'deviceId', [tv.deviceId])).filter(({ state }) => state !== 'revoked');
+  const alive = (await store.read.select('deviceKeys', 'deviceId', [tv.deviceId])).filter(
+    ({ state }) => state !== 'revoked',
+  );
   const { waiting, dead, wrong } = told;
   if (alive.length !== (waiting === undefined ? 1 : 2)) wrong.push(`${alive.length} keys work`);
   for (const key of dead) if ((await told.call(key)) !== 401) wrong.push('a dead key works');

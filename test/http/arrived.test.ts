@@ -29,7 +29,8 @@ async function client(): Promise<{ socket: Socket; answer: Promise<string> }> {
   return { socket, answer: once(socket, 'close').then(() => all) };
 }
 
-const head = (length: number | string) => `POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${length}\r\n\r\n`;
+const head = (length: number | string) =>
+  `POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${length}\r\n\r\n`;
 
 /** After as many turns of the event loop as a request needs to get through, and more. */
 async function later(): Promise<void> {
@@ -66,7 +67,9 @@ describe('a request with a body', () => {
 
   it('that comes in chunks, or is empty, is begun at once', async () => {
     const { socket, answer } = await client();
-    socket.write('POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n');
+    socket.write(
+      'POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n',
+    );
     await expect.poll(() => begun).toEqual(['POST']);
     socket.write('3\r\nabc\r\n0\r\n\r\n');
     expect(await answer).toMatch(/^HTTP\/1.1 200 .*abc/s);

@@ -1,5 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { auditOf, expectInvalid, item, type Manager, manager, unknownId, walk } from '../support/management.ts';
+import {
+  auditOf,
+  expectInvalid,
+  item,
+  type Manager,
+  manager,
+  unknownId,
+  walk,
+} from '../support/management.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -25,7 +33,10 @@ beforeAll(async () => {
 });
 
 /** That this work leaves one entry, whole; `subject` and `details` may be functions of what it answered. */
-async function expectEntry(work: () => Promise<{ status: number; body: { id?: string } }>, expected: (body: { id?: string }) => object) {
+async function expectEntry(
+  work: () => Promise<{ status: number; body: { id?: string } }>,
+  expected: (body: { id?: string }) => object,
+) {
   let answered: Awaited<ReturnType<typeof work>> | undefined;
   const entries = await auditOf(platform, async () => {
     answered = await work();
@@ -44,7 +55,8 @@ async function expectEntry(work: () => Promise<{ status: number; body: { id?: st
   ]);
 }
 
-const send = (method: string, path: string, body?: unknown) => admin.send(method, path, { body, headers: { 'X-Request-Id': 'audited-1' } });
+const send = (method: string, path: string, body?: unknown) =>
+  admin.send(method, path, { body, headers: { 'X-Request-Id': 'audited-1' } });
 
 describe('each change leaves exactly one entry', () => {
   it('venue.create, venue.update, venue.delete', async () => {
@@ -105,7 +117,10 @@ describe('each change leaves exactly one entry', () => {
     let deviceId = '';
     await expectEntry(
       async () => {
-        const answer = await service.register(code, { deviceInfo, headers: { 'X-Request-Id': 'audited-1' } });
+        const answer = await service.register(code, {
+          deviceInfo,
+          headers: { 'X-Request-Id': 'audited-1' },
+        });
         ({ deviceId } = answer.body);
         return answer;
       },
@@ -118,7 +133,11 @@ describe('each change leaves exactly one entry', () => {
     );
     await expectEntry(
       () => send('POST', `/v1/devices/${deviceId}/revoke`, { reason: 'stolen' }),
-      () => ({ action: 'device.revoke', subject: { kind: 'device', id: deviceId }, details: { screenId, reason: 'stolen' } }),
+      () => ({
+        action: 'device.revoke',
+        subject: { kind: 'device', id: deviceId },
+        details: { screenId, reason: 'stolen' },
+      }),
     );
   });
 
@@ -179,13 +198,21 @@ describe('each change leaves exactly one entry', () => {
     expect((await inside.get('/v1/audit?action=tenant.create')).body.items).toContainEqual(
       expect.objectContaining({ subject, details: { name } }),
     );
-    const entries = await auditOf(inside, () => platform.patch(`/v1/tenants/${other.id}`, { name: `${name} B` }));
-    expect(entries).toEqual([expect.objectContaining({ action: 'tenant.update', subject, details: { name: `${name} B` } })]);
-    const { id, name: tokenName } = (await inside.post('/v1/tokens', { name: fresh(), role: 'viewer' })).body;
+    const entries = await auditOf(inside, () =>
+      platform.patch(`/v1/tenants/${other.id}`, { name: `${name} B` }),
+    );
+    expect(entries).toEqual([
+      expect.objectContaining({ action: 'tenant.update', subject, details: { name: `${name} B` } }),
+    ]);
+    const { id, name: tokenName } = (
+      await inside.post('/v1/tokens', { name: fresh(), role: 'viewer' })
+    ).body;
     const deleted = await auditOf(platform, () => platform.delete(`/v1/tenants/${other.id}`));
     // Its tokens end with it, each with an entry of its own; the tenant that they were of cannot be asked any more.
     expect(deleted).toHaveLength(2);
-    expect(deleted).toContainEqual(expect.objectContaining({ action: 'tenant.delete', subject, details: { name: `${name} B` } }));
+    expect(deleted).toContainEqual(
+      expect.objectContaining({ action: 'tenant.delete', subject, details: { name: `${name} B` } }),
+    );
     expect(deleted).toContainEqual(
       expect.objectContaining({
         action: 'token.delete',
@@ -198,12 +225,24 @@ describe('each change leaves exactly one entry', () => {
 
 describe('what changes nothing leaves no entry', () => {
   it.each<[string, () => Promise<{ status: number }>]>([
-    ['the same playlist again', () => send('PUT', `/v1/screens/${screen.id}/playlist`, { items: [item({ duration: 9 })] })],
-    ['the same config again', () => send('PUT', `/v1/venues/${venue.id}/config`, { syncIntervalMinutes: 9 })],
-    ['removing a config that is not there', () => send('DELETE', `/v1/screens/${screen.id}/config`)],
+    [
+      'the same playlist again',
+      () => send('PUT', `/v1/screens/${screen.id}/playlist`, { items: [item({ duration: 9 })] }),
+    ],
+    [
+      'the same config again',
+      () => send('PUT', `/v1/venues/${venue.id}/config`, { syncIntervalMinutes: 9 }),
+    ],
+    [
+      'removing a config that is not there',
+      () => send('DELETE', `/v1/screens/${screen.id}/config`),
+    ],
     ['an empty patch of a venue', () => send('PATCH', `/v1/venues/${venue.id}`, {})],
     ['an empty patch of a screen', () => send('PATCH', `/v1/screens/${screen.id}`, {})],
-    ['a patch that a venue has already', () => send('PATCH', `/v1/venues/${venue.id}`, { name: venue.name, labels: {} })],
+    [
+      'a patch that a venue has already',
+      () => send('PATCH', `/v1/venues/${venue.id}`, { name: venue.name, labels: {} }),
+    ],
     ['an empty patch of a tenant', () => platform.patch(`/v1/tenants/${tenantId}`, {})],
     ['reading', () => admin.get('/v1/venues')],
   ])('%s', async (_, work) => {
@@ -232,7 +271,9 @@ describe('what changes nothing leaves no entry', () => {
       await service.register('AAAAAAAA');
     };
     // Of what tokens were refused there is an entry of its own.
-    expect((await auditOf(platform, refused)).filter(({ action }) => action !== 'access.denied')).toEqual([]);
+    expect(
+      (await auditOf(platform, refused)).filter(({ action }) => action !== 'access.denied'),
+    ).toEqual([]);
   });
 });
 
@@ -276,9 +317,12 @@ describe('GET /v1/audit', () => {
     expect(await listed('?action=venue.painted')).toEqual([]);
   });
 
-  it.each(['subjectId=x', 'from=x', 'to=1-1', 'limit=0', 'cursor=x', 'actor=x'])('400 for %s', async (query) => {
-    expectInvalid(await admin.get(`/v1/audit?${query}`), `query.${query.split('=')[0]}`);
-  });
+  it.each(['subjectId=x', 'from=x', 'to=1-1', 'limit=0', 'cursor=x', 'actor=x'])(
+    '400 for %s',
+    async (query) => {
+      expectInvalid(await admin.get(`/v1/audit?${query}`), `query.${query.split('=')[0]}`);
+    },
+  );
 
   it('200 without another tenant’s entries; what belongs to no tenant is for platform tokens', async () => {
     const other = await platform.tenant(fresh());
@@ -291,7 +335,10 @@ describe('GET /v1/audit', () => {
     expect(mine.items.map(({ id }) => id)).not.toContain(foreign[0].id);
     const ofPlatform = await auditOf(platform, () => platform.as('platform'));
     expect(ofPlatform).toEqual([
-      expect.objectContaining({ action: 'token.create', details: expect.objectContaining({ role: 'platform' }) }),
+      expect.objectContaining({
+        action: 'token.create',
+        details: expect.objectContaining({ role: 'platform' }),
+      }),
     ]);
     expect((await walk(admin, '/v1/audit', 200)).items).toEqual(mine.items);
   });
@@ -299,9 +346,16 @@ describe('GET /v1/audit', () => {
   it('200 with what the service did by itself at its start', async () => {
     const first = await startService();
     const { items } = (await manager(first).get('/v1/audit')).body;
-    expect(items.map(({ action }: { action: string }) => action)).toEqual(['token.create', 'tenant.create']);
+    expect(items.map(({ action }: { action: string }) => action)).toEqual([
+      'token.create',
+      'tenant.create',
+    ]);
     for (const entry of items) {
-      expect(entry).toMatchObject({ actor: { kind: 'system', id: null, name: null }, address: null, requestId: null });
+      expect(entry).toMatchObject({
+        actor: { kind: 'system', id: null, name: null },
+        address: null,
+        requestId: null,
+      });
     }
   });
 
@@ -310,7 +364,13 @@ describe('GET /v1/audit', () => {
     const tv = await service.tv();
     await admin.post(`/v1/devices/${tv.deviceId}/revoke`);
     const text = JSON.stringify((await walk(platform, '/v1/audit', 200)).items);
-    for (const secret of [token.slice(4), tv.apiKey.slice(4), tv.code, admin.token.slice(4), platform.token.slice(4)]) {
+    for (const secret of [
+      token.slice(4),
+      tv.apiKey.slice(4),
+      tv.code,
+      admin.token.slice(4),
+      platform.token.slice(4),
+    ]) {
       expect(text).not.toContain(secret);
     }
     expect(text).not.toMatch(/[0-9a-f]{64}/);
@@ -318,21 +378,34 @@ describe('GET /v1/audit', () => {
 });
 
 describe('a token that is refused with 403', () => {
-  const denied = async (id: string) => (await platform.get(`/v1/audit?action=access.denied&subjectId=${id}&limit=200`)).body.items;
+  const denied = async (id: string) =>
+    (await platform.get(`/v1/audit?action=access.denied&subjectId=${id}&limit=200`)).body.items;
   const who = async (caller: Manager) => (await caller.get('/v1/me')).body;
 
   it('leaves access.denied at once, and a count of further ones when the minute ends', async () => {
     const viewer = await admin.as('viewer');
     const { tokenId: id, name } = await who(viewer);
-    for (let n = 0; n < 5; n++) expect((await viewer.post('/v1/venues', { name: 'x' })).status).toBe(403);
+    for (let n = 0; n < 5; n++)
+      expect((await viewer.post('/v1/venues', { name: 'x' })).status).toBe(403);
     await expect.poll(() => denied(id)).toHaveLength(1);
-    const entry = { action: 'access.denied', actor: { kind: 'token', id, name }, subject: { kind: 'token', id }, address: '127.0.0.1' };
+    const entry = {
+      action: 'access.denied',
+      actor: { kind: 'token', id, name },
+      subject: { kind: 'token', id },
+      address: '127.0.0.1',
+    };
     expect(await denied(id)).toEqual([
-      expect.objectContaining({ ...entry, details: { operation: 'createVenue', role: 'viewer', count: 1 } }),
+      expect.objectContaining({
+        ...entry,
+        details: { operation: 'createVenue', role: 'viewer', count: 1 },
+      }),
     ]);
     service.clock.advance(60_000);
     await expect.poll(() => denied(id)).toHaveLength(2);
-    expect((await denied(id))[0]).toMatchObject({ ...entry, details: { operation: 'createVenue', count: 4 } });
+    expect((await denied(id))[0]).toMatchObject({
+      ...entry,
+      details: { operation: 'createVenue', count: 4 },
+    });
     service.clock.advance(60_000);
     await viewer.post('/v1/venues', { name: 'x' });
     await expect.poll(() => denied(id)).toHaveLength(3);
@@ -343,10 +416,11 @@ describe('a token that is refused with 403', () => {
     const { tokenId: id } = await who(operator);
     await Promise.all([operator.get('/v1/audit'), operator.post('/v1/tokens', {})]);
     await expect.poll(() => denied(id)).toHaveLength(2);
-    expect((await denied(id)).map(({ details }: { details: { operation: string } }) => details.operation).sort()).toEqual([
-      'createToken',
-      'listAudit',
-    ]);
+    expect(
+      (await denied(id))
+        .map(({ details }: { details: { operation: string } }) => details.operation)
+        .sort(),
+    ).toEqual(['createToken', 'listAudit']);
     const { tokenId } = await who(second);
     expect((await second.post('/v1/tokens', { name: 'above', role: 'platform' })).status).toBe(403);
     await expect.poll(() => denied(tokenId)).toHaveLength(1);
@@ -354,7 +428,9 @@ describe('a token that is refused with 403', () => {
 
   it('leaves nothing where nobody knows the token', async () => {
     const before = (await walk(platform, '/v1/audit', 200)).items.length;
-    expect((await manager(service, `${admin.token.slice(0, -1)}0`).post('/v1/venues', {})).status).toBe(401);
+    expect(
+      (await manager(service, `${admin.token.slice(0, -1)}0`).post('/v1/venues', {})).status,
+    ).toBe(401);
     expect((await walk(platform, '/v1/audit', 200)).items).toHaveLength(before);
   });
 
@@ -366,8 +442,11 @@ describe('a token that is refused with 403', () => {
     for (let n = 0; n < 3; n++) await viewer.post('/v1/venues', { name: 'x' });
     await stopped.close();
     const again = await startService({ store });
-    const { items } = (await manager(again).get(`/v1/audit?action=access.denied&subjectId=${id}`)).body;
-    expect(items.map(({ details }: { details: { count: number } }) => details.count)).toEqual([2, 1]);
+    const { items } = (await manager(again).get(`/v1/audit?action=access.denied&subjectId=${id}`))
+      .body;
+    expect(items.map(({ details }: { details: { count: number } }) => details.count)).toEqual([
+      2, 1,
+    ]);
     await again.close();
   });
 });

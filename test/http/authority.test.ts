@@ -15,9 +15,15 @@ beforeAll(async () => {
 
 /** A new token, its id, and when it was last used. */
 async function newToken(role: string, more: object = {}) {
-  const { id, token } = (await platform.post('/v1/tokens', { name: randomUUID(), role, ...more })).body;
+  const { id, token } = (await platform.post('/v1/tokens', { name: randomUUID(), role, ...more }))
+    .body;
   const lastUsed = async () => (await platform.get(`/v1/tokens/${id}`)).body.lastUsedAt;
-  return { id, token, lastUsed, end: async () => expect((await platform.delete(`/v1/tokens/${id}`)).status).toBe(204) };
+  return {
+    id,
+    token,
+    lastUsed,
+    end: async () => expect((await platform.delete(`/v1/tokens/${id}`)).status).toBe(204),
+  };
 }
 
 /** Sends half of a request, and comes back when the service has let its caller in. */
@@ -29,37 +35,66 @@ async function halfSent(sent: LateRequest, lastUsed: () => Promise<unknown>) {
   return late;
 }
 
-const refusal = ({ status, body }: { status: number; body: { code?: string } | undefined }) => [status, body?.code];
+const refusal = ({ status, body }: { status: number; body: { code?: string } | undefined }) => [
+  status,
+  body?.code,
+];
 
 describe.each([
   ['announced', false],
   ['sent in chunks', true],
 ])('a body that comes late, %s', (_, chunked) => {
   it.each<[string, string, () => Promise<{ method: string; path: string; body: unknown }>]>([
-    ['POST /v1/tokens', 'admin', async () => ({ method: 'POST', path: '/v1/tokens', body: { name: randomUUID(), role: 'admin' } })],
-    ['POST /v1/venues', 'operator', async () => ({ method: 'POST', path: '/v1/venues', body: { name: randomUUID() } })],
+    [
+      'POST /v1/tokens',
+      'admin',
+      async () => ({
+        method: 'POST',
+        path: '/v1/tokens',
+        body: { name: randomUUID(), role: 'admin' },
+      }),
+    ],
+    [
+      'POST /v1/venues',
+      'operator',
+      async () => ({ method: 'POST', path: '/v1/venues', body: { name: randomUUID() } }),
+    ],
     [
       'PUT /v1/screens/:id/playlist',
       'operator',
-      async () => ({ method: 'PUT', path: `/v1/screens/${(await service.screen()).id}/playlist`, body: { items: [item()] } }),
+      async () => ({
+        method: 'PUT',
+        path: `/v1/screens/${(await service.screen()).id}/playlist`,
+        body: { items: [item()] },
+      }),
     ],
     [
       'POST /v1/devices/:id/revoke',
       'installer',
-      async () => ({ method: 'POST', path: `/v1/devices/${(await service.tv()).deviceId}/revoke`, body: { reason: 'late' } }),
+      async () => ({
+        method: 'POST',
+        path: `/v1/devices/${(await service.tv()).deviceId}/revoke`,
+        body: { reason: 'late' },
+      }),
     ],
-  ])('401 for %s when its token was deleted meanwhile, and nothing is done', async (_, role, sent) => {
-    const { id, token, lastUsed, end } = await newToken(role);
-    const { finish } = await halfSent({ ...(await sent()), key: token, chunked }, lastUsed);
-    await end();
-    expect(refusal(await finish())).toEqual([401, 'credential_invalid']);
-    const { items } = await walk(platform, '/v1/audit', 200);
-    expect(items.filter(({ actor }) => actor.id === id)).toEqual([]);
-  });
+  ])(
+    '401 for %s when its token was deleted meanwhile, and nothing is done',
+    async (_, role, sent) => {
+      const { id, token, lastUsed, end } = await newToken(role);
+      const { finish } = await halfSent({ ...(await sent()), key: token, chunked }, lastUsed);
+      await end();
+      expect(refusal(await finish())).toEqual([401, 'credential_invalid']);
+      const { items } = await walk(platform, '/v1/audit', 200);
+      expect(items.filter(({ actor }) => actor.id === id)).toEqual([]);
+    },
+  );
 
   it('401 before the body is judged', async () => {
     const { token, lastUsed, end } = await newToken('admin');
-    const { finish } = await halfSent({ method: 'POST', path: '/v1/tokens', key: token, body: 'no token at all', chunked }, lastUsed);
+    const { finish } = await halfSent(
+      { method: 'POST', path: '/v1/tokens', key: token, body: 'no token at all', chunked },
+      lastUsed,
+    );
     await end();
     expect(refusal(await finish())).toEqual([401, 'credential_invalid']);
   });
@@ -67,35 +102,66 @@ describe.each([
   it('401 credential_expired when its token has expired meanwhile', async () => {
     const expiresAt = new Date(service.clock.now() + 60_000).toISOString();
     const { token, lastUsed } = await newToken('operator', { expiresAt });
-    const { finish } = await halfSent({ method: 'POST', path: '/v1/venues', key: token, body: { name: 'Too late' }, chunked }, lastUsed);
+    const { finish } = await halfSent(
+      { method: 'POST', path: '/v1/venues', key: token, body: { name: 'Too late' }, chunked },
+      lastUsed,
+    );
     service.clock.advance(60_000);
     expect(refusal(await finish())).toEqual([401, 'credential_expired']);
     expect((await platform.get('/v1/venues?name=Too%20late')).body.items).toEqual([]);
   });
 
-  it.each<[string, string, (tv: { deviceId: string; screenId: string }) => Promise<{ status: number }>]>([
-    ['revoked', 'device_key_revoked', ({ deviceId }) => platform.post(`/v1/devices/${deviceId}/revoke`, {})],
-    ['orphaned', 'device_key_orphaned', ({ screenId }) => platform.delete(`/v1/screens/${screenId}?force=true`)],
-  ])('401 for a batch of a TV that was %s meanwhile, and nothing is stored', async (_, code, end) => {
-    const tv = await service.tv();
-    const seen = async () => (await platform.get(`/v1/devices/${tv.deviceId}`)).body.lastSeenAt;
-    const sent = { method: 'POST', path: `/devices/${tv.screenId}/events`, key: tv.apiKey, body: [impression()], chunked };
-    const { finish } = await halfSent(sent, seen);
-    expect((await end(tv)).status).toBeLessThan(300);
-    expect(refusal(await finish())).toEqual([401, code]);
-    expect((await platform.get(`/v1/events?deviceId=${tv.deviceId}`)).body.items).toEqual([]);
-  });
+  it.each<
+    [string, string, (tv: { deviceId: string; screenId: string }) => Promise<{ status: number }>]
+  >([
+    [
+      'revoked',
+      'device_key_revoked',
+      ({ deviceId }) => platform.post(`/v1/devices/${deviceId}/revoke`, {}),
+    ],
+    [
+      'orphaned',
+      'device_key_orphaned',
+      ({ screenId }) => platform.delete(`/v1/screens/${screenId}?force=true`),
+    ],
+  ])(
+    '401 for a batch of a TV that was %s meanwhile, and nothing is stored',
+    async (_, code, end) => {
+      const tv = await service.tv();
+      const seen = async () => (await platform.get(`/v1/devices/${tv.deviceId}`)).body.lastSeenAt;
+      const sent = {
+        method: 'POST',
+        path: `/devices/${tv.screenId}/events`,
+        key: tv.apiKey,
+        body: [impression()],
+        chunked,
+      };
+      const { finish } = await halfSent(sent, seen);
+      expect((await end(tv)).status).toBeLessThan(300);
+      expect(refusal(await finish())).toEqual([401, code]);
+      expect((await platform.get(`/v1/events?deviceId=${tv.deviceId}`)).body.items).toEqual([]);
+    },
+  );
 
   it('202 and 201 for those whose credential still holds', async () => {
     const tv = await service.tv();
     const seen = async () => (await platform.get(`/v1/devices/${tv.deviceId}`)).body.lastSeenAt;
     const batch = await halfSent(
-      { method: 'POST', path: `/devices/${tv.screenId}/events`, key: tv.apiKey, body: [impression()], chunked },
+      {
+        method: 'POST',
+        path: `/devices/${tv.screenId}/events`,
+        key: tv.apiKey,
+        body: [impression()],
+        chunked,
+      },
       seen,
     );
     expect((await batch.finish()).status).toBe(202);
     const { token, lastUsed } = await newToken('operator');
-    const venue = await halfSent({ method: 'POST', path: '/v1/venues', key: token, body: { name: randomUUID() }, chunked }, lastUsed);
+    const venue = await halfSent(
+      { method: 'POST', path: '/v1/venues', key: token, body: { name: randomUUID() }, chunked },
+      lastUsed,
+    );
     expect((await venue.finish()).status).toBe(201);
   });
 });
@@ -149,7 +215,9 @@ describe('a held answer', () => {
     });
 
     it('401 when its token has expired meanwhile', async () => {
-      const { token } = await newToken('viewer', { expiresAt: new Date(service.clock.now() + 10_000).toISOString() });
+      const { token } = await newToken('viewer', {
+        expiresAt: new Date(service.clock.now() + 10_000).toISOString(),
+      });
       const { answer } = await hold(await path(), token);
       service.clock.advance(10_000);
       await settle();

@@ -10,7 +10,9 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 type Management = [OperationId, Operation & { access: Role }];
 
-const table = Object.entries<Operation>(operations).filter(([, { path }]) => path.startsWith('/v1/')) as Management[];
+const table = Object.entries<Operation>(operations).filter(([, { path }]) =>
+  path.startsWith('/v1/'),
+) as Management[];
 const withRecord = table.filter(([, { record }]) => record);
 
 let service: TestService;
@@ -32,7 +34,8 @@ beforeAll(async () => {
   home = (await platform.get('/v1/me')).body.tenantId;
   const inside = platform.in(home);
   callers = { platform: inside } as typeof callers;
-  for (const role of roles.filter((one) => one !== 'platform')) callers[role] = await inside.as(role);
+  for (const role of roles.filter((one) => one !== 'platform'))
+    callers[role] = await inside.as(role);
   calls = operationCalls(service, callers.admin, home);
   deviceKey = (await service.tv()).apiKey;
   const other = await platform.tenant('Other');
@@ -41,7 +44,11 @@ beforeAll(async () => {
 
 describe.each(table)('%s', (_, operation) => {
   const anonymous = (headers: Record<string, string>) =>
-    calls.perform((method, path, sent) => service.send(method, path, { ...sent, headers }), operation, unknownId);
+    calls.perform(
+      (method, path, sent) => service.send(method, path, { ...sent, headers }),
+      operation,
+      unknownId,
+    );
 
   it('401 credential_missing without a credential', async () => {
     const answer = await anonymous({});
@@ -51,36 +58,49 @@ describe.each(table)('%s', (_, operation) => {
 
   it('401 credential_invalid for what is no token, a device key included', async () => {
     const unknown = 'mak_0000000000000000000000000000000000000000000000000';
-    for (const value of [`Bearer ${unknown}`, 'Bearer mak_', `Basic ${callers.platform.token}`, 'Bearer', `Bearer ${deviceKey}`]) {
+    for (const value of [
+      `Bearer ${unknown}`,
+      'Bearer mak_',
+      `Basic ${callers.platform.token}`,
+      'Bearer',
+      `Bearer ${deviceKey}`,
+    ]) {
       const answer = await anonymous({ Authorization: value });
       expectProblem(answer, 'credential_invalid');
       expect(answer.headers.get('www-authenticate')).toBe('Bearer');
     }
   });
 
-  it.each(roles.filter((role) => !mayAct(role, operation.access)))('403 insufficient_role for a %s, whatever the record', async (role) => {
-    for (const id of [await calls.makeFor(operation), unknownId, 'x']) {
-      const answer = await calls.perform(callers[role].send, operation, id);
-      expectProblem(answer, 'insufficient_role');
-      expect(answer.headers.has('www-authenticate')).toBe(false);
-    }
-  });
-
-  it.each(roles.filter((role) => mayAct(role, operation.access) && operation.path !== '/v1/tenants/:id'))(
-    'opens for a %s',
+  it.each(roles.filter((role) => !mayAct(role, operation.access)))(
+    '403 insufficient_role for a %s, whatever the record',
     async (role) => {
-      const id = await calls.makeFor(operation);
-      const answer = await calls.perform(callers[role].send, operation, id);
-      // Nothing was published or stored in what was just made.
-      if (answer.status === 404) return expect(answer.body.code).toMatch(/^(playlist|config)_not_found$/);
-      expect(answer.status, answer.text).toBe(operation.status);
+      for (const id of [await calls.makeFor(operation), unknownId, 'x']) {
+        const answer = await calls.perform(callers[role].send, operation, id);
+        expectProblem(answer, 'insufficient_role');
+        expect(answer.headers.has('www-authenticate')).toBe(false);
+      }
     },
   );
+
+  it.each(
+    roles.filter((role) => mayAct(role, operation.access) && operation.path !== '/v1/tenants/:id'),
+  )('opens for a %s', async (role) => {
+    const id = await calls.makeFor(operation);
+    const answer = await calls.perform(callers[role].send, operation, id);
+    // Nothing was published or stored in what was just made.
+    if (answer.status === 404)
+      return expect(answer.body.code).toMatch(/^(playlist|config)_not_found$/);
+    expect(answer.status, answer.text).toBe(operation.status);
+  });
 });
 
 describe.each(withRecord)('%s of another tenant', (_, operation) => {
   it('404 byte for byte as for an unknown one, and nothing happened', async () => {
-    if (operation.access === 'platform') return expectProblem(await calls.perform(foreigner.send, operation, home), 'insufficient_role');
+    if (operation.access === 'platform')
+      return expectProblem(
+        await calls.perform(foreigner.send, operation, home),
+        'insufficient_role',
+      );
     const id = await calls.makeFor(operation);
     const unknown = operation.record === 'pairing_code' ? 'ZZZZZZZZ' : unknownId;
     const before = (await callers.platform.get('/v1/audit?limit=1')).body.items[0].id;
@@ -91,9 +111,12 @@ describe.each(withRecord)('%s of another tenant', (_, operation) => {
     ];
     expect(foreign!.status).toBe(404);
     expect(foreign!.body.code).toBe(`${operation.record}_not_found`);
-    expect(foreign!.text.replace(foreign!.body.requestId, '')).toBe(absent!.text.replace(absent!.body.requestId, ''));
+    expect(foreign!.text.replace(foreign!.body.requestId, '')).toBe(
+      absent!.text.replace(absent!.body.requestId, ''),
+    );
     expect(without(malformed!)).toEqual(without(absent!));
-    const names = (answer: Answer) => [...answer.headers.keys()].filter((name) => name !== 'date').toSorted();
+    const names = (answer: Answer) =>
+      [...answer.headers.keys()].filter((name) => name !== 'date').toSorted();
     expect(names(foreign!)).toEqual(names(absent!));
     expect((await callers.platform.get('/v1/audit?limit=1')).body.items[0].id).toBe(before);
   });
@@ -101,30 +124,48 @@ describe.each(withRecord)('%s of another tenant', (_, operation) => {
   it('404 before the body and the query are judged', async () => {
     if (operation.access === 'platform') return;
     const sent = operation.body ? { body: { nonsense: [] } } : {};
-    const answer = await foreigner.send(operation.method, `${operation.path.replace(/:(id|code)/, await calls.makeFor(operation))}`, sent);
+    const answer = await foreigner.send(
+      operation.method,
+      `${operation.path.replace(/:(id|code)/, await calls.makeFor(operation))}`,
+      sent,
+    );
     expect(answer.status).toBe(404);
   });
 });
 
 describe('lists', () => {
-  it.each(['venues', 'screens', 'devices', 'events', 'tokens'])('GET /v1/%s shows nothing of another tenant', async (noun) => {
-    await calls.make.device();
-    const mine = (await callers.admin.get(`/v1/${noun}?limit=200`)).body.items.map(({ id }: { id: string }) => id);
-    const theirs = (await foreigner.get(`/v1/${noun}?limit=200`)).body.items.map(({ id }: { id: string }) => id);
-    expect(theirs.filter((id: string) => mine.includes(id))).toEqual([]);
-    if (noun !== 'events') expect(mine.length).toBeGreaterThan(0);
-  });
+  it.each(['venues', 'screens', 'devices', 'events', 'tokens'])(
+    'GET /v1/%s shows nothing of another tenant',
+    async (noun) => {
+      await calls.make.device();
+      const mine = (await callers.admin.get(`/v1/${noun}?limit=200`)).body.items.map(
+        ({ id }: { id: string }) => id,
+      );
+      const theirs = (await foreigner.get(`/v1/${noun}?limit=200`)).body.items.map(
+        ({ id }: { id: string }) => id,
+      );
+      expect(theirs.filter((id: string) => mine.includes(id))).toEqual([]);
+      if (noun !== 'events') expect(mine.length).toBeGreaterThan(0);
+    },
+  );
 
   it('filters that name another tenant’s record are empty', async () => {
     const screen = (await callers.admin.get('/v1/screens?limit=1')).body.items[0];
-    for (const query of [`screens?venueId=${screen.venueId}`, `devices?screenId=${screen.id}`, `events?screenId=${screen.id}`]) {
+    for (const query of [
+      `screens?venueId=${screen.venueId}`,
+      `devices?screenId=${screen.id}`,
+      `events?screenId=${screen.id}`,
+    ]) {
       expect((await foreigner.get(`/v1/${query}`)).body).toEqual({ items: [], nextCursor: null });
     }
   });
 
   it('a cursor of another tenant’s list shows nothing of it', async () => {
     const cursor = (await callers.admin.get('/v1/venues?limit=1')).body.nextCursor;
-    expect((await foreigner.get(`/v1/venues?cursor=${cursor}`)).body).toEqual({ items: [], nextCursor: null });
+    expect((await foreigner.get(`/v1/venues?cursor=${cursor}`)).body).toEqual({
+      items: [],
+      nextCursor: null,
+    });
   });
 });
 
@@ -143,7 +184,9 @@ describe('platform operations', () => {
     async (_, operation) => {
       if (operation.record === 'tenant') return;
       const elsewhere = platform.in((await foreigner.get('/v1/me')).body.tenantId);
-      expect((await calls.perform(elsewhere.send, operation, await calls.makeFor(operation))).status).toBe(404);
+      expect(
+        (await calls.perform(elsewhere.send, operation, await calls.makeFor(operation))).status,
+      ).toBe(404);
     },
   );
 });

@@ -11,7 +11,8 @@ import { adminToken, startService, type TestService } from '../support/service.t
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const auth = { authorization: `Bearer ${adminToken}` };
-const backupOf = (service: { url: string }) => fetch(`${service.url}/v1/backup`, { method: 'POST', headers: auth });
+const backupOf = (service: { url: string }) =>
+  fetch(`${service.url}/v1/backup`, { method: 'POST', headers: auth });
 
 describe('POST /v1/backup', () => {
   let service: TestService;
@@ -23,7 +24,9 @@ describe('POST /v1/backup', () => {
     const answer = await backupOf(service);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('application/x-tar');
-    expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename="signage-\d{4}-\d{2}-\d{2}\.tar"$/);
+    expect(answer.headers.get('content-disposition')).toMatch(
+      /^attachment; filename="signage-\d{4}-\d{2}-\d{2}\.tar"$/,
+    );
     expect(answer.headers.get('cache-control')).toBe('no-store');
     expect(answer.headers.get('x-request-id')).toBeTruthy();
     const entries = await unpackTar(new Uint8Array(await answer.arrayBuffer()));
@@ -34,8 +37,13 @@ describe('POST /v1/backup', () => {
   it('leaves an entry in the audit trail that the platform alone sees', async () => {
     await (await backupOf(service)).arrayBuffer();
     const { body } = await manager(service).get('/v1/audit?action=backup.create');
-    expect(body.items[0]).toMatchObject({ subject: { kind: 'backup', id: null }, actor: { kind: 'token' } });
-    expect((await (await manager(service).as('admin')).get('/v1/audit?action=backup.create')).body.items).toEqual([]);
+    expect(body.items[0]).toMatchObject({
+      subject: { kind: 'backup', id: null },
+      actor: { kind: 'token' },
+    });
+    expect(
+      (await (await manager(service).as('admin')).get('/v1/audit?action=backup.create')).body.items,
+    ).toEqual([]);
   });
 
   it('403 to a token of a tenant, and nothing of the store', async () => {
@@ -50,9 +58,19 @@ describe('POST /v1/backup', () => {
   it('opens as the same service: keys, playlists, events and pending codes are as they were', async () => {
     const tv = await service.tv();
     await service.manage('PUT', `/v1/screens/${tv.screenId}/playlist`, {
-      items: [{ creativeId: crypto.randomUUID(), creativeUrl: 'https://media.example.com/a.mp4', creativeType: 'video', duration: 10 }],
+      items: [
+        {
+          creativeId: crypto.randomUUID(),
+          creativeUrl: 'https://media.example.com/a.mp4',
+          creativeType: 'video',
+          duration: 10,
+        },
+      ],
     });
-    await tv.send('POST', 'events', { body: [{ type: 'log', timestamp: 1_760_000_000 }], headers: { 'idempotency-key': 'one' } });
+    await tv.send('POST', 'events', {
+      body: [{ type: 'log', timestamp: 1_760_000_000 }],
+      headers: { 'idempotency-key': 'one' },
+    });
     const { code } = await service.code();
     const folder = join(await temporaryFolder(), 'data');
     const answer = await backupOf(service);
@@ -61,8 +79,13 @@ describe('POST /v1/backup', () => {
     const send = (method: string, what: string, more = {}) =>
       copy.send(method, `/devices/${tv.screenId}/${what}`, { key: tv.apiKey, ...more });
     expect((await send('GET', 'playlist')).body).toEqual((await tv.send('GET', 'playlist')).body);
-    await send('POST', 'events', { body: [{ type: 'log', timestamp: 1_760_000_000 }], headers: { 'idempotency-key': 'one' } });
-    expect((await copy.manage('GET', `/v1/events?deviceId=${tv.deviceId}`)).body.items).toHaveLength(1);
+    await send('POST', 'events', {
+      body: [{ type: 'log', timestamp: 1_760_000_000 }],
+      headers: { 'idempotency-key': 'one' },
+    });
+    expect(
+      (await copy.manage('GET', `/v1/events?deviceId=${tv.deviceId}`)).body.items,
+    ).toHaveLength(1);
     expect((await copy.register(code)).status).toBe(201);
   });
 
@@ -71,7 +94,8 @@ describe('POST /v1/backup', () => {
     const tv = await big.tv();
     const event = { type: 'log', timestamp: 1_760_000_000, text: 'x'.repeat(8000) };
     // More than is packed ahead of the reader.
-    for (let n = 0; n < 40; n++) await tv.send('POST', 'events', { body: Array.from({ length: 100 }, () => event) });
+    for (let n = 0; n < 40; n++)
+      await tv.send('POST', 'events', { body: Array.from({ length: 100 }, () => event) });
     const answer = await backupOf(big);
     const closing = big.close();
     const entries = await unpackTar(new Uint8Array(await answer.arrayBuffer()));
@@ -81,10 +105,15 @@ describe('POST /v1/backup', () => {
 
   it('409 where the store is backed up with tools of its own', async () => {
     const store = await openStore('memory:');
-    const backup = () => Promise.reject(new SignageError('not_supported', 'Back the database up with pg_dump.'));
+    const backup = () =>
+      Promise.reject(new SignageError('not_supported', 'Back the database up with pg_dump.'));
     const { send } = await mounted({ store: instead(store, { backup }) });
     const { status, body } = await send('POST', '/v1/backup', { key: adminToken });
-    expect([status, body.code, body.detail]).toEqual([409, 'not_supported', 'Back the database up with pg_dump.']);
+    expect([status, body.code, body.detail]).toEqual([
+      409,
+      'not_supported',
+      'Back the database up with pg_dump.',
+    ]);
     await store.close();
   });
 });

@@ -12,8 +12,10 @@ beforeAll(async () => {
   service = await startService();
 });
 
-const create = (screenId: string, more: Record<string, unknown> = {}) => service.manage('POST', codes, { screenId, ...more });
-const status = (code: string, query = '') => service.manage('GET', `${codes}/${code}/status${query}`);
+const create = (screenId: string, more: Record<string, unknown> = {}) =>
+  service.manage('POST', codes, { screenId, ...more });
+const status = (code: string, query = '') =>
+  service.manage('GET', `${codes}/${code}/status${query}`);
 const statusOf = async (code: string) => (await status(code)).body.status;
 const cancel = (code: string) => service.manage('DELETE', `${codes}/${code}`);
 /** With an id of its own, the code is the first thing of a request that takes from the random source. */
@@ -38,13 +40,23 @@ describe('POST /v1/devices/provisioning-codes', () => {
     const { code, ...rest } = answer.body;
     expect(code).toMatch(/^[A-HJKMNP-Z2-9]{8}$/);
     const expiresAt = new Date(service.clock.now() + 15 * minute).toISOString();
-    expect(rest).toEqual({ screenId: id, status: 'pending', createdAt: isoNow(), expiresAt, expiresInSeconds: 900 });
+    expect(rest).toEqual({
+      screenId: id,
+      status: 'pending',
+      createdAt: isoNow(),
+      expiresAt,
+      expiresInSeconds: 900,
+    });
     expect(answer.headers.get('location')).toBe(`${codes}/${code}/status`);
     expect(answer.headers.get('cache-control')).toBe('no-store');
     const screen = (await service.manage('GET', `/v1/screens/${id}`)).body;
-    expect(screen).toMatchObject({ state: 'provisioning', provisioningCode: { status: 'pending', createdAt: isoNow(), expiresAt } });
+    expect(screen).toMatchObject({
+      state: 'provisioning',
+      provisioningCode: { status: 'pending', createdAt: isoNow(), expiresAt },
+    });
     expect(JSON.stringify(screen)).not.toContain(code);
-    const audit = (await service.manage('GET', `/v1/audit?subjectId=${id}&action=code.create`)).body.items;
+    const audit = (await service.manage('GET', `/v1/audit?subjectId=${id}&action=code.create`)).body
+      .items;
     expect(audit).toHaveLength(1);
     expect(JSON.stringify(audit)).not.toContain(code);
   });
@@ -57,30 +69,41 @@ describe('POST /v1/devices/provisioning-codes', () => {
   });
 
   it('201 with codes that differ, of the 31 characters that nobody confuses', async () => {
-    const made = (await Promise.all(Array.from({ length: 20 }, () => several(5)))).flatMap((screen) => screen.codes);
+    const made = (await Promise.all(Array.from({ length: 20 }, () => several(5)))).flatMap(
+      (screen) => screen.codes,
+    );
     expect(new Set(made).size).toBe(100);
     expect(new Set(made.join(''))).toEqual(new Set('ABCDEFGHJKMNPQRSTUVWXYZ23456789'));
   });
 
   it('201 with another code when chance repeats one that is still remembered', async () => {
     const scripted: Uint8Array[] = [];
-    const alone = await startService({ random: (length) => (length === 8 && scripted.shift()) || randomBytes(length) });
+    const alone = await startService({
+      random: (length) => (length === 8 && scripted.shift()) || randomBytes(length),
+    });
     const [one, two] = [await alone.screen(), await alone.screen()];
     scripted.push(new Uint8Array(8));
-    const make = (screenId: string) => alone.manage('POST', codes, { screenId }, scriptedFromTheCodeOn);
+    const make = (screenId: string) =>
+      alone.manage('POST', codes, { screenId }, scriptedFromTheCodeOn);
     expect((await make(one.id)).body.code).toBe('AAAAAAAA');
     await alone.manage('DELETE', `${codes}/AAAAAAAA`);
     scripted.push(new Uint8Array(8), new Uint8Array(8), new Uint8Array(8).fill(1));
     expect((await make(two.id)).body.code).toBe('BBBBBBBB');
-    expect((await alone.manage('GET', `${codes}/AAAAAAAA/status`)).body).toMatchObject({ status: 'cancelled', screenId: one.id });
+    expect((await alone.manage('GET', `${codes}/AAAAAAAA/status`)).body).toMatchObject({
+      status: 'cancelled',
+      screenId: one.id,
+    });
   });
 
   it('500 internal_error when chance keeps repeating one, and nothing is stored', async () => {
     const scripted: Uint8Array[] = [];
-    const alone = await startService({ random: (length) => (length === 8 && scripted.shift()) || randomBytes(length) });
+    const alone = await startService({
+      random: (length) => (length === 8 && scripted.shift()) || randomBytes(length),
+    });
     const [one, two] = [await alone.screen(), await alone.screen()];
     scripted.push(new Uint8Array(8));
-    const make = (screenId: string) => alone.manage('POST', codes, { screenId }, scriptedFromTheCodeOn);
+    const make = (screenId: string) =>
+      alone.manage('POST', codes, { screenId }, scriptedFromTheCodeOn);
     expect((await make(one.id)).status).toBe(201);
     const before = await snapshot(alone);
     scripted.push(...Array.from({ length: 8 }, () => new Uint8Array(8)));
@@ -110,16 +133,24 @@ describe('POST /v1/devices/provisioning-codes', () => {
 
   it('201 for a sixth, which cancels the oldest', async () => {
     const { codes: made } = await several(6);
-    expect(await Promise.all(made.map(statusOf))).toEqual(['cancelled', ...Array(5).fill('pending')]);
+    expect(await Promise.all(made.map(statusOf))).toEqual([
+      'cancelled',
+      ...Array(5).fill('pending'),
+    ]);
     expectProblem(await service.register(made[0]!), 410, 'pairing_code_cancelled');
     expect((await service.register(made[1]!)).status).toBe(201);
   });
 
   it('the oldest is the one that was made first, also when all are made in one millisecond', async () => {
     const { screenId, codes: made } = await several(6, service, 0);
-    expect(await Promise.all(made.map(statusOf))).toEqual(['cancelled', ...Array(5).fill('pending')]);
+    expect(await Promise.all(made.map(statusOf))).toEqual([
+      'cancelled',
+      ...Array(5).fill('pending'),
+    ]);
     await cancel(made[5]!);
-    expect((await service.manage('GET', `/v1/screens/${screenId}`)).body.provisioningCode.status).toBe('cancelled');
+    expect(
+      (await service.manage('GET', `/v1/screens/${screenId}`)).body.provisioningCode.status,
+    ).toBe('cancelled');
   });
 
   it('finished codes do not count among the five', async () => {
@@ -214,7 +245,12 @@ describe('GET /v1/devices/provisioning-codes/:code/status', () => {
     const { deviceId } = (await service.register(code)).body;
     for (const later of [0, 20 * minute]) {
       service.clock.advance(later);
-      expect((await status(code)).body).toMatchObject({ status: 'used', usedAt, deviceId, expiresInSeconds: 0 });
+      expect((await status(code)).body).toMatchObject({
+        status: 'used',
+        usedAt,
+        deviceId,
+        expiresInSeconds: 0,
+      });
     }
     await service.manage('POST', `/v1/devices/${deviceId}/revoke`);
     expect((await status(code)).body).toMatchObject({ status: 'used', deviceId });
@@ -225,7 +261,12 @@ describe('GET /v1/devices/provisioning-codes/:code/status', () => {
     await cancel(code);
     for (const later of [0, 20 * minute]) {
       service.clock.advance(later);
-      expect((await status(code)).body).toMatchObject({ status: 'cancelled', usedAt: null, deviceId: null, expiresInSeconds: 0 });
+      expect((await status(code)).body).toMatchObject({
+        status: 'cancelled',
+        usedAt: null,
+        deviceId: null,
+        expiresInSeconds: 0,
+      });
     }
   });
 
@@ -249,7 +290,9 @@ describe('GET /v1/devices/provisioning-codes/:code/status', () => {
 
   it.each(['0', '31', '1.5', '-1', 'abc', ''])('400 query.waitSeconds for "%s"', async (wait) => {
     const { code } = await service.code();
-    expectProblem(await status(code, `?waitSeconds=${wait}`), 400, 'invalid_request', ['query.waitSeconds']);
+    expectProblem(await status(code, `?waitSeconds=${wait}`), 400, 'invalid_request', [
+      'query.waitSeconds',
+    ]);
   });
 
   it('400 for a parameter that it does not know', async () => {
@@ -269,23 +312,39 @@ describe('GET /v1/devices/provisioning-codes/:code/status?waitSeconds=', () => {
   async function held(
     of: TestService,
     code: string,
-    { seconds = 30, heldMs = seconds * 1000, signal }: { seconds?: number; heldMs?: number; signal?: AbortSignal } = {},
+    {
+      seconds = 30,
+      heldMs = seconds * 1000,
+      signal,
+    }: { seconds?: number; heldMs?: number; signal?: AbortSignal } = {},
   ) {
     const waiting = of.clock.waitingFor(heldMs);
     let answer: Answer | undefined;
-    const asking = of.manage('GET', `${codes}/${code}/status?waitSeconds=${seconds}`, undefined, signal ? { signal } : {});
+    const asking = of.manage(
+      'GET',
+      `${codes}/${code}/status?waitSeconds=${seconds}`,
+      undefined,
+      signal ? { signal } : {},
+    );
     const watching = asking.then((come) => {
       answer = come;
       return come;
     });
     await expect.poll(() => of.clock.waitingFor(heldMs), { interval: 2 }).toBe(waiting + 1);
     expect(answer).toBeUndefined();
-    return { asking: watching, stillHeld: () => answer === undefined, over: () => of.clock.waitingFor(heldMs) === waiting };
+    return {
+      asking: watching,
+      stillHeld: () => answer === undefined,
+      over: () => of.clock.waitingFor(heldMs) === waiting,
+    };
   }
 
   it('200 at once when the code is finished', async () => {
     const tv = await service.tv();
-    expect((await status(tv.code, '?waitSeconds=30')).body).toMatchObject({ status: 'used', deviceId: tv.deviceId });
+    expect((await status(tv.code, '?waitSeconds=30')).body).toMatchObject({
+      status: 'used',
+      deviceId: tv.deviceId,
+    });
   });
 
   it('200 used as soon as a TV registers', async () => {
@@ -368,7 +427,9 @@ describe('GET /v1/devices/provisioning-codes/:code/status?waitSeconds=', () => {
     const alone = await startService({ clock: systemClock });
     const { code } = await alone.code();
     const started = performance.now();
-    expect((await alone.manage('GET', `${codes}/${code}/status?waitSeconds=1`)).body.status).toBe('pending');
+    expect((await alone.manage('GET', `${codes}/${code}/status?waitSeconds=1`)).body.status).toBe(
+      'pending',
+    );
     expect(performance.now() - started).toBeGreaterThan(990);
   });
 });
@@ -379,8 +440,12 @@ describe('DELETE /v1/devices/provisioning-codes/:code', () => {
     const answer = await cancel(made[0]!);
     expect([answer.status, answer.text]).toEqual([204, '']);
     expect(await Promise.all(made.map(statusOf))).toEqual(['cancelled', 'pending']);
-    expect((await service.manage('GET', `/v1/screens/${screenId}`)).body.state).toBe('provisioning');
-    const audit = (await service.manage('GET', `/v1/audit?subjectId=${screenId}&action=code.cancel`)).body.items;
+    expect((await service.manage('GET', `/v1/screens/${screenId}`)).body.state).toBe(
+      'provisioning',
+    );
+    const audit = (
+      await service.manage('GET', `/v1/audit?subjectId=${screenId}&action=code.cancel`)
+    ).body.items;
     expect(audit).toHaveLength(1);
   });
 
@@ -448,7 +513,9 @@ describe('a code of another tenant', () => {
     const key = await alone.token('admin', { headers: { 'x-tenant-id': other } });
     const same = async (method: string, path: (of: string) => string) => {
       const [foreign, unknown] = await Promise.all(
-        [code, 'ABCDEFGH'].map((of) => alone.send(method, path(of), { key, headers: { 'x-request-id': 'same' } })),
+        [code, 'ABCDEFGH'].map((of) =>
+          alone.send(method, path(of), { key, headers: { 'x-request-id': 'same' } }),
+        ),
       );
       expectProblem(foreign!, 404, 'pairing_code_not_found');
       expect(foreign?.text).toBe(unknown?.text);
@@ -457,6 +524,10 @@ describe('a code of another tenant', () => {
     await same('GET', (of) => `${codes}/${of}/status?waitSeconds=30`);
     await same('DELETE', (of) => `${codes}/${of}`);
     const { screenId } = (await alone.register(code)).body;
-    expectProblem(await alone.send('POST', codes, { key, body: { screenId } }), 404, 'screen_not_found');
+    expectProblem(
+      await alone.send('POST', codes, { key, body: { screenId } }),
+      404,
+      'screen_not_found',
+    );
   });
 });

@@ -1,11 +1,21 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { expectInvalid, expectProblem, type Manager, manager, unknownId } from '../support/management.ts';
+import {
+  expectInvalid,
+  expectProblem,
+  type Manager,
+  manager,
+  unknownId,
+} from '../support/management.ts';
 import { type BoundTv, startService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let admin: Manager;
 let tv: BoundTv;
-const defaults = { syncIntervalMinutes: 5, heartbeatIntervalMinutes: 1, cachePolicy: { maxSizeGB: 10, retentionDays: 7 } };
+const defaults = {
+  syncIntervalMinutes: 5,
+  heartbeatIntervalMinutes: 1,
+  cachePolicy: { maxSizeGB: 10, retentionDays: 7 },
+};
 
 beforeAll(async () => {
   service = await startService();
@@ -24,7 +34,11 @@ describe.each(['screen', 'venue', 'tenant'] as const)('the config of a %s', (lev
   });
 
   it('PUT 200 with what is stored, as it is; GET 200 with the same', async () => {
-    const config = { syncIntervalMinutes: 7.5, cachePolicy: { maxSizeGB: 0.5, mode: 'lru' }, theme: { colours: ['red', null] } };
+    const config = {
+      syncIntervalMinutes: 7.5,
+      cachePolicy: { maxSizeGB: 0.5, mode: 'lru' },
+      theme: { colours: ['red', null] },
+    };
     const answer = await admin.put(path(), config);
     expect(answer).toMatchObject({ status: 200, body: config });
     expect(answer.body).toEqual(config);
@@ -61,9 +75,18 @@ describe.each(['screen', 'venue', 'tenant'] as const)('the config of a %s', (lev
   });
 
   it.each([
-    [{ syncIntervalMinutes: 0.9, heartbeatIntervalMinutes: 1440.1 }, ['/syncIntervalMinutes', '/heartbeatIntervalMinutes']],
-    [{ syncIntervalMinutes: '5', heartbeatIntervalMinutes: null }, ['/syncIntervalMinutes', '/heartbeatIntervalMinutes']],
-    [{ cachePolicy: { maxSizeGB: 0, retentionDays: -1 } }, ['/cachePolicy/maxSizeGB', '/cachePolicy/retentionDays']],
+    [
+      { syncIntervalMinutes: 0.9, heartbeatIntervalMinutes: 1440.1 },
+      ['/syncIntervalMinutes', '/heartbeatIntervalMinutes'],
+    ],
+    [
+      { syncIntervalMinutes: '5', heartbeatIntervalMinutes: null },
+      ['/syncIntervalMinutes', '/heartbeatIntervalMinutes'],
+    ],
+    [
+      { cachePolicy: { maxSizeGB: 0, retentionDays: -1 } },
+      ['/cachePolicy/maxSizeGB', '/cachePolicy/retentionDays'],
+    ],
     [{ cachePolicy: [] }, ['/cachePolicy']],
     [{ cachePolicy: null }, ['/cachePolicy']],
     [[], ['']],
@@ -87,11 +110,13 @@ describe.each(['screen', 'venue', 'tenant'] as const)('the config of a %s', (lev
     expectProblem(await admin.put(path(), `{"pad":"${'€'.repeat(6000)}"}`), 'body_too_large');
   });
 
-  it('GET 404 config_not_found when none is stored', async () => expectProblem(await admin.get(path()), 'config_not_found'));
+  it('GET 404 config_not_found when none is stored', async () =>
+    expectProblem(await admin.get(path()), 'config_not_found'));
 
   it('DELETE 204, also when there is none', async () => {
     await admin.put(path(), { syncIntervalMinutes: 8 });
-    for (let times = 0; times < 2; times++) expect(await admin.delete(path())).toMatchObject({ status: 204, text: '' });
+    for (let times = 0; times < 2; times++)
+      expect(await admin.delete(path())).toMatchObject({ status: 204, text: '' });
     expectProblem(await admin.get(path()), 'config_not_found');
     expect((await tv.send('GET', 'config')).headers.get('x-config-source')).toBe('default');
   });
@@ -100,7 +125,10 @@ describe.each(['screen', 'venue', 'tenant'] as const)('the config of a %s', (lev
     for (const id of [unknownId, 'x']) {
       for (const method of ['GET', 'PUT', 'DELETE']) {
         const body = method === 'PUT' ? { body: { syncIntervalMinutes: -1 } } : {};
-        expectProblem(await admin.send(method, `/v1/${level}s/${id}/config`, body), `${level}_not_found`);
+        expectProblem(
+          await admin.send(method, `/v1/${level}s/${id}/config`, body),
+          `${level}_not_found`,
+        );
       }
     }
   });
@@ -108,13 +136,26 @@ describe.each(['screen', 'venue', 'tenant'] as const)('the config of a %s', (lev
 
 describe('the levels together', () => {
   it('merge over the default, the most specific last', async () => {
-    await admin.put(`/v1/tenants/${tv.tenantId}/config`, { syncIntervalMinutes: 10, heartbeatIntervalMinutes: 10, list: [1, 2, 3] });
-    await admin.put(`/v1/venues/${tv.venueId}/config`, { heartbeatIntervalMinutes: 20, cachePolicy: { maxSizeGB: 20 }, list: [4] });
+    await admin.put(`/v1/tenants/${tv.tenantId}/config`, {
+      syncIntervalMinutes: 10,
+      heartbeatIntervalMinutes: 10,
+      list: [1, 2, 3],
+    });
+    await admin.put(`/v1/venues/${tv.venueId}/config`, {
+      heartbeatIntervalMinutes: 20,
+      cachePolicy: { maxSizeGB: 20 },
+      list: [4],
+    });
     await admin.put(`/v1/screens/${tv.screenId}/config`, { cachePolicy: { retentionDays: 30 } });
     const { headers, body } = await tv.send('GET', 'config');
     expect(headers.get('x-config-source')).toBe('screen');
     const cachePolicy = { maxSizeGB: 20, retentionDays: 30 };
-    expect(body).toEqual({ syncIntervalMinutes: 10, heartbeatIntervalMinutes: 20, cachePolicy, list: [4] });
+    expect(body).toEqual({
+      syncIntervalMinutes: 10,
+      heartbeatIntervalMinutes: 20,
+      cachePolicy,
+      list: [4],
+    });
     await admin.delete(`/v1/tenants/${tv.tenantId}/config`);
   });
 });
@@ -131,7 +172,10 @@ describe('/v1/tenants/:id/config', () => {
     expectProblem(await viewer.delete(own), 'insufficient_role');
     for (const method of ['GET', 'PUT', 'DELETE']) {
       const body = method === 'PUT' ? { body: {} } : {};
-      expectProblem(await operator.send(method, `/v1/tenants/${other.id}/config`, body), 'tenant_not_found');
+      expectProblem(
+        await operator.send(method, `/v1/tenants/${other.id}/config`, body),
+        'tenant_not_found',
+      );
     }
     expectProblem(await inside.get(`/v1/tenants/${other.id}/config`), 'config_not_found');
   });

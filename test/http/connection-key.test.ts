@@ -7,17 +7,28 @@ describe('device keys on one connection', () => {
     const service = await startService();
     const [one, other] = [await service.tv(), await service.tv()];
     const statusOf = async (tv: BoundTv, apiKey?: string) => {
-      const headers = ['Host', 'signage.example', ...(apiKey === undefined ? [] : ['Authorization', `Bearer ${apiKey}`])];
-      const { status, text } = await wireRequest(service.url, { method: 'GET', path: `/devices/${tv.screenId}/config`, headers });
+      const headers = [
+        'Host',
+        'signage.example',
+        ...(apiKey === undefined ? [] : ['Authorization', `Bearer ${apiKey}`]),
+      ];
+      const { status, text } = await wireRequest(service.url, {
+        method: 'GET',
+        path: `/devices/${tv.screenId}/config`,
+        headers,
+      });
       return [status, JSON.parse(text).code];
     };
-    for (const tv of [one, one, other, one]) expect(await statusOf(tv, tv.apiKey)).toEqual([200, undefined]);
+    for (const tv of [one, one, other, one])
+      expect(await statusOf(tv, tv.apiKey)).toEqual([200, undefined]);
     expect(await statusOf(one, other.apiKey)).toEqual([401, 'device_key_mismatch']);
     expect(await statusOf(one)).toEqual([401, 'device_key_missing']);
     expect(await statusOf(one, `${one.apiKey}x`)).toEqual([401, 'device_key_invalid']);
     expect(await statusOf(one, `${one.apiKey}x`)).toEqual([401, 'device_key_invalid']);
     expect(await statusOf(one, one.apiKey)).toEqual([200, undefined]);
-    expect((await service.manage('POST', `/v1/devices/${one.deviceId}/revoke`, {})).status).toBe(200);
+    expect((await service.manage('POST', `/v1/devices/${one.deviceId}/revoke`, {})).status).toBe(
+      200,
+    );
     expect(await statusOf(one, one.apiKey)).toEqual([401, 'device_key_revoked']);
     expect(await statusOf(other, other.apiKey)).toEqual([200, undefined]);
   });

@@ -8,12 +8,17 @@ import { connect as connectTls } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ListenerOptions, listen } from '../../src/http/listener.ts';
 
-const pem = (kind: 'cert' | 'key') => readFileSync(new URL(`../fixtures/tls/first.${kind}.pem`, import.meta.url), 'utf8');
+const pem = (kind: 'cert' | 'key') =>
+  readFileSync(new URL(`../fixtures/tls/first.${kind}.pem`, import.meta.url), 'utf8');
 const tls = { cert: pem('cert'), key: pem('key') };
 const halfClientHello = Buffer.from('16030102000100', 'hex');
 const largeBytes = 16 * 1024 * 1024;
 /** A body as that of a file: without end, for nobody reads it. */
-const inPieces = () => new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(64 * 1024)) }, { highWaterMark: 0 });
+const inPieces = () =>
+  new ReadableStream(
+    { pull: (controller) => controller.enqueue(new Uint8Array(64 * 1024)) },
+    { highWaterMark: 0 },
+  );
 const request = (...more: string[]) => ['GET / HTTP/1.1', 'Host: x', ...more, '', ''].join('\r\n');
 
 const listeners: { close(): Promise<void> }[] = [];
@@ -56,12 +61,19 @@ describe('a connection whose TLS handshake does not end', () => {
       await sleep(20);
     }
     await Promise.race([closed, sleep(2_000).then(() => expect.unreachable('left open'))]);
-    const [response] = await once(get(url, { rejectUnauthorized: false, agent: false }), 'response');
+    const [response] = await once(
+      get(url, { rejectUnauthorized: false, agent: false }),
+      'response',
+    );
     expect(response.resume().statusCode).toBe(200);
   });
 
   it('does not hold up the end of the service', async () => {
-    const { port, close } = await start({ fetch, tls, limits: { ...limits, handshakeTimeout: 60_000 } });
+    const { port, close } = await start({
+      fetch,
+      tls,
+      limits: { ...limits, handshakeTimeout: 60_000 },
+    });
     const silent = (await open(port)).resume();
     (await open(port)).write(halfClientHello);
     const closed = once(silent, 'close');
@@ -131,7 +143,12 @@ describe.each([false, true])('a client that takes nothing of a response (TLS: %s
 
 describe('a connection without a request', () => {
   it('is told 408 when its time is over, and not closed before', async () => {
-    const limits = { headersTimeout: 300, requestTimeout: 300, connectionsCheckingInterval: 20, stalledWriteTimeout: 60 };
+    const limits = {
+      headersTimeout: 300,
+      requestTimeout: 300,
+      connectionsCheckingInterval: 20,
+      stalledWriteTimeout: 60,
+    };
     const { port } = await start({ fetch: () => new Response('done'), limits });
     const socket = await open(port);
     const [chunk] = await once(socket.setEncoding('latin1'), 'data');
@@ -141,7 +158,10 @@ describe('a connection without a request', () => {
 
 describe('close', () => {
   it('cuts off silent connections, half requests and responses that nobody reads after its limit', async () => {
-    const { port, close } = await start({ fetch: () => new Response(new Uint8Array(largeBytes)), limits: { closeTimeout: 200 } });
+    const { port, close } = await start({
+      fetch: () => new Response(new Uint8Array(largeBytes)),
+      limits: { closeTimeout: 200 },
+    });
     const [, half, unread] = [await open(port), await open(port), await open(port)];
     half.write(request().slice(0, 20));
     unread.pause().write(request().repeat(5));

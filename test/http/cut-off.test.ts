@@ -24,7 +24,14 @@ beforeEach(async () => {
     own.connection(socket, error);
   };
   const fetch = (request: Request) => answer(request);
-  listener = await listen({ host: '127.0.0.1', port: 0, fetch, onError: () => {}, refuse: { ...own, connection }, limits });
+  listener = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    fetch,
+    onError: () => {},
+    refuse: { ...own, connection },
+    limits,
+  });
 });
 afterEach(() => listener.close());
 
@@ -36,7 +43,9 @@ interface Client {
 
 function client(): Promise<Client> {
   return new Promise((resolve) => {
-    const socket = connect(Number(new URL(listener.url).port), '127.0.0.1', () => resolve({ socket, text }));
+    const socket = connect(Number(new URL(listener.url).port), '127.0.0.1', () =>
+      resolve({ socket, text }),
+    );
     const text = new Promise<string>((ended) => {
       let all = '';
       socket.setEncoding('latin1').on('data', (data) => {
@@ -72,7 +81,9 @@ describe('many that are late at once', () => {
       onCutOff = () => {};
     };
     for (const { socket } of [...all, last]) socket.write(head);
-    expect((await Promise.all(all.map(({ text }) => text))).filter((text) => text.startsWith(cutOff))).toHaveLength(all.length);
+    expect(
+      (await Promise.all(all.map(({ text }) => text))).filter((text) => text.startsWith(cutOff)),
+    ).toHaveLength(all.length);
     last.socket.write(head.replace('Host', 'Connection: close\r\nHost'));
     last.socket.write('next');
     expect(await last.text).toMatch(/^HTTP\/1.1 200 .*\r\n\r\nbodyHTTP\/1.1 200 .*\r\n\r\nnext$/s);

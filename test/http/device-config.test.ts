@@ -5,7 +5,11 @@ import { mounted } from '../support/mounted.ts';
 import { expectProblem } from '../support/problem.ts';
 import { type BoundTv, startService, type TestService } from '../support/service.ts';
 
-const defaults = { syncIntervalMinutes: 5, heartbeatIntervalMinutes: 1, cachePolicy: { maxSizeGB: 10, retentionDays: 7 } };
+const defaults = {
+  syncIntervalMinutes: 5,
+  heartbeatIntervalMinutes: 1,
+  cachePolicy: { maxSizeGB: 10, retentionDays: 7 },
+};
 
 let service: TestService;
 beforeAll(async () => {
@@ -13,7 +17,8 @@ beforeAll(async () => {
 });
 
 type Level = 'screen' | 'venue' | 'tenant';
-const owner = (tv: BoundTv, level: Level) => ({ screen: tv.screenId, venue: tv.venueId, tenant: tv.tenantId })[level];
+const owner = (tv: BoundTv, level: Level) =>
+  ({ screen: tv.screenId, venue: tv.venueId, tenant: tv.tenantId })[level];
 const path = (tv: BoundTv, level: Level) => `/v1/${level}s/${owner(tv, level)}/config`;
 const store = async (tv: BoundTv, level: Level, config: Record<string, unknown>) => {
   const answer = await service.manage('PUT', path(tv, level), config);
@@ -68,7 +73,10 @@ describe('GET /devices/:id/config', () => {
         app: { theme: { dark: true, hue: 1 }, list: [1, 2] },
       },
     ]);
-    await put('screen', { cachePolicy: { retentionDays: 3 }, app: { theme: { hue: 3 }, list: [] } });
+    await put('screen', {
+      cachePolicy: { retentionDays: 3 },
+      app: { theme: { hue: 3 }, list: [] },
+    });
     const withScreen = {
       syncIntervalMinutes: 10,
       heartbeatIntervalMinutes: 2,
@@ -81,7 +89,10 @@ describe('GET /devices/:id/config', () => {
       cachePolicy: { retentionDays: 2 },
       app: { theme: { dark: null, hue: 2 }, list: 'none' },
     });
-    expect(await seen()).toEqual(['screen', { ...withScreen, syncIntervalMinutes: 20, app: { theme: { dark: null, hue: 3 }, list: [] } }]);
+    expect(await seen()).toEqual([
+      'screen',
+      { ...withScreen, syncIntervalMinutes: 20, app: { theme: { dark: null, hue: 3 }, list: [] } },
+    ]);
     await alone.manage('DELETE', path(tv, 'screen'));
     expect(await seen()).toEqual([
       'venue',
@@ -111,21 +122,26 @@ describe('GET /devices/:id/config', () => {
     expect((await tv.send('GET', 'config')).body).toEqual(defaults);
   });
 
-  it.each(['constructor', 'toString', 'hasOwnProperty'])('200 with an own member named %s', async (name) => {
-    const tv = await service.tv();
-    await store(tv, 'screen', { [name]: { a: 1 } });
-    expect((await tv.send('GET', 'config')).body).toEqual({ ...defaults, [name]: { a: 1 } });
-  });
+  it.each(['constructor', 'toString', 'hasOwnProperty'])(
+    '200 with an own member named %s',
+    async (name) => {
+      const tv = await service.tv();
+      await store(tv, 'screen', { [name]: { a: 1 } });
+      expect((await tv.send('GET', 'config')).body).toEqual({ ...defaults, [name]: { a: 1 } });
+    },
+  );
 
   it('304 with the same headers for its ETag; 200 again when the config changes, and 304 when it changes back', async () => {
     const tv = await service.tv();
     await store(tv, 'screen', { syncIntervalMinutes: 7 });
     const first = await tv.send('GET', 'config');
-    const again = () => tv.send('GET', 'config', { headers: { 'if-none-match': first.headers.get('etag') ?? '' } });
+    const again = () =>
+      tv.send('GET', 'config', { headers: { 'if-none-match': first.headers.get('etag') ?? '' } });
     const answer = await again();
     expect(answer.status).toBe(304);
     expect(answer.text).toBe('');
-    for (const name of ['etag', 'x-config-source', 'cache-control']) expect(answer.headers.get(name), name).toBe(first.headers.get(name));
+    for (const name of ['etag', 'x-config-source', 'cache-control'])
+      expect(answer.headers.get(name), name).toBe(first.headers.get(name));
     await store(tv, 'screen', { syncIntervalMinutes: 8 });
     const changed = await again();
     expect([changed.status, changed.body.syncIntervalMinutes]).toEqual([200, 8]);
@@ -136,7 +152,11 @@ describe('GET /devices/:id/config', () => {
   it('200 to HEAD without a body', async () => {
     const tv = await service.tv();
     const answer = await tv.send('HEAD', 'config');
-    expect([answer.status, answer.text, answer.headers.get('x-config-source')]).toEqual([200, '', 'default']);
+    expect([answer.status, answer.text, answer.headers.get('x-config-source')]).toEqual([
+      200,
+      '',
+      'default',
+    ]);
   });
 
   it('500 config_fetch_failed when it cannot be read', async () => {
@@ -152,7 +172,11 @@ describe('GET /devices/:id/config', () => {
       count: (...of) => opened.read.count(...of),
       keyBearer: (...of) => opened.read.keyBearer(...of),
     };
-    const alone = await mounted({ store: new Proxy(opened, { get: (target, name) => (name === 'read' ? read : bound(target, name)) }) });
+    const alone = await mounted({
+      store: new Proxy(opened, {
+        get: (target, name) => (name === 'read' ? read : bound(target, name)),
+      }),
+    });
     const tv = await alone.tv();
     failing = true;
     const answer = await alone.send('GET', `/devices/${tv.screenId}/config`, { key: tv.apiKey });

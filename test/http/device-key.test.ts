@@ -5,7 +5,13 @@ import { openStore } from '../../src/store/open.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { mounted } from '../support/mounted.ts';
 import { expectProblem } from '../support/problem.ts';
-import { adminToken, type BoundTv, type Sent, startService, type TestService } from '../support/service.ts';
+import {
+  adminToken,
+  type BoundTv,
+  type Sent,
+  startService,
+  type TestService,
+} from '../support/service.ts';
 import { snapshot } from '../support/snapshot.ts';
 
 let service: TestService;
@@ -14,13 +20,22 @@ beforeAll(async () => {
   service = await startService();
   tv = await service.tv();
   await service.manage('PUT', `/v1/screens/${tv.screenId}/playlist`, {
-    items: [{ creativeId: randomUUID(), creativeUrl: 'https://media.example.com/a.mp4', creativeType: 'video', duration: 15 }],
+    items: [
+      {
+        creativeId: randomUUID(),
+        creativeUrl: 'https://media.example.com/a.mp4',
+        creativeType: 'video',
+        duration: 15,
+      },
+    ],
   });
 });
 
 /** All that managers see, but for what refused calls themselves leave: when the last one was. */
 async function withoutRefusals(): Promise<Record<string, unknown>> {
-  return JSON.parse(JSON.stringify(await snapshot(service)).replaceAll(/"lastRefusedAt":("[^"]*"|null),/g, ''));
+  return JSON.parse(
+    JSON.stringify(await snapshot(service)).replaceAll(/"lastRefusedAt":("[^"]*"|null),/g, ''),
+  );
 }
 
 const batch = [{ type: 'heartbeat', timestamp: 1760000000 }];
@@ -30,18 +45,27 @@ describe.each([
   ['GET', 'config', 200, undefined],
   ['POST', 'events', 202, batch],
 ] as const)('%s /devices/:id/%s', (method, what, success, body) => {
-  const call = (id: string, sent: Sent = {}) => service.send(method, `/devices/${id}/${what}`, { body, ...sent });
+  const call = (id: string, sent: Sent = {}) =>
+    service.send(method, `/devices/${id}/${what}`, { body, ...sent });
   const as = (authorization: string): Sent => ({ headers: { authorization } });
 
   it(`${success} for the screen's id and the device's, in any case`, async () => {
-    for (const id of [tv.screenId, tv.deviceId, tv.screenId.toUpperCase(), tv.deviceId.toUpperCase()]) {
+    for (const id of [
+      tv.screenId,
+      tv.deviceId,
+      tv.screenId.toUpperCase(),
+      tv.deviceId.toUpperCase(),
+    ]) {
       expect((await call(id, { key: tv.apiKey })).status, id).toBe(success);
     }
   });
 
-  it.each(['Bearer', 'bearer', 'BEARER', 'bEaReR', 'Bearer  '])(`${success} for the scheme "%s"`, async (scheme) => {
-    expect((await call(tv.screenId, as(`${scheme} ${tv.apiKey}`))).status).toBe(success);
-  });
+  it.each(['Bearer', 'bearer', 'BEARER', 'bEaReR', 'Bearer  '])(
+    `${success} for the scheme "%s"`,
+    async (scheme) => {
+      expect((await call(tv.screenId, as(`${scheme} ${tv.apiKey}`))).status).toBe(success);
+    },
+  );
 
   it('401 device_key_missing without Authorization', async () => {
     const before = await snapshot(service);
@@ -56,7 +80,10 @@ describe.each([
     ['another scheme', () => `Basic ${Buffer.from(`tv:${tv.apiKey}`).toString('base64')}`],
     ['another scheme with the key', () => `Token ${tv.apiKey}`],
     ['a scheme that only begins alike', () => `Bearerx ${tv.apiKey}`],
-    ['a bad checksum', () => `Bearer ${tv.apiKey.slice(0, -1)}${tv.apiKey.endsWith('0') ? '1' : '0'}`],
+    [
+      'a bad checksum',
+      () => `Bearer ${tv.apiKey.slice(0, -1)}${tv.apiKey.endsWith('0') ? '1' : '0'}`,
+    ],
     ['two digits swapped', () => `Bearer ${tv.apiKey.replace(/^(dak_.*?)(.)(?!\2)(.)/, '$1$3$2')}`],
     ['the other case', () => `Bearer ${tv.apiKey.toLowerCase()}`],
     ['a key that is cut off', () => `Bearer ${tv.apiKey.slice(0, -1)}`],
@@ -89,14 +116,18 @@ describe.each([
     const next = await service.tv(revoked.screenId);
     expectProblem(await call(revoked.screenId, { key: revoked.apiKey }), 401, 'device_key_revoked');
     expect([200, 202, 404]).toContain((await call(revoked.screenId, { key: next.apiKey })).status);
-    expect((await service.manage('DELETE', `/v1/screens/${revoked.screenId}?force=true`)).status).toBe(204);
+    expect(
+      (await service.manage('DELETE', `/v1/screens/${revoked.screenId}?force=true`)).status,
+    ).toBe(204);
     expectProblem(await call(revoked.screenId, { key: revoked.apiKey }), 401, 'device_key_revoked');
     expectProblem(await call(revoked.screenId, { key: next.apiKey }), 401, 'device_key_orphaned');
   });
 
   it('401 device_key_orphaned when the screen was deleted by force, whatever the path says', async () => {
     const orphan = await service.tv();
-    expect((await service.manage('DELETE', `/v1/screens/${orphan.screenId}?force=true`)).status).toBe(204);
+    expect(
+      (await service.manage('DELETE', `/v1/screens/${orphan.screenId}?force=true`)).status,
+    ).toBe(204);
     const before = await snapshot(service);
     for (const id of [orphan.screenId, orphan.deviceId, tv.screenId, 'nonsense']) {
       expectProblem(await call(id, { key: orphan.apiKey }), 401, 'device_key_orphaned');
@@ -136,8 +167,16 @@ describe.each([
     ['unsupported_media_type', { body: 'x', headers: { 'content-type': 'text/plain' } }],
   ])('401 wins over %s', async (_, sent) => {
     if (method === 'GET') return;
-    expectProblem(await service.send(method, `/devices/${tv.screenId}/${what}`, sent), 401, 'device_key_missing');
-    expectProblem(await service.send(method, '/devices/nonsense/events', { ...sent, key: tv.apiKey }), 401, 'device_key_mismatch');
+    expectProblem(
+      await service.send(method, `/devices/${tv.screenId}/${what}`, sent),
+      401,
+      'device_key_missing',
+    );
+    expectProblem(
+      await service.send(method, '/devices/nonsense/events', { ...sent, key: tv.apiKey }),
+      401,
+      'device_key_mismatch',
+    );
   });
 
   it('405 method_not_allowed with Allow, without a credential', async () => {
@@ -169,18 +208,30 @@ describe('a device key whose records do not fit together', () => {
     const { store, service, tv } = await bound();
     const screen = (await store.read.get('screens', tv.screenId))!;
     await store.write((tx) => tx.put('screens', { ...screen, deviceId: randomUUID() }));
-    expectProblem(await service.send('GET', `/devices/${tv.screenId}/config`, { key: tv.apiKey }), 401, 'device_key_orphaned');
+    expectProblem(
+      await service.send('GET', `/devices/${tv.screenId}/config`, { key: tv.apiKey }),
+      401,
+      'device_key_orphaned',
+    );
   });
 
   it('401 device_key_orphaned when the device is gone', async () => {
     const { store, service, tv } = await bound();
     await store.write((tx) => tx.delete('devices', tv.deviceId));
-    expectProblem(await service.send('GET', `/devices/${tv.screenId}/config`, { key: tv.apiKey }), 401, 'device_key_orphaned');
+    expectProblem(
+      await service.send('GET', `/devices/${tv.screenId}/config`, { key: tv.apiKey }),
+      401,
+      'device_key_orphaned',
+    );
   });
 
   it('503 unavailable when the key cannot be checked', async () => {
     const { store, service, tv } = await bound();
     await store.close();
-    expectProblem(await service.send('GET', `/devices/${tv.screenId}/config`, { key: tv.apiKey }), 503, 'unavailable');
+    expectProblem(
+      await service.send('GET', `/devices/${tv.screenId}/config`, { key: tv.apiKey }),
+      503,
+      'unavailable',
+    );
   });
 });

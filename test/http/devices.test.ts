@@ -1,5 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectInvalid, expectProblem, item, type Manager, manager, unknownId, walk } from '../support/management.ts';
+import {
+  expectInvalid,
+  expectProblem,
+  item,
+  type Manager,
+  manager,
+  unknownId,
+  walk,
+} from '../support/management.ts';
 import { type BoundTv, startService, type TestService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -17,7 +25,11 @@ beforeAll(async () => {
 describe('GET /v1/devices/:id', () => {
   it('200 with all members after registration; what has not been is null', async () => {
     const { code, screenId } = await service.code();
-    const registered = (await service.register(code, { deviceInfo: { model: 'QM55C', macAddress: '02-00-5e-10-00-01', extra: 1 } })).body;
+    const registered = (
+      await service.register(code, {
+        deviceInfo: { model: 'QM55C', macAddress: '02-00-5e-10-00-01', extra: 1 },
+      })
+    ).body;
     const answer = await admin.get(`/v1/devices/${registered.deviceId}`);
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
@@ -54,13 +66,24 @@ describe('GET /v1/devices/:id', () => {
     const tv = await service.tv();
     service.clock.advance(1000);
     expect((await tv.send('GET', 'playlist')).status).toBe(404);
-    expect(await device(tv.deviceId)).toMatchObject({ lastPlaylistAt: iso(), lastPlaylistStatus: 404, lastPlaylistVersion: null });
+    expect(await device(tv.deviceId)).toMatchObject({
+      lastPlaylistAt: iso(),
+      lastPlaylistStatus: 404,
+      lastPlaylistVersion: null,
+    });
     await admin.put(`/v1/screens/${tv.screenId}/playlist`, { items: [item()] });
     service.clock.advance(1000);
     const { headers } = await tv.send('GET', 'playlist');
-    expect(await device(tv.deviceId)).toMatchObject({ lastPlaylistAt: iso(), lastPlaylistStatus: 200, lastPlaylistVersion: 1 });
+    expect(await device(tv.deviceId)).toMatchObject({
+      lastPlaylistAt: iso(),
+      lastPlaylistStatus: 200,
+      lastPlaylistVersion: 1,
+    });
     service.clock.advance(1000);
-    expect((await tv.send('GET', 'playlist', { headers: { 'If-None-Match': headers.get('etag')! } })).status).toBe(304);
+    expect(
+      (await tv.send('GET', 'playlist', { headers: { 'If-None-Match': headers.get('etag')! } }))
+        .status,
+    ).toBe(304);
     expect(await device(tv.deviceId)).toMatchObject({
       lastPlaylistAt: iso(),
       lastPlaylistStatus: 304,
@@ -69,10 +92,18 @@ describe('GET /v1/devices/:id', () => {
     });
     service.clock.advance(1000);
     await tv.send('GET', 'config');
-    expect(await device(tv.deviceId)).toMatchObject({ lastConfigAt: iso(), lastSeenAt: iso(), lastEventAt: null });
+    expect(await device(tv.deviceId)).toMatchObject({
+      lastConfigAt: iso(),
+      lastSeenAt: iso(),
+      lastEventAt: null,
+    });
     service.clock.advance(1000);
     await tv.send('POST', 'events', { body: [{ type: 'heartbeat', timestamp: 1 }] });
-    expect(await device(tv.deviceId)).toMatchObject({ lastEventAt: iso(), lastSeenAt: iso(), lastPlaylistStatus: 304 });
+    expect(await device(tv.deviceId)).toMatchObject({
+      lastEventAt: iso(),
+      lastSeenAt: iso(),
+      lastPlaylistStatus: 304,
+    });
   });
 
   it('200, and a refused batch is no event, though the TV was seen', async () => {
@@ -88,10 +119,22 @@ describe('GET /v1/devices/:id', () => {
     expect(await device(tv.deviceId)).toMatchObject({ lastRefusedAt: null });
     const seenAt = (await device(tv.deviceId)).lastSeenAt;
     service.clock.advance(1000);
-    for (const what of ['playlist', 'config'] as const) expect((await tv.send('GET', what)).status).toBe(401);
-    expect(await device(tv.deviceId)).toMatchObject({ lastRefusedAt: iso(), lastSeenAt: seenAt, lastPlaylistAt: null, online: false });
-    const { apiKey: key } = (await service.send('POST', `/devices/${rotated.screenId}/keys/rotate`, { key: rotated.apiKey })).body;
-    expect((await service.send('GET', `/devices/${rotated.screenId}/config`, { key })).status).toBe(200);
+    for (const what of ['playlist', 'config'] as const)
+      expect((await tv.send('GET', what)).status).toBe(401);
+    expect(await device(tv.deviceId)).toMatchObject({
+      lastRefusedAt: iso(),
+      lastSeenAt: seenAt,
+      lastPlaylistAt: null,
+      online: false,
+    });
+    const { apiKey: key } = (
+      await service.send('POST', `/devices/${rotated.screenId}/keys/rotate`, {
+        key: rotated.apiKey,
+      })
+    ).body;
+    expect((await service.send('GET', `/devices/${rotated.screenId}/config`, { key })).status).toBe(
+      200,
+    );
     expect(await device(rotated.deviceId)).toMatchObject({ lastRefusedAt: null });
     expect((await rotated.send('GET', 'config')).status).toBe(401);
     expect(await device(rotated.deviceId)).toMatchObject({ lastRefusedAt: iso(), online: true });
@@ -109,15 +152,19 @@ describe('GET /v1/devices/:id', () => {
 
   it('404 device_not_found for unknown ids, and for a screen’s', async () => {
     const tv = await service.tv();
-    for (const id of [unknownId, 'tv', tv.screenId]) expectProblem(await admin.get(`/v1/devices/${id}`), 'device_not_found');
+    for (const id of [unknownId, 'tv', tv.screenId])
+      expectProblem(await admin.get(`/v1/devices/${id}`), 'device_not_found');
   });
 });
 
 describe('online', () => {
   const both = async ({ deviceId, screenId }: BoundTv) => {
-    const listed = (await admin.get(`/v1/devices?screenId=${screenId}&online=true`)).body.items.length === 1;
+    const listed =
+      (await admin.get(`/v1/devices?screenId=${screenId}&online=true`)).body.items.length === 1;
     const { online } = await device(deviceId);
-    expect((await admin.get(`/v1/devices?screenId=${screenId}&online=false`)).body.items).toHaveLength(online ? 0 : 1);
+    expect(
+      (await admin.get(`/v1/devices?screenId=${screenId}&online=false`)).body.items,
+    ).toHaveLength(online ? 0 : 1);
     expect(listed).toBe(online);
     return online;
   };
@@ -138,7 +185,10 @@ describe('online', () => {
     ['screen', { syncIntervalMinutes: 0.5 + 0.75 }, 2.5],
   ])('by the config in force, here of the %s', async (level, config, windowMinutes) => {
     const tv = await service.tv();
-    await admin.put(`/v1/${level}s/${level === 'screen' ? tv.screenId : tv.venueId}/config`, config);
+    await admin.put(
+      `/v1/${level}s/${level === 'screen' ? tv.screenId : tv.venueId}/config`,
+      config,
+    );
     service.clock.advance(windowMinutes * minuteMs);
     expect(await both(tv)).toBe(true);
     service.clock.advance(1);
@@ -163,7 +213,8 @@ describe('online', () => {
 describe('GET /v1/devices', () => {
   let lister: Manager;
   let tvs: BoundTv[];
-  const ids = async (query: string) => (await lister.get(`/v1/devices${query}`)).body.items.map(({ id }: { id: string }) => id);
+  const ids = async (query: string) =>
+    (await lister.get(`/v1/devices${query}`)).body.items.map(({ id }: { id: string }) => id);
   const idsOf = (...places: number[]) => places.map((place) => tvs[place]!.deviceId);
 
   beforeAll(async () => {
@@ -171,19 +222,23 @@ describe('GET /v1/devices', () => {
     lister = manager(other);
     const venue = await lister.venue('Hall');
     tvs = [];
-    for (let number = 0; number < 5; number++) tvs.push(await other.tv((await lister.screen(venue.id, `TV ${number}`)).id));
+    for (let number = 0; number < 5; number++)
+      tvs.push(await other.tv((await lister.screen(venue.id, `TV ${number}`)).id));
     tvs.push(await other.tv());
     await lister.post(`/v1/devices/${tvs[1]!.deviceId}/revoke`);
   });
 
   it('200 page by page, each exactly once, in the order of registration', async () => {
     for (const limit of [1, 4, 200]) {
-      expect((await walk(lister, '/v1/devices', limit)).items.map(({ id }) => id)).toEqual(idsOf(0, 1, 2, 3, 4, 5));
+      expect((await walk(lister, '/v1/devices', limit)).items.map(({ id }) => id)).toEqual(
+        idsOf(0, 1, 2, 3, 4, 5),
+      );
     }
   });
 
   it('200 with each as it is by itself', async () => {
-    for (const one of (await lister.get('/v1/devices')).body.items) expect((await lister.get(`/v1/devices/${one.id}`)).body).toEqual(one);
+    for (const one of (await lister.get('/v1/devices')).body.items)
+      expect((await lister.get(`/v1/devices/${one.id}`)).body).toEqual(one);
   });
 
   it('200 filtered by screen, venue and state; empty for unknown ids', async () => {
@@ -197,22 +252,39 @@ describe('GET /v1/devices', () => {
     expect(await ids('?online=false')).toEqual(idsOf(1));
   });
 
-  it.each(['state=foo', 'online=1', 'screenId=x', 'venueId=x', 'name=x', 'limit=0', 'cursor=x'])('400 for %s', async (query) => {
-    expectInvalid(await lister.get(`/v1/devices?${query}`), `query.${query.split('=')[0]}`);
-  });
+  it.each(['state=foo', 'online=1', 'screenId=x', 'venueId=x', 'name=x', 'limit=0', 'cursor=x'])(
+    '400 for %s',
+    async (query) => {
+      expectInvalid(await lister.get(`/v1/devices?${query}`), `query.${query.split('=')[0]}`);
+    },
+  );
 });
 
 describe('POST /v1/devices/:id/revoke', () => {
   it('200: device suspended, key revoked, screen provisioning, all at once', async () => {
     const tv = await service.tv();
     service.clock.advance(1000);
-    const { status, body } = await admin.post(`/v1/devices/${tv.deviceId}/revoke`, { reason: 'stolen' });
+    const { status, body } = await admin.post(`/v1/devices/${tv.deviceId}/revoke`, {
+      reason: 'stolen',
+    });
     expect(status).toBe(200);
-    expect(body.device).toMatchObject({ id: tv.deviceId, state: 'suspended', suspendedAt: iso(), suspendReason: 'stolen', online: false });
-    expect(body.screen).toMatchObject({ id: tv.screenId, state: 'provisioning', deviceId: null, updatedAt: iso() });
+    expect(body.device).toMatchObject({
+      id: tv.deviceId,
+      state: 'suspended',
+      suspendedAt: iso(),
+      suspendReason: 'stolen',
+      online: false,
+    });
+    expect(body.screen).toMatchObject({
+      id: tv.screenId,
+      state: 'provisioning',
+      deviceId: null,
+      updatedAt: iso(),
+    });
     expect(body.device).toEqual(await device(tv.deviceId));
     expect(body.screen).toEqual((await admin.get(`/v1/screens/${tv.screenId}`)).body);
-    for (const what of ['playlist', 'config'] as const) expectProblem(await tv.send('GET', what), 'device_key_revoked');
+    for (const what of ['playlist', 'config'] as const)
+      expectProblem(await tv.send('GET', what), 'device_key_revoked');
   });
 
   it('200, and the screen takes another TV: two devices, one bound', async () => {
@@ -236,7 +308,8 @@ describe('POST /v1/devices/:id/revoke', () => {
     service.clock.advance(minuteMs);
     const second = await admin.post(`/v1/devices/${tv.deviceId}/revoke`, { reason: 'found again' });
     expect(second).toMatchObject({ status: 200, body: first.body });
-    const { items } = (await admin.get(`/v1/audit?action=device.revoke&subjectId=${tv.deviceId}`)).body;
+    const { items } = (await admin.get(`/v1/audit?action=device.revoke&subjectId=${tv.deviceId}`))
+      .body;
     expect(items).toHaveLength(1);
   });
 
@@ -269,7 +342,10 @@ describe('POST /v1/devices/:id/revoke', () => {
   it('404 device_not_found, before the body is judged', async () => {
     const tv = await service.tv();
     for (const id of [unknownId, tv.screenId, 'x']) {
-      expectProblem(await admin.post(`/v1/devices/${id}/revoke`, { reason: 5 }), 'device_not_found');
+      expectProblem(
+        await admin.post(`/v1/devices/${id}/revoke`, { reason: 5 }),
+        'device_not_found',
+      );
     }
   });
 });

@@ -3,13 +3,18 @@ import { docsRoutes } from '../../src/http/docs/docs-routes.ts';
 
 const app = docsRoutes();
 const get = (path: string, headers: Record<string, string> = {}) => app.request(path, { headers });
-const origins = (text: string) => [...text.matchAll(/(?:https?:)?\/\/[a-z0-9-]+\.[a-z]/gi)].map(([origin]) => origin);
+const origins = (text: string) =>
+  [...text.matchAll(/(?:https?:)?\/\/[a-z0-9-]+\.[a-z]/gi)].map(([origin]) => origin);
 
 /** What a page loads, as paths of this service. */
 async function loadedBy(page: string): Promise<string[]> {
   const html = await (await get(page)).text();
-  const addresses = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address!).filter((address) => address !== 'data:,');
-  return addresses.map((address) => new URL(address, `http://tv.test${page}`).href.replace('http://tv.test', ''));
+  const addresses = [...html.matchAll(/(?:src|href)="([^"]+)"/g)]
+    .map(([, address]) => address!)
+    .filter((address) => address !== 'data:,');
+  return addresses.map((address) =>
+    new URL(address, `http://tv.test${page}`).href.replace('http://tv.test', ''),
+  );
 }
 
 describe('GET /docs', () => {
@@ -32,17 +37,28 @@ describe('GET /docs', () => {
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toMatch(type);
     expect(response.headers.get('x-content-type-options')).toBe('nosniff');
-    expect((await response.arrayBuffer()).byteLength).toBe(Number(response.headers.get('content-length')));
+    expect((await response.arrayBuffer()).byteLength).toBe(
+      Number(response.headers.get('content-length')),
+    );
   });
 
   it('loads nothing else', async () => {
-    const ours = ['/docs/page.css', '/docs/page.js', '/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js', '/openapi.json'];
+    const ours = [
+      '/docs/page.css',
+      '/docs/page.js',
+      '/docs/swagger-ui.css',
+      '/docs/swagger-ui-bundle.js',
+      '/openapi.json',
+    ];
     expect((await loadedBy('/docs')).toSorted()).toEqual(ours.toSorted());
   });
 
-  it.each(['/docs', '/docs/page.css', '/docs/page.js'])('%s names no other origin', async (path) => {
-    expect(origins(await (await get(path)).text())).toEqual([]);
-  });
+  it.each(['/docs', '/docs/page.css', '/docs/page.js'])(
+    '%s names no other origin',
+    async (path) => {
+      expect(origins(await (await get(path)).text())).toEqual([]);
+    },
+  );
 
   it('has styles that load nothing but data: images', async () => {
     const css = await (await get('/docs/swagger-ui.css')).text();
@@ -56,18 +72,23 @@ describe('GET /docs', () => {
     expect(await (await get('/docs/page.js')).text()).toContain('validatorUrl: null');
   });
 
-  it.each(['/docs', '/docs/page.js', '/docs/swagger-ui-bundle.js'])('%s forbids inline code, eval and every other origin', async (path) => {
-    const policy = (await get(path)).headers.get('content-security-policy')!;
-    const directives = Object.fromEntries(policy.split('; ').map((one) => [one.split(' ')[0], one.split(' ').slice(1).join(' ')]));
-    expect(directives).toEqual({
-      'default-src': "'self'",
-      'img-src': "'self' data:",
-      'object-src': "'none'",
-      'base-uri': "'none'",
-      'form-action': "'none'",
-      'frame-ancestors': "'none'",
-    });
-  });
+  it.each(['/docs', '/docs/page.js', '/docs/swagger-ui-bundle.js'])(
+    '%s forbids inline code, eval and every other origin',
+    async (path) => {
+      const policy = (await get(path)).headers.get('content-security-policy')!;
+      const directives = Object.fromEntries(
+        policy.split('; ').map((one) => [one.split(' ')[0], one.split(' ').slice(1).join(' ')]),
+      );
+      expect(directives).toEqual({
+        'default-src': "'self'",
+        'img-src': "'self' data:",
+        'object-src': "'none'",
+        'base-uri': "'none'",
+        'form-action': "'none'",
+        'frame-ancestors': "'none'",
+      });
+    },
+  );
 
   it('has no inline script, style or handler that the policy would stop', async () => {
     const html = await (await get('/docs')).text();
@@ -76,7 +97,9 @@ describe('GET /docs', () => {
 
   it('answers 304 to the ETag that it gave', async () => {
     const etag = (await get('/docs/swagger-ui-bundle.js')).headers.get('etag')!;
-    const again = await get('/docs/swagger-ui-bundle.js', { 'If-None-Match': `"other", W/${etag}` });
+    const again = await get('/docs/swagger-ui-bundle.js', {
+      'If-None-Match': `"other", W/${etag}`,
+    });
     expect(again.status).toBe(304);
     expect(again.headers.get('etag')).toBe(etag);
     expect(await again.text()).toBe('');
@@ -85,13 +108,17 @@ describe('GET /docs', () => {
   it('sends /docs/ to /docs, where relative addresses fit', async () => {
     const response = await get('/docs/');
     expect(response.status).toBe(301);
-    expect(new URL(response.headers.get('location')!, 'http://tv.test/docs/').pathname).toBe('/docs');
+    expect(new URL(response.headers.get('location')!, 'http://tv.test/docs/').pathname).toBe(
+      '/docs',
+    );
   });
 
-  it.each(['/docs/index.html', '/docs/docs-routes.ts', '/docs/swagger-ui-bundle.js.map', '/docs/..%2f..%2fpackage.json'])(
-    '404 for %s',
-    async (path) => {
-      expect((await get(path)).status).toBe(404);
-    },
-  );
+  it.each([
+    '/docs/index.html',
+    '/docs/docs-routes.ts',
+    '/docs/swagger-ui-bundle.js.map',
+    '/docs/..%2f..%2fpackage.json',
+  ])('404 for %s', async (path) => {
+    expect((await get(path)).status).toBe(404);
+  });
 });

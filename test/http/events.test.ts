@@ -27,12 +27,18 @@ beforeEach(async () => {
 const post = (body: unknown, sent: Sent = {}) => tv.send('POST', 'events', { body, ...sent });
 const keyed = (key: string): Sent => ({ headers: { 'idempotency-key': key } });
 /** What is stored of the TV, oldest first. */
-const storedRows = async () => (await service.manage('GET', `/v1/events?deviceId=${tv.deviceId}&limit=200`)).body.items.reverse();
+const storedRows = async () =>
+  (
+    await service.manage('GET', `/v1/events?deviceId=${tv.deviceId}&limit=200`)
+  ).body.items.reverse();
 const stored = async () => (await storedRows()).map((row: { event: unknown }) => row.event);
 
 async function expectAccepted(body: unknown, received: number, sent: Sent = {}): Promise<void> {
   const answer = await post(body, sent);
-  expect({ status: answer.status, body: answer.body }, answer.text).toEqual({ status: 202, body: { received } });
+  expect({ status: answer.status, body: answer.body }, answer.text).toEqual({
+    status: 202,
+    body: { received },
+  });
 }
 
 async function expectRefused(body: unknown, paths: string[], sent: Sent = {}): Promise<void> {
@@ -51,9 +57,17 @@ describe('POST /devices/:id/events', () => {
     const now = new Date(service.clock.now()).toISOString();
     const rows = await storedRows();
     expect(rows).toEqual(
-      batch.map((event) => ({ id: expect.any(String), deviceId: tv.deviceId, screenId: tv.screenId, receivedAt: now, event })),
+      batch.map((event) => ({
+        id: expect.any(String),
+        deviceId: tv.deviceId,
+        screenId: tv.screenId,
+        receivedAt: now,
+        event,
+      })),
     );
-    expect(JSON.stringify(rows.map((row: { event: unknown }) => row.event))).toBe(JSON.stringify(batch));
+    expect(JSON.stringify(rows.map((row: { event: unknown }) => row.event))).toBe(
+      JSON.stringify(batch),
+    );
     const device = (await service.manage('GET', `/v1/devices/${tv.deviceId}`)).body;
     expect(device).toMatchObject({ lastEventAt: now, lastSeenAt: now });
   });
@@ -63,7 +77,9 @@ describe('POST /devices/:id/events', () => {
       Array.from({ length: count }, (_, n) => heartbeat({ n })),
       count,
     );
-    expect((await stored()).map((event: { n: number }) => event.n)).toEqual(Array.from({ length: count }, (_, n) => n));
+    expect((await stored()).map((event: { n: number }) => event.n)).toEqual(
+      Array.from({ length: count }, (_, n) => n),
+    );
   });
 
   it.each<[string, unknown]>([
@@ -86,15 +102,24 @@ describe('POST /devices/:id/events', () => {
       ['a time that is long gone, or far ahead', heartbeat({ timestamp: Number.MAX_SAFE_INTEGER })],
       [
         'ids of no version, in either case',
-        impression({ playlistId: 'FFFFFFFF-ffff-FFFF-ffff-FFFFFFFFFFFF', campaignId: '00000000-0000-0000-0000-000000000000' }),
+        impression({
+          playlistId: 'FFFFFFFF-ffff-FFFF-ffff-FFFFFFFFFFFF',
+          campaignId: '00000000-0000-0000-0000-000000000000',
+        }),
       ],
-      ['null ids where none is needed', heartbeat({ playlistId: null, creativeId: null, campaignId: null })],
+      [
+        'null ids where none is needed',
+        heartbeat({ playlistId: null, creativeId: null, campaignId: null }),
+      ],
       ['ids where none is needed', heartbeat({ playlistId: randomUUID() })],
       ['an impression of 0 seconds', impression({ duration: 0 })],
       ['an impression of 14.97 seconds', impression({ duration: 14.97 })],
       ['an impression whose duration is null', impression({ duration: null })],
       ['a duration of any form on other types', heartbeat({ duration: 'PT1H' })],
-      ['members that we do not know, before and after, in any depth', { zoo: { a: [{ b: null }] }, ...heartbeat(), 'ä/~': '😀', '': 1 }],
+      [
+        'members that we do not know, before and after, in any depth',
+        { zoo: { a: [{ b: null }] }, ...heartbeat(), 'ä/~': '😀', '': 1 },
+      ],
       ['a member named constructor', heartbeat({ constructor: { name: 'x' }, toString: 1 })],
       ['a lone surrogate', heartbeat({ text: 'a\ud800b' })],
       ['control characters', heartbeat({ text: '\u0000\n\u2028' })],
@@ -119,9 +144,21 @@ describe('POST /devices/:id/events', () => {
       ['a timestamp before 1970', heartbeat({ timestamp: -1 }), ['/0/timestamp']],
       ['a timestamp beyond the safe integers', heartbeat({ timestamp: 2 ** 53 }), ['/0/timestamp']],
       ['a timestamp of null', heartbeat({ timestamp: null }), ['/0/timestamp']],
-      ['an impression without ids', { type: 'impression', timestamp: 1 }, ['/0/playlistId', '/0/creativeId', '/0/campaignId']],
-      ['an impression without a campaign', impression({ campaignId: undefined }), ['/0/campaignId']],
-      ['an impression with null for a creative', impression({ creativeId: null }), ['/0/creativeId']],
+      [
+        'an impression without ids',
+        { type: 'impression', timestamp: 1 },
+        ['/0/playlistId', '/0/creativeId', '/0/campaignId'],
+      ],
+      [
+        'an impression without a campaign',
+        impression({ campaignId: undefined }),
+        ['/0/campaignId'],
+      ],
+      [
+        'an impression with null for a creative',
+        impression({ creativeId: null }),
+        ['/0/creativeId'],
+      ],
       ['an id that is none', impression({ playlistId: 'nonsense' }), ['/0/playlistId']],
       ['an id that is none where none is needed', heartbeat({ campaignId: 7 }), ['/0/campaignId']],
       ['an impression of negative seconds', impression({ duration: -1 }), ['/0/duration']],
@@ -131,11 +168,19 @@ describe('POST /devices/:id/events', () => {
     });
 
     it('400 invalid_request for a duration beyond what a number can be', async () => {
-      await expectRefused(JSON.stringify([impression({ duration: 7 })]).replace('"duration":7', '"duration":1e999'), ['/0/duration']);
+      await expectRefused(
+        JSON.stringify([impression({ duration: 7 })]).replace('"duration":7', '"duration":1e999'),
+        ['/0/duration'],
+      );
     });
 
     it('400 naming each event that is wrong, and the good ones are not stored either', async () => {
-      const batch = [heartbeat(), heartbeat({ type: '' }), impression(), heartbeat({ timestamp: 'x', campaignId: 1 })];
+      const batch = [
+        heartbeat(),
+        heartbeat({ type: '' }),
+        impression(),
+        heartbeat({ timestamp: 'x', campaignId: 1 }),
+      ];
       await expectRefused(batch, ['/1/type', '/3/timestamp', '/3/campaignId']);
     });
   });
@@ -153,7 +198,8 @@ describe('POST /devices/:id/events', () => {
 
     it('counts bytes, not characters, and escapes as they were sent', async () => {
       const wide = (count: number) => `{"type":"x","timestamp":1,"p":"${'ä'.repeat(count)}"}`;
-      const escaped = (count: number) => `{"type":"x","timestamp":1,"p":"${'\\u0061'.repeat(count)}"}`;
+      const escaped = (count: number) =>
+        `{"type":"x","timestamp":1,"p":"${'\\u0061'.repeat(count)}"}`;
       await expectRefused(`[${wide(4080)}]`, ['/0']);
       await expectRefused(`[${escaped(1360)}]`, ['/0']);
       await expectAccepted(`[${wide(4079)},${escaped(1359)}]`, 2);
@@ -167,7 +213,10 @@ describe('POST /devices/:id/events', () => {
 
     it('400 naming each event that is too large, whatever brackets and quotes stand in its texts', async () => {
       const tricky = JSON.stringify(heartbeat({ text: '],[{"\\"}{' }));
-      await expectRefused(`[${tricky},${padded(kib8 + 1, heartbeat({ text: '"}],' }))},${tricky},${padded(kib8 + 1)}]`, ['/1', '/3']);
+      await expectRefused(
+        `[${tricky},${padded(kib8 + 1, heartbeat({ text: '"}],' }))},${tricky},${padded(kib8 + 1)}]`,
+        ['/1', '/3'],
+      );
     });
 
     it('400 naming each of 100 events that are too large', async () => {
@@ -213,15 +262,36 @@ describe('POST /devices/:id/events', () => {
       ['a raw line break in a text', '[{"type":"x","timestamp":1,"a":"\n"}]'],
       ['lines of JSON', '{"type":"x","timestamp":1}\n{"type":"x","timestamp":1}'],
       ['a byte order mark', '\ufeff[{"type":"x","timestamp":1}]'],
-      ['a bad byte', Buffer.concat([Buffer.from('[{"type":"x","timestamp":1,"a":"'), Buffer.from([0xe4]), Buffer.from('"}]')])],
-      ['an overlong form', Buffer.concat([Buffer.from('[{"type":"x","timestamp":1,"a":"'), Buffer.from([0xc0, 0xaf]), Buffer.from('"}]')])],
+      [
+        'a bad byte',
+        Buffer.concat([
+          Buffer.from('[{"type":"x","timestamp":1,"a":"'),
+          Buffer.from([0xe4]),
+          Buffer.from('"}]'),
+        ]),
+      ],
+      [
+        'an overlong form',
+        Buffer.concat([
+          Buffer.from('[{"type":"x","timestamp":1,"a":"'),
+          Buffer.from([0xc0, 0xaf]),
+          Buffer.from('"}]'),
+        ]),
+      ],
       [
         'an encoded surrogate',
-        Buffer.concat([Buffer.from('[{"type":"x","timestamp":1,"a":"'), Buffer.from([0xed, 0xa0, 0x80]), Buffer.from('"}]')]),
+        Buffer.concat([
+          Buffer.from('[{"type":"x","timestamp":1,"a":"'),
+          Buffer.from([0xed, 0xa0, 0x80]),
+          Buffer.from('"}]'),
+        ]),
       ],
       ['UTF-16', Buffer.from('[{"type":"x","timestamp":1}]', 'utf16le')],
       ['gzip', gzipSync('[{"type":"x","timestamp":1}]')],
-      ['an event nested 64 deep', `[{"type":"x","timestamp":1,"a":${'['.repeat(63)}${']'.repeat(63)}}]`],
+      [
+        'an event nested 64 deep',
+        `[{"type":"x","timestamp":1,"a":${'['.repeat(63)}${']'.repeat(63)}}]`,
+      ],
       ['half a million brackets', '['.repeat(500_000)],
     ])('400 invalid_json for %s', async (_, body) => {
       expectProblem(await post(body), 400, 'invalid_json');
@@ -229,7 +299,10 @@ describe('POST /devices/:id/events', () => {
     });
 
     it('202 for an event nested 63 deep, and brackets in texts do not count', async () => {
-      await expectAccepted(`[{"type":"x","timestamp":1,"a":${'['.repeat(62)}${']'.repeat(62)},"b":"${'['.repeat(100)}"}]`, 1);
+      await expectAccepted(
+        `[{"type":"x","timestamp":1,"a":${'['.repeat(62)}${']'.repeat(62)},"b":"${'['.repeat(100)}"}]`,
+        1,
+      );
     });
 
     it('202 with the last of duplicate members', async () => {
@@ -244,7 +317,10 @@ describe('POST /devices/:id/events', () => {
     it.each(['__proto__', '\\u005f_proto__', '\\u005F\\u005fproto\\u005f\\u005f'])(
       '202 without a member named %s, in any depth',
       async (name) => {
-        await expectAccepted(`[{"${name}":{"type":"y"},"type":"x","timestamp":1,"in":[{"${name}":1,"a":2}]}]`, 1);
+        await expectAccepted(
+          `[{"${name}":{"type":"y"},"type":"x","timestamp":1,"in":[{"${name}":1,"a":2}]}]`,
+          1,
+        );
         expect((await service.manage('GET', `/v1/events?deviceId=${tv.deviceId}`)).text).toContain(
           '"event":{"type":"x","timestamp":1,"in":[{"a":2}]}',
         );
@@ -268,7 +344,9 @@ describe('POST /devices/:id/events', () => {
       'application/json; charset=utf-8',
       'application/problem+json',
       'application/vnd.x+json;v=1',
-    ])('202 for %s', async (type) => expectAccepted([heartbeat()], 1, { headers: { 'content-type': type } }));
+    ])('202 for %s', async (type) =>
+      expectAccepted([heartbeat()], 1, { headers: { 'content-type': type } }),
+    );
     it('202 without one', () => expectAccepted([heartbeat()], 1, { untyped: true }));
 
     it.each([
@@ -282,17 +360,29 @@ describe('POST /devices/:id/events', () => {
       '',
       ';',
     ])('415 unsupported_media_type for "%s"', async (type) => {
-      expectProblem(await post([heartbeat()], { headers: { 'content-type': type } }), 415, 'unsupported_media_type');
+      expectProblem(
+        await post([heartbeat()], { headers: { 'content-type': type } }),
+        415,
+        'unsupported_media_type',
+      );
       expect(await stored()).toEqual([]);
     });
 
     it('400 invalid_json, not 415, for an empty body of another type', async () => {
-      expectProblem(await tv.send('POST', 'events', { headers: { 'content-type': 'text/plain' } }), 400, 'invalid_json');
+      expectProblem(
+        await tv.send('POST', 'events', { headers: { 'content-type': 'text/plain' } }),
+        400,
+        'invalid_json',
+      );
     });
 
     it('415 for a compressed body, 202 for Content-Encoding: identity', async () => {
       const bytes = gzipSync(JSON.stringify([heartbeat()]));
-      expectProblem(await post(bytes, { headers: { 'content-encoding': 'gzip' } }), 415, 'unsupported_media_type');
+      expectProblem(
+        await post(bytes, { headers: { 'content-encoding': 'gzip' } }),
+        415,
+        'unsupported_media_type',
+      );
       await expectAccepted([heartbeat()], 1, { headers: { 'content-encoding': 'Identity' } });
     });
   });
@@ -300,51 +390,87 @@ describe('POST /devices/:id/events', () => {
   describe('Idempotency-Key', () => {
     it('202 alike for the same key and bytes, stored and counted once', async () => {
       const batch = [impression({ duration: 15 }), heartbeat()];
-      const counted = async () => /signage_events_received_total (\d+)/.exec((await service.send('GET', '/metrics')).text)?.[1];
+      const counted = async () =>
+        /signage_events_received_total (\d+)/.exec(
+          (await service.send('GET', '/metrics')).text,
+        )?.[1];
       const before = Number(await counted());
       for (let repeat = 0; repeat < 3; repeat++) await expectAccepted(batch, 2, keyed('batch-1'));
       expect(await stored()).toEqual(batch);
       expect(Number(await counted())).toBe(before + 2);
-      const report = (await service.manage('GET', '/v1/reports/impressions?groupBy=screen')).body.items;
-      expect(report.find((row: { key: string }) => row.key === tv.screenId)).toMatchObject({ impressions: 1, seconds: 15 });
+      const report = (await service.manage('GET', '/v1/reports/impressions?groupBy=screen')).body
+        .items;
+      expect(report.find((row: { key: string }) => row.key === tv.screenId)).toMatchObject({
+        impressions: 1,
+        seconds: 15,
+      });
     });
 
     it('202 for all of many at the same moment, stored once', async () => {
       const batch = [heartbeat()];
-      await Promise.all(Array.from({ length: 30 }, () => expectAccepted(batch, 1, keyed('at once'))));
+      await Promise.all(
+        Array.from({ length: 30 }, () => expectAccepted(batch, 1, keyed('at once'))),
+      );
       expect(await stored()).toEqual(batch);
     });
 
     it('400 idempotency_key_reused for other bytes, also when they mean the same', async () => {
       await expectAccepted([heartbeat({ n: 1 })], 1, keyed('reused'));
-      expectProblem(await post([heartbeat({ n: 2 })], keyed('reused')), 400, 'idempotency_key_reused');
-      expectProblem(await post(`${JSON.stringify([heartbeat({ n: 1 })])} `, keyed('reused')), 400, 'idempotency_key_reused');
+      expectProblem(
+        await post([heartbeat({ n: 2 })], keyed('reused')),
+        400,
+        'idempotency_key_reused',
+      );
+      expectProblem(
+        await post(`${JSON.stringify([heartbeat({ n: 1 })])} `, keyed('reused')),
+        400,
+        'idempotency_key_reused',
+      );
       expect(await stored()).toEqual([heartbeat({ n: 1 })]);
     });
 
     it('is not used up by a refused batch', async () => {
-      expectProblem(await post([heartbeat({ type: '' })], keyed('refused')), 400, 'invalid_request');
+      expectProblem(
+        await post([heartbeat({ type: '' })], keyed('refused')),
+        400,
+        'invalid_request',
+      );
       expectProblem(await post('[', keyed('refused')), 400, 'invalid_json');
       await expectAccepted([heartbeat()], 1, keyed('refused'));
     });
 
     it('is not used up by reuse, and the first batch can still be repeated', async () => {
       await expectAccepted([heartbeat({ n: 1 })], 1, keyed('again'));
-      expectProblem(await post([heartbeat({ n: 2 })], keyed('again')), 400, 'idempotency_key_reused');
+      expectProblem(
+        await post([heartbeat({ n: 2 })], keyed('again')),
+        400,
+        'idempotency_key_reused',
+      );
       await expectAccepted([heartbeat({ n: 1 })], 1, keyed('again'));
     });
 
     it('means nothing between devices', async () => {
       await expectAccepted([heartbeat({ n: 1 })], 1, keyed('shared'));
       const other = await service.tv();
-      expect((await other.send('POST', 'events', { body: [heartbeat({ n: 2 })], ...keyed('shared') })).status).toBe(202);
+      expect(
+        (await other.send('POST', 'events', { body: [heartbeat({ n: 2 })], ...keyed('shared') }))
+          .status,
+      ).toBe(202);
     });
 
     it('is remembered for the last 128 batches of the device', async () => {
       for (let n = 0; n <= 127; n++) await expectAccepted([heartbeat({ n })], 1, keyed(`key ${n}`));
-      expectProblem(await post([heartbeat({ n: -1 })], keyed('key 0')), 400, 'idempotency_key_reused');
+      expectProblem(
+        await post([heartbeat({ n: -1 })], keyed('key 0')),
+        400,
+        'idempotency_key_reused',
+      );
       await expectAccepted([heartbeat({ n: 128 })], 1, keyed('key 128'));
-      expectProblem(await post([heartbeat({ n: -1 })], keyed('key 1')), 400, 'idempotency_key_reused');
+      expectProblem(
+        await post([heartbeat({ n: -1 })], keyed('key 1')),
+        400,
+        'idempotency_key_reused',
+      );
       await expectAccepted([heartbeat({ n: 0 })], 1, keyed('key 0'));
       expect(await stored()).toHaveLength(130);
     });
@@ -355,17 +481,23 @@ describe('POST /devices/:id/events', () => {
       expect(await stored()).toHaveLength(2);
     });
 
-    it.each(['x', 'with a space', '~'.repeat(255)])('202 for the key "%s"', async (key) => expectAccepted([heartbeat()], 1, keyed(key)));
+    it.each(['x', 'with a space', '~'.repeat(255)])('202 for the key "%s"', async (key) =>
+      expectAccepted([heartbeat()], 1, keyed(key)),
+    );
     it.each([
       ['nothing', ''],
       ['256 characters', 'x'.repeat(256)],
       ['a letter beyond ASCII', 'é'],
       ['a tab', 'a\tb'],
-    ])('400 header.idempotency-key for %s', async (_, key) => expectRefused([heartbeat()], ['header.idempotency-key'], keyed(key)));
+    ])('400 header.idempotency-key for %s', async (_, key) =>
+      expectRefused([heartbeat()], ['header.idempotency-key'], keyed(key)),
+    );
   });
 
   it('202 for both of two batches at the same moment, each whole', async () => {
-    await Promise.all(Array.from({ length: 20 }, (_, n) => expectAccepted([heartbeat({ n }), heartbeat({ n })], 2)));
+    await Promise.all(
+      Array.from({ length: 20 }, (_, n) => expectAccepted([heartbeat({ n }), heartbeat({ n })], 2)),
+    );
     const order = (await stored()).map((event: { n: number }) => event.n);
     expect(order).toHaveLength(40);
     for (let at = 0; at < 40; at += 2) expect(order[at]).toBe(order[at + 1]);
@@ -380,7 +512,11 @@ describe('POST /devices/:id/events', () => {
     await alone.send('GET', `/devices/${screenId}/config`, { key: apiKey });
     disk.failing = true;
     const send = () =>
-      alone.send('POST', `/devices/${screenId}/events`, { key: apiKey, body: [heartbeat()], headers: { 'idempotency-key': 'lost' } });
+      alone.send('POST', `/devices/${screenId}/events`, {
+        key: apiKey,
+        body: [heartbeat()],
+        headers: { 'idempotency-key': 'lost' },
+      });
     expectProblem(await send(), 503, 'unavailable');
     expect((await alone.manage('GET', '/v1/events')).items).toEqual([]);
     disk.failing = false;
@@ -394,7 +530,8 @@ describe('POST /devices/:id/events', () => {
     socket.write(
       `POST /devices/${tv.screenId}/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tv.apiKey}\r\nContent-Length: ${text.length + 10}\r\n\r\n${text}`,
     );
-    const errors = async () => /operation="postEvents",status="500"/.test((await service.send('GET', '/metrics')).text);
+    const errors = async () =>
+      /operation="postEvents",status="500"/.test((await service.send('GET', '/metrics')).text);
     await new Promise((resolve) => setTimeout(resolve, 100));
     socket.destroy();
     await new Promise((resolve) => setTimeout(resolve, 100));

@@ -13,7 +13,10 @@ import { type BoundTv, type Sent, startService, type TestService } from '../supp
 const planted = 'x-signage-fault';
 
 /** A service with these rules, and a TV that was bound before any of them could meet it. */
-async function faulty(rules: readonly string[], more: object = {}): Promise<{ service: TestService; tv: BoundTv }> {
+async function faulty(
+  rules: readonly string[],
+  more: object = {},
+): Promise<{ service: TestService; tv: BoundTv }> {
   const faults: string[] = [];
   // Read by `serve` at start: the rules come with the restart, once the TV is bound.
   const service = await startService({ store: await folder(), faults, ...more });
@@ -30,7 +33,8 @@ async function folder(): Promise<string> {
 }
 
 /** How a request without an answer ends. */
-const noAnswer = (sending: Promise<unknown>) => expect(sending).rejects.toThrow(/fetch failed|terminated/);
+const noAnswer = (sending: Promise<unknown>) =>
+  expect(sending).rejects.toThrow(/fetch failed|terminated/);
 
 describe('serve --fault: an answer in place of the service’s own', () => {
   let service: TestService;
@@ -51,7 +55,16 @@ describe('serve --fault: an answer in place of the service’s own', () => {
     ({ service, tv } = await faulty(rules));
   });
 
-  it.each<[rule: number, method: string, path: () => string, status: number, code: ErrorCode, retryAfter: string | null]>([
+  it.each<
+    [
+      rule: number,
+      method: string,
+      path: () => string,
+      status: number,
+      code: ErrorCode,
+      retryAfter: string | null,
+    ]
+  >([
     [0, 'GET', () => `/devices/${tv.screenId}/playlist`, 500, 'playlist_fetch_failed', '5'],
     [1, 'GET', () => `/devices/${tv.deviceId}/config`, 500, 'config_fetch_failed', '5'],
     [2, 'POST', () => `/devices/${tv.screenId}/events`, 503, 'unavailable', '30'],
@@ -60,23 +73,34 @@ describe('serve --fault: an answer in place of the service’s own', () => {
     [6, 'GET', () => '/v1/screens', 401, 'credential_invalid', null],
     [7, 'DELETE', () => '/v1/venues/x', 503, 'unavailable', '5'],
     [8, 'PUT', () => '/v1/screens/x/playlist', 400, 'invalid_request', null],
-  ])('rule %i: %s answers the code that is documented there, and names the rule', async (rule, method, path, status, code, retryAfter) => {
-    const answer = await service.send(method, path());
-    expectProblem(answer, status, code);
-    expect(answer.headers.get('retry-after')).toBe(retryAfter);
-    expect(answer.headers.get(planted)).toBe(rules[rule]);
-  });
+  ])(
+    'rule %i: %s answers the code that is documented there, and names the rule',
+    async (rule, method, path, status, code, retryAfter) => {
+      const answer = await service.send(method, path());
+      expectProblem(answer, status, code);
+      expect(answer.headers.get('retry-after')).toBe(retryAfter);
+      expect(answer.headers.get(planted)).toBe(rules[rule]);
+    },
+  );
 
   it.each([
     ['/v1/venues', 502, 'Bad Gateway'],
     ['/healthz', 500, 'Internal Server Error'],
-  ])('%s: a problem without a code where none is documented, as from a proxy', async (path, status, title) => {
-    const answer = await service.manage('GET', path);
-    expect(answer.status).toBe(status);
-    expect(answer.headers.get('content-type')).toBe('application/problem+json');
-    expect(answer.body).toMatchObject({ type: 'about:blank', title, status, requestId: answer.headers.get('x-request-id') });
-    expect(answer.body).not.toHaveProperty('code');
-  });
+  ])(
+    '%s: a problem without a code where none is documented, as from a proxy',
+    async (path, status, title) => {
+      const answer = await service.manage('GET', path);
+      expect(answer.status).toBe(status);
+      expect(answer.headers.get('content-type')).toBe('application/problem+json');
+      expect(answer.body).toMatchObject({
+        type: 'about:blank',
+        title,
+        status,
+        requestId: answer.headers.get('x-request-id'),
+      });
+      expect(answer.body).not.toHaveProperty('code');
+    },
+  );
 
   it('leaves every other request alone', async () => {
     const answer = await tv.send('GET', 'playlist');
@@ -90,14 +114,19 @@ describe('serve --fault: an answer in place of the service’s own', () => {
   });
 
   it('a 401 says which of the reasons it is', async () => {
-    const one = await faulty(['GET /devices/*/playlist=401 device_key_orphaned', 'GET /devices/*/config=401']);
+    const one = await faulty([
+      'GET /devices/*/playlist=401 device_key_orphaned',
+      'GET /devices/*/config=401',
+    ]);
     expectProblem(await one.tv.send('GET', 'playlist'), 401, 'device_key_orphaned');
     expectProblem(await one.tv.send('GET', 'config'), 401, 'device_key_invalid');
   });
 
   it('looks like any other answer to a web app from another origin', async () => {
     const one = await faulty(['*=503'], { corsOrigins: ['https://tv.example.com'] });
-    const answer = await one.tv.send('GET', 'config', { headers: { origin: 'https://tv.example.com' } });
+    const answer = await one.tv.send('GET', 'config', {
+      headers: { origin: 'https://tv.example.com' },
+    });
     expect(answer.status).toBe(503);
     expect(answer.headers.get('access-control-allow-origin')).toBe('https://tv.example.com');
   });
@@ -107,7 +136,8 @@ describe('serve --fault: an answer in place of the service’s own', () => {
     const other = await first.service.tv();
     const faults = [`GET /devices/${other.screenId.toUpperCase()}/config=500`];
     const running = await serve({ port: 0, store: 'memory:', faults });
-    const ask = (id: string) => fetch(`${running.url}/devices/${id}/config`).then(({ status }) => status);
+    const ask = (id: string) =>
+      fetch(`${running.url}/devices/${id}/config`).then(({ status }) => status);
     expect([await ask(other.screenId), await ask(first.tv.screenId)]).toEqual([500, 401]);
     await running.close();
   });
@@ -170,7 +200,11 @@ describe('serve --fault: no answer, half an answer, a late answer', () => {
   });
 
   it('a delay goes with another fault, and ends at once when the service stops', async () => {
-    const { service, tv } = await faulty(['*=delay 1h', 'GET /devices/*/config=503', 'GET /devices/*/config=500']);
+    const { service, tv } = await faulty([
+      '*=delay 1h',
+      'GET /devices/*/config=503',
+      'GET /devices/*/config=500',
+    ]);
     const sending = tv.send('GET', 'config');
     await expect.poll(() => service.clock.waitingFor(3_600_000)).toBeGreaterThan(0);
     const closing = service.close();
@@ -184,7 +218,11 @@ describe('serve --fault: no answer, half an answer, a late answer', () => {
     const running = await serve({
       port: 0,
       store: 'memory:',
-      faults: ['GET /healthz=drop:first 1', 'GET /healthz=truncate:every 2', 'GET /healthz=lose:every 3'],
+      faults: [
+        'GET /healthz=drop:first 1',
+        'GET /healthz=truncate:every 2',
+        'GET /healthz=lose:every 3',
+      ],
     });
     const get = () => running.fetch(new Request('http://mounted/healthz'));
     await expect(get()).rejects.toThrow(TypeError);
@@ -198,17 +236,25 @@ describe('serve --fault: how often', () => {
   async function hits(rule: string, count: number, more: object = {}): Promise<number[]> {
     const running = await serve({ port: 0, store: 'memory:', faults: [rule], ...more });
     const hit: number[] = [];
-    for (let n = 1; n <= count; n++) if ((await running.fetch(new Request('http://mounted/healthz'))).status !== 200) hit.push(n);
+    for (let n = 1; n <= count; n++)
+      if ((await running.fetch(new Request('http://mounted/healthz'))).status !== 200) hit.push(n);
     await running.close();
     return hit;
   }
 
-  it('every request, unless said', async () => expect(await hits('GET /healthz=503', 3)).toEqual([1, 2, 3]));
-  it('every nth', async () => expect(await hits('GET /healthz=503:every 3', 10)).toEqual([3, 6, 9]));
+  it('every request, unless said', async () =>
+    expect(await hits('GET /healthz=503', 3)).toEqual([1, 2, 3]));
+  it('every nth', async () =>
+    expect(await hits('GET /healthz=503:every 3', 10)).toEqual([3, 6, 9]));
   it('the first n', async () => expect(await hits('GET /healthz=503:first 2', 5)).toEqual([1, 2]));
   it('HEAD counts as GET, other methods and paths do not', async () => {
-    const running = await serve({ port: 0, store: 'memory:', faults: ['GET /healthz=503:first 1'] });
-    const ask = async (method: string, path: string) => (await running.fetch(new Request(`http://mounted${path}`, { method }))).status;
+    const running = await serve({
+      port: 0,
+      store: 'memory:',
+      faults: ['GET /healthz=503:first 1'],
+    });
+    const ask = async (method: string, path: string) =>
+      (await running.fetch(new Request(`http://mounted${path}`, { method }))).status;
     expect([
       await ask('POST', '/healthz'),
       await ask('GET', '/readyz'),
@@ -225,7 +271,8 @@ describe('serve --fault: how often', () => {
         return state >>> 24;
       };
       // Keys and secrets are no business of this test.
-      return (length: number) => (length === 4 ? Uint8Array.from({ length }, next) : randomBytes(length));
+      return (length: number) =>
+        length === 4 ? Uint8Array.from({ length }, next) : randomBytes(length);
     };
     const some = await hits('GET /healthz=503:25%', 400, { random: seeded(1) });
     expect(some.length).toBeGreaterThan(70);
@@ -238,8 +285,14 @@ describe('serve --fault: how often', () => {
 
 describe('a fault rule', () => {
   it.each([
-    ['GET /devices/*/playlist', 'something is missing at character 24: a rule is [METHOD] PATH=EFFECT[:HOW OFTEN]'],
-    ['FETCH /healthz=500', '"FETCH" (character 1) is not understood: there are the methods GET, POST'],
+    [
+      'GET /devices/*/playlist',
+      'something is missing at character 24: a rule is [METHOD] PATH=EFFECT[:HOW OFTEN]',
+    ],
+    [
+      'FETCH /healthz=500',
+      '"FETCH" (character 1) is not understood: there are the methods GET, POST',
+    ],
     ['GET /a b=500', '"GET /a b" (character 1) is not understood: a rule is'],
     ['GET healthz=500', '"healthz" (character 5) is not understood: a path begins with /'],
     ['GET /healthz?x=500', '"/healthz?x" (character 5) is not understood'],
@@ -254,7 +307,10 @@ describe('a fault rule', () => {
     ['/healthz=delay 2s-1s', '"2s-1s" (character 16) is not understood'],
     ['/healthz=delay 1s-2s-3s', '"1s-2s-3s" (character 16) is not understood'],
     ['/healthz=503 retry', 'something is missing at character 19: retry takes whole seconds'],
-    ['/healthz=503 retry 10ms', '"10ms" (character 20) is not understood: retry takes whole seconds'],
+    [
+      '/healthz=503 retry 10ms',
+      '"10ms" (character 20) is not understood: retry takes whole seconds',
+    ],
     ['/healthz=503 retry 1s 2s', '"2s" (character 23) is not understood'],
     [
       'GET /devices/*/playlist=401 revoked',
@@ -269,19 +325,30 @@ describe('a fault rule', () => {
     ['/healthz=500:', 'something is missing at character 14'],
     ['/healthz=500:10%:first 2', '"10%:first 2" (character 14) is not understood'],
   ])('%j is refused: it says where, and what there may be', async (rule, said) => {
-    await expect(serve({ port: 0, store: 'memory:', faults: ['/healthz=500', rule] })).rejects.toMatchObject({
+    await expect(
+      serve({ port: 0, store: 'memory:', faults: ['/healthz=500', rule] }),
+    ).rejects.toMatchObject({
       code: 'invalid_option',
       message: expect.stringContaining(said),
     });
-    await expect(serve({ port: 0, store: 'memory:', faults: [rule] })).rejects.toThrow(JSON.stringify(rule).replaceAll('\\"', '"'));
+    await expect(serve({ port: 0, store: 'memory:', faults: [rule] })).rejects.toThrow(
+      JSON.stringify(rule).replaceAll('\\"', '"'),
+    );
   });
 
   it('is announced at start, each one', async () => {
     const told: unknown[] = [];
-    const log: LogSink = { debug() {}, info() {}, warn: (fields, message) => void told.push([fields, message]), error() {} };
+    const log: LogSink = {
+      debug() {},
+      info() {},
+      warn: (fields, message) => void told.push([fields, message]),
+      error() {},
+    };
     const faults = ['*=drop:1%', 'GET /healthz=delay 1s-2s'];
     const running = await serve({ port: 0, store: 'memory:', faults, log });
-    expect(told).toEqual(faults.map((rule) => [{ rule }, expect.stringContaining('misbehaves on purpose')]));
+    expect(told).toEqual(
+      faults.map((rule) => [{ rule }, expect.stringContaining('misbehaves on purpose')]),
+    );
     await running.close();
   });
 });

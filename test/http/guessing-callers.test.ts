@@ -27,14 +27,34 @@ type Infos = (remoteAddress: string | undefined) => RequestInfo | undefined;
 async function mounted(infoOf: Infos, options: ServeOptions = {}) {
   const warnings: string[] = [];
   const log = { ...silentLog, warn: (_: object, message: string) => void warnings.push(message) };
-  const running = await serve({ port: 0, store: 'memory:', adminToken, clock: new ManualClock(), log, ...options });
+  const running = await serve({
+    port: 0,
+    store: 'memory:',
+    adminToken,
+    clock: new ManualClock(),
+    log,
+    ...options,
+  });
   closes.push(() => running.close());
   const answer = getRequestListener(
     (request, env) =>
-      running.fetch(request, infoOf((env as { incoming: { socket: { remoteAddress?: string } } }).incoming.socket.remoteAddress)),
-    { overrideGlobalObjects: false, errorHandler: (error) => new Response((error as { code?: string }).code ?? 'none', { status: 599 }) },
+      running.fetch(
+        request,
+        infoOf(
+          (env as { incoming: { socket: { remoteAddress?: string } } }).incoming.socket
+            .remoteAddress,
+        ),
+      ),
+    {
+      overrideGlobalObjects: false,
+      errorHandler: (error) =>
+        new Response((error as { code?: string }).code ?? 'none', { status: 599 }),
+    },
   );
-  const server = createServer((incoming, outgoing) => void answer(incoming, outgoing)).listen(0, '127.0.0.1');
+  const server = createServer((incoming, outgoing) => void answer(incoming, outgoing)).listen(
+    0,
+    '127.0.0.1',
+  );
   await once(server, 'listening');
   closes.push(async () => {
     server.closeAllConnections();
@@ -45,11 +65,23 @@ async function mounted(infoOf: Infos, options: ServeOptions = {}) {
 }
 
 function callersOf(url: string, running: Running) {
-  const headersOf = (address?: string): Record<string, string> => (address === undefined ? {} : { 'x-forwarded-for': address });
+  const headersOf = (address?: string): Record<string, string> =>
+    address === undefined ? {} : { 'x-forwarded-for': address };
   const register = async (pairingCode: string, address?: string, base = url) =>
-    (await sendTo(base, 'POST', '/devices/register', { headers: headersOf(address), body: { pairingCode, deviceInfo: {} } })).status;
+    (
+      await sendTo(base, 'POST', '/devices/register', {
+        headers: headersOf(address),
+        body: { pairingCode, deviceInfo: {} },
+      })
+    ).status;
   const manage = async (path: string, body?: unknown, address?: string) =>
-    (await sendTo(url, body === undefined ? 'GET' : 'POST', path, { key: adminToken, headers: headersOf(address), body })).body;
+    (
+      await sendTo(url, body === undefined ? 'GET' : 'POST', path, {
+        key: adminToken,
+        headers: headersOf(address),
+        body,
+      })
+    ).body;
   return {
     register,
     manage,
@@ -57,14 +89,18 @@ function callersOf(url: string, running: Running) {
     async guess(count: number, address?: string) {
       const statuses = [];
       for (let n = 0; n < count; n++) statuses.push(await register(wrong(), address));
-      return { told: statuses.filter((status) => status === 404).length, refused: statuses.filter((status) => status === 429).length };
+      return {
+        told: statuses.filter((status) => status === 404).length,
+        refused: statuses.filter((status) => status === 429).length,
+      };
     },
     /**
      * Made over the service's own listener, so that the caller of the mounted one has not been
      * seen.
      */
     async code(): Promise<string> {
-      const send = (path: string, body: unknown) => sendTo(running.url, 'POST', path, { key: adminToken, body });
+      const send = (path: string, body: unknown) =>
+        sendTo(running.url, 'POST', path, { key: adminToken, body });
       const venue = (await send('/v1/venues', { name: `Venue ${guesses++}` })).body;
       const screen = (await send('/v1/screens', { venueId: venue.id, name: 'Screen' })).body;
       return (await send('/v1/devices/provisioning-codes', { screenId: screen.id })).body.code;
@@ -87,7 +123,8 @@ describe('a service mounted with the addresses of its callers', () => {
   it('does not believe X-Forwarded-For of others than trusted proxies', async () => {
     const service = await mounted(behindProxy, { trustProxy: ['10.0.0.0/8'] });
     let told = 0;
-    for (let n = 0; n < 15; n++) if ((await service.register(wrong(), `203.0.113.${n}`)) === 404) told++;
+    for (let n = 0; n < 15; n++)
+      if ((await service.register(wrong(), `203.0.113.${n}`)) === 404) told++;
     expect(told).toBe(10);
   });
 
@@ -96,7 +133,9 @@ describe('a service mounted with the addresses of its callers', () => {
     expect(await service.register(await service.code(), '"[2001:db8::1]:80"')).toBe(201);
     const { items } = await service.manage('/v1/audit?action=device.register');
     expect(items).toMatchObject([{ address: '2001:db8::1' }]);
-    expect((await service.manage('/v1/devices')).items).toMatchObject([{ lastAddress: '2001:db8::1' }]);
+    expect((await service.manage('/v1/devices')).items).toMatchObject([
+      { lastAddress: '2001:db8::1' },
+    ]);
     expect(await service.guess(7, '2001:db8::2')).toEqual({ told: 6, refused: 1 });
     expect(await service.register(await service.code(), '2001:db8::3')).toBe(201);
     await service.manage('/v1/screens', undefined, '203.0.113.9');
@@ -134,7 +173,9 @@ describe('a service mounted without the addresses of its callers', () => {
     expect(await service.register(second)).toBe(429);
     expect(await service.register(second, undefined, service.running.url)).toBe(201);
     const { items } = await service.manage('/v1/audit?action=registration.locked_out');
-    expect(items).toMatchObject([{ subject: { kind: 'source', id: 'unknown' }, address: null, details: { unknownCodes: 64 } }]);
+    expect(items).toMatchObject([
+      { subject: { kind: 'source', id: 'unknown' }, address: null, details: { unknownCodes: 64 } },
+    ]);
   });
 });
 
@@ -156,8 +197,13 @@ describe('connections that are reset as soon as a registration is sent', () => {
     const service = await startService({ trustProxy: ['127.0.0.2'] });
     await Promise.all(Array.from({ length: 300 }, () => sendAndReset(service.url)));
     expect((await service.send('GET', '/healthz')).status).toBe(200);
-    const { items } = (await service.manage('GET', '/v1/audit?action=registration.locked_out')).body;
-    expect(items.filter(({ subject }: { subject: { kind: string } }) => subject.kind === 'service')).toEqual([]);
-    expect(items.every(({ subject }: { subject: { id: string } }) => subject.id === '127.0.0.1')).toBe(true);
+    const { items } = (await service.manage('GET', '/v1/audit?action=registration.locked_out'))
+      .body;
+    expect(
+      items.filter(({ subject }: { subject: { kind: string } }) => subject.kind === 'service'),
+    ).toEqual([]);
+    expect(
+      items.every(({ subject }: { subject: { id: string } }) => subject.id === '127.0.0.1'),
+    ).toBe(true);
   });
 });

@@ -13,7 +13,12 @@ const venue = '198.51.100.1';
 const wrong = (n: number) => `0000${String(n % 10_000).padStart(4, '0')}`;
 
 let addresses = 0;
-const fresh = () => from(++addresses % 2 ? `10.${addresses >> 8}.0.${addresses & 255}` : `2001:db8:${addresses.toString(16)}::1`);
+const fresh = () =>
+  from(
+    ++addresses % 2
+      ? `10.${addresses >> 8}.0.${addresses & 255}`
+      : `2001:db8:${addresses.toString(16)}::1`,
+  );
 
 /** So many unknown codes, each from an address that nobody has used; at these services in turn. */
 async function attack(count: number, ...services: TestService<Clock>[]): Promise<number[]> {
@@ -24,7 +29,8 @@ async function attack(count: number, ...services: TestService<Clock>[]): Promise
 }
 
 const lockOuts = async (service: TestService<Clock>, sent: Sent = {}) =>
-  (await service.manage('GET', '/v1/audit?action=registration.locked_out', undefined, sent)).body.items;
+  (await service.manage('GET', '/v1/audit?action=registration.locked_out', undefined, sent)).body
+    .items;
 
 describe('POST /devices/register while codes are guessed from everywhere', () => {
   let service: TestService;
@@ -45,18 +51,28 @@ describe('POST /devices/register while codes are guessed from everywhere', () =>
     await attack(129, service);
     const { code, screenId } = await service.code();
     const before = await snapshot(service);
-    const [right, unknown] = [await service.register(code, fresh()), await service.register(wrong(1), fresh())];
+    const [right, unknown] = [
+      await service.register(code, fresh()),
+      await service.register(wrong(1), fresh()),
+    ];
     expectProblem(right, 429, 'too_many_attempts');
-    expect([right.body.detail, right.headers.get('retry-after')]).toEqual([unknown.body.detail, unknown.headers.get('retry-after')]);
+    expect([right.body.detail, right.headers.get('retry-after')]).toEqual([
+      unknown.body.detail,
+      unknown.headers.get('retry-after'),
+    ]);
     expect(await snapshot(service)).toEqual(before);
-    expect((await service.manage('GET', `/v1/screens/${screenId}`)).body).toMatchObject({ state: 'provisioning', deviceId: null });
+    expect((await service.manage('GET', `/v1/screens/${screenId}`)).body).toMatchObject({
+      state: 'provisioning',
+      deviceId: null,
+    });
   });
 
   it('201 where the tenant’s credentials have worked, and everything else goes on for everybody', async () => {
     const tv = await service.tv();
     await tv.send('GET', 'config', from(venue));
     await attack(140, service);
-    for (let n = 0; n < 5; n++) expect((await service.register((await service.code()).code, from(venue))).status).toBe(201);
+    for (let n = 0; n < 5; n++)
+      expect((await service.register((await service.code()).code, from(venue))).status).toBe(201);
     expectProblem(await service.register(wrong(1), from(venue)), 429, 'too_many_attempts');
     expect((await service.register((await service.code()).code, from(venue))).status).toBe(201);
     expect((await tv.send('GET', 'config', fresh())).status).toBe(200);
@@ -76,19 +92,30 @@ describe('POST /devices/register while codes are guessed from everywhere', () =>
       const { code } = await service.code();
       const last = venues[20] as string;
       expect((await service.register(code, from(last))).status).toBe(201);
-      for (let n = 0; n < 25; n++) expectProblem(await service.register(wrong(n), from(guest)), 429, 'too_many_attempts');
-      expectProblem(await service.register((await service.code()).code, from(guest)), 429, 'too_many_attempts');
+      for (let n = 0; n < 25; n++)
+        expectProblem(await service.register(wrong(n), from(guest)), 429, 'too_many_attempts');
+      expectProblem(
+        await service.register((await service.code()).code, from(guest)),
+        429,
+        'too_many_attempts',
+      );
     }
     // Now there were 198 tries at the codes of the tenant.
     for (const address of venues)
-      expectProblem(await service.register((await service.code()).code, from(address)), 429, 'too_many_attempts');
+      expectProblem(
+        await service.register((await service.code()).code, from(address)),
+        429,
+        'too_many_attempts',
+      );
     expect((await service.register(other.code, from('198.51.100.77'))).status).toBe(201);
   });
 
   it('one entry of the audit trail and one count for each lock-out, for platform tokens, and no code in them', async () => {
     const { tenantId } = (await service.manage('GET', '/v1/me')).body;
     for (let n = 0; n < 14; n++)
-      await service.register(wrong(n), { headers: { ...from('2001:db8:9:9::7').headers, 'x-request-id': 'one-source' } });
+      await service.register(wrong(n), {
+        headers: { ...from('2001:db8:9:9::7').headers, 'x-request-id': 'one-source' },
+      });
     await attack(150, service);
     const items = await lockOuts(service);
     expect(items).toMatchObject([
@@ -121,14 +148,21 @@ describe('POST /devices/register while codes are guessed from everywhere', () =>
 describe('two instances on one database while codes are guessed from everywhere', () => {
   it('count together, trust together, and write one entry', async () => {
     const options = { store: await freshDatabase(), clock: systemClock, trustProxy: ['127.0.0.1'] };
-    const [one, other] = await Promise.all([startService<Clock>(options), startService<Clock>(options)]);
+    const [one, other] = await Promise.all([
+      startService<Clock>(options),
+      startService<Clock>(options),
+    ]);
     const tv = await one.tv();
     await tv.send('GET', 'config', from(venue));
     const statuses = await attack(160, one, other);
     expect(statuses.filter((status) => status === 404)).toHaveLength(128);
     expect(statuses.filter((status) => status === 429)).toHaveLength(32);
     for (const service of [one, other]) {
-      expectProblem(await service.register((await one.code()).code, fresh()), 429, 'too_many_attempts');
+      expectProblem(
+        await service.register((await one.code()).code, fresh()),
+        429,
+        'too_many_attempts',
+      );
       expect((await service.register((await one.code()).code, from(venue))).status).toBe(201);
     }
     await one.restart();

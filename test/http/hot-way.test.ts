@@ -29,7 +29,15 @@ describe('the quick way in', () => {
     key = ['Authorization', `Bearer ${tv.apiKey}`];
     const { services, clock } = service;
     const edges = { corsOrigins: [], trustedProxies: [], stopping: new AbortController().signal };
-    options = { services, clock, newId: services.kit.newId, log: silentLog, metrics: makeMetrics('0'), version: '0', ...edges };
+    options = {
+      services,
+      clock,
+      newId: services.kit.newId,
+      log: silentLog,
+      metrics: makeMetrics('0'),
+      version: '0',
+      ...edges,
+    };
     const hot = makeHotWay(options);
     const server = createServer((incoming, outgoing) =>
       hot?.(incoming, outgoing, () => outgoing.writeHead(418, { connection: 'close' }).end()),
@@ -44,7 +52,14 @@ describe('the quick way in', () => {
   afterAll(() => close());
 
   const statusOf = async (request: Partial<WireRequest>) =>
-    (await wireRequest(url, { method: 'GET', path: `/devices/${tv.screenId}/config`, headers: [...host, ...key], ...request })).status;
+    (
+      await wireRequest(url, {
+        method: 'GET',
+        path: `/devices/${tv.screenId}/config`,
+        headers: [...host, ...key],
+        ...request,
+      })
+    ).status;
   const batch = Buffer.from(JSON.stringify([impression()]));
   const post = (headers: string[], body: Uint8Array | undefined = batch) => ({
     method: 'POST',
@@ -58,7 +73,9 @@ describe('the quick way in', () => {
     expect(await statusOf({ path: `/devices/${tv.deviceId}/playlist` })).toBe(404);
     expect(await statusOf({ headers: [...host] })).toBe(401);
     expect(await statusOf(post(['Content-Length', String(batch.length)]))).toBe(202);
-    expect(await statusOf(post(['Content-Length', '1', 'Content-Type', 'text/plain'], Buffer.from('x')))).toBe(415);
+    expect(
+      await statusOf(post(['Content-Length', '1', 'Content-Type', 'text/plain'], Buffer.from('x'))),
+    ).toBe(415);
   });
 
   it('leaves to the app, whole, what is unusual', async () => {
@@ -82,9 +99,13 @@ describe('the quick way in', () => {
       post(['Content-Length', '0'], undefined),
       // Refused: its body is the app's to do away with.
       { ...post([]), headers: [...host, 'Content-Length', String(batch.length)] },
-      { ...post([]), headers: [...host, 'Authorization', 'Bearer x', 'Content-Length', String(batch.length)] },
+      {
+        ...post([]),
+        headers: [...host, 'Authorization', 'Bearer x', 'Content-Length', String(batch.length)],
+      },
     ];
-    for (const request of left) expect(await statusOf(request), JSON.stringify({ ...request, body: undefined })).toBe(418);
+    for (const request of left)
+      expect(await statusOf(request), JSON.stringify({ ...request, body: undefined })).toBe(418);
   });
 
   it('is none where answers depend on more than the request', () => {
@@ -102,13 +123,17 @@ describe('both ways in', () => {
   async function call(method: string, path: string, token: string | undefined, body?: unknown) {
     const answer = await fetch(`${running.url}${path}`, {
       method,
-      headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), 'content-type': 'application/json' },
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        'content-type': 'application/json',
+      },
       body: body === undefined ? null : JSON.stringify(body),
     });
     // biome-ignore lint/suspicious/noExplicitAny: answers of every shape.
     return { etag: answer.headers.get('etag') ?? '', body: (await answer.json()) as any };
   }
-  const manage = async (method: string, path: string, body?: unknown) => (await call(method, path, adminToken, body)).body;
+  const manage = async (method: string, path: string, body?: unknown) =>
+    (await call(method, path, adminToken, body)).body;
 
   beforeAll(async () => {
     running = await serve({ port: 0, store: 'memory:', adminToken, clock });
@@ -116,14 +141,25 @@ describe('both ways in', () => {
     const venue = await manage('POST', '/v1/venues', { name: 'Venue' });
     for (const name of ['with a playlist', 'without', 'revoked']) {
       const screen = await manage('POST', '/v1/screens', { venueId: venue.id, name });
-      const { code } = await manage('POST', '/v1/devices/provisioning-codes', { screenId: screen.id });
-      const tv = (await call('POST', '/devices/register', undefined, { pairingCode: code, deviceInfo: {} })).body;
+      const { code } = await manage('POST', '/v1/devices/provisioning-codes', {
+        screenId: screen.id,
+      });
+      const tv = (
+        await call('POST', '/devices/register', undefined, { pairingCode: code, deviceInfo: {} })
+      ).body;
       if (name === 'with a playlist') {
-        await manage('PUT', `/v1/screens/${screen.id}/playlist`, { items: [item({ title: 'Grüße ☀' })] });
-        await manage('PUT', `/v1/screens/${screen.id}/config`, { syncIntervalMinutes: 7, more: 'ä' });
+        await manage('PUT', `/v1/screens/${screen.id}/playlist`, {
+          items: [item({ title: 'Grüße ☀' })],
+        });
+        await manage('PUT', `/v1/screens/${screen.id}/config`, {
+          syncIntervalMinutes: 7,
+          more: 'ä',
+        });
       }
       const etags = await Promise.all(
-        ['playlist', 'config'].map(async (what) => (await call('GET', `/devices/${screen.id}/${what}`, tv.apiKey)).etag),
+        ['playlist', 'config'].map(
+          async (what) => (await call('GET', `/devices/${screen.id}/${what}`, tv.apiKey)).etag,
+        ),
       );
       if (name === 'revoked') await manage('POST', `/v1/devices/${tv.deviceId}/revoke`, {});
       tvs.push({ ...tv, etags });
@@ -138,18 +174,29 @@ describe('both ways in', () => {
     const id = headers.find(([name]) => name === 'x-request-id')?.[1] ?? '';
     expect(id).toMatch(/^[A-Za-z0-9._-]{1,128}$/);
     const mine = (value: string) => (ownId ? value : value.replace(id, '<id>'));
-    return { status, headers: headers.filter(([name]) => name !== 'date').map(([name, value]) => [name, mine(value)]), text: mine(text) };
+    return {
+      status,
+      headers: headers
+        .filter(([name]) => name !== 'date')
+        .map(([name, value]) => [name, mine(value)]),
+      text: mine(text),
+    };
   };
 
   /** What came last came twice, once each way. */
   async function expectBothStored(received: number): Promise<void> {
     const { items } = await manage('GET', `/v1/events?limit=${2 * received}`);
-    const told = items.map(({ event, deviceId }: { event: object; deviceId: string }) => JSON.stringify([deviceId, event]));
+    const told = items.map(({ event, deviceId }: { event: object; deviceId: string }) =>
+      JSON.stringify([deviceId, event]),
+    );
     expect(told.slice(received)).toEqual(told.slice(0, received));
   }
 
   const rarely = <T>(usual: fc.Arbitrary<T>, ...others: fc.Arbitrary<T>[]) =>
-    fc.oneof({ weight: 6, arbitrary: usual }, ...others.map((arbitrary) => ({ weight: 1, arbitrary })));
+    fc.oneof(
+      { weight: 6, arbitrary: usual },
+      ...others.map((arbitrary) => ({ weight: 1, arbitrary })),
+    );
   const which = fc.nat({ max: 2 });
   const authorization = fc.constantFrom(
     ...Array<string>(10).fill('good'),
@@ -161,7 +208,17 @@ describe('both ways in', () => {
     'revoked',
     'of another',
   );
-  const path = fc.constantFrom('playlist', 'playlist', 'config', 'events', 'events', 'events', 'events?x=1', 'playlist/', 'other');
+  const path = fc.constantFrom(
+    'playlist',
+    'playlist',
+    'config',
+    'events',
+    'events',
+    'events',
+    'events?x=1',
+    'playlist/',
+    'other',
+  );
   const badEvent = fc.constantFrom<unknown>(
     { type: 'X', timestamp: 1 },
     {},
@@ -172,7 +229,12 @@ describe('both ways in', () => {
     impression({ duration: -1 }),
   );
   const goodEvent = fc.record(
-    { type: fc.constantFrom('x', 'heartbeat'), timestamp: fc.nat(), note: fc.string(), more: fc.jsonValue() },
+    {
+      type: fc.constantFrom('x', 'heartbeat'),
+      timestamp: fc.nat(),
+      note: fc.string(),
+      more: fc.jsonValue(),
+    },
     { requiredKeys: ['type', 'timestamp'] },
   );
   const played = fc.nat().map((n) => impression({ duration: n }));
@@ -198,7 +260,8 @@ describe('both ways in', () => {
     spelled.map((text) => Buffer.from(text)),
     fc.constantFrom(Buffer.alloc(0), Buffer.from([0x5b, 0xc0, 0xaf, 0x5d])),
   );
-  const header = (name: string, ...values: string[]) => fc.constantFrom(...values.map((value) => [name, value]));
+  const header = (name: string, ...values: string[]) =>
+    fc.constantFrom(...values.map((value) => [name, value]));
   const maybe = (arbitrary: fc.Arbitrary<string[]>) => rarely(fc.constant<string[]>([]), arbitrary);
   const more = fc
     .tuple(
@@ -212,10 +275,25 @@ describe('both ways in', () => {
     )
     .map((all) => all.flat());
   const type = rarely(
-    fc.constantFrom<string[]>(['Content-Type', 'application/json'], ['content-type', 'application/x+json; a=b'], []),
+    fc.constantFrom<string[]>(
+      ['Content-Type', 'application/json'],
+      ['content-type', 'application/x+json; a=b'],
+      [],
+    ),
     fc.constantFrom<string[]>(['Content-Type', 'text/plain'], ['Content-Type', '']),
   );
-  const match = fc.constantFrom('none', 'none', 'none', 'none', 'none', 'etag', 'weak', 'list', 'any', 'other');
+  const match = fc.constantFrom(
+    'none',
+    'none',
+    'none',
+    'none',
+    'none',
+    'etag',
+    'weak',
+    'list',
+    'any',
+    'other',
+  );
 
   const wire = fc
     .record({
@@ -239,7 +317,10 @@ describe('both ways in', () => {
           none: [],
           lower: ['authorization', bearer.replace('B', 'b')],
         },
-        ...{ basic: ['Authorization', 'Basic eDp5'], twice: ['Authorization', bearer, 'Authorization', 'Bearer x'] },
+        ...{
+          basic: ['Authorization', 'Basic eDp5'],
+          twice: ['Authorization', bearer, 'Authorization', 'Bearer x'],
+        },
         ...{
           revoked: ['Authorization', `Bearer ${tvs[2]!.apiKey}`],
           'of another': ['Authorization', `Bearer ${tvs[(n + 1) % 2]!.apiKey}`],
@@ -247,14 +328,25 @@ describe('both ways in', () => {
       };
       const etag = tv.etags[made.path.startsWith('config') ? 1 : 0]!;
       const tags: Record<string, string[]> = {
-        ...{ none: [], etag: ['If-None-Match', etag], weak: ['If-None-Match', `W/${etag}`], list: ['If-None-Match', `"x", ${etag}`] },
+        ...{
+          none: [],
+          etag: ['If-None-Match', etag],
+          weak: ['If-None-Match', `W/${etag}`],
+          list: ['If-None-Match', `"x", ${etag}`],
+        },
         ...{ any: ['If-None-Match', '*'], other: ['If-None-Match', '"x"', 'If-None-Match', etag] },
       };
       const usual = made.path.startsWith('events') ? 'POST' : 'GET';
       const method = made.method === 'usual' ? usual : made.method;
       const sends = method === 'POST' || method === 'PUT';
       const length = sends ? ['Content-Length', String(made.body.length), ...made.type] : [];
-      const headers = [...host, ...credentials[made.authorization]!, ...tags[made.match]!, ...length, ...others];
+      const headers = [
+        ...host,
+        ...credentials[made.authorization]!,
+        ...tags[made.match]!,
+        ...length,
+        ...others,
+      ];
       return {
         method,
         path: `/devices/${n === 1 ? tv.deviceId.toUpperCase() : tv.screenId}/${made.path}`,
@@ -273,13 +365,15 @@ describe('both ways in', () => {
           const quick = await wireRequest(running.url, request);
           const slow = await wireRequest(plain.url, request);
           expect(comparable(quick, ownId)).toEqual(comparable(slow, ownId));
-          if (quick.status === 202 && !request.headers.includes('Idempotency-Key')) await expectBothStored(JSON.parse(quick.text).received);
+          if (quick.status === 202 && !request.headers.includes('Idempotency-Key'))
+            await expectBothStored(JSON.parse(quick.text).received);
           seen.set(quick.status ?? 0, (seen.get(quick.status ?? 0) ?? 0) + 1);
         },
       ),
       { numRuns: 350 },
     );
     // Else it would have shown little.
-    for (const status of [200, 202, 304, 400, 401, 404, 405, 415]) expect(seen.get(status) ?? 0, String(status)).toBeGreaterThan(0);
+    for (const status of [200, 202, 304, 400, 401, 404, 405, 415])
+      expect(seen.get(status) ?? 0, String(status)).toBeGreaterThan(0);
   });
 });

@@ -115,7 +115,8 @@ describe('begun in turns', () => {
   });
 });
 
-const head = (method: string, path: number | string) => `${method} /${path} HTTP/1.1\r\nHost: x\r\n`;
+const head = (method: string, path: number | string) =>
+  `${method} /${path} HTTP/1.1\r\nHost: x\r\n`;
 
 describe('requests of many connections', () => {
   let listener: Awaited<ReturnType<typeof listen>>;
@@ -141,7 +142,14 @@ describe('requests of many connections', () => {
     };
     const admit = ({ url }: IncomingMessage) => admitted.push(url) > 0;
     const isKnown = ({ url }: IncomingMessage) => url?.startsWith('/stranger') !== true;
-    listener = await listen({ host: '127.0.0.1', port: 0, fetch, admit, isKnown, onError: () => {} });
+    listener = await listen({
+      host: '127.0.0.1',
+      port: 0,
+      fetch,
+      admit,
+      isKnown,
+      onError: () => {},
+    });
   });
   afterEach(async () => {
     clearImmediate(counting);
@@ -163,24 +171,30 @@ describe('requests of many connections', () => {
 
   it('begin in as many turns, when each takes long', async () => {
     const sockets = await clients(6);
-    for (const [n, socket] of sockets.entries()) socket.write(`${head('GET', n)}Connection: close\r\n\r\n`);
+    for (const [n, socket] of sockets.entries())
+      socket.write(`${head('GET', n)}Connection: close\r\n\r\n`);
     await Promise.all(sockets.map((socket) => once(socket, 'close')));
     expect(begun.map(({ path }) => path)).toEqual(['/0', '/1', '/2', '/3', '/4', '/5']);
     expect(new Set(begun.map((one) => one.turn)).size).toBe(6);
   });
 
-  it.each(['/healthz', '/readyz', '/metrics'])('begin after %s, which is asked whether the service is well', async (path) => {
-    const sockets = await clients(7);
-    for (const [n, socket] of sockets.entries()) socket.write(`${head('GET', n === 6 ? path.slice(1) : n)}Connection: close\r\n\r\n`);
-    await Promise.all(sockets.map((socket) => once(socket, 'close')));
-    const paths = begun.map((one) => one.path);
-    expect(paths.slice(0, 2)).toContain(path);
-    expect(paths.filter((one) => one !== path)).toEqual(['/0', '/1', '/2', '/3', '/4', '/5']);
-  });
+  it.each(['/healthz', '/readyz', '/metrics'])(
+    'begin after %s, which is asked whether the service is well',
+    async (path) => {
+      const sockets = await clients(7);
+      for (const [n, socket] of sockets.entries())
+        socket.write(`${head('GET', n === 6 ? path.slice(1) : n)}Connection: close\r\n\r\n`);
+      await Promise.all(sockets.map((socket) => once(socket, 'close')));
+      const paths = begun.map((one) => one.path);
+      expect(paths.slice(0, 2)).toContain(path);
+      expect(paths.filter((one) => one !== path)).toEqual(['/0', '/1', '/2', '/3', '/4', '/5']);
+    },
+  );
 
   it('begin in turn with strangers, however many of these came first', async () => {
     const sockets = await clients(12);
-    for (const [n, socket] of sockets.entries()) socket.write(`${head('GET', n < 6 ? `stranger/${n}` : n)}Connection: close\r\n\r\n`);
+    for (const [n, socket] of sockets.entries())
+      socket.write(`${head('GET', n < 6 ? `stranger/${n}` : n)}Connection: close\r\n\r\n`);
     await Promise.all(sockets.map((socket) => once(socket, 'close')));
     const paths = begun.map(({ path }) => path);
     expect(new Set(paths).size).toBe(12);
@@ -190,7 +204,8 @@ describe('requests of many connections', () => {
 
   it('begin beside a flood of probes, and all of these are answered', async () => {
     const sockets = await clients(12);
-    for (const [n, socket] of sockets.entries()) socket.write(`${head('GET', n < 6 ? 'readyz' : n)}Connection: close\r\n\r\n`);
+    for (const [n, socket] of sockets.entries())
+      socket.write(`${head('GET', n < 6 ? 'readyz' : n)}Connection: close\r\n\r\n`);
     await Promise.all(sockets.map((socket) => once(socket, 'close')));
     expect(begun.map(({ path }) => path).filter((path) => path === '/readyz').length).toBe(6);
   });
@@ -198,11 +213,15 @@ describe('requests of many connections', () => {
   it.each([
     ['has arrived', `${head('GET', 'last')}\r\n`],
     ['has arrived with its body', `${head('POST', 'last')}Content-Length: 5\r\n\r\nwhole`],
-    ['has arrived in part', `${head('POST', 'last')}Transfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n`],
+    [
+      'has arrived in part',
+      `${head('POST', 'last')}Transfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n`,
+    ],
   ])('never begin when their client goes before their turn: one that %s', async (_, request) => {
     const sockets = await clients(8);
     const last = sockets.pop() as Socket;
-    for (const [n, socket] of sockets.entries()) socket.write(`${head('GET', n)}Connection: close\r\n\r\n`);
+    for (const [n, socket] of sockets.entries())
+      socket.write(`${head('GET', n)}Connection: close\r\n\r\n`);
     last.write(request);
     await once(sockets[0] as Socket, 'data');
     last.destroy();

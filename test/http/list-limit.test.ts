@@ -94,7 +94,11 @@ describe('lists of one token', () => {
     const socket = connect(Number(port), hostname);
     sockets.push(socket);
     await once(socket, 'connect');
-    socket.write(`GET /v1/venues HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\n\r\n`.repeat(times));
+    socket.write(
+      `GET /v1/venues HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\n\r\n`.repeat(
+        times,
+      ),
+    );
     return socket;
   }
   const release = (count = held.length) => {
@@ -147,7 +151,9 @@ describe('large lists', () => {
     const service = await startService();
     const { id } = await service.screen();
     for (let n = 0; n < 2; n++) {
-      const { status } = await service.manage('PUT', `/v1/screens/${id}/playlist`, { items: [item({ n, text: 'x'.repeat(1_000_000) })] });
+      const { status } = await service.manage('PUT', `/v1/screens/${id}/playlist`, {
+        items: [item({ n, text: 'x'.repeat(1_000_000) })],
+      });
       expect(status).toBe(200);
     }
     const path = `/v1/screens/${id}/playlists`;
@@ -157,7 +163,11 @@ describe('large lists', () => {
         const socket = connect({ port: Number(port), host: hostname }).pause();
         await once(socket, 'connect');
         // Several, for the kernel takes a part of the first.
-        socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\n\r\n`.repeat(12));
+        socket.write(
+          `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\n\r\n`.repeat(
+            12,
+          ),
+        );
         return socket;
       }),
     );

@@ -37,7 +37,10 @@ beforeEach(() => {
 
 function send(method = 'POST', url = '/devices/x/events', { complete = true } = {}): boolean {
   const outgoing = { headersSent: false, writableEnded: false, req: { complete } };
-  const isIn = shed.admit({ method, url } as IncomingMessage, outgoing as unknown as ServerResponse);
+  const isIn = shed.admit(
+    { method, url } as IncomingMessage,
+    outgoing as unknown as ServerResponse,
+  );
   if (isIn) held.push(outgoing);
   return isIn;
 }
@@ -48,7 +51,12 @@ function answer(count: number): void {
 }
 
 /** Tenths of a second in which so many come and so many get through; answers how many of those were let in. */
-async function run(tenths: number, comeEach: number, throughEach: number, [method, url]: [string?, string?] = []): Promise<number> {
+async function run(
+  tenths: number,
+  comeEach: number,
+  throughEach: number,
+  [method, url]: [string?, string?] = [],
+): Promise<number> {
   let letIn = 0;
   for (let n = 0; n < tenths; n++) {
     clock.advance(100);
@@ -297,7 +305,14 @@ describe('an answer to a request that is turned away', () => {
       begun++;
       return new Promise<Response>(() => {});
     };
-    listener = await listen({ host: '127.0.0.1', port: 0, fetch, onError: () => {}, admit, refuse });
+    listener = await listen({
+      host: '127.0.0.1',
+      port: 0,
+      fetch,
+      onError: () => {},
+      admit,
+      refuse,
+    });
     const abort = new AbortController();
     for (let n = 0; n < 4; n++) {
       clock.advance(100);
@@ -316,7 +331,11 @@ describe('an answer to a request that is turned away', () => {
   });
 
   const post = (more: RequestInit = {}) =>
-    fetch(`${listener.url}/devices/x/events`, { method: 'POST', body: '[]'.repeat(10_000), ...more });
+    fetch(`${listener.url}/devices/x/events`, {
+      method: 'POST',
+      body: '[]'.repeat(10_000),
+      ...more,
+    });
 
   it('is a problem with everything that problems have, and a Retry-After; the app has seen nothing of it', async () => {
     const before = begun;
@@ -327,8 +346,15 @@ describe('an answer to a request that is turned away', () => {
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(5);
     expect(answer.headers.has('access-control-allow-origin')).toBe(false);
-    expect(await answer.json()).toMatchObject({ status: 503, code: 'unavailable', requestId: 'r-1', type: 'about:blank' });
-    expect((await post({ headers: { 'X-Request-Id': 'not well-formed' } })).headers.get('x-request-id')).toBe('own-id');
+    expect(await answer.json()).toMatchObject({
+      status: 503,
+      code: 'unavailable',
+      requestId: 'r-1',
+      type: 'about:blank',
+    });
+    expect(
+      (await post({ headers: { 'X-Request-Id': 'not well-formed' } })).headers.get('x-request-id'),
+    ).toBe('own-id');
     expect(begun).toBe(before);
   });
 
@@ -336,7 +362,11 @@ describe('an answer to a request that is turned away', () => {
     const allowed = await post({ headers: { Origin: 'https://tv.example.com' } });
     expect(allowed.headers.get('access-control-allow-origin')).toBe('https://tv.example.com');
     expect(allowed.headers.get('access-control-expose-headers')).toContain('Retry-After');
-    expect((await post({ headers: { Origin: 'https://other.example' } })).headers.has('access-control-allow-origin')).toBe(false);
+    expect(
+      (await post({ headers: { Origin: 'https://other.example' } })).headers.has(
+        'access-control-allow-origin',
+      ),
+    ).toBe(false);
   });
 
   it('is counted by kind, and told to the log once', async () => {

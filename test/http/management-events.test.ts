@@ -1,5 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectInvalid, expectProblem, impression, type Manager, manager, unknownId, walk } from '../support/management.ts';
+import {
+  expectInvalid,
+  expectProblem,
+  impression,
+  type Manager,
+  manager,
+  unknownId,
+  walk,
+} from '../support/management.ts';
 import { type BoundTv, startService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -15,7 +23,12 @@ const post = async (tv: BoundTv, ...events: object[]) => {
   const answer = await tv.send('POST', 'events', { body: events });
   expect(answer.status, answer.text).toBe(202);
 };
-const event = (n: number, more: object = {}) => ({ type: 'heartbeat', timestamp: 1_790_000_000, n, ...more });
+const event = (n: number, more: object = {}) => ({
+  type: 'heartbeat',
+  timestamp: 1_790_000_000,
+  n,
+  ...more,
+});
 const numbers = (items: Item[]) => items.map((one) => one.event.n);
 const ask = async (query: string): Promise<{ items: Item[]; nextCursor: string | null }> => {
   const answer = await admin.get(`/v1/events${query}`);
@@ -35,7 +48,11 @@ describe('GET /v1/events', () => {
     startMs = service.clock.now();
     await post(tvs[0]!, event(1), event(2, impression({ duration: 3 })), event(3));
     service.clock.advance(secondMs);
-    await post(tvs[1]!, event(4), event(5, { type: 'log', timestamp: 5, text: 'früh', deep: { er: [1, null] } }));
+    await post(
+      tvs[1]!,
+      event(4),
+      event(5, { type: 'log', timestamp: 5, text: 'früh', deep: { er: [1, null] } }),
+    );
     service.clock.advance(secondMs);
     await post(tvs[0]!, event(6));
   });
@@ -56,15 +73,23 @@ describe('GET /v1/events', () => {
 
   it.each([1, 2, 4, 6])('200 page by page, %i at a time, in both orders', async (limit) => {
     expect(numbers((await walk(admin, '/v1/events', limit)).items)).toEqual([6, 5, 4, 3, 2, 1]);
-    expect(numbers((await walk(admin, '/v1/events?order=asc', limit)).items)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(numbers((await walk(admin, '/v1/events?order=asc', limit)).items)).toEqual([
+      1, 2, 3, 4, 5, 6,
+    ]);
   });
 
   it('200 filtered by type, device and screen, over pages too', async () => {
     expect(numbers((await ask('?type=log')).items)).toEqual([5]);
     expect(numbers((await ask('?type=impression')).items)).toEqual([2]);
-    expect(numbers((await ask(`?deviceId=${tvs[0]!.deviceId.toUpperCase()}`)).items)).toEqual([6, 3, 2, 1]);
+    expect(numbers((await ask(`?deviceId=${tvs[0]!.deviceId.toUpperCase()}`)).items)).toEqual([
+      6, 3, 2, 1,
+    ]);
     expect(numbers((await ask(`?screenId=${tvs[1]!.screenId}`)).items)).toEqual([5, 4]);
-    expect(numbers((await walk(admin, `/v1/events?type=heartbeat&screenId=${tvs[0]!.screenId}`, 1)).items)).toEqual([6, 3, 1]);
+    expect(
+      numbers(
+        (await walk(admin, `/v1/events?type=heartbeat&screenId=${tvs[0]!.screenId}`, 1)).items,
+      ),
+    ).toEqual([6, 3, 1]);
     expect(await ask(`?deviceId=${unknownId}`)).toEqual({ items: [], nextCursor: null });
     expect(await ask('?type=never.seen')).toEqual({ items: [], nextCursor: null });
   });
@@ -72,10 +97,14 @@ describe('GET /v1/events', () => {
   it('200 filtered by the time of receipt, from inclusive and to exclusive', async () => {
     expect(numbers((await ask(`?from=${isoAt(1)}`)).items)).toEqual([6, 5, 4]);
     expect(numbers((await ask(`?to=${isoAt(1)}`)).items)).toEqual([3, 2, 1]);
-    expect(numbers((await ask(`?from=${startMs / 1000 + 1}&to=${startMs / 1000 + 2}`)).items)).toEqual([5, 4]);
+    expect(
+      numbers((await ask(`?from=${startMs / 1000 + 1}&to=${startMs / 1000 + 2}`)).items),
+    ).toEqual([5, 4]);
     expect(numbers((await ask(`?from=${isoAt(2)}&to=${isoAt(1)}`)).items)).toEqual([]);
     expect(numbers((await ask('?from=2026-11-20&to=2026-11-21')).items)).toHaveLength(6);
-    expect(numbers((await ask('?from=2026-11-20T13:00:00%2B01:00&order=asc&limit=2')).items)).toEqual([1, 2]);
+    expect(
+      numbers((await ask('?from=2026-11-20T13:00:00%2B01:00&order=asc&limit=2')).items),
+    ).toEqual([1, 2]);
   });
 
   it.each([
@@ -93,12 +122,16 @@ describe('GET /v1/events', () => {
     'limit=0',
     'cursor=x',
     'venueId=x',
-  ])('400 for %s', async (query) => expectInvalid(await admin.get(`/v1/events?${query}`), `query.${query.split('=')[0]}`));
+  ])('400 for %s', async (query) =>
+    expectInvalid(await admin.get(`/v1/events?${query}`), `query.${query.split('=')[0]}`),
+  );
 
   it('200 without another tenant’s', async () => {
     const other = await admin.tenant('Other');
     expect((await admin.in(other.id).get('/v1/events')).body.items).toEqual([]);
-    expect((await admin.in(other.id).get(`/v1/events?deviceId=${tvs[0]!.deviceId}`)).body.items).toEqual([]);
+    expect(
+      (await admin.in(other.id).get(`/v1/events?deviceId=${tvs[0]!.deviceId}`)).body.items,
+    ).toEqual([]);
     await admin.delete(`/v1/tenants/${other.id}`);
   });
 
@@ -114,7 +147,10 @@ describe('following by order=asc&after&waitSeconds', () => {
   /** A request that is held: what it answers, and whether it has. */
   const hold = async (query: string, signal?: AbortSignal) => {
     const waiting = service.clock.waiting;
-    const held = { isOver: false, answer: admin.send('GET', `/v1/events${query}`, signal ? { signal } : {}) };
+    const held = {
+      isOver: false,
+      answer: admin.send('GET', `/v1/events${query}`, signal ? { signal } : {}),
+    };
     held.answer.then(
       () => (held.isOver = true),
       () => (held.isOver = true),
@@ -194,11 +230,17 @@ describe('following by order=asc&after&waitSeconds', () => {
     const screen = await inside.screen(venue.id, 'TV');
     const { code } = await inside.code(screen.id);
     const { body } = await service.register(code);
-    await service.send('POST', `/devices/${screen.id}/events`, { key: body.apiKey, body: [event(21)] });
+    await service.send('POST', `/devices/${screen.id}/events`, {
+      key: body.apiKey,
+      body: [event(21)],
+    });
     expect(numbers((await answer).body.items)).toEqual([21]);
   });
 
   it('401 is not held', async () => {
-    expectProblem(await service.send('GET', '/v1/events?waitSeconds=30', { key: 'mak_x' }), 'credential_invalid');
+    expectProblem(
+      await service.send('GET', '/v1/events?waitSeconds=30', { key: 'mak_x' }),
+      'credential_invalid',
+    );
   });
 });

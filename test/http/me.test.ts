@@ -12,21 +12,39 @@ beforeAll(async () => {
 });
 
 describe('GET /v1/me', () => {
-  it.each(roles.filter((role) => role !== 'platform'))('200 for a %s: token, role and tenant', async (role) => {
-    const [tenant] = (await platform.get('/v1/tenants')).body.items;
-    const { id, token } = (await platform.post('/v1/tokens', { name: `My ${role}`, role })).body;
-    const { status, body } = await manager(service, token).get('/v1/me');
-    expect(status).toBe(200);
-    const reach = { expiresAt: null, venueIds: null };
-    expect(body).toEqual({ tokenId: id, name: `My ${role}`, role, ...reach, tenantId: tenant.id, tenantName: 'default' });
-  });
+  it.each(roles.filter((role) => role !== 'platform'))(
+    '200 for a %s: token, role and tenant',
+    async (role) => {
+      const [tenant] = (await platform.get('/v1/tenants')).body.items;
+      const { id, token } = (await platform.post('/v1/tokens', { name: `My ${role}`, role })).body;
+      const { status, body } = await manager(service, token).get('/v1/me');
+      expect(status).toBe(200);
+      const reach = { expiresAt: null, venueIds: null };
+      expect(body).toEqual({
+        tokenId: id,
+        name: `My ${role}`,
+        role,
+        ...reach,
+        tenantId: tenant.id,
+        tenantName: 'default',
+      });
+    },
+  );
 
   it('200 for a platform token: the only tenant; null while that is open; the named one', async () => {
     const { body } = await platform.get('/v1/me');
     expect(body).toMatchObject({ name: 'bootstrap', role: 'platform', tenantName: 'default' });
     const other = await platform.tenant('Other');
-    expect((await platform.get('/v1/me')).body).toEqual({ ...body, tenantId: null, tenantName: null });
-    expect((await platform.in(other.id).get('/v1/me')).body).toEqual({ ...body, tenantId: other.id, tenantName: 'Other' });
+    expect((await platform.get('/v1/me')).body).toEqual({
+      ...body,
+      tenantId: null,
+      tenantName: null,
+    });
+    expect((await platform.in(other.id).get('/v1/me')).body).toEqual({
+      ...body,
+      tenantId: other.id,
+      tenantName: 'Other',
+    });
   });
 
   it('shows the name that the tenant has now', async () => {

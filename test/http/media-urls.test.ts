@@ -52,29 +52,43 @@ describe('PUT /v1/screens/:id/playlist', () => {
   it('200 with media URLs in the form of the WHATWG URL parser, and TVs get that form', async () => {
     const screen = await service.screen();
     const tv = await service.tv(screen.id);
-    expect((await admin.put(`/v1/screens/${screen.id}/playlist`, { items: sent })).body.items).toEqual(stored);
+    expect(
+      (await admin.put(`/v1/screens/${screen.id}/playlist`, { items: sent })).body.items,
+    ).toEqual(stored);
     expect((await tv.send('GET', 'playlist')).body.items).toEqual(stored);
   });
 
   it('200 unchanged for the same URLs in either form', async () => {
-    for (const items of [sent, stored, sent]) expect((await admin.put(path, { items })).body.version).toBe(1);
+    for (const items of [sent, stored, sent])
+      expect((await admin.put(path, { items })).body.version).toBe(1);
   });
 
   it.each(refused)('400 for %j', async (creativeUrl) => {
-    expectInvalid(await admin.put(path, { items: [item(), item({ creativeUrl })] }), '/items/1/creativeUrl');
+    expectInvalid(
+      await admin.put(path, { items: [item(), item({ creativeUrl })] }),
+      '/items/1/creativeUrl',
+    );
     expect((await admin.get(path)).status).toBe(404);
   });
 
   it('400 without the password in its message', async () => {
-    const { text } = await admin.put(path, { items: [item({ creativeUrl: 'https://tom:secret@media.example.com/' })] });
+    const { text } = await admin.put(path, {
+      items: [item({ creativeUrl: 'https://tom:secret@media.example.com/' })],
+    });
     expect(text).toContain('must not contain a user name or password');
     expect(text).not.toContain('secret');
   });
 
   it('400 for a URL that has more than 2,048 characters in the stored form', async () => {
     const url = (letters: number) => `https://media.example.com/${'ä'.repeat(letters)}`;
-    expect((await admin.put(path, { items: [item({ creativeUrl: url(337) })] })).body.items[0].creativeUrl).toHaveLength(26 + 6 * 337);
-    expectInvalid(await admin.put(path, { items: [item({ creativeUrl: url(338) })] }), '/items/0/creativeUrl');
+    expect(
+      (await admin.put(path, { items: [item({ creativeUrl: url(337) })] })).body.items[0]
+        .creativeUrl,
+    ).toHaveLength(26 + 6 * 337);
+    expectInvalid(
+      await admin.put(path, { items: [item({ creativeUrl: url(338) })] }),
+      '/items/0/creativeUrl',
+    );
   });
 });
 
@@ -86,7 +100,9 @@ async function withOldRow(options: ThreeOrigins = {}) {
   await rig.publish(tv.screenId, [item()]);
   const row = await rig.inner.read.get('playlists', tv.screenId);
   if (!row) throw new Error('nothing was published');
-  await rig.store.write((tx) => tx.put('playlists', { ...row, items: JSON.stringify(old), version: 7 }));
+  await rig.store.write((tx) =>
+    tx.put('playlists', { ...row, items: JSON.stringify(old), version: 7 }),
+  );
   return { rig, tv, old };
 }
 
@@ -106,7 +122,9 @@ describe('a playlist that was stored with other URLs', () => {
     const answer = await rig.get(tv);
     expect(summary(answer)).toBe('200 store 7');
     expect(answer.body.items).toEqual(old);
-    expect((await rig.service.manage('GET', `/v1/screens/${tv.screenId}/playlist`)).items).toEqual(old);
+    expect((await rig.service.manage('GET', `/v1/screens/${tv.screenId}/playlist`)).items).toEqual(
+      old,
+    );
   });
 
   it('reaches TVs unchanged from its copy when the store is lost', async () => {

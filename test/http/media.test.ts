@@ -10,7 +10,9 @@ import { mediaRoutes } from '../../src/http/media.ts';
 function appOf(folder: string): Hono {
   const app = new Hono();
   app.route('/', mediaRoutes(folder));
-  app.onError((error, context) => (hasCode(error, 'not_found') ? context.text('not_found', 404) : context.text(String(error), 500)));
+  app.onError((error, context) =>
+    hasCode(error, 'not_found') ? context.text('not_found', 404) : context.text(String(error), 500),
+  );
   return app;
 }
 
@@ -28,11 +30,15 @@ describe('GET /media/:name', () => {
     expect(response.headers.get('content-type')!.toLowerCase()).toBe(type);
     expect(response.headers.get('x-content-type-options')).toBe('nosniff');
     expect(response.headers.get('cache-control')).toBe('public, max-age=3600');
-    expect((await response.arrayBuffer()).byteLength).toBe(Number(response.headers.get('content-length')));
+    expect((await response.arrayBuffer()).byteLength).toBe(
+      Number(response.headers.get('content-length')),
+    );
   });
 
   it('sandboxes creatives: scripts run, but nothing is loaded and no origin is shared', async () => {
-    const policy = (await fixtures.request('/media/menu-board.html')).headers.get('content-security-policy')!;
+    const policy = (await fixtures.request('/media/menu-board.html')).headers.get(
+      'content-security-policy',
+    )!;
     expect(policy).toContain('sandbox allow-scripts;');
     expect(policy).toContain("default-src 'none'");
     expect(policy).not.toMatch(/allow-same-origin|https?:|\*/);
@@ -47,7 +53,8 @@ describe('GET /media/:name', () => {
   it('answers 304 to the ETag that it gave, and 200 to another', async () => {
     const etag = (await fixtures.request('/media/welcome.svg')).headers.get('etag')!;
     expect(etag).toMatch(/^"[\w-]{43}"$/);
-    const ask = (known: string) => fixtures.request('/media/welcome.svg', { headers: { 'If-None-Match': known } });
+    const ask = (known: string) =>
+      fixtures.request('/media/welcome.svg', { headers: { 'If-None-Match': known } });
     expect((await ask(etag)).status).toBe(304);
     expect((await ask('"other"')).status).toBe(200);
   });

@@ -5,9 +5,14 @@ import { collectGarbage } from '../support/collect-garbage.ts';
 
 /** The samples of one metric: labels -> value. */
 async function samples(text: Promise<string>, name: string): Promise<Record<string, number>> {
-  const lines = (await text).split('\n').filter((line) => line === name || line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+  const lines = (await text)
+    .split('\n')
+    .filter((line) => line === name || line.startsWith(`${name}{`) || line.startsWith(`${name} `));
   return Object.fromEntries(
-    lines.map((line) => [line.slice(name.length, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
+    lines.map((line) => [
+      line.slice(name.length, line.lastIndexOf(' ')),
+      Number(line.slice(line.lastIndexOf(' ') + 1)),
+    ]),
   );
 }
 
@@ -29,8 +34,12 @@ describe('GET /metrics', () => {
     const metrics = makeMetrics('1.0.0');
     for (const seconds of [0.0004, 0.003, 40]) metrics.observe('getPlaylist', 200, seconds);
     const name = 'signage_http_request_duration_seconds';
-    expect(await samples(metrics.render(), `${name}_count`)).toEqual({ '{operation="getPlaylist"}': 3 });
-    expect((await samples(metrics.render(), `${name}_sum`))['{operation="getPlaylist"}']).toBeCloseTo(40.0034);
+    expect(await samples(metrics.render(), `${name}_count`)).toEqual({
+      '{operation="getPlaylist"}': 3,
+    });
+    expect(
+      (await samples(metrics.render(), `${name}_sum`))['{operation="getPlaylist"}'],
+    ).toBeCloseTo(40.0034);
     const buckets = await samples(metrics.render(), `${name}_bucket`);
     expect(buckets).toMatchObject({
       '{le="0.0005",operation="getPlaylist"}': 1,
@@ -51,14 +60,23 @@ describe('GET /metrics', () => {
     metrics.registerLockout('source');
     metrics.registerLockout('service');
     expect(await samples(metrics.render(), 'signage_events_received_total')).toEqual({ '': 103 });
-    expect(await samples(metrics.render(), 'signage_registrations_total')).toEqual({ '{outcome="bound"}': 1, '{outcome="refused"}': 2 });
-    expect(await samples(metrics.render(), 'signage_register_lockouts_total')).toEqual({ '{scope="source"}': 2, '{scope="service"}': 1 });
+    expect(await samples(metrics.render(), 'signage_registrations_total')).toEqual({
+      '{outcome="bound"}': 1,
+      '{outcome="refused"}': 2,
+    });
+    expect(await samples(metrics.render(), 'signage_register_lockouts_total')).toEqual({
+      '{scope="source"}': 2,
+      '{scope="service"}': 1,
+    });
   });
 
   it('starts its counters at 0, so that a first increase shows', async () => {
     const metrics = makeMetrics('1.0.0');
     expect(await samples(metrics.render(), 'signage_events_received_total')).toEqual({ '': 0 });
-    expect(await samples(metrics.render(), 'signage_register_lockouts_total')).toEqual({ '{scope="source"}': 0, '{scope="service"}': 0 });
+    expect(await samples(metrics.render(), 'signage_register_lockouts_total')).toEqual({
+      '{scope="source"}': 0,
+      '{scope="service"}': 0,
+    });
   });
 
   it('tells what runs, and how the process is', async () => {
@@ -73,7 +91,9 @@ describe('GET /metrics', () => {
     const [one, other] = [makeMetrics('1.0.0'), makeMetrics('1.0.0')];
     one.observe('listVenues', 200, 0.001);
     expect(await samples(other.render(), 'signage_http_requests_total')).toEqual({});
-    expect(await samples(one.render(), 'signage_http_requests_total')).toEqual({ '{operation="listVenues",status="200"}': 1 });
+    expect(await samples(one.render(), 'signage_http_requests_total')).toEqual({
+      '{operation="listVenues",status="200"}': 1,
+    });
   });
 
   it('labels nothing of ours but operations, statuses, outcomes, scopes and versions', async () => {
@@ -81,8 +101,18 @@ describe('GET /metrics', () => {
     metrics.observe('registerDevice', 404, 0.001);
     metrics.registration('locked_out');
     const ours = (await metrics.render()).split('\n').filter((line) => line.startsWith('signage_'));
-    const labels = new Set(ours.flatMap((line) => [...line.matchAll(/(\w+)="/g)].map(([, label]) => label)));
-    expect([...labels].toSorted()).toEqual(['le', 'node', 'operation', 'outcome', 'scope', 'status', 'version']);
+    const labels = new Set(
+      ours.flatMap((line) => [...line.matchAll(/(\w+)="/g)].map(([, label]) => label)),
+    );
+    expect([...labels].toSorted()).toEqual([
+      'le',
+      'node',
+      'operation',
+      'outcome',
+      'scope',
+      'status',
+      'version',
+    ]);
   });
 
   it('lets go of a service that is not used any more', async () => {

@@ -2,7 +2,16 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { auditOf, expectInvalid, expectProblem, item, type Manager, manager, unknownId, walk } from '../support/management.ts';
+import {
+  auditOf,
+  expectInvalid,
+  expectProblem,
+  item,
+  type Manager,
+  manager,
+  unknownId,
+  walk,
+} from '../support/management.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -18,12 +27,17 @@ const pathOf = (screenId: string) => join(folder, tenantId, 'playlists', `${scre
 const read = async (screenId: string) => JSON.parse(await readFile(pathOf(screenId), 'utf8'));
 const publish = (screenId: string) => admin.put(`/v1/screens/${screenId}/playlist`, playlist());
 const list = async (query = '') => (await admin.get(`/v1/mirror?limit=200${query}`)).body.items;
-const stateOf = async (screenId: string) => (await list()).find((one: { screenId: string }) => one.screenId === screenId)?.state;
+const stateOf = async (screenId: string) =>
+  (await list()).find((one: { screenId: string }) => one.screenId === screenId)?.state;
 
 /** Until nothing is waiting to be copied. */
 async function settled(): Promise<void> {
   await expect
-    .poll(async () => (await list()).filter((one: { queuedAt: string | null }) => one.queuedAt !== null), { interval: 5 })
+    .poll(
+      async () =>
+        (await list()).filter((one: { queuedAt: string | null }) => one.queuedAt !== null),
+      { interval: 5 },
+    )
     .toEqual([]);
 }
 
@@ -34,7 +48,8 @@ beforeEach(async () => {
   tenantId = (await admin.get('/v1/me')).body.tenantId;
   venueId = (await admin.venue('Lobby')).id;
   screens = [];
-  for (const name of ['A', 'B', 'C', 'D', 'E', 'F']) screens.push((await admin.screen(venueId, name)).id);
+  for (const name of ['A', 'B', 'C', 'D', 'E', 'F'])
+    screens.push((await admin.screen(venueId, name)).id);
 });
 
 describe('GET /v1/mirror', () => {
@@ -47,8 +62,24 @@ describe('GET /v1/mirror', () => {
     await settled();
     expect((await admin.get('/v1/mirror')).body).toEqual({
       items: [
-        { screenId: a, venueId, screenName: 'A', version: 2, copiedVersion: 2, state: 'ok', queuedAt: null },
-        { screenId: b, venueId, screenName: 'B', version: 1, copiedVersion: 1, state: 'tombstone', queuedAt: null },
+        {
+          screenId: a,
+          venueId,
+          screenName: 'A',
+          version: 2,
+          copiedVersion: 2,
+          state: 'ok',
+          queuedAt: null,
+        },
+        {
+          screenId: b,
+          venueId,
+          screenName: 'B',
+          version: 1,
+          copiedVersion: 1,
+          state: 'tombstone',
+          queuedAt: null,
+        },
       ],
       nextCursor: null,
     });
@@ -57,7 +88,14 @@ describe('GET /v1/mirror', () => {
   it('tells every way in which a copy can differ', async () => {
     for (const id of screens) await publish(id);
     await settled();
-    const [good, missing, stale, newer, damaged, changed] = screens as [string, string, string, string, string, string];
+    const [good, missing, stale, newer, damaged, changed] = screens as [
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+    ];
     const older = await read(stale);
     await publish(stale);
     await settled();
@@ -65,9 +103,15 @@ describe('GET /v1/mirror', () => {
     await writeFile(pathOf(stale), JSON.stringify(older));
     await writeFile(pathOf(newer), JSON.stringify({ ...(await read(newer)), version: 9 }));
     await writeFile(pathOf(damaged), '{');
-    await writeFile(pathOf(changed), JSON.stringify({ ...(await read(changed)), items: [item({ duration: 1 })] }));
+    await writeFile(
+      pathOf(changed),
+      JSON.stringify({ ...(await read(changed)), items: [item({ duration: 1 })] }),
+    );
     const states = Object.fromEntries(
-      (await list()).map((one: Record<string, unknown>) => [one.screenId, [one.state, one.version, one.copiedVersion]]),
+      (await list()).map((one: Record<string, unknown>) => [
+        one.screenId,
+        [one.state, one.version, one.copiedVersion],
+      ]),
     );
     expect(states).toEqual({
       [good]: ['ok', 1, 1],
@@ -87,7 +131,10 @@ describe('GET /v1/mirror', () => {
     const before = await read(a);
     await admin.delete(`/v1/screens/${a}/playlist`);
     await settled();
-    await writeFile(pathOf(b), JSON.stringify({ ...(await read(a)), screenId: b, playlistId: (await read(b)).playlistId }));
+    await writeFile(
+      pathOf(b),
+      JSON.stringify({ ...(await read(a)), screenId: b, playlistId: (await read(b)).playlistId }),
+    );
     await writeFile(pathOf(a), JSON.stringify(before));
     expect([await stateOf(a), await stateOf(b)]).toEqual(['stale', 'stale']);
   });
@@ -97,7 +144,9 @@ describe('GET /v1/mirror', () => {
     await writeFile(folder, '');
     await publish(screens[0]!);
     await rm(folder);
-    expect(await list()).toMatchObject([{ state: 'missing', queuedAt: '2026-11-20T12:00:00.000Z' }]);
+    expect(await list()).toMatchObject([
+      { state: 'missing', queuedAt: '2026-11-20T12:00:00.000Z' },
+    ]);
   });
 
   it('filters by state and venue, and pages by screen', async () => {
@@ -107,13 +156,19 @@ describe('GET /v1/mirror', () => {
     await publish(other);
     await settled();
     await rm(pathOf(screens[3]!));
-    expect((await list('&state=missing')).map((one: { screenId: string }) => one.screenId)).toEqual([screens[3]]);
-    expect((await list(`&venueId=${elsewhere}`)).map((one: { screenId: string }) => one.screenId)).toEqual([other]);
+    expect((await list('&state=missing')).map((one: { screenId: string }) => one.screenId)).toEqual(
+      [screens[3]],
+    );
+    expect(
+      (await list(`&venueId=${elsewhere}`)).map((one: { screenId: string }) => one.screenId),
+    ).toEqual([other]);
     expect(await list(`&venueId=${unknownId}`)).toEqual([]);
     const { items, pages } = await walk(admin, '/v1/mirror', 2);
     expect(items.map(({ screenId }) => screenId)).toEqual([...screens, other]);
     expect(pages).toBe(4);
-    expect((await walk(admin, '/v1/mirror?state=missing', 2)).items.map(({ screenId }) => screenId)).toEqual([screens[3]]);
+    expect(
+      (await walk(admin, '/v1/mirror?state=missing', 2)).items.map(({ screenId }) => screenId),
+    ).toEqual([screens[3]]);
   });
 
   it('400 for a filter that cannot be', async () => {
@@ -129,11 +184,17 @@ describe('GET /v1/mirror', () => {
     admin = admin.in(tenantId);
     const elsewhere = (await admin.venue('Bar')).id;
     await publish((await admin.screen(elsewhere, 'A')).id);
-    const token = (await admin.post('/v1/tokens', { name: 'bound', role: 'operator', venueIds: [elsewhere] })).body.token;
+    const token = (
+      await admin.post('/v1/tokens', { name: 'bound', role: 'operator', venueIds: [elsewhere] })
+    ).body.token;
     await settled();
     expect((await other.get('/v1/mirror')).body.items).toEqual([]);
-    expect((await manager(service, token).get('/v1/mirror')).body.items).toMatchObject([{ venueId: elsewhere }]);
-    expect((await manager(service, token).get(`/v1/mirror?venueId=${venueId}`)).body.items).toEqual([]);
+    expect((await manager(service, token).get('/v1/mirror')).body.items).toMatchObject([
+      { venueId: elsewhere },
+    ]);
+    expect((await manager(service, token).get(`/v1/mirror?venueId=${venueId}`)).body.items).toEqual(
+      [],
+    );
   });
 
   it('503 unavailable when the object store does not answer, without saying more than that', async () => {
@@ -164,15 +225,26 @@ describe('POST /v1/mirror/repair', () => {
     await writeFile(pathOf(damaged!), '{');
     await rm(pathOf(withdrawn!));
     const untouched = await readFile(pathOf(screens[0]!), 'utf8');
-    expect(await admin.post('/v1/mirror/repair')).toMatchObject({ status: 200, body: { queued: 6 } });
+    expect(await admin.post('/v1/mirror/repair')).toMatchObject({
+      status: 200,
+      body: { queued: 6 },
+    });
     await settled();
-    expect((await list()).map((one: { state: string }) => one.state)).toEqual(['ok', 'ok', 'ok', 'ok', 'ok', 'tombstone']);
+    expect((await list()).map((one: { state: string }) => one.state)).toEqual([
+      'ok',
+      'ok',
+      'ok',
+      'ok',
+      'ok',
+      'tombstone',
+    ]);
     expect(await readFile(pathOf(screens[0]!), 'utf8')).toBe(untouched);
   });
 
   it('again and again changes nothing more', async () => {
     await publish(screens[0]!);
-    for (let time = 0; time < 3; time++) expect((await admin.post('/v1/mirror/repair')).body).toEqual({ queued: 1 });
+    for (let time = 0; time < 3; time++)
+      expect((await admin.post('/v1/mirror/repair')).body).toEqual({ queued: 1 });
     await settled();
     expect(await stateOf(screens[0]!)).toBe('ok');
   });
@@ -197,7 +269,9 @@ describe('POST /v1/mirror/repair', () => {
     const elsewhere = (await admin.venue('Bar')).id;
     await publish((await admin.screen(elsewhere, 'A')).id);
     await settled();
-    const token = (await admin.post('/v1/tokens', { name: 'bound', role: 'operator', venueIds: [elsewhere] })).body.token;
+    const token = (
+      await admin.post('/v1/tokens', { name: 'bound', role: 'operator', venueIds: [elsewhere] })
+    ).body.token;
     const leftover = join(folder, tenantId, 'playlists', `${unknownId}.json`);
     await writeFile(leftover, '{}');
     expect((await manager(service, token).post('/v1/mirror/repair')).body).toEqual({ queued: 1 });
@@ -208,21 +282,38 @@ describe('POST /v1/mirror/repair', () => {
   it('is in the audit trail', async () => {
     await publish(screens[0]!);
     const entries = await auditOf(admin, () => admin.post('/v1/mirror/repair'));
-    expect(entries).toMatchObject([{ action: 'mirror.repair', subject: { kind: 'tenant', id: tenantId }, details: { queued: 1 } }]);
+    expect(entries).toMatchObject([
+      {
+        action: 'mirror.repair',
+        subject: { kind: 'tenant', id: tenantId },
+        details: { queued: 1 },
+      },
+    ]);
   });
 });
 
 describe('GET /metrics', () => {
   const figures = async () => {
     const { text } = await service.send('GET', '/metrics');
-    return Object.fromEntries([...text.matchAll(/^(signage_mirror_\w+) (\S+)$/gm)].map(([, name, value]) => [name, Number(value)]));
+    return Object.fromEntries(
+      [...text.matchAll(/^(signage_mirror_\w+) (\S+)$/gm)].map(([, name, value]) => [
+        name,
+        Number(value),
+      ]),
+    );
   };
 
   it('tells how many copies are waiting, for how long, and how often one failed', async () => {
-    expect(await figures()).toEqual({ signage_mirror_pending: 0, signage_mirror_oldest_seconds: 0, signage_mirror_failures_total: 0 });
+    expect(await figures()).toEqual({
+      signage_mirror_pending: 0,
+      signage_mirror_oldest_seconds: 0,
+      signage_mirror_failures_total: 0,
+    });
     await writeFile(folder, '');
     await publish(screens[0]!);
-    await expect.poll(figures, { interval: 5 }).toMatchObject({ signage_mirror_pending: 1, signage_mirror_failures_total: 1 });
+    await expect
+      .poll(figures, { interval: 5 })
+      .toMatchObject({ signage_mirror_pending: 1, signage_mirror_failures_total: 1 });
     service.clock.set(service.clock.now() + 90_000);
     expect(await figures()).toMatchObject({ signage_mirror_oldest_seconds: 90 });
   });
@@ -244,10 +335,22 @@ describe('GET /readyz?verbose', () => {
   const ofMirror = async () => (await components()).find(({ component }) => component === 'mirror');
 
   it('tells of the mirror, which makes nothing unready', async () => {
-    expect(await ofMirror()).toEqual({ component: 'mirror', status: 'ok', pending: 0, oldest: null, failures: 0 });
+    expect(await ofMirror()).toEqual({
+      component: 'mirror',
+      status: 'ok',
+      pending: 0,
+      oldest: null,
+      failures: 0,
+    });
     await writeFile(folder, '');
     await publish(screens[0]!);
-    const failing = { component: 'mirror', status: 'failing', pending: 1, oldest: '2026-11-20T12:00:00.000Z', failures: 1 };
+    const failing = {
+      component: 'mirror',
+      status: 'failing',
+      pending: 1,
+      oldest: '2026-11-20T12:00:00.000Z',
+      failures: 1,
+    };
     await expect.poll(ofMirror, { interval: 5 }).toEqual(failing);
     expect((await service.send('GET', '/readyz')).status).toBe(200);
   });

@@ -7,7 +7,20 @@ import { mounted } from '../support/mounted.ts';
 import { adminToken, startService } from '../support/service.ts';
 
 const invisible = [
-  ...['\u00ad', '\u061c', '\u200b', '\u200e', '\u200f', '\u2028', '\u2029', '\u202a', '\u202b', '\u202c', '\u202d', '\u202e'],
+  ...[
+    '\u00ad',
+    '\u061c',
+    '\u200b',
+    '\u200e',
+    '\u200f',
+    '\u2028',
+    '\u2029',
+    '\u202a',
+    '\u202b',
+    '\u202c',
+    '\u202d',
+    '\u202e',
+  ],
   ...['\u2060', '\u2064', '\u2066', '\u2067', '\u2068', '\u2069', '\u206f', '\ufeff'],
 ];
 
@@ -19,19 +32,25 @@ describe('a name with a character that nobody sees', () => {
     venueId = (await admin.venue('Here')).id;
   });
 
-  it.each(invisible)('400 for %j, in the name of a tenant, a token, a venue, a screen', async (character) => {
-    const name = `Lob${character}by`;
-    expectInvalid(await admin.post('/v1/tenants', { name }), '/name');
-    expectInvalid(await admin.post('/v1/tokens', { name, role: 'viewer' }), '/name');
-    expectInvalid(await admin.post('/v1/venues', { name }), '/name');
-    expectInvalid(await admin.post('/v1/screens', { venueId, name }), '/name');
-    expectInvalid(await admin.patch(`/v1/venues/${venueId}`, { name }), '/name');
-    expect((await admin.get('/v1/venues')).body.items).toHaveLength(1);
-  });
+  it.each(invisible)(
+    '400 for %j, in the name of a tenant, a token, a venue, a screen',
+    async (character) => {
+      const name = `Lob${character}by`;
+      expectInvalid(await admin.post('/v1/tenants', { name }), '/name');
+      expectInvalid(await admin.post('/v1/tokens', { name, role: 'viewer' }), '/name');
+      expectInvalid(await admin.post('/v1/venues', { name }), '/name');
+      expectInvalid(await admin.post('/v1/screens', { venueId, name }), '/name');
+      expectInvalid(await admin.patch(`/v1/venues/${venueId}`, { name }), '/name');
+      expect((await admin.get('/v1/venues')).body.items).toHaveLength(1);
+    },
+  );
 
-  it.each(['क्\u200dष', 'می\u200cخواهم', '👩\u200d👧', '⭐\ufe0f'])('201 for %j, which scripts and emoji need', async (name) => {
-    expect((await admin.post('/v1/venues', { name })).body.name).toBe(name);
-  });
+  it.each(['क्\u200dष', 'می\u200cخواهم', '👩\u200d👧', '⭐\ufe0f'])(
+    '201 for %j, which scripts and emoji need',
+    async (name) => {
+      expect((await admin.post('/v1/venues', { name })).body.name).toBe(name);
+    },
+  );
 });
 
 describe('a name that was stored before', () => {
@@ -51,17 +70,24 @@ describe('a name that was stored before', () => {
     });
   });
   afterAll(() => store.close());
-  const send = (method: string, at: string, body?: unknown) => service.send(method, at, { key: adminToken, body });
+  const send = (method: string, at: string, body?: unknown) =>
+    service.send(method, at, { key: adminToken, body });
 
   it('is read, and found by its name and a part of it', async () => {
     expect((await send('GET', path)).body.name).toBe(old);
-    for (const query of [`name=${encodeURIComponent(old)}`, `search=${encodeURIComponent('b\u200bb')}`]) {
+    for (const query of [
+      `name=${encodeURIComponent(old)}`,
+      `search=${encodeURIComponent('b\u200bb')}`,
+    ]) {
       expect((await send('GET', `/v1/venues?${query}`)).body.items).toMatchObject([{ name: old }]);
     }
   });
 
   it('stays when other members are patched, and is taken still', async () => {
-    expect((await send('PATCH', path, { address: 'Here 1' })).body).toMatchObject({ name: old, address: 'Here 1' });
+    expect((await send('PATCH', path, { address: 'Here 1' })).body).toMatchObject({
+      name: old,
+      address: 'Here 1',
+    });
     const again = await send('PATCH', path, { name: old });
     expect(again.status).toBe(400);
     expect((await send('PATCH', path, { name: 'Lobby 2' })).body.name).toBe('Lobby 2');

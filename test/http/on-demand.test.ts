@@ -35,7 +35,9 @@ beforeEach(async () => {
 
 const get = (more = {}) => tv.send('GET', 'playlist', more);
 const summary = ({ status, headers }: Answer) =>
-  [status, headers.get('x-source'), headers.get('x-playlist-version')].filter((part) => part !== null).join(' ');
+  [status, headers.get('x-source'), headers.get('x-playlist-version')]
+    .filter((part) => part !== null)
+    .join(' ');
 const got = async () => summary(await get());
 const publish = async (content: object) => {
   const answer = await service.manage('PUT', `/v1/screens/${tv.screenId}/playlist`, content);
@@ -44,9 +46,13 @@ const publish = async (content: object) => {
 };
 const withdraw = () => service.manage('DELETE', `/v1/screens/${tv.screenId}/playlist`);
 const history = async () =>
-  (await service.manage('GET', `/v1/screens/${tv.screenId}/playlists`)).body.items.map((one: Answer['body']) => [one.version, one.status]);
+  (await service.manage('GET', `/v1/screens/${tv.screenId}/playlists`)).body.items.map(
+    (one: Answer['body']) => [one.version, one.status],
+  );
 const audit = async () =>
-  (await service.manage('GET', '/v1/audit?limit=200')).body.items.filter((one: Answer['body']) => one.action.startsWith('playlist.'));
+  (await service.manage('GET', '/v1/audit?limit=200')).body.items.filter((one: Answer['body']) =>
+    one.action.startsWith('playlist.'),
+  );
 
 describe('GET /devices/:id/playlist with an on-demand source', () => {
   it('200 with what it answers, as a playlist like any other', async () => {
@@ -55,8 +61,17 @@ describe('GET /devices/:id/playlist with an on-demand source', () => {
     says = () => ({ items, validUntil });
     const answer = await get();
     expect(summary(answer)).toBe('200 on-demand 1');
-    expect(answer.body).toMatchObject({ tenantId: tv.tenantId, screenId: tv.screenId, status: 'active', version: 1, validUntil, items });
-    expect((await get({ headers: { 'if-none-match': answer.headers.get('etag') ?? '' } })).status).toBe(304);
+    expect(answer.body).toMatchObject({
+      tenantId: tv.tenantId,
+      screenId: tv.screenId,
+      status: 'active',
+      version: 1,
+      validUntil,
+      items,
+    });
+    expect(
+      (await get({ headers: { 'if-none-match': answer.headers.get('etag') ?? '' } })).status,
+    ).toBe(304);
   });
 
   it('tells it of the screen, and gives nothing away that could be changed', async () => {
@@ -68,9 +83,15 @@ describe('GET /devices/:id/playlist with an on-demand source', () => {
     await get();
     await get();
     const { id, tenantId, venueId, name } = asked[1] as OnDemandScreen;
-    expect({ id, tenantId, venueId }).toEqual({ id: tv.screenId, tenantId: tv.tenantId, venueId: tv.venueId });
+    expect({ id, tenantId, venueId }).toEqual({
+      id: tv.screenId,
+      tenantId: tv.tenantId,
+      venueId: tv.venueId,
+    });
     expect(name).toMatch(/^Screen/);
-    expect((await service.manage('GET', `/v1/screens/${tv.screenId}`)).body.labels).toEqual({ floor: '2' });
+    expect((await service.manage('GET', `/v1/screens/${tv.screenId}`)).body.labels).toEqual({
+      floor: '2',
+    });
   });
 
   it('counts versions up when the content differs, and leaves them when it does not', async () => {
@@ -92,14 +113,28 @@ describe('GET /devices/:id/playlist with an on-demand source', () => {
       [2, 'superseded'],
       [1, 'superseded'],
     ]);
-    expect((await audit()).map(({ action, actor, details }: Answer['body']) => [action, actor.kind, details])).toEqual(
-      [4, 3, 2, 1].map((version) => ['playlist.publish', 'system', { version, origin: 'on-demand' }]),
+    expect(
+      (await audit()).map(({ action, actor, details }: Answer['body']) => [
+        action,
+        actor.kind,
+        details,
+      ]),
+    ).toEqual(
+      [4, 3, 2, 1].map((version) => [
+        'playlist.publish',
+        'system',
+        { version, origin: 'on-demand' },
+      ]),
     );
   });
 
   it('takes the same content in another order of members for the same', async () => {
-    await publish({ items: [item({ meta: { a: 1, b: 2 }, creativeId: '11111111-1111-4111-8111-111111111111' })] });
-    says = () => ({ items: [item({ meta: { b: 2, a: 1 }, creativeId: '11111111-1111-4111-8111-111111111111' })] });
+    await publish({
+      items: [item({ meta: { a: 1, b: 2 }, creativeId: '11111111-1111-4111-8111-111111111111' })],
+    });
+    says = () => ({
+      items: [item({ meta: { b: 2, a: 1 }, creativeId: '11111111-1111-4111-8111-111111111111' })],
+    });
     expect(await got()).toBe('200 on-demand 1');
   });
 
@@ -180,7 +215,11 @@ describe('GET /devices/:id/playlist with an on-demand source', () => {
       expectProblem(await get(), 404, 'playlist_not_found');
       expect(await history()).toEqual([[1, 'withdrawn']]);
       const [last] = await audit();
-      expect(last).toMatchObject({ action: 'playlist.withdraw', actor: { kind: 'system' }, subject: { kind: 'screen', id: tv.screenId } });
+      expect(last).toMatchObject({
+        action: 'playlist.withdraw',
+        actor: { kind: 'system' },
+        subject: { kind: 'screen', id: tv.screenId },
+      });
       expect(last.details).toEqual({ version: 1, origin: 'on-demand' });
     });
 
@@ -208,7 +247,9 @@ describe('GET /devices/:id/playlist with an on-demand source', () => {
     });
 
     it('200 when somebody has published the same since: then only a manager withdraws it', async () => {
-      expect(await publish({ items: [item({ creativeId: '22222222-2222-4222-8222-222222222222' })] })).toMatchObject({ version: 1 });
+      expect(
+        await publish({ items: [item({ creativeId: '22222222-2222-4222-8222-222222222222' })] }),
+      ).toMatchObject({ version: 1 });
       service.clock.advance(25 * hour);
       expect(await got()).toBe('200 store 1');
       service.clock.advance(25 * hour);
@@ -276,11 +317,17 @@ describe('serve({ onDemandUrl })', () => {
   it('asks the URL, with the token, for each TV that asks', async () => {
     const items = [item()];
     const stub = await stubService(json(200, { items }));
-    const other = await startService({ onDemandUrl: `${stub.url}/{screenId}`, onDemandToken: 'token', onDemandTtlSeconds: 10 });
+    const other = await startService({
+      onDemandUrl: `${stub.url}/{screenId}`,
+      onDemandToken: 'token',
+      onDemandTtlSeconds: 10,
+    });
     const bound = await other.tv();
     expect(summary(await bound.send('GET', 'playlist'))).toBe('200 on-demand 1');
     expect(summary(await bound.send('GET', 'playlist'))).toBe('200 on-demand 1');
-    expect(stub.heard).toMatchObject([{ url: `/${bound.screenId}`, headers: { authorization: 'Bearer token' } }]);
+    expect(stub.heard).toMatchObject([
+      { url: `/${bound.screenId}`, headers: { authorization: 'Bearer token' } },
+    ]);
     other.clock.advance(10_000);
     await bound.send('GET', 'playlist');
     expect(stub.heard.length).toBe(2);
@@ -293,13 +340,21 @@ describe('serve({ onDemandUrl })', () => {
     ['an unknown placeholder', { onDemandUrl: 'https://ads.example/{screen}' }],
     ['a function and a URL', { onDemandUrl: 'https://ads.example', onDemand }],
     ['a token without a URL', { onDemandToken: 'token' }],
-    ['a token with a line break', { onDemandUrl: 'https://ads.example', onDemandToken: 'secretword\nHost: evil' }],
+    [
+      'a token with a line break',
+      { onDemandUrl: 'https://ads.example', onDemandToken: 'secretword\nHost: evil' },
+    ],
     ['an empty token', { onDemandUrl: 'https://ads.example', onDemandToken: '' }],
     ['a TTL out of range', { onDemand, onDemandTtlSeconds: 3601 }],
     ['a time-out out of range', { onDemand, onDemandTimeoutMs: 0 }],
     ['a concurrency out of range', { onDemand, onDemandConcurrency: 0 }],
   ])('refuses %s', async (_, options) => {
-    const refusal = await serve({ port: 0, store: 'memory:', clock: new ManualClock(), ...options }).catch((error: unknown) => error);
+    const refusal = await serve({
+      port: 0,
+      store: 'memory:',
+      clock: new ManualClock(),
+      ...options,
+    }).catch((error: unknown) => error);
     expect(refusal).toMatchObject({ code: 'invalid_option' });
     expect((refusal as Error).message).not.toContain('secretword');
   });

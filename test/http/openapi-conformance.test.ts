@@ -2,7 +2,13 @@
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Operation, type OperationId, operations } from '../../src/wire/operations.ts';
-import { type Answered, type DescribedAnswers, describedAnswers, operationOf, systemOperations } from '../support/described-answers.ts';
+import {
+  type Answered,
+  type DescribedAnswers,
+  describedAnswers,
+  operationOf,
+  systemOperations,
+} from '../support/described-answers.ts';
 import { impression, item, type Manager, manager, unknownId } from '../support/management.ts';
 import { type Answer, type Sent, startService, type TestService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -25,8 +31,12 @@ async function send(method: string, path: string, sent: Sent = {}): Promise<Answ
   return answer;
 }
 
-const manage = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
-  send(method, path, { key: admin.token, headers, ...(body === undefined ? {} : { body }) });
+const manage = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+) => send(method, path, { key: admin.token, headers, ...(body === undefined ? {} : { body }) });
 
 /** The life of a tenant, from its making to its end. */
 async function tellTheStory(): Promise<void> {
@@ -40,16 +50,28 @@ async function tellTheStory(): Promise<void> {
   await manage('DELETE', `/v1/tenants/${spare}`);
   await manage('DELETE', `/v1/tenants/${tenantId}`);
   await manage('GET', '/v1/me', undefined, inside);
-  const { id: tokenId } = (await manage('POST', '/v1/tokens', { name: 'Night shift', role: 'viewer' })).body;
+  const { id: tokenId } = (
+    await manage('POST', '/v1/tokens', { name: 'Night shift', role: 'viewer' })
+  ).body;
   await manage('GET', '/v1/tokens');
   await manage('GET', `/v1/tokens/${tokenId}`);
-  const venue = (await manage('POST', '/v1/venues', { name: 'Hall', timezone: 'Europe/Berlin', labels: { a: '1' } })).body;
+  const venue = (
+    await manage('POST', '/v1/venues', {
+      name: 'Hall',
+      timezone: 'Europe/Berlin',
+      labels: { a: '1' },
+    })
+  ).body;
   await manage('POST', '/v1/venues', { name: 'hall' });
   await manage('GET', `/v1/venues/${venue.id}`);
   await manage('PATCH', `/v1/venues/${venue.id}`, { address: 'Here 1' });
   const screen = (await manage('POST', '/v1/screens', { venueId: venue.id, name: 'Lobby' })).body;
   await manage('PATCH', `/v1/screens/${screen.id}`, { labels: { floor: '2' } });
-  for (const path of [`/v1/tenants/${tenantId}`, `/v1/venues/${venue.id}`, `/v1/screens/${screen.id}`]) {
+  for (const path of [
+    `/v1/tenants/${tenantId}`,
+    `/v1/venues/${venue.id}`,
+    `/v1/screens/${screen.id}`,
+  ]) {
     await manage('GET', `${path}/config`);
     await manage('PUT', `${path}/config`, { syncIntervalMinutes: 7, theme: { dark: true } });
     await manage('GET', `${path}/config`);
@@ -60,13 +82,15 @@ async function tellTheStory(): Promise<void> {
 }
 
 async function pairAndPlay(screenId: string): Promise<void> {
-  const makeCode = async () => (await manage('POST', '/v1/devices/provisioning-codes', { screenId })).body.code;
+  const makeCode = async () =>
+    (await manage('POST', '/v1/devices/provisioning-codes', { screenId })).body.code;
   const cancelled = await makeCode();
   await manage('DELETE', `/v1/devices/provisioning-codes/${cancelled}`);
   await manage('DELETE', `/v1/devices/provisioning-codes/${cancelled}`);
   const code = await makeCode();
   await manage('GET', `/v1/devices/provisioning-codes/${code}/status`);
-  const pair = (pairingCode: string, deviceInfo: unknown = {}) => send('POST', '/devices/register', { body: { pairingCode, deviceInfo } });
+  const pair = (pairingCode: string, deviceInfo: unknown = {}) =>
+    send('POST', '/devices/register', { body: { pairingCode, deviceInfo } });
   await pair('AAAAAAAA');
   await pair(cancelled);
   await pair(code, { macAddress: 'x' });
@@ -77,19 +101,33 @@ async function pairAndPlay(screenId: string): Promise<void> {
   await manage('GET', `/v1/screens/${screenId}/playlist`);
   await send('GET', `/devices/${screenId}/playlist`, { key });
   await manage('PUT', `/v1/screens/${screenId}/playlist`, { items: [item()], validUntil: null });
-  await manage('PUT', `/v1/screens/${screenId}/playlist`, { items: [item({ campaignId: 'x' })], validUntil: 4_000_000_000 });
+  await manage('PUT', `/v1/screens/${screenId}/playlist`, {
+    items: [item({ campaignId: 'x' })],
+    validUntil: 4_000_000_000,
+  });
   await manage('GET', `/v1/screens/${screenId}/playlist`);
   await manage('GET', `/v1/screens/${screenId}/playlists`);
   for (const what of ['playlist', 'config']) {
     const { headers } = await send('GET', `/devices/${screenId}/${what}`, { key });
-    await send('GET', `/devices/${screenId}/${what}`, { key, headers: { 'If-None-Match': headers.get('etag')! } });
+    await send('GET', `/devices/${screenId}/${what}`, {
+      key,
+      headers: { 'If-None-Match': headers.get('etag')! },
+    });
     await send('GET', `/devices/${unknownId}/${what}`, { key });
   }
-  await send('POST', `/devices/${screenId}/events`, { key, body: [impression(), { type: 'log', timestamp: 1, text: 'x' }] });
+  await send('POST', `/devices/${screenId}/events`, {
+    key,
+    body: [impression(), { type: 'log', timestamp: 1, text: 'x' }],
+  });
   await send('POST', `/devices/${screenId}/events`, { key, body: [] });
   await send('POST', `/devices/${screenId}/events`, { body: [] });
-  const rotate = (rotation: string) => send('POST', `/devices/${screenId}/keys/rotate`, { key, headers: { 'Idempotency-Key': rotation } });
-  for (const rotation of ['a-key-of-16-chars', 'another-of-16-chars', 'a-key-of-16-chars', 'short']) await rotate(rotation);
+  const rotate = (rotation: string) =>
+    send('POST', `/devices/${screenId}/keys/rotate`, {
+      key,
+      headers: { 'Idempotency-Key': rotation },
+    });
+  for (const rotation of ['a-key-of-16-chars', 'another-of-16-chars', 'a-key-of-16-chars', 'short'])
+    await rotate(rotation);
   await manage('GET', `/v1/devices/${deviceId}`);
   await manage('GET', '/v1/devices?online=true');
   await manage('DELETE', `/v1/screens/${screenId}`);
@@ -167,8 +205,11 @@ describe('the OpenAPI document', () => {
   });
 
   it('would not describe another answer', () => {
-    const one = seen.find(({ operation, answer }) => operation === 'getVenue' && answer.status === 200)!;
-    const other = (answer: Partial<Answer>) => complaints({ ...one, answer: { ...one.answer, ...answer } });
+    const one = seen.find(
+      ({ operation, answer }) => operation === 'getVenue' && answer.status === 200,
+    )!;
+    const other = (answer: Partial<Answer>) =>
+      complaints({ ...one, answer: { ...one.answer, ...answer } });
     expect(other({})).toEqual([]);
     expect(other({ body: { ...one.answer.body, name: 5 } })).toHaveLength(1);
     expect(other({ status: 418 })).toEqual(['418 is not described']);
@@ -176,7 +217,9 @@ describe('the OpenAPI document', () => {
   });
 
   it('has seen most of what can be answered', () => {
-    const kinds = new Set(seen.map(({ operation, answer }) => `${operation} ${answer.body?.code ?? answer.status}`));
+    const kinds = new Set(
+      seen.map(({ operation, answer }) => `${operation} ${answer.body?.code ?? answer.status}`),
+    );
     expect(kinds.size).toBeGreaterThan(200);
   });
 });

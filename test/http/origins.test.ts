@@ -32,19 +32,33 @@ const onDemandIn: Record<State, () => unknown> = {
   'time-out': () => new Promise<never>(() => {}),
   garbage: () => ({ items: [{ creativeId: 'rubbish' }] }),
 };
-const storeFaults: Record<State, StoreFault> = { answers: 'no', none: 'no', error: 'error', 'time-out': 'hang', garbage: 'garbage' };
-const objectFaults: Record<State, ObjectFault> = { answers: 'no', none: 'none', error: 'error', 'time-out': 'hang', garbage: 'garbage' };
+const storeFaults: Record<State, StoreFault> = {
+  answers: 'no',
+  none: 'no',
+  error: 'error',
+  'time-out': 'hang',
+  garbage: 'garbage',
+};
+const objectFaults: Record<State, ObjectFault> = {
+  answers: 'no',
+  none: 'none',
+  error: 'error',
+  'time-out': 'hang',
+  garbage: 'garbage',
+};
 
 /** The service on three origins in these states, and one answer of it. */
 async function answerOf(onDemand: State, storeState: State, objectStore: State) {
   const objects = faultyObjects();
   const rig = await threeOrigins({ onDemand: onDemandIn[onDemand], objects });
   const tv = await rig.tv();
-  for (let version = 1; version <= 3 && storeState !== 'none'; version++) await rig.publish(tv.screenId, [...published, item()]);
+  for (let version = 1; version <= 3 && storeState !== 'none'; version++)
+    await rig.publish(tv.screenId, [...published, item()]);
   const screen = (await rig.inner.read.get('screens', tv.screenId))!;
   const copy = playlistRow(screen, { version: 7, items: JSON.stringify(mirrored) });
   objects.objects.set(`${screen.tenantId}/playlists/${screen.id}.json`, playlistObjectBytes(copy));
-  const newestVersion = async () => (await rig.inner.read.get('playlists', tv.screenId))?.version ?? 0;
+  const newestVersion = async () =>
+    (await rig.inner.read.get('playlists', tv.screenId))?.version ?? 0;
   const before = await newestVersion();
   rig.store.fault = storeFaults[storeState];
   objects.fault = objectFaults[objectStore];
@@ -59,31 +73,38 @@ describe('GET /devices/:id/playlist from three origins', () => {
     states.flatMap((store) => states.map((objectStore) => [onDemand, store, objectStore] as const)),
   );
 
-  it.each(cases)('on demand: %s, store: %s, object store: %s', async (onDemand, store, objectStore) => {
-    const { answer, health, newVersions, objectStoreAsked } = await answerOf(onDemand, store, objectStore);
-    const should = expected(onDemand, store, objectStore);
-    expect(summary(answer)).toBe(should);
-    const [, source] = should.split(' ');
-    if (source === 'on-demand') expect(answer.body.items).toEqual(fromSource);
-    if (source === 'store') expect(answer.body.items[0]).toEqual(published[0]);
-    if (source === 'object-store') expect(answer.body.items).toEqual(mirrored);
-    if (answer.status === 404) expect(answer.body.code).toBe('playlist_not_found');
-    if (answer.status === 500) expect(answer.body.code).toBe('playlist_fetch_failed');
-    expect(answer.text).not.toMatch(/planted|rubbish/);
+  it.each(cases)(
+    'on demand: %s, store: %s, object store: %s',
+    async (onDemand, store, objectStore) => {
+      const { answer, health, newVersions, objectStoreAsked } = await answerOf(
+        onDemand,
+        store,
+        objectStore,
+      );
+      const should = expected(onDemand, store, objectStore);
+      expect(summary(answer)).toBe(should);
+      const [, source] = should.split(' ');
+      if (source === 'on-demand') expect(answer.body.items).toEqual(fromSource);
+      if (source === 'store') expect(answer.body.items[0]).toEqual(published[0]);
+      if (source === 'object-store') expect(answer.body.items).toEqual(mirrored);
+      if (answer.status === 404) expect(answer.body.code).toBe('playlist_not_found');
+      if (answer.status === 500) expect(answer.body.code).toBe('playlist_fetch_failed');
+      expect(answer.text).not.toMatch(/planted|rubbish/);
 
-    // Nobody is asked after one that delivered, and nothing is recorded but what was served.
-    expect(objectStoreAsked).toBe(source === 'on-demand' || source === 'store' ? 0 : 1);
-    expect(newVersions).toBe(source === 'on-demand' ? 1 : 0);
+      // Nobody is asked after one that delivered, and nothing is recorded but what was served.
+      expect(objectStoreAsked).toBe(source === 'on-demand' || source === 'store' ? 0 : 1);
+      expect(newVersions).toBe(source === 'on-demand' ? 1 : 0);
 
-    // Operators see who failed, and nobody else.
-    const isBad = (state: State) => state !== 'answers' && state !== 'none';
-    const failed = {
-      'on-demand': isBad(onDemand) || (onDemand === 'answers' && isBad(store)),
-      store: isBad(store),
-      'object-store': objectStoreAsked > 0 && isBad(objectStore),
-    };
-    expect(health.filter(({ state }) => state !== 'ok').map(({ name }) => name)).toEqual(
-      Object.entries(failed).flatMap(([name, has]) => (has ? [name] : [])),
-    );
-  });
+      // Operators see who failed, and nobody else.
+      const isBad = (state: State) => state !== 'answers' && state !== 'none';
+      const failed = {
+        'on-demand': isBad(onDemand) || (onDemand === 'answers' && isBad(store)),
+        store: isBad(store),
+        'object-store': objectStoreAsked > 0 && isBad(objectStore),
+      };
+      expect(health.filter(({ state }) => state !== 'ok').map(({ name }) => name)).toEqual(
+        Object.entries(failed).flatMap(([name, has]) => (has ? [name] : [])),
+      );
+    },
+  );
 });

@@ -18,7 +18,9 @@ beforeEach(async () => {
 
 /** As many labels as a record may have, each as long as it may be: 60 KB or so. */
 function manyLabels(): Record<string, string> {
-  return Object.fromEntries(Array.from({ length: 64 }, (_, n) => [`${n}`.padEnd(100, 'k'), 'ü'.repeat(200)]));
+  return Object.fromEntries(
+    Array.from({ length: 64 }, (_, n) => [`${n}`.padEnd(100, 'k'), 'ü'.repeat(200)]),
+  );
 }
 
 /** The bytes of each page, and the ids in their order. */
@@ -26,7 +28,9 @@ async function pagesOf(path: string): Promise<{ bytes: number[]; ids: string[] }
   const bytes: number[] = [];
   const ids: string[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
-    const { status, text, body } = await admin.get(`${path}?limit=200${cursor && `&cursor=${cursor}`}`);
+    const { status, text, body } = await admin.get(
+      `${path}?limit=200${cursor && `&cursor=${cursor}`}`,
+    );
     expect(status, text).toBe(200);
     bytes.push(Buffer.byteLength(text));
     ids.push(...body.items.map((one: { id: string; version?: number }) => one.version ?? one.id));
@@ -38,13 +42,17 @@ async function pagesOf(path: string): Promise<{ bytes: number[]; ids: string[] }
 describe('a page of a list', () => {
   it('has at most 1 MiB of venues, and of screens', async () => {
     const venues: string[] = [];
-    for (let n = 0; n < 50; n++) venues.push((await admin.venue(`Venue ${n}`, { labels: manyLabels() })).id);
+    for (let n = 0; n < 50; n++)
+      venues.push((await admin.venue(`Venue ${n}`, { labels: manyLabels() })).id);
     const listed = await pagesOf('/v1/venues');
     expect(listed.ids).toEqual(venues);
     expect(Math.max(...listed.bytes)).toBeLessThanOrEqual(mostBytes + fewBytes);
     expect(listed.bytes.length).toBeLessThanOrEqual(4);
     const screens: string[] = [];
-    for (let n = 0; n < 50; n++) screens.push((await admin.screen(venues[0] as string, `Screen ${n}`, { labels: manyLabels() })).id);
+    for (let n = 0; n < 50; n++)
+      screens.push(
+        (await admin.screen(venues[0] as string, `Screen ${n}`, { labels: manyLabels() })).id,
+      );
     const { bytes, ids } = await pagesOf('/v1/screens');
     expect(ids).toEqual(screens);
     expect(Math.max(...bytes)).toBeLessThanOrEqual(mostBytes + fewBytes);
@@ -54,7 +62,9 @@ describe('a page of a list', () => {
     const venue = await admin.venue('Venue');
     const { id } = await admin.screen(venue.id, 'Screen');
     for (let n = 1; n <= 4; n++) {
-      const { status } = await admin.put(`/v1/screens/${id}/playlist`, { items: [item({ n, text: 'x'.repeat(1_000_000) })] });
+      const { status } = await admin.put(`/v1/screens/${id}/playlist`, {
+        items: [item({ n, text: 'x'.repeat(1_000_000) })],
+      });
       expect(status).toBe(200);
     }
     expect((await admin.put(`/v1/screens/${id}/playlist`, { items: [item()] })).status).toBe(200);
@@ -66,13 +76,19 @@ describe('a page of a list', () => {
   it('has at most 1 MiB of events, in either order', async () => {
     const tv = await service.tv();
     for (let n = 0; n < 3; n++) {
-      const events = Array.from({ length: 100 }, () => ({ type: 'log', timestamp: 1, text: 'x'.repeat(8_000) }));
+      const events = Array.from({ length: 100 }, () => ({
+        type: 'log',
+        timestamp: 1,
+        text: 'x'.repeat(8_000),
+      }));
       expect((await tv.send('POST', 'events', { body: events })).status).toBe(202);
     }
     for (const order of ['asc', 'desc']) {
       const { items } = await walk(admin, `/v1/events?order=${order}`, 200);
       expect(new Set(items.map(({ id }) => id)).size).toBe(300);
-      expect((await admin.get(`/v1/events?limit=200&order=${order}`)).text.length).toBeLessThanOrEqual(mostBytes + fewBytes);
+      expect(
+        (await admin.get(`/v1/events?limit=200&order=${order}`)).text.length,
+      ).toBeLessThanOrEqual(mostBytes + fewBytes);
     }
   });
 });

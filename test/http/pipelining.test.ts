@@ -6,7 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ListenerOptions, listen } from '../../src/http/listener.ts';
 
-const head = (method: string, path: string, ...more: string[]) => [`${method} ${path} HTTP/1.1`, 'Host: x', ...more, '', ''].join('\r\n');
+const head = (method: string, path: string, ...more: string[]) =>
+  [`${method} ${path} HTTP/1.1`, 'Host: x', ...more, '', ''].join('\r\n');
 const get = (path: string, ...more: string[]) => head('GET', path, ...more);
 const largeBytes = 8 * 1024 * 1024;
 const tinyPerRead = 2_000;
@@ -38,7 +39,8 @@ async function start(limits: ListenerOptions['limits'] = {}): Promise<void> {
 
 beforeEach(async () => {
   [begun, mostInProgress, sockets] = [[], 0, []];
-  answer = async (request) => new Response(`${request.method} ${new URL(request.url).pathname} ${await request.text()};`);
+  answer = async (request) =>
+    new Response(`${request.method} ${new URL(request.url).pathname} ${await request.text()};`);
   await start();
 });
 afterEach(async () => {
@@ -47,7 +49,11 @@ afterEach(async () => {
 });
 
 async function client({ allowHalfOpen = false } = {}) {
-  const socket = connect({ host: '127.0.0.1', port: Number(new URL(listener.url).port), allowHalfOpen });
+  const socket = connect({
+    host: '127.0.0.1',
+    port: Number(new URL(listener.url).port),
+    allowHalfOpen,
+  });
   sockets.push(socket);
   let text = '';
   socket.setEncoding('latin1').on('error', () => {});
@@ -68,7 +74,8 @@ async function answersTo(bytes: string): Promise<string> {
   return closed;
 }
 
-const bodies = (text: string) => [...text.matchAll(/\w+ \/\w* \w*(?=;)/g)].map(([body]) => body.trim());
+const bodies = (text: string) =>
+  [...text.matchAll(/\w+ \/\w* \w*(?=;)/g)].map(([body]) => body.trim());
 
 describe('pipelined requests', () => {
   it('are answered in order, one at a time', async () => {
@@ -79,7 +86,9 @@ describe('pipelined requests', () => {
       return new Response(`GET ${path} ;`);
     };
     const paths = Array.from({ length: 10 }, (_, n) => `/${n}`);
-    const text = await answersTo(paths.map((path) => get(path, ...(path === '/9' ? ['Connection: close'] : []))).join(''));
+    const text = await answersTo(
+      paths.map((path) => get(path, ...(path === '/9' ? ['Connection: close'] : []))).join(''),
+    );
     expect(bodies(text)).toEqual(paths.map((path) => `GET ${path}`));
     expect(begun).toEqual(paths);
     expect(mostInProgress).toBe(1);
@@ -89,18 +98,35 @@ describe('pipelined requests', () => {
     const { socket, closed, read } = await client();
     read();
     const large = 'y'.repeat(100_000);
-    socket.write(`${head('POST', '/a', 'Content-Length: 3')}one${get('/b')}${head('POST', '/c', 'Content-Length: 5')}th`);
+    socket.write(
+      `${head('POST', '/a', 'Content-Length: 3')}one${get('/b')}${head('POST', '/c', 'Content-Length: 5')}th`,
+    );
     await sleep(20);
     socket.write(`ree${head('POST', '/d', 'Transfer-Encoding: chunked')}4\r\nfour\r\n0\r\n\r\n`);
-    socket.write(`${head('POST', '/e', `Content-Length: ${large.length}`)}${large}${get('/f', 'Connection: close')}`);
-    expect(bodies(await closed)).toEqual(['POST /a one', 'GET /b', 'POST /c three', 'POST /d four', `POST /e ${large}`, 'GET /f']);
+    socket.write(
+      `${head('POST', '/e', `Content-Length: ${large.length}`)}${large}${get('/f', 'Connection: close')}`,
+    );
+    expect(bodies(await closed)).toEqual([
+      'POST /a one',
+      'GET /b',
+      'POST /c three',
+      'POST /d four',
+      `POST /e ${large}`,
+      'GET /f',
+    ]);
   });
 
   it('include HEAD, whose response has no body', async () => {
     answer = async () => new Response('body', { headers: { 'X-Own': '1' } });
-    const text = await answersTo(`${head('HEAD', '/a')}${get('/b')}${head('HEAD', '/c', 'Connection: close')}`);
+    const text = await answersTo(
+      `${head('HEAD', '/a')}${get('/b')}${head('HEAD', '/c', 'Connection: close')}`,
+    );
     expect(text.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(3);
-    expect(text.match(/\r\n\r\n(body)?(?=HTTP|$)/g)).toEqual(['\r\n\r\n', '\r\n\r\nbody', '\r\n\r\n']);
+    expect(text.match(/\r\n\r\n(body)?(?=HTTP|$)/g)).toEqual([
+      '\r\n\r\n',
+      '\r\n\r\nbody',
+      '\r\n\r\n',
+    ]);
   });
 
   it('are not begun behind a response that the client does not read', async () => {
@@ -115,7 +141,9 @@ describe('pipelined requests', () => {
   });
 
   it('are not begun behind one with Connection: close, and never after their client has gone', async () => {
-    expect(bodies(await answersTo(get('/a') + get('/b', 'Connection: close') + get('/c')))).toEqual(['GET /a', 'GET /b']);
+    expect(bodies(await answersTo(get('/a') + get('/b', 'Connection: close') + get('/c')))).toEqual(
+      ['GET /a', 'GET /b'],
+    );
     answer = () => new Promise(() => {});
     const { socket } = await client();
     socket.write(get('/d') + get('/e'));
@@ -142,9 +170,15 @@ describe('pipelined requests', () => {
       await sleep(20);
       return new Response(`GET ${new URL(request.url).pathname} ;`);
     };
-    for (const bytes of [get('/a'), get('/a') + get('/b'), `${get('/a')}${head('POST', '/b', 'Transfer-Encoding: chunked')}`]) {
+    for (const bytes of [
+      get('/a'),
+      get('/a') + get('/b'),
+      `${get('/a')}${head('POST', '/b', 'Transfer-Encoding: chunked')}`,
+    ]) {
       const text = await answersTo(`${bytes}nonsense\r\n\r\n`);
-      expect(text).toMatch(/HTTP\/1\.1 200 (.|\r\n)*GET \/a ;HTTP\/1\.1 (200 (.|\r\n)*;HTTP\/1\.1 )?400 /);
+      expect(text).toMatch(
+        /HTTP\/1\.1 200 (.|\r\n)*GET \/a ;HTTP\/1\.1 (200 (.|\r\n)*;HTTP\/1\.1 )?400 /,
+      );
     }
   });
 
@@ -177,7 +211,9 @@ describe('requests that wait behind an unfinished response', () => {
     modest.socket.write(get('/x') + get('/x'));
     const greedy = await Promise.all(Array.from({ length: 20 }, () => client()));
     for (const { socket } of greedy) socket.write(get('/x').repeat(tinyPerRead));
-    await expect.poll(() => greedy.filter(({ socket }) => socket.resume().closed).length).toBeGreaterThan(5);
+    await expect
+      .poll(() => greedy.filter(({ socket }) => socket.resume().closed).length)
+      .toBeGreaterThan(5);
     expect(modest.socket.closed).toBe(false);
   });
 
@@ -194,7 +230,9 @@ describe('requests that wait behind an unfinished response', () => {
     socket.write(get('/slow') + get('/a') + last.slice(0, 10));
     await sleep(350);
     socket.write(last.slice(10));
-    expect((await closed).match(/HTTP\/1\.1 \d+/g)).toEqual(Array.from({ length: 3 }, () => 'HTTP/1.1 200'));
+    expect((await closed).match(/HTTP\/1\.1 \d+/g)).toEqual(
+      Array.from({ length: 3 }, () => 'HTTP/1.1 200'),
+    );
     // It is, when the rest does not come.
     const late = await answersTo(get('/slow') + get('/a') + last.slice(0, 10));
     expect(late.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 408']);

@@ -19,7 +19,8 @@ const publish = async (tv: BoundTv, content: Record<string, unknown>) => {
   return answer.body;
 };
 const seconds = () => Math.floor(service.clock.now() / 1000);
-const deviceOf = async (tv: BoundTv) => (await service.manage('GET', `/v1/devices/${tv.deviceId}`)).body;
+const deviceOf = async (tv: BoundTv) =>
+  (await service.manage('GET', `/v1/devices/${tv.deviceId}`)).body;
 
 describe('GET /devices/:id/playlist', () => {
   it('200 with the active playlist and its headers', async () => {
@@ -33,7 +34,15 @@ describe('GET /devices/:id/playlist', () => {
     const { id } = await publish(tv, { items, validUntil });
     const answer = await tv.send('GET', 'playlist');
     expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({ id, tenantId: tv.tenantId, screenId: tv.screenId, status: 'active', version: 1, validUntil, items });
+    expect(answer.body).toEqual({
+      id,
+      tenantId: tv.tenantId,
+      screenId: tv.screenId,
+      status: 'active',
+      version: 1,
+      validUntil,
+      items,
+    });
     expect(answer.headers.get('content-type')).toBe('application/json');
     expect(answer.headers.get('x-playlist-version')).toBe('1');
     expect(answer.headers.get('x-source')).toBe('store');
@@ -48,7 +57,15 @@ describe('GET /devices/:id/playlist', () => {
 
   it('200 with further members of items as they were published, order and nesting too', async () => {
     const tv = await service.tv();
-    const items = [item({ campaignId: randomUUID().toUpperCase(), zoo: [1, { b: null }], title: 'Grüße ☀ \u2028' }), item(), item()];
+    const items = [
+      item({
+        campaignId: randomUUID().toUpperCase(),
+        zoo: [1, { b: null }],
+        title: 'Grüße ☀ \u2028',
+      }),
+      item(),
+      item(),
+    ];
     await publish(tv, { items });
     expect((await tv.send('GET', 'playlist')).body.items).toEqual(items);
   });
@@ -91,7 +108,13 @@ describe('GET /devices/:id/playlist', () => {
     const head = await tv.send('HEAD', 'playlist');
     expect(head.status).toBe(200);
     expect(head.text).toBe('');
-    for (const name of ['etag', 'x-playlist-version', 'x-source', 'cache-control', 'content-type']) {
+    for (const name of [
+      'etag',
+      'x-playlist-version',
+      'x-source',
+      'cache-control',
+      'content-type',
+    ]) {
       expect(head.headers.get(name), name).toBe(get.headers.get(name));
     }
   });
@@ -101,7 +124,9 @@ describe('GET /devices/:id/playlist', () => {
       const tv = await service.tv();
       await publish(tv, { items: [item()] });
       const first = await tv.send('GET', 'playlist');
-      const answer = await tv.send('GET', 'playlist', { headers: { 'if-none-match': form(first.headers.get('etag') ?? '') } });
+      const answer = await tv.send('GET', 'playlist', {
+        headers: { 'if-none-match': form(first.headers.get('etag') ?? '') },
+      });
       return { tv, first, answer };
     };
 
@@ -132,13 +157,21 @@ describe('GET /devices/:id/playlist', () => {
     it('200 for the ETag of the version before', async () => {
       const { tv, first } = await asked((etag) => etag);
       await publish(tv, { items: [item()] });
-      expect((await tv.send('GET', 'playlist', { headers: { 'if-none-match': first.headers.get('etag') ?? '' } })).status).toBe(200);
+      expect(
+        (
+          await tv.send('GET', 'playlist', {
+            headers: { 'if-none-match': first.headers.get('etag') ?? '' },
+          })
+        ).status,
+      ).toBe(200);
     });
 
     it('404, not 304, when there is none any more', async () => {
       const { tv, first } = await asked((etag) => etag);
       await service.manage('DELETE', `/v1/screens/${tv.screenId}/playlist`);
-      const answer = await tv.send('GET', 'playlist', { headers: { 'if-none-match': first.headers.get('etag') ?? '' } });
+      const answer = await tv.send('GET', 'playlist', {
+        headers: { 'if-none-match': first.headers.get('etag') ?? '' },
+      });
       expectProblem(answer, 404, 'playlist_not_found');
     });
   });
@@ -198,7 +231,12 @@ describe('GET /devices/:id/playlist', () => {
     service.clock.advance(1000);
     expectProblem(await tv.send('GET', 'playlist'), 404, 'playlist_not_found');
     const now = new Date(service.clock.now()).toISOString();
-    expect(await deviceOf(tv)).toMatchObject({ lastSeenAt: now, lastPlaylistAt: now, lastPlaylistStatus: 404, lastPlaylistVersion: null });
+    expect(await deviceOf(tv)).toMatchObject({
+      lastSeenAt: now,
+      lastPlaylistAt: now,
+      lastPlaylistStatus: 404,
+      lastPlaylistVersion: null,
+    });
   });
 
   it('404 playlist_not_found when it was withdrawn, 200 with the next version when published again', async () => {
@@ -213,12 +251,18 @@ describe('GET /devices/:id/playlist', () => {
 
   it('reads no body and knows no query parameters', async () => {
     const tv = await service.tv();
-    expect((await service.send('GET', `/devices/${tv.screenId}/config?x=1&x=2`, { key: tv.apiKey })).status).toBe(200);
+    expect(
+      (await service.send('GET', `/devices/${tv.screenId}/config?x=1&x=2`, { key: tv.apiKey }))
+        .status,
+    ).toBe(200);
   });
 });
 
 describe('GET /devices/:id/playlist, from several origins', () => {
-  const answers = (name: PlaylistOrigin['name'], fetch: PlaylistOrigin['fetch']): PlaylistOrigin => ({ name, fetch });
+  const answers = (
+    name: PlaylistOrigin['name'],
+    fetch: PlaylistOrigin['fetch'],
+  ): PlaylistOrigin => ({ name, fetch });
   const none = answers('on-demand', async () => ({ kind: 'none' }));
   const failing = answers('on-demand', async () => {
     throw new Error('planted');
@@ -228,7 +272,9 @@ describe('GET /devices/:id/playlist, from several origins', () => {
     const store = await openStore('memory:');
     const service = await mounted({ store, origins });
     const tv = await service.tv();
-    const answer = await service.send('GET', `/devices/${tv.screenId}/playlist`, { key: tv.apiKey });
+    const answer = await service.send('GET', `/devices/${tv.screenId}/playlist`, {
+      key: tv.apiKey,
+    });
     const device = await service.manage('GET', `/v1/devices/${tv.deviceId}`);
     return { answer, device };
   }
@@ -250,12 +296,15 @@ describe('GET /devices/:id/playlist, from several origins', () => {
       },
     }));
 
-  it.each(['on-demand', 'store', 'object-store'] as const)('200 with X-Source: %s', async (name) => {
-    const { answer } = await asked(having(name));
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('x-source')).toBe(name);
-    expect(answer.headers.get('x-playlist-version')).toBe('7');
-  });
+  it.each(['on-demand', 'store', 'object-store'] as const)(
+    '200 with X-Source: %s',
+    async (name) => {
+      const { answer } = await asked(having(name));
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('x-source')).toBe(name);
+      expect(answer.headers.get('x-playlist-version')).toBe('7');
+    },
+  );
 
   it('200 from the next one when one has none, or fails', async () => {
     const { answer } = await asked(none, failing, having('object-store'));

@@ -1,5 +1,12 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { expectInvalid, expectProblem, item, type Manager, manager, unknownId } from '../support/management.ts';
+import {
+  expectInvalid,
+  expectProblem,
+  item,
+  type Manager,
+  manager,
+  unknownId,
+} from '../support/management.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -29,7 +36,15 @@ describe('PUT /v1/screens/:id/playlist', () => {
     const { status, body } = await admin.put(path(), { items: [item()] });
     expect(status).toBe(200);
     const { id, tenantId } = body;
-    expect(body).toEqual({ id, tenantId, screenId, status: 'active', version: 1, validUntil: null, items: [item()] });
+    expect(body).toEqual({
+      id,
+      tenantId,
+      screenId,
+      status: 'active',
+      version: 1,
+      validUntil: null,
+      items: [item()],
+    });
     expect((await admin.get(path())).body).toEqual(body);
     expect((await admin.get(`/v1/screens/${screenId}`)).body.state).toBe('provisioning');
   });
@@ -37,14 +52,26 @@ describe('PUT /v1/screens/:id/playlist', () => {
   it('200 on an active screen, and the TV gets it', async () => {
     const tv = await service.tv(screenId);
     const { id } = await publish({ items: [item()] });
-    expect((await tv.send('GET', 'playlist')).body).toMatchObject({ id, version: 1, items: [item()] });
+    expect((await tv.send('GET', 'playlist')).body).toMatchObject({
+      id,
+      version: 1,
+      items: [item()],
+    });
   });
 
   it('200 with items in their order, their further members kept', async () => {
     const items = [
-      item({ campaignId: '33333333-3333-4333-8333-333333333333', duration: 0.5, mood: { tags: ['a', null, 1.5], deep: { er: true } } }),
+      item({
+        campaignId: '33333333-3333-4333-8333-333333333333',
+        duration: 0.5,
+        mood: { tags: ['a', null, 1.5], deep: { er: true } },
+      }),
       item({ creativeType: 'image', creativeUrl: 'http://media.example.com/%C3%A4%20.png?x=1#y' }),
-      item({ creativeType: 'html', duration: 86_400, creativeId: '00000000-0000-0000-0000-000000000000' }),
+      item({
+        creativeType: 'html',
+        duration: 86_400,
+        creativeId: '00000000-0000-0000-0000-000000000000',
+      }),
     ];
     expect((await publish({ items })).items).toEqual(items);
     const tv = await service.tv(screenId);
@@ -53,20 +80,31 @@ describe('PUT /v1/screens/:id/playlist', () => {
 
   it('200 with creative ids of any version, in lower case', async () => {
     const creativeId = 'FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF';
-    expect((await publish({ items: [item({ creativeId })] })).items[0].creativeId).toBe(creativeId.toLowerCase());
+    expect((await publish({ items: [item({ creativeId })] })).items[0].creativeId).toBe(
+      creativeId.toLowerCase(),
+    );
   });
 
   it('200 with 500 items, 400 with 501 or none', async () => {
-    expect((await publish({ items: Array.from({ length: 500 }, () => item()) })).items).toHaveLength(500);
-    expectInvalid(await admin.put(path(), { items: Array.from({ length: 501 }, () => item()) }), '/items');
+    expect(
+      (await publish({ items: Array.from({ length: 500 }, () => item()) })).items,
+    ).toHaveLength(500);
+    expectInvalid(
+      await admin.put(path(), { items: Array.from({ length: 501 }, () => item()) }),
+      '/items',
+    );
     expectInvalid(await admin.put(path(), { items: [] }), '/items');
     expect((await admin.get(path())).body.version).toBe(1);
   });
 
   it('200 unchanged for the same content, however often and however written', async () => {
-    const first = await publish({ items: [item({ campaignId: 'c', extra: { a: 1, b: 2 } })], validUntil: seconds() + 60 });
+    const first = await publish({
+      items: [item({ campaignId: 'c', extra: { a: 1, b: 2 } })],
+      validUntil: seconds() + 60,
+    });
     const items = [{ extra: { b: 2, a: 1 }, campaignId: 'c', ...item() }];
-    for (const validUntil of [seconds() + 60, (seconds() + 60) * 1000]) expect(await publish({ items, validUntil })).toEqual(first);
+    for (const validUntil of [seconds() + 60, (seconds() + 60) * 1000])
+      expect(await publish({ items, validUntil })).toEqual(first);
     expect((await history()).items).toEqual([first]);
   });
 
@@ -90,7 +128,9 @@ describe('PUT /v1/screens/:id/playlist', () => {
   it('200 with one version each when two publish at the same moment', async () => {
     await Promise.all([publish(other(1)), publish(other(2)), publish(other(3))]);
     const { items } = await history();
-    expect(items.map(({ version, status }: { version: number; status: string }) => [version, status])).toEqual([
+    expect(
+      items.map(({ version, status }: { version: number; status: string }) => [version, status]),
+    ).toEqual([
       [3, 'active'],
       [2, 'superseded'],
       [1, 'superseded'],
@@ -102,7 +142,10 @@ describe('PUT /v1/screens/:id/playlist', () => {
     const first = await publish({ items: [item()] });
     await admin.delete(path());
     expect(await publish({ items: [item()] })).toEqual({ ...first, version: 2 });
-    expect((await history()).items.map(({ status }: { status: string }) => status)).toEqual(['active', 'withdrawn']);
+    expect((await history()).items.map(({ status }: { status: string }) => status)).toEqual([
+      'active',
+      'withdrawn',
+    ]);
   });
 
   it('200 with a new version after the end; the former one stays expired', async () => {
@@ -110,7 +153,10 @@ describe('PUT /v1/screens/:id/playlist', () => {
     service.clock.advance(60_000);
     const second = await publish({ items: [item()], validUntil: seconds() + 60 });
     expect(second).toMatchObject({ id: first.id, version: 2, status: 'active' });
-    expect((await history()).items.map(({ status }: { status: string }) => status)).toEqual(['active', 'expired']);
+    expect((await history()).items.map(({ status }: { status: string }) => status)).toEqual([
+      'active',
+      'expired',
+    ]);
   });
 
   it.each([
@@ -119,14 +165,20 @@ describe('PUT /v1/screens/:id/playlist', () => {
     ['long past', -1_000_000],
   ])('400 for a validUntil of %s, and what stood stays', async (_, offset) => {
     const first = await publish({ items: [item()] });
-    expectInvalid(await admin.put(path(), { items: [item({ duration: 3 })], validUntil: seconds() + offset }), '/validUntil');
+    expectInvalid(
+      await admin.put(path(), { items: [item({ duration: 3 })], validUntil: seconds() + offset }),
+      '/validUntil',
+    );
     expect((await admin.get(path())).body).toEqual(first);
     expect((await history()).items).toHaveLength(1);
   });
 
-  it.each([1.5, -1, '1790000000', 2 ** 53, true])('400 for the validUntil %j', async (validUntil) => {
-    expectInvalid(await admin.put(path(), { items: [item()], validUntil }), '/validUntil');
-  });
+  it.each([1.5, -1, '1790000000', 2 ** 53, true])(
+    '400 for the validUntil %j',
+    async (validUntil) => {
+      expectInvalid(await admin.put(path(), { items: [item()], validUntil }), '/validUntil');
+    },
+  );
 
   it.each([
     ['creativeId', 'x'],
@@ -141,12 +193,17 @@ describe('PUT /v1/screens/:id/playlist', () => {
     ['duration', '15'],
     ['duration', null],
   ])('400 for the %s %j', async (member, value) => {
-    expectInvalid(await admin.put(path(), { items: [item(), item({ [member]: value })] }), `/items/1/${member}`);
+    expectInvalid(
+      await admin.put(path(), { items: [item(), item({ [member]: value })] }),
+      `/items/1/${member}`,
+    );
     expectProblem(await admin.get(path()), 'playlist_not_found');
   });
 
   it('200 with a creativeUrl of 2048 characters', async () => {
-    await publish({ items: [item({ creativeUrl: `https://media.example.com/${'a'.repeat(2022)}` })] });
+    await publish({
+      items: [item({ creativeUrl: `https://media.example.com/${'a'.repeat(2022)}` })],
+    });
   });
 
   it('400 naming every member that is missing or unknown', async () => {
@@ -171,13 +228,17 @@ describe('PUT /v1/screens/:id/playlist', () => {
     const fits = { items: [item({ pad: 'x'.repeat(1_048_576 - 300) })] };
     expect(JSON.stringify(fits).length).toBeLessThanOrEqual(1_048_576);
     await publish(fits);
-    expectProblem(await admin.put(path(), { items: [item({ pad: 'x'.repeat(1_048_576) })] }), 'body_too_large');
+    expectProblem(
+      await admin.put(path(), { items: [item({ pad: 'x'.repeat(1_048_576) })] }),
+      'body_too_large',
+    );
     expect((await admin.get(path())).body.version).toBe(1);
   });
 });
 
 describe('GET /v1/screens/:id/playlist', () => {
-  it('404 playlist_not_found when there never was one', async () => expectProblem(await admin.get(path()), 'playlist_not_found'));
+  it('404 playlist_not_found when there never was one', async () =>
+    expectProblem(await admin.get(path()), 'playlist_not_found'));
 
   it('200 with the status expired from its end on, 404 for the TV', async () => {
     const tv = await service.tv(screenId);
@@ -191,7 +252,8 @@ describe('GET /v1/screens/:id/playlist', () => {
     expectProblem(await tv.send('GET', 'playlist'), 'playlist_not_found');
   });
 
-  it('404 screen_not_found', async () => expectProblem(await admin.get(`/v1/screens/x/playlist`), 'screen_not_found'));
+  it('404 screen_not_found', async () =>
+    expectProblem(await admin.get(`/v1/screens/x/playlist`), 'screen_not_found'));
 });
 
 describe('DELETE /v1/screens/:id/playlist', () => {
@@ -211,18 +273,22 @@ describe('DELETE /v1/screens/:id/playlist', () => {
     expect((await history()).items).toHaveLength(1);
   });
 
-  it('404 screen_not_found', async () => expectProblem(await admin.delete(`/v1/screens/${unknownId}/playlist`), 'screen_not_found'));
+  it('404 screen_not_found', async () =>
+    expectProblem(await admin.delete(`/v1/screens/${unknownId}/playlist`), 'screen_not_found'));
 });
 
 describe('GET /v1/screens/:id/playlists', () => {
-  it('200 and empty when nothing was published', async () => expect(await history()).toEqual({ items: [], nextCursor: null }));
+  it('200 and empty when nothing was published', async () =>
+    expect(await history()).toEqual({ items: [], nextCursor: null }));
 
   it('200 with the last 20 versions, newest first, whole', async () => {
     const all = [];
     for (let duration = 1; duration <= 23; duration++) all.push(await publish(other(duration)));
     const { items, nextCursor } = await history();
     expect(nextCursor).toBeNull();
-    const expected = all.slice(3).map((playlist, index) => (index === 19 ? playlist : { ...playlist, status: 'superseded' }));
+    const expected = all
+      .slice(3)
+      .map((playlist, index) => (index === 19 ? playlist : { ...playlist, status: 'superseded' }));
     expect(items).toEqual(expected.toReversed());
   });
 
@@ -237,9 +303,17 @@ describe('GET /v1/screens/:id/playlists', () => {
     expect(third).toMatchObject({ items: [{ version: 1 }], nextCursor: null });
   });
 
-  it.each(['limit=0', 'limit=201', 'cursor=', 'cursor=x', 'cursor=-1', 'cursor=Infinity', 'cursor=1e3', 'status=active'])(
-    '400 for %s',
-    async (query) => expectInvalid(await admin.get(`${path()}s?${query}`), `query.${query.split('=')[0]}`),
+  it.each([
+    'limit=0',
+    'limit=201',
+    'cursor=',
+    'cursor=x',
+    'cursor=-1',
+    'cursor=Infinity',
+    'cursor=1e3',
+    'status=active',
+  ])('400 for %s', async (query) =>
+    expectInvalid(await admin.get(`${path()}s?${query}`), `query.${query.split('=')[0]}`),
   );
 
   it('404 screen_not_found, and a deleted screen leaves nothing to its successor', async () => {

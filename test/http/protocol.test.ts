@@ -1,7 +1,13 @@
 // What holds for every path: methods, ids, problems, the order of checks, other origins, and what stands beside the operations.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Operation, operations } from '../../src/wire/operations.ts';
-import { expectInvalid, expectProblem, type Manager, manager, unknownId } from '../support/management.ts';
+import {
+  expectInvalid,
+  expectProblem,
+  type Manager,
+  manager,
+  unknownId,
+} from '../support/management.ts';
 import { rawRequest } from '../support/raw-request.ts';
 import { type Answer, adminToken, startService, type TestService } from '../support/service.ts';
 
@@ -9,7 +15,14 @@ let service: TestService;
 let admin: Manager;
 const table = Object.values<Operation>(operations);
 const paths = [...new Set(table.map(({ path }) => path))];
-const docs = ['/docs', '/docs/', '/docs/page.css', '/docs/page.js', '/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js'];
+const docs = [
+  '/docs',
+  '/docs/',
+  '/docs/page.css',
+  '/docs/page.js',
+  '/docs/swagger-ui.css',
+  '/docs/swagger-ui-bundle.js',
+];
 const system = ['/healthz', '/readyz', '/metrics', '/openapi.json', ...docs];
 const filled = (path: string) => path.replace(':id', unknownId).replace(':code', 'ABCD2345');
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
@@ -53,24 +66,39 @@ describe('paths', () => {
     }
   });
 
-  it.each([...paths, ...system])('405 method_not_allowed at %s with Allow, with no credential asked for', async (path) => {
-    const own: string[] = table.filter((operation) => operation.path === path).map(({ method }) => method);
-    const allowed = own.length === 0 ? ['GET'] : own;
-    for (const method of methods.filter((one) => !allowed.includes(one))) {
-      const answer = await service.send(method, filled(path));
-      expectProblem(answer, 'method_not_allowed');
-      expectCommonHeaders(answer);
-      const allow = answer.headers.get('allow')!.split(', ');
-      expect(allow).toEqual([...allowed, ...(allowed.includes('GET') ? ['HEAD'] : [])].toSorted());
-    }
-    if (!allowed.includes('GET')) expect((await service.send('HEAD', filled(path))).status).toBe(405);
-  });
+  it.each([...paths, ...system])(
+    '405 method_not_allowed at %s with Allow, with no credential asked for',
+    async (path) => {
+      const own: string[] = table
+        .filter((operation) => operation.path === path)
+        .map(({ method }) => method);
+      const allowed = own.length === 0 ? ['GET'] : own;
+      for (const method of methods.filter((one) => !allowed.includes(one))) {
+        const answer = await service.send(method, filled(path));
+        expectProblem(answer, 'method_not_allowed');
+        expectCommonHeaders(answer);
+        const allow = answer.headers.get('allow')!.split(', ');
+        expect(allow).toEqual(
+          [...allowed, ...(allowed.includes('GET') ? ['HEAD'] : [])].toSorted(),
+        );
+      }
+      if (!allowed.includes('GET'))
+        expect((await service.send('HEAD', filled(path))).status).toBe(405);
+    },
+  );
 
   it('a literal path wins over one with a parameter', async () => {
-    expect((await service.send('GET', '/v1/devices/provisioning-codes')).headers.get('allow')).toBe('POST');
+    expect((await service.send('GET', '/v1/devices/provisioning-codes')).headers.get('allow')).toBe(
+      'POST',
+    );
     expect((await service.send('GET', '/devices/register')).headers.get('allow')).toBe('POST');
-    expectProblem(await admin.get('/v1/devices/provisioning-codes/revoke/status'), 'pairing_code_not_found');
-    expect((await service.send('POST', '/v1/devices/provisioning-codes/revoke')).headers.get('allow')).toBe('DELETE');
+    expectProblem(
+      await admin.get('/v1/devices/provisioning-codes/revoke/status'),
+      'pairing_code_not_found',
+    );
+    expect(
+      (await service.send('POST', '/v1/devices/provisioning-codes/revoke')).headers.get('allow'),
+    ).toBe('DELETE');
   });
 
   it('are decoded before ids are looked up', async () => {
@@ -82,18 +110,30 @@ describe('paths', () => {
 });
 
 describe('HEAD', () => {
-  it.each(['/v1/venues', '/v1/me', '/healthz', '/readyz', '/openapi.json', '/docs', '/v1/reports/impressions'])(
-    '%s as GET, without a body',
-    async (path) => {
-      const [head, get] = [await admin.send('HEAD', path), await admin.get(path)];
-      expect(head).toMatchObject({ status: 200, text: '' });
-      const named = ({ headers }: Answer) => {
-        const own = ['date', 'x-request-id', 'content-length', 'connection', 'keep-alive', 'transfer-encoding'];
-        return Object.fromEntries([...headers].filter(([name]) => !own.includes(name)));
-      };
-      expect(named(head)).toEqual(named(get));
-    },
-  );
+  it.each([
+    '/v1/venues',
+    '/v1/me',
+    '/healthz',
+    '/readyz',
+    '/openapi.json',
+    '/docs',
+    '/v1/reports/impressions',
+  ])('%s as GET, without a body', async (path) => {
+    const [head, get] = [await admin.send('HEAD', path), await admin.get(path)];
+    expect(head).toMatchObject({ status: 200, text: '' });
+    const named = ({ headers }: Answer) => {
+      const own = [
+        'date',
+        'x-request-id',
+        'content-length',
+        'connection',
+        'keep-alive',
+        'transfer-encoding',
+      ];
+      return Object.fromEntries([...headers].filter(([name]) => !own.includes(name)));
+    };
+    expect(named(head)).toEqual(named(get));
+  });
 
   it('answers errors as GET does', async () => {
     expect((await service.send('HEAD', '/v1/venues')).status).toBe(401);
@@ -103,20 +143,28 @@ describe('HEAD', () => {
 });
 
 describe('X-Request-Id', () => {
-  it.each(['a', 'abc-123_DEF.4', 'x'.repeat(128)])('is the caller’s when it is well-formed: %s', async (id) => {
-    const answer = await service.send('GET', '/v1/venues', { headers: { 'X-Request-Id': id } });
-    expect(answer.headers.get('x-request-id')).toBe(id);
-    expect(answer.body.requestId).toBe(id);
-  });
+  it.each(['a', 'abc-123_DEF.4', 'x'.repeat(128)])(
+    'is the caller’s when it is well-formed: %s',
+    async (id) => {
+      const answer = await service.send('GET', '/v1/venues', { headers: { 'X-Request-Id': id } });
+      expect(answer.headers.get('x-request-id')).toBe(id);
+      expect(answer.body.requestId).toBe(id);
+    },
+  );
 
-  it.each(['', 'x'.repeat(129), 'a b', 'a/b', 'a,b', '<script>', 'ä'])('is ours instead of %j', async (id) => {
-    const answer = await service.send('GET', '/healthz', { headers: { 'X-Request-Id': id } });
-    expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
-  });
+  it.each(['', 'x'.repeat(129), 'a b', 'a/b', 'a,b', '<script>', 'ä'])(
+    'is ours instead of %j',
+    async (id) => {
+      const answer = await service.send('GET', '/healthz', { headers: { 'X-Request-Id': id } });
+      expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
+    },
+  );
 
   it('is another one for each request', async () => {
     const ids = await Promise.all(
-      Array.from({ length: 20 }, async () => (await service.send('GET', '/healthz')).headers.get('x-request-id')),
+      Array.from({ length: 20 }, async () =>
+        (await service.send('GET', '/healthz')).headers.get('x-request-id'),
+      ),
     );
     expect(new Set(ids).size).toBe(20);
   });
@@ -134,13 +182,25 @@ describe('the order of checks', () => {
   });
 
   it('401 before 403 before 413', async () => {
-    expectProblem(await service.send('PATCH', path, { body: big, headers: text }), 'credential_missing');
-    expectProblem(await viewer.send('PATCH', path, { body: big, headers: text }), 'insufficient_role');
+    expectProblem(
+      await service.send('PATCH', path, { body: big, headers: text }),
+      'credential_missing',
+    );
+    expectProblem(
+      await viewer.send('PATCH', path, { body: big, headers: text }),
+      'insufficient_role',
+    );
   });
 
   it('403 before the tenant', async () => {
-    expectProblem(await viewer.send('PATCH', path, { headers: { 'X-Tenant-Id': unknownId } }), 'insufficient_role');
-    expectProblem(await admin.send('PATCH', path, { body: big, headers: { 'X-Tenant-Id': unknownId } }), 'tenant_not_found');
+    expectProblem(
+      await viewer.send('PATCH', path, { headers: { 'X-Tenant-Id': unknownId } }),
+      'insufficient_role',
+    );
+    expectProblem(
+      await admin.send('PATCH', path, { body: big, headers: { 'X-Tenant-Id': unknownId } }),
+      'tenant_not_found',
+    );
   });
 
   it('413 before 415', async () => {
@@ -150,16 +210,25 @@ describe('the order of checks', () => {
   });
 
   it('415 before the JSON', async () => {
-    expectProblem(await admin.send('PATCH', path, { body: '{', headers: text }), 'unsupported_media_type');
+    expectProblem(
+      await admin.send('PATCH', path, { body: '{', headers: text }),
+      'unsupported_media_type',
+    );
   });
 
   it('the JSON before the record', async () => {
-    expectProblem(await admin.send('PATCH', `/v1/venues/${unknownId}`, { body: '{' }), 'invalid_json');
+    expectProblem(
+      await admin.send('PATCH', `/v1/venues/${unknownId}`, { body: '{' }),
+      'invalid_json',
+    );
     expectProblem(await admin.send('PATCH', `/v1/venues/${unknownId}`), 'invalid_json');
   });
 
   it('the record before the body', async () => {
-    expectProblem(await admin.send('PATCH', `/v1/venues/${unknownId}`, { body: [] }), 'venue_not_found');
+    expectProblem(
+      await admin.send('PATCH', `/v1/venues/${unknownId}`, { body: [] }),
+      'venue_not_found',
+    );
     expectProblem(await admin.delete(`/v1/screens/${unknownId}?force=x`), 'screen_not_found');
   });
 
@@ -179,24 +248,34 @@ describe('the order of checks', () => {
     ['multipart/form-data; boundary=x', 415],
     ['json', 415],
   ])('takes a body of %s with %i', async (type, status) => {
-    expect((await admin.send('PATCH', path, { body: '{}', headers: { 'Content-Type': type } })).status).toBe(status);
+    expect(
+      (await admin.send('PATCH', path, { body: '{}', headers: { 'Content-Type': type } })).status,
+    ).toBe(status);
   });
 
-  it('takes a body without a type', async () => expect((await admin.send('PATCH', path, { body: {}, untyped: true })).status).toBe(200));
+  it('takes a body without a type', async () =>
+    expect((await admin.send('PATCH', path, { body: {}, untyped: true })).status).toBe(200));
 
   it('asks no type of an empty body', async () => {
     const tv = await service.tv();
-    expect((await admin.send('POST', `/v1/devices/${tv.deviceId}/revoke`, { headers: text })).status).toBe(200);
+    expect(
+      (await admin.send('POST', `/v1/devices/${tv.deviceId}/revoke`, { headers: text })).status,
+    ).toBe(200);
   });
 
   it('takes no notice of a body that the operation does not have', async () => {
-    expect((await admin.send('DELETE', path, { body: 'nonsense', headers: text })).status).toBe(204);
+    expect((await admin.send('DELETE', path, { body: 'nonsense', headers: text })).status).toBe(
+      204,
+    );
   });
 
   it('400 invalid_json for a body that is nested too deep, and drops __proto__', async () => {
     const deep = `{"name":"x","labels":${'['.repeat(65)}${']'.repeat(65)}}`;
     expectProblem(await admin.post('/v1/venues', deep), 'invalid_json');
-    const answer = await admin.post('/v1/venues', '{"name":"Proto","__proto__":{"timezone":"x"},"labels":{"__proto__":"x"}}');
+    const answer = await admin.post(
+      '/v1/venues',
+      '{"name":"Proto","__proto__":{"timezone":"x"},"labels":{"__proto__":"x"}}',
+    );
     expect(answer.body).toMatchObject({ timezone: null, labels: {} });
   });
 });
@@ -210,7 +289,12 @@ describe('problems', () => {
   it('500 internal_error tells nothing of its cause', async () => {
     const logged: object[] = [];
     const silent = () => {};
-    const log = { debug: silent, info: silent, warn: silent, error: (fields: object) => void logged.push(fields) };
+    const log = {
+      debug: silent,
+      info: silent,
+      warn: silent,
+      error: (fields: object) => void logged.push(fields),
+    };
     let broken = false;
     const random = (length: number) => {
       if (broken) throw new Error('the secret is 42');
@@ -225,7 +309,13 @@ describe('problems', () => {
     expectProblem(answer, 'internal_error');
     expect(answer.text).not.toContain('42');
     expect(answer.text).not.toContain('.ts');
-    expect(logged).toEqual([expect.objectContaining({ requestId: 'r-1', operation: 'createToken', err: new Error('the secret is 42') })]);
+    expect(logged).toEqual([
+      expect.objectContaining({
+        requestId: 'r-1',
+        operation: 'createToken',
+        err: new Error('the secret is 42'),
+      }),
+    ]);
     broken = false;
   });
 
@@ -245,7 +335,8 @@ describe('problems', () => {
 });
 
 describe('the listener', () => {
-  const head = (...lines: string[]) => `GET /healthz HTTP/1.1\r\n${lines.map((line) => `${line}\r\n`).join('')}Connection: close\r\n\r\n`;
+  const head = (...lines: string[]) =>
+    `GET /healthz HTTP/1.1\r\n${lines.map((line) => `${line}\r\n`).join('')}Connection: close\r\n\r\n`;
 
   it('200 with one Host', async () => {
     expect(await rawRequest(service.url, head('Host: a'))).toMatch(/^HTTP\/1\.1 200 /);
@@ -263,8 +354,12 @@ describe('the listener', () => {
   });
 
   it('431 for headers over 8 KiB, 200 for headers below', async () => {
-    expect(await rawRequest(service.url, head('Host: a', `X-Pad: ${'x'.repeat(8300)}`))).toMatch(/^HTTP\/1\.1 431 /);
-    expect(await rawRequest(service.url, head('Host: a', `X-Pad: ${'x'.repeat(7900)}`))).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await rawRequest(service.url, head('Host: a', `X-Pad: ${'x'.repeat(8300)}`))).toMatch(
+      /^HTTP\/1\.1 431 /,
+    );
+    expect(await rawRequest(service.url, head('Host: a', `X-Pad: ${'x'.repeat(7900)}`))).toMatch(
+      /^HTTP\/1\.1 200 /,
+    );
   });
 
   it('400 for what is no HTTP', async () => {
@@ -273,8 +368,16 @@ describe('the listener', () => {
 
   it('413 for a body in chunks that grows past the limit', async () => {
     const chunk = `${(65_536).toString(16)}\r\n${'x'.repeat(65_536)}\r\n`;
-    const lines = ['Host: a', `Authorization: Bearer ${adminToken}`, 'Transfer-Encoding: chunked', 'Content-Type: application/json'];
-    const answer = await rawRequest(service.url, `POST /v1/venues HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${chunk.repeat(17)}0\r\n\r\n`);
+    const lines = [
+      'Host: a',
+      `Authorization: Bearer ${adminToken}`,
+      'Transfer-Encoding: chunked',
+      'Content-Type: application/json',
+    ];
+    const answer = await rawRequest(
+      service.url,
+      `POST /v1/venues HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${chunk.repeat(17)}0\r\n\r\n`,
+    );
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
     expect(answer).toContain('"code":"body_too_large"');
   });
@@ -284,7 +387,15 @@ describe('other origins (CORS)', () => {
   const origin = 'https://tv.example.com';
   let open: TestService;
   const exposed = [
-    ...['X-Playlist-Version', 'X-Source', 'X-Config-Source', 'ETag', 'Retry-After', 'X-Request-Id', 'Location'],
+    ...[
+      'X-Playlist-Version',
+      'X-Source',
+      'X-Config-Source',
+      'ETag',
+      'Retry-After',
+      'X-Request-Id',
+      'Location',
+    ],
     'X-Signage-Fault',
   ];
 
@@ -292,19 +403,33 @@ describe('other origins (CORS)', () => {
     open = await startService({ corsOrigins: [origin, 'null'] });
   });
 
-  it.each(['/v1/venues', '/devices/register', `/devices/${unknownId}/playlist`])('OPTIONS %s 204 without a credential', async (path) => {
-    const headers = { Origin: origin, 'Access-Control-Request-Method': 'PUT', 'Access-Control-Request-Headers': 'authorization' };
-    const answer = await open.send('OPTIONS', path, { headers });
-    expect(answer).toMatchObject({ status: 204, text: '' });
-    expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
-    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
-      expect(answer.headers.get('access-control-allow-methods')).toContain(method);
-    for (const name of ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-None-Match', 'X-Request-Id', 'X-Tenant-Id']) {
-      expect(answer.headers.get('access-control-allow-headers')).toContain(name);
-    }
-    expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
-    expectCommonHeaders(answer);
-  });
+  it.each(['/v1/venues', '/devices/register', `/devices/${unknownId}/playlist`])(
+    'OPTIONS %s 204 without a credential',
+    async (path) => {
+      const headers = {
+        Origin: origin,
+        'Access-Control-Request-Method': 'PUT',
+        'Access-Control-Request-Headers': 'authorization',
+      };
+      const answer = await open.send('OPTIONS', path, { headers });
+      expect(answer).toMatchObject({ status: 204, text: '' });
+      expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
+        expect(answer.headers.get('access-control-allow-methods')).toContain(method);
+      for (const name of [
+        'Authorization',
+        'Content-Type',
+        'Idempotency-Key',
+        'If-None-Match',
+        'X-Request-Id',
+        'X-Tenant-Id',
+      ]) {
+        expect(answer.headers.get('access-control-allow-headers')).toContain(name);
+      }
+      expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
+      expectCommonHeaders(answer);
+    },
+  );
 
   it.each([
     ['200', '/healthz', {}],
@@ -315,21 +440,33 @@ describe('other origins (CORS)', () => {
   ])('lets the origin read a %s', async (_, path, sent) => {
     const { headers } = await open.send('GET', path, { ...sent, headers: { Origin: origin } });
     expect(headers.get('access-control-allow-origin')).toBe(origin);
-    for (const name of exposed) expect(headers.get('access-control-expose-headers')).toContain(name);
+    for (const name of exposed)
+      expect(headers.get('access-control-expose-headers')).toContain(name);
     expect(headers.get('vary')).toContain('Origin');
   });
 
   it('takes nothing from another Vary', async () => {
-    const { headers } = await open.send('GET', '/v1/reports/impressions', { key: adminToken, headers: { Origin: origin } });
+    const { headers } = await open.send('GET', '/v1/reports/impressions', {
+      key: adminToken,
+      headers: { Origin: origin },
+    });
     expect(headers.get('vary')?.split(/, */).toSorted()).toEqual(['Accept', 'Origin']);
   });
 
   it('lets in no other origin, and packaged apps when they are named', async () => {
-    for (const other of ['https://evil.example.com', 'http://tv.example.com', `${origin}.evil.com`]) {
+    for (const other of [
+      'https://evil.example.com',
+      'http://tv.example.com',
+      `${origin}.evil.com`,
+    ]) {
       const { headers } = await open.send('GET', '/healthz', { headers: { Origin: other } });
       expect(headers.has('access-control-allow-origin')).toBe(false);
     }
-    expect((await open.send('GET', '/healthz', { headers: { Origin: 'null' } })).headers.get('access-control-allow-origin')).toBe('null');
+    expect(
+      (await open.send('GET', '/healthz', { headers: { Origin: 'null' } })).headers.get(
+        'access-control-allow-origin',
+      ),
+    ).toBe('null');
   });
 
   it('lets in all by *', async () => {
@@ -339,7 +476,9 @@ describe('other origins (CORS)', () => {
   });
 
   it('OPTIONS 405 and no header of CORS when no origin was configured', async () => {
-    const answer = await service.send('OPTIONS', '/v1/venues', { headers: { Origin: origin, 'Access-Control-Request-Method': 'GET' } });
+    const answer = await service.send('OPTIONS', '/v1/venues', {
+      headers: { Origin: origin, 'Access-Control-Request-Method': 'GET' },
+    });
     expectProblem(answer, 'method_not_allowed');
     const { headers } = await service.send('GET', '/healthz', { headers: { Origin: origin } });
     expect([...headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
@@ -349,12 +488,18 @@ describe('other origins (CORS)', () => {
 describe('outside both families', () => {
   it('GET /healthz 200', async () => {
     const answer = await service.send('GET', '/healthz');
-    expect(answer).toMatchObject({ status: 200, body: { status: 'ok', version: expect.stringMatching(/^\d+\.\d+\.\d+/) } });
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { status: 'ok', version: expect.stringMatching(/^\d+\.\d+\.\d+/) },
+    });
     expectCommonHeaders(answer);
   });
 
   it('GET /readyz 200 while the store takes changes', async () => {
-    expect(await service.send('GET', '/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } });
+    expect(await service.send('GET', '/readyz')).toMatchObject({
+      status: 200,
+      body: { status: 'ready' },
+    });
   });
 
   it('GET /openapi.json 200', async () => {
@@ -362,7 +507,9 @@ describe('outside both families', () => {
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('application/json');
     expect(body.openapi).toMatch(/^3\.1\./);
-    expect(Object.keys(body.paths)).toEqual(expect.arrayContaining(paths.map((path) => path.replace(/:(\w+)/g, '{$1}'))));
+    expect(Object.keys(body.paths)).toEqual(
+      expect.arrayContaining(paths.map((path) => path.replace(/:(\w+)/g, '{$1}'))),
+    );
   });
 
   it('GET /docs 200', async () => {
@@ -430,8 +577,12 @@ describe('GET /metrics', () => {
 
   it('200 through a proxy with the metrics token, 401 credential_invalid with another', async () => {
     expect((await scrape(guarded, proxied, token)).status).toBe(200);
-    for (const key of ['metrics-secreT', 'metrics', adminToken]) expectProblem(await scrape(guarded, proxied, key), 'credential_invalid');
+    for (const key of ['metrics-secreT', 'metrics', adminToken])
+      expectProblem(await scrape(guarded, proxied, key), 'credential_invalid');
     expectProblem(await scrape(service, proxied, token), 'credential_invalid');
-    expectProblem(await guarded.send('GET', '/metrics', { headers: { ...proxied, Authorization: token } }), 'credential_invalid');
+    expectProblem(
+      await guarded.send('GET', '/metrics', { headers: { ...proxied, Authorization: token } }),
+      'credential_invalid',
+    );
   });
 });

@@ -7,7 +7,10 @@ import { collectGarbage } from '../support/collect-garbage.ts';
 /** Whether each object that `process.nextTick` made in `run` outlives a collection of garbage. */
 async function outlive(run: () => void): Promise<boolean[]> {
   const made: WeakRef<object>[] = [];
-  const hook = createHook({ init: (_id, type, _trigger, resource) => void (type === 'TickObject' && made.push(new WeakRef(resource))) });
+  const hook = createHook({
+    init: (_id, type, _trigger, resource) =>
+      void (type === 'TickObject' && made.push(new WeakRef(resource))),
+  });
   hook.enable();
   run();
   hook.disable();

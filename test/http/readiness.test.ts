@@ -14,7 +14,10 @@ let service: TestService;
 let tv: BoundTv;
 beforeEach(async () => {
   says = () => ({ items: [item()] });
-  service = await startService({ onDemand: (async () => says()) as OnDemandPlaylists, onDemandTtlSeconds: 0 });
+  service = await startService({
+    onDemand: (async () => says()) as OnDemandPlaylists,
+    onDemandTtlSeconds: 0,
+  });
   tv = await service.tv();
   return () => service.close();
 });
@@ -33,12 +36,16 @@ const lines = async () => {
     .split('\n')
     .map((line) => JSON.parse(line));
 };
-const onDemand = async () => (await lines()).find(({ component }) => component === 'origin/on-demand');
+const onDemand = async () =>
+  (await lines()).find(({ component }) => component === 'origin/on-demand');
 const metric = async (name: string) => {
   const { text } = await service.send('GET', '/metrics');
   const samples = text.split('\n').filter((line) => line.startsWith(`${name}{`));
   return Object.fromEntries(
-    samples.map((line) => [line.slice(name.length, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
+    samples.map((line) => [
+      line.slice(name.length, line.lastIndexOf(' ')),
+      Number(line.slice(line.lastIndexOf(' ') + 1)),
+    ]),
   );
 };
 
@@ -57,12 +64,20 @@ describe('GET /readyz?verbose', () => {
   it('leaves GET /readyz as it is', async () => {
     says = fails;
     await get();
-    expect(await service.send('GET', '/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } });
+    expect(await service.send('GET', '/readyz')).toMatchObject({
+      status: 200,
+      body: { status: 'ready' },
+    });
   });
 
   it('tells how an origin fares, since when, and how it failed last, with no word of its own', async () => {
     await get();
-    expect(await onDemand()).toMatchObject({ status: 'ok', lastError: null, counts: { playlist: 1 }, latencyMs: 0 });
+    expect(await onDemand()).toMatchObject({
+      status: 'ok',
+      lastError: null,
+      counts: { playlist: 1 },
+      latencyMs: 0,
+    });
     service.clock.advance(60_000);
     says = fails;
     await get();
@@ -77,7 +92,11 @@ describe('GET /readyz?verbose', () => {
     service.clock.advance(60_000);
     says = () => null;
     await get();
-    expect(await onDemand()).toMatchObject({ status: 'ok', lastError: { code: 'error', at }, counts: { none: 1 } });
+    expect(await onDemand()).toMatchObject({
+      status: 'ok',
+      lastError: { code: 'error', at },
+      counts: { none: 1 },
+    });
   });
 
   it('says that an origin is left alone, until it is back', async () => {
@@ -119,7 +138,11 @@ describe('the look at the store', () => {
     const clock = new ManualClock();
     const counting = await mounted({ store: overriding(inner, { ready }), clock });
     const ask = async () => {
-      const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => counting.send('GET', n % 2 ? '/readyz' : '/readyz?verbose')));
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, n) =>
+          counting.send('GET', n % 2 ? '/readyz' : '/readyz?verbose'),
+        ),
+      );
       return [...new Set(answers.map(({ status }) => status))].sort();
     };
     expect([await ask(), looks]).toEqual([[200], 1]);
@@ -151,28 +174,46 @@ describe('GET /metrics', () => {
       '{origin="store",outcome="failed"}': 0,
       '{origin="store",outcome="skipped"}': 0,
     });
-    expect(await metric('signage_origin_seconds_count')).toEqual({ '{origin="on-demand"}': 3, '{origin="store"}': 2 });
+    expect(await metric('signage_origin_seconds_count')).toEqual({
+      '{origin="on-demand"}': 3,
+      '{origin="store"}': 2,
+    });
   });
 
   it('shows an origin that is left alone', async () => {
-    expect(await metric('signage_origin_breaker_open')).toEqual({ '{origin="on-demand"}': 0, '{origin="store"}': 0 });
+    expect(await metric('signage_origin_breaker_open')).toEqual({
+      '{origin="on-demand"}': 0,
+      '{origin="store"}': 0,
+    });
     says = fails;
     for (let n = 0; n < 5; n++) await get();
-    expect(await metric('signage_origin_breaker_open')).toEqual({ '{origin="on-demand"}': 1, '{origin="store"}': 0 });
+    expect(await metric('signage_origin_breaker_open')).toEqual({
+      '{origin="on-demand"}': 1,
+      '{origin="store"}': 0,
+    });
   });
 });
 
 describe('the log', () => {
   it('says once a minute that an origin fails, whatever the number of TVs', async () => {
     const said: Record<string, unknown>[] = [];
-    const log = { debug: () => {}, info: () => {}, error: () => {}, warn: (fields: Record<string, unknown>) => void said.push(fields) };
+    const log = {
+      debug: () => {},
+      info: () => {},
+      error: () => {},
+      warn: (fields: Record<string, unknown>) => void said.push(fields),
+    };
     const other = await startService({ onDemand: fails as unknown as OnDemandPlaylists, log });
     const bound = await other.tv();
     for (let n = 0; n < 10; n++) await bound.send('GET', 'playlist');
-    expect(said.filter(({ origin }) => origin === 'on-demand')).toMatchObject([{ code: 'error', err: expect.any(Error) }]);
+    expect(said.filter(({ origin }) => origin === 'on-demand')).toMatchObject([
+      { code: 'error', err: expect.any(Error) },
+    ]);
     other.clock.advance(60_000);
     await bound.send('GET', 'playlist');
     await bound.send('GET', 'playlist');
-    await expect.poll(() => said.filter(({ origin }) => origin === 'on-demand').length).toBeLessThanOrEqual(2);
+    await expect
+      .poll(() => said.filter(({ origin }) => origin === 'on-demand').length)
+      .toBeLessThanOrEqual(2);
   });
 });

@@ -32,36 +32,59 @@ async function rows(store: Store, { screenId, tenantId }: { screenId: string; te
   );
   const codes = await store.read.select('codes', 'screenId', [screenId]);
   const audit = await store.audit({ tenantIds: [tenantId], limit: 200 });
-  return { devices: devices.items, keys, codes, screen: await store.read.get('screens', screenId), audit: audit.items };
+  return {
+    devices: devices.items,
+    keys,
+    codes,
+    screen: await store.read.get('screens', screenId),
+    audit: audit.items,
+  };
 }
 
 describe('POST /devices/register, raced', () => {
   it.each([
     ['memory:', async () => 'memory:'],
     ['a folder', temporaryFolder],
-  ])('201 for exactly one of 100 with the same code, 409 for the others, on %s', async (_, location) => {
-    const service = await startService({ store: await location() });
-    const { code, screenId } = await service.code();
-    const answers = await Promise.all(
-      Array.from({ length: racers }, (_, n) => service.register(code, { deviceInfo: { model: `TV ${n}` } })),
-    );
-    const won = answers.filter(({ status }) => status === 201);
-    expect(won).toHaveLength(1);
-    expect(answers.filter(({ body }) => body.code === 'pairing_code_used')).toHaveLength(racers - 1);
-    const devices = (await service.manage('GET', '/v1/devices')).body.items;
-    expect(devices).toHaveLength(1);
-    expect(devices[0].id).toBe(won[0]?.body.deviceId);
-    expect((await service.manage('GET', `/v1/screens/${screenId}`)).body).toMatchObject({ state: 'active', deviceId: devices[0].id });
-    expect((await service.send('GET', `/devices/${screenId}/config`, { key: won[0]?.body.apiKey })).status).toBe(200);
-    expect((await service.manage('GET', '/v1/audit?action=device.register')).body.items).toHaveLength(1);
-  });
+  ])(
+    '201 for exactly one of 100 with the same code, 409 for the others, on %s',
+    async (_, location) => {
+      const service = await startService({ store: await location() });
+      const { code, screenId } = await service.code();
+      const answers = await Promise.all(
+        Array.from({ length: racers }, (_, n) =>
+          service.register(code, { deviceInfo: { model: `TV ${n}` } }),
+        ),
+      );
+      const won = answers.filter(({ status }) => status === 201);
+      expect(won).toHaveLength(1);
+      expect(answers.filter(({ body }) => body.code === 'pairing_code_used')).toHaveLength(
+        racers - 1,
+      );
+      const devices = (await service.manage('GET', '/v1/devices')).body.items;
+      expect(devices).toHaveLength(1);
+      expect(devices[0].id).toBe(won[0]?.body.deviceId);
+      expect((await service.manage('GET', `/v1/screens/${screenId}`)).body).toMatchObject({
+        state: 'active',
+        deviceId: devices[0].id,
+      });
+      expect(
+        (await service.send('GET', `/devices/${screenId}/config`, { key: won[0]?.body.apiKey }))
+          .status,
+      ).toBe(200);
+      expect(
+        (await service.manage('GET', '/v1/audit?action=device.register')).body.items,
+      ).toHaveLength(1);
+    },
+  );
 
   it('201 for exactly one of 100 with five codes of the same screen', async () => {
     const service = await startService();
     const { id } = await service.screen();
     const codes: string[] = [];
     for (let n = 0; n < 5; n++) codes.push((await service.code(id)).code);
-    const answers = await Promise.all(Array.from({ length: racers }, (_, n) => service.register(codes[n % 5]!)));
+    const answers = await Promise.all(
+      Array.from({ length: racers }, (_, n) => service.register(codes[n % 5]!)),
+    );
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
     const others = new Set(answers.map(({ body }) => body.code).filter(Boolean));
     expect([...others].sort()).toEqual(['pairing_code_cancelled', 'pairing_code_used']);
@@ -84,7 +107,17 @@ describe('POST /devices/register, raced', () => {
         body: { pairingCode: code, deviceInfo: {} as never },
       });
     const race = () => Promise.allSettled(Array.from({ length: racers }, (_, n) => register(n)));
-    return { disk, store, service, race, register, caller: { ...someone, tenantId }, code, screenId, tenantId };
+    return {
+      disk,
+      store,
+      service,
+      race,
+      register,
+      caller: { ...someone, tenantId },
+      code,
+      screenId,
+      tenantId,
+    };
   }
 
   it('one binding while the disk holds fdatasync back for 50 ms, and nobody sees it before', async () => {
@@ -98,10 +131,14 @@ describe('POST /devices/register, raced', () => {
     const outcomes = await racing;
     const won = outcomes.filter((outcome) => outcome.status === 'fulfilled');
     expect(won).toHaveLength(1);
-    const lost = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason.code);
+    const lost = outcomes
+      .filter((outcome) => outcome.status === 'rejected')
+      .map(({ reason }) => reason.code);
     expect(new Set(lost)).toEqual(new Set(['pairing_code_used']));
     const after = await rows(store, { screenId, tenantId });
-    expect(after.devices.map(({ id, state }) => ({ id, state }))).toEqual([{ id: won[0]?.value.answer.deviceId, state: 'bound' }]);
+    expect(after.devices.map(({ id, state }) => ({ id, state }))).toEqual([
+      { id: won[0]?.value.answer.deviceId, state: 'bound' },
+    ]);
     expect(after.keys).toHaveLength(1);
     expect(after.screen).toMatchObject({ state: 'active', deviceId: after.devices[0]?.id });
   });
@@ -113,7 +150,9 @@ describe('POST /devices/register, raced', () => {
     disk.holdMs = 50;
     disk.failing = true;
     const outcomes = await race();
-    const codes = outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : 'bound'));
+    const codes = outcomes.map((outcome) =>
+      outcome.status === 'rejected' ? outcome.reason.code : 'bound',
+    );
     expect(new Set(codes)).toEqual(new Set(['unavailable']));
     expect(await rows(store, { screenId, tenantId })).toEqual(before);
     disk.failing = false;

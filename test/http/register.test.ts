@@ -34,8 +34,10 @@ beforeAll(async () => {
 
 const screenOf = async (id: string) => (await service.manage('GET', `/v1/screens/${id}`)).body;
 const deviceOf = async (id: string) => (await service.manage('GET', `/v1/devices/${id}`)).body;
-const statusOf = async (code: string) => (await service.manage('GET', `/v1/devices/provisioning-codes/${code}/status`)).body;
-const post = (body: unknown, sent: Sent = {}) => service.send('POST', '/devices/register', { body, ...sent });
+const statusOf = async (code: string) =>
+  (await service.manage('GET', `/v1/devices/provisioning-codes/${code}/status`)).body;
+const post = (body: unknown, sent: Sent = {}) =>
+  service.send('POST', '/devices/register', { body, ...sent });
 
 /** What a refusal must leave alone: the records, and the code, which still works afterwards. */
 async function expectUnused(code: string, before: unknown): Promise<void> {
@@ -54,12 +56,21 @@ describe('POST /devices/register', () => {
     const { deviceId, apiKey, tenantId, ...rest } = answer.body;
     expect(rest).toEqual({
       screenId,
-      config: { syncIntervalMinutes: 5, heartbeatIntervalMinutes: 1, cachePolicy: { maxSizeGB: 10, retentionDays: 7 } },
+      config: {
+        syncIntervalMinutes: 5,
+        heartbeatIntervalMinutes: 1,
+        cachePolicy: { maxSizeGB: 10, retentionDays: 7 },
+      },
     });
     expect(deviceId).toMatch(uuid);
     expect(apiKey).toMatch(/^dak_/);
     const screen = await screenOf(screenId);
-    expect(screen).toMatchObject({ state: 'active', deviceId, tenantId, provisioningCode: { status: 'used' } });
+    expect(screen).toMatchObject({
+      state: 'active',
+      deviceId,
+      tenantId,
+      provisioningCode: { status: 'used' },
+    });
     const seenAt = new Date(service.clock.now()).toISOString();
     expect(await deviceOf(deviceId)).toEqual({
       id: deviceId,
@@ -79,7 +90,12 @@ describe('POST /devices/register', () => {
       suspendedAt: null,
       suspendReason: null,
     });
-    expect(await statusOf(code)).toMatchObject({ status: 'used', usedAt: seenAt, deviceId, expiresInSeconds: 0 });
+    expect(await statusOf(code)).toMatchObject({
+      status: 'used',
+      usedAt: seenAt,
+      deviceId,
+      expiresInSeconds: 0,
+    });
     const audit = (await service.manage('GET', '/v1/audit?action=device.register')).body.items[0];
     expect(audit).toMatchObject({
       actor: { kind: 'device', id: deviceId, name: 'Lobby TV' },
@@ -98,13 +114,20 @@ describe('POST /devices/register', () => {
     const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
     const value = [...checksum].reduce((sum, digit) => sum * 62 + alphabet.indexOf(digit), 0);
     expect(value).toBe(crc32(secret));
-    expect((await service.send('GET', `/devices/${screenId}/config`, { key: apiKey })).status).toBe(200);
+    expect((await service.send('GET', `/devices/${screenId}/config`, { key: apiKey })).status).toBe(
+      200,
+    );
   });
 
   it('201 with the effective config', async () => {
     const screen = await service.screen();
-    await service.manage('PUT', `/v1/venues/${screen.venueId}/config`, { syncIntervalMinutes: 15, wallpaper: { color: 'red' } });
-    await service.manage('PUT', `/v1/screens/${screen.id}/config`, { cachePolicy: { maxSizeGB: 2 } });
+    await service.manage('PUT', `/v1/venues/${screen.venueId}/config`, {
+      syncIntervalMinutes: 15,
+      wallpaper: { color: 'red' },
+    });
+    await service.manage('PUT', `/v1/screens/${screen.id}/config`, {
+      cachePolicy: { maxSizeGB: 2 },
+    });
     const { config } = await service.tv(screen.id);
     expect(config).toEqual({
       syncIntervalMinutes: 15,
@@ -120,25 +143,42 @@ describe('POST /devices/register', () => {
     const second = await service.tv(first.screenId);
     expect(second.deviceId).not.toBe(first.deviceId);
     expect(second.apiKey).not.toBe(first.apiKey);
-    expect(await screenOf(first.screenId)).toMatchObject({ state: 'active', deviceId: second.deviceId });
+    expect(await screenOf(first.screenId)).toMatchObject({
+      state: 'active',
+      deviceId: second.deviceId,
+    });
     expect(await deviceOf(first.deviceId)).toMatchObject({ state: 'suspended' });
   });
 
   it('201 whatever Authorization says', async () => {
     const { code } = await service.code();
-    expect((await service.register(code, { headers: { authorization: 'Bearer nonsense' } })).status).toBe(201);
+    expect(
+      (await service.register(code, { headers: { authorization: 'Bearer nonsense' } })).status,
+    ).toBe(201);
   });
 
   describe('the body', () => {
     it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
       ['an empty deviceInfo', {}, {}],
       ['null, as absent', { ...allNull }, {}],
-      ['members that we do not know, ignored', { model: 'X', serial: '1', nested: { a: 1 } }, { model: 'X' }],
+      [
+        'members that we do not know, ignored',
+        { model: 'X', serial: '1', nested: { a: 1 } },
+        { model: 'X' },
+      ],
       ['texts of 255 characters', { model: 'x'.repeat(255) }, { model: 'x'.repeat(255) }],
       ['empty texts', { model: '' }, { model: '' }],
-      ['a MAC address with hyphens, in lower case', { macAddress: '02-00-5e-10-00-0f' }, { macAddress: '02-00-5e-10-00-0f' }],
+      [
+        'a MAC address with hyphens, in lower case',
+        { macAddress: '02-00-5e-10-00-0f' },
+        { macAddress: '02-00-5e-10-00-0f' },
+      ],
       ['an IPv6 address', { ipAddress: '2001:db8::17' }, { ipAddress: '2001:db8::17' }],
-      ['an IPv4-mapped address', { ipAddress: '::ffff:192.0.2.17' }, { ipAddress: '::ffff:192.0.2.17' }],
+      [
+        'an IPv4-mapped address',
+        { ipAddress: '::ffff:192.0.2.17' },
+        { ipAddress: '::ffff:192.0.2.17' },
+      ],
       ['a lone surrogate', { deviceName: '\ud800' }, { deviceName: '\ud800' }],
     ])('201 with %s', async (_, deviceInfo, kept) => {
       const { code } = await service.code();
@@ -149,7 +189,9 @@ describe('POST /devices/register', () => {
 
     it('201 with further members beside deviceInfo', async () => {
       const { code } = await service.code();
-      expect((await post({ pairingCode: code, deviceInfo: {}, screenId: 'x', more: [1] })).status).toBe(201);
+      expect(
+        (await post({ pairingCode: code, deviceInfo: {}, screenId: 'x', more: [1] })).status,
+      ).toBe(201);
     });
 
     it.each<[string, unknown, string[]]>([
@@ -162,36 +204,65 @@ describe('POST /devices/register', () => {
       ['a code in lower case', { pairingCode: 'abcd2345', deviceInfo: {} }, ['/pairingCode']],
       ['a code with a hyphen', { pairingCode: 'ABCD-345', deviceInfo: {} }, ['/pairingCode']],
       ['a code with a line break', { pairingCode: 'ABCD2345\n', deviceInfo: {} }, ['/pairingCode']],
-      ['a code in full-width letters', { pairingCode: 'ＡBCD2345', deviceInfo: {} }, ['/pairingCode']],
+      [
+        'a code in full-width letters',
+        { pairingCode: 'ＡBCD2345', deviceInfo: {} },
+        ['/pairingCode'],
+      ],
       ['no deviceInfo', { pairingCode: '$' }, ['/deviceInfo']],
       ['null as deviceInfo', { pairingCode: '$', deviceInfo: null }, ['/deviceInfo']],
       ['an array as deviceInfo', { pairingCode: '$', deviceInfo: [] }, ['/deviceInfo']],
       ['a text as deviceInfo', { pairingCode: '$', deviceInfo: 'TV' }, ['/deviceInfo']],
       ['a number as model', { pairingCode: '$', deviceInfo: { model: 55 } }, ['/deviceInfo/model']],
-      ['a text of 256 characters', { pairingCode: '$', deviceInfo: { locationHint: 'x'.repeat(256) } }, ['/deviceInfo/locationHint']],
+      [
+        'a text of 256 characters',
+        { pairingCode: '$', deviceInfo: { locationHint: 'x'.repeat(256) } },
+        ['/deviceInfo/locationHint'],
+      ],
       [
         'every member wrong',
-        { pairingCode: '', deviceInfo: Object.fromEntries(Object.keys(allNull).map((name) => [name, 1])) },
+        {
+          pairingCode: '',
+          deviceInfo: Object.fromEntries(Object.keys(allNull).map((name) => [name, 1])),
+        },
         ['/pairingCode', ...Object.keys(allNull).map((name) => `/deviceInfo/${name}`)],
       ],
-      ...['02:00-5E:10:00:01', '02005E100001', '02:00:5E:10:00', '02:00:5E:10:00:0G', '02:00:5E:10:00:01:02', '', ' 02:00:5E:10:00:01'].map(
-        (macAddress): [string, unknown, string[]] => [
-          `the MAC address ${JSON.stringify(macAddress)}`,
-          { pairingCode: '$', deviceInfo: { macAddress } },
-          ['/deviceInfo/macAddress'],
-        ],
-      ),
-      ...['256.0.2.1', '192.0.2', '192.0.2.1/24', '01.2.3.4', 'fe80::1%eth0', '2001:db8:::1', '12345::', '[::1]', '', ' 192.0.2.1'].map(
-        (ipAddress): [string, unknown, string[]] => [
-          `the IP address ${JSON.stringify(ipAddress)}`,
-          { pairingCode: '$', deviceInfo: { ipAddress } },
-          ['/deviceInfo/ipAddress'],
-        ],
-      ),
+      ...[
+        '02:00-5E:10:00:01',
+        '02005E100001',
+        '02:00:5E:10:00',
+        '02:00:5E:10:00:0G',
+        '02:00:5E:10:00:01:02',
+        '',
+        ' 02:00:5E:10:00:01',
+      ].map((macAddress): [string, unknown, string[]] => [
+        `the MAC address ${JSON.stringify(macAddress)}`,
+        { pairingCode: '$', deviceInfo: { macAddress } },
+        ['/deviceInfo/macAddress'],
+      ]),
+      ...[
+        '256.0.2.1',
+        '192.0.2',
+        '192.0.2.1/24',
+        '01.2.3.4',
+        'fe80::1%eth0',
+        '2001:db8:::1',
+        '12345::',
+        '[::1]',
+        '',
+        ' 192.0.2.1',
+      ].map((ipAddress): [string, unknown, string[]] => [
+        `the IP address ${JSON.stringify(ipAddress)}`,
+        { pairingCode: '$', deviceInfo: { ipAddress } },
+        ['/deviceInfo/ipAddress'],
+      ]),
     ])('400 invalid_request with %s, and the code is not used up', async (_, body, paths) => {
       const { code } = await service.code();
       const before = await snapshot(service);
-      const given = (body as { pairingCode?: string } | null)?.pairingCode === '$' ? { ...(body as object), pairingCode: code } : body;
+      const given =
+        (body as { pairingCode?: string } | null)?.pairingCode === '$'
+          ? { ...(body as object), pairingCode: code }
+          : body;
       expectProblem(await post(given), 400, 'invalid_request', paths);
       await expectUnused(code, before);
     });
@@ -201,7 +272,10 @@ describe('POST /devices/register', () => {
       ['white space', { body: '  \n' }],
       ['bad syntax', { body: '{"pairingCode":' }],
       ['single quotes', { body: "{'a':1}" }],
-      ['bytes that are no UTF-8', { body: Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]) }],
+      [
+        'bytes that are no UTF-8',
+        { body: Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]) },
+      ],
       ['a byte order mark', { body: '\ufeff{}' }],
       ['65 levels', { body: '['.repeat(65) + ']'.repeat(65) }],
     ])('400 invalid_json with %s', async (_, sent) => {
@@ -217,30 +291,45 @@ describe('POST /devices/register', () => {
       const before = await snapshot(service);
       const padded = (bytes: number) => {
         const body = { pairingCode: code, deviceInfo: {}, padding: '' };
-        return JSON.stringify({ ...body, padding: 'x'.repeat(bytes - JSON.stringify(body).length) });
+        return JSON.stringify({
+          ...body,
+          padding: 'x'.repeat(bytes - JSON.stringify(body).length),
+        });
       };
       expectProblem(await post(padded(16 * 1024 + 1)), 413, 'body_too_large');
       expect(await snapshot(service)).toEqual(before);
       expect((await post(padded(16 * 1024))).status).toBe(201);
     });
 
-    it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', 'json', '+json', ''])(
-      '415 unsupported_media_type for Content-Type: %s',
-      async (type) => {
-        const { code } = await service.code();
-        const before = await snapshot(service);
-        expectProblem(await service.register(code, { headers: { 'content-type': type } }), 415, 'unsupported_media_type');
-        await expectUnused(code, before);
-      },
-    );
+    it.each([
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'application/jsonp',
+      'json',
+      '+json',
+      '',
+    ])('415 unsupported_media_type for Content-Type: %s', async (type) => {
+      const { code } = await service.code();
+      const before = await snapshot(service);
+      expectProblem(
+        await service.register(code, { headers: { 'content-type': type } }),
+        415,
+        'unsupported_media_type',
+      );
+      await expectUnused(code, before);
+    });
 
-    it.each(['application/json', 'Application/JSON; charset=utf-8', 'application/vnd.tv+json', 'application/json;charset=latin1'])(
-      '201 for Content-Type: %s',
-      async (type) => {
-        const { code } = await service.code();
-        expect((await service.register(code, { headers: { 'content-type': type } })).status).toBe(201);
-      },
-    );
+    it.each([
+      'application/json',
+      'Application/JSON; charset=utf-8',
+      'application/vnd.tv+json',
+      'application/json;charset=latin1',
+    ])('201 for Content-Type: %s', async (type) => {
+      const { code } = await service.code();
+      expect((await service.register(code, { headers: { 'content-type': type } })).status).toBe(
+        201,
+      );
+    });
 
     it('201 without a Content-Type', async () => {
       const { code } = await service.code();
@@ -249,7 +338,11 @@ describe('POST /devices/register', () => {
 
     it('415 for a compressed body', async () => {
       const { code } = await service.code();
-      expectProblem(await service.register(code, { headers: { 'content-encoding': 'gzip' } }), 415, 'unsupported_media_type');
+      expectProblem(
+        await service.register(code, { headers: { 'content-encoding': 'gzip' } }),
+        415,
+        'unsupported_media_type',
+      );
     });
   });
 
@@ -310,7 +403,11 @@ describe('POST /devices/register', () => {
     it('409 pairing_code_used when it was used, and the bound device stays', async () => {
       const tv = await service.tv();
       const before = await snapshot(service);
-      expectProblem(await service.register(tv.code, { deviceInfo: someInfo }), 409, 'pairing_code_used');
+      expectProblem(
+        await service.register(tv.code, { deviceInfo: someInfo }),
+        409,
+        'pairing_code_used',
+      );
       expect(await snapshot(service)).toEqual(before);
       expect((await tv.send('GET', 'config')).status).toBe(200);
     });
@@ -340,7 +437,8 @@ describe('POST /devices/register', () => {
         screenId,
         key,
         first,
-        again: (info: unknown = deviceInfo) => service.register(code, { deviceInfo: info, ...idempotency(key) }),
+        again: (info: unknown = deviceInfo) =>
+          service.register(code, { deviceInfo: info, ...idempotency(key) }),
       };
     }
 
@@ -360,7 +458,9 @@ describe('POST /devices/register', () => {
       const { first, screenId, again } = await registered();
       expect(first.body.apiKey).toMatch(/^dak_[0-9A-Za-z]{49}$/);
       const { apiKey } = (await again()).body;
-      expect((await service.send('GET', `/devices/${screenId}/config`, { key: apiKey })).status).toBe(200);
+      expect(
+        (await service.send('GET', `/devices/${screenId}/config`, { key: apiKey })).status,
+      ).toBe(200);
     });
 
     it('201 with the config as it was then', async () => {
@@ -391,7 +491,9 @@ describe('POST /devices/register', () => {
 
     it('201 after the apiKey was only refused, for another path', async () => {
       const { first, again } = await registered();
-      const other = await service.send('GET', '/devices/nonsense/config', { key: first.body.apiKey });
+      const other = await service.send('GET', '/devices/nonsense/config', {
+        key: first.body.apiKey,
+      });
       expectProblem(other, 401, 'device_key_mismatch');
       expect((await again()).text).toBe(first.text);
     });
@@ -405,26 +507,39 @@ describe('POST /devices/register', () => {
 
     it('409 once the device was deleted with its screen', async () => {
       const { screenId, again } = await registered();
-      expect((await service.manage('DELETE', `/v1/screens/${screenId}?force=true`)).status).toBe(204);
+      expect((await service.manage('DELETE', `/v1/screens/${screenId}?force=true`)).status).toBe(
+        204,
+      );
       expectProblem(await again(), 409, 'pairing_code_used');
     });
 
     it('409 with another key, or none', async () => {
       const { code } = await registered();
-      expectProblem(await service.register(code, idempotency(freshKey())), 409, 'pairing_code_used');
+      expectProblem(
+        await service.register(code, idempotency(freshKey())),
+        409,
+        'pairing_code_used',
+      );
       expectProblem(await service.register(code), 409, 'pairing_code_used');
     });
 
     it('409 with a key when the first came without', async () => {
       const { code } = await service.code();
       await service.register(code);
-      expectProblem(await service.register(code, idempotency(freshKey())), 409, 'pairing_code_used');
+      expectProblem(
+        await service.register(code, idempotency(freshKey())),
+        409,
+        'pairing_code_used',
+      );
     });
 
     it('another apiKey for another code with the same Idempotency-Key', async () => {
       const [one, two] = [await service.code(), await service.code()];
       const key = freshKey();
-      const [first, second] = [await service.register(one.code, idempotency(key)), await service.register(two.code, idempotency(key))];
+      const [first, second] = [
+        await service.register(one.code, idempotency(key)),
+        await service.register(two.code, idempotency(key)),
+      ];
       expect([first.status, second.status]).toEqual([201, 201]);
       expect(first.body.apiKey).not.toBe(second.body.apiKey);
     });
@@ -432,11 +547,15 @@ describe('POST /devices/register', () => {
     it('one device when the request and its repeats race', async () => {
       const { code } = await service.code();
       const key = freshKey();
-      const answers = await Promise.all(Array.from({ length: 20 }, () => service.register(code, idempotency(key))));
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => service.register(code, idempotency(key))),
+      );
       expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
       expect(answers[0]?.status).toBe(201);
       const { screenId } = answers[0]?.body ?? {};
-      expect((await service.manage('GET', `/v1/devices?screenId=${screenId}`)).body.items).toHaveLength(1);
+      expect(
+        (await service.manage('GET', `/v1/devices?screenId=${screenId}`)).body.items,
+      ).toHaveLength(1);
     });
 
     it.each([
@@ -445,12 +564,17 @@ describe('POST /devices/register', () => {
       ['a space', 'aaaaaaaa aaaaaaaa'],
       ['a letter beyond ASCII', 'aaaaaaaaaaaaaaaé'],
       ['nothing', ''],
-    ])('400 header.idempotency-key for a key with %s, and the code is not used up', async (_, key) => {
-      const { code } = await service.code();
-      const before = await snapshot(service);
-      expectProblem(await service.register(code, idempotency(key)), 400, 'invalid_request', ['header.idempotency-key']);
-      await expectUnused(code, before);
-    });
+    ])(
+      '400 header.idempotency-key for a key with %s, and the code is not used up',
+      async (_, key) => {
+        const { code } = await service.code();
+        const before = await snapshot(service);
+        expectProblem(await service.register(code, idempotency(key)), 400, 'invalid_request', [
+          'header.idempotency-key',
+        ]);
+        await expectUnused(code, before);
+      },
+    );
 
     it.each([
       ['16 characters', `!${'~'.repeat(15)}`],

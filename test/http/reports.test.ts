@@ -15,7 +15,8 @@ const rows = async (query = '') => {
   expect(answer.status, answer.text).toBe(200);
   return answer.body.items;
 };
-const csv = (Accept: string, query = '') => admin.send('GET', `${path}${query}`, { headers: { Accept } });
+const csv = (Accept: string, query = '') =>
+  admin.send('GET', `${path}${query}`, { headers: { Accept } });
 /** Seconds of the first hour of a day in November 2026. */
 const day = (date: number) => Date.UTC(2026, 10, date, 1) / 1000;
 
@@ -37,11 +38,25 @@ beforeAll(async () => {
     impression({ campaignId: guid(1), creativeId: guid(5), timestamp: day(19), duration: 2.5 }),
     { type: 'heartbeat', timestamp: day(19), campaignId: guid(1), duration: 99 },
   );
-  await post(1, impression({ campaignId: guid(1), creativeId: guid(6), timestamp: day(19) * 1000 }));
+  await post(
+    1,
+    impression({ campaignId: guid(1), creativeId: guid(6), timestamp: day(19) * 1000 }),
+  );
   service.clock.advance(24 * 3_600_000);
   // Received on the 21st.
-  await post(2, impression({ campaignId: guid(1).toUpperCase(), creativeId: guid(6), timestamp: day(21), duration: 0.25 }));
-  await post(2, impression({ campaignId: guid(3), creativeId: guid(7), timestamp: day(21), duration: null }));
+  await post(
+    2,
+    impression({
+      campaignId: guid(1).toUpperCase(),
+      creativeId: guid(6),
+      timestamp: day(21),
+      duration: 0.25,
+    }),
+  );
+  await post(
+    2,
+    impression({ campaignId: guid(3), creativeId: guid(7), timestamp: day(21), duration: null }),
+  );
 });
 
 describe('GET /v1/reports/impressions', () => {
@@ -64,7 +79,8 @@ describe('GET /v1/reports/impressions', () => {
   });
 
   it('200 by screen and by venue', async () => {
-    const sorted = (...all: { key: string; impressions: number; seconds: number }[]) => all.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+    const sorted = (...all: { key: string; impressions: number; seconds: number }[]) =>
+      all.toSorted((a, b) => (a.key < b.key ? -1 : 1));
     const [one, two, three] = tvs as [BoundTv, BoundTv, BoundTv];
     expect(await rows('?groupBy=screen')).toEqual(
       sorted(
@@ -74,7 +90,10 @@ describe('GET /v1/reports/impressions', () => {
       ),
     );
     expect(await rows('?groupBy=venue')).toEqual(
-      sorted({ key: one.venueId, impressions: 3, seconds: 12.5 }, { key: three.venueId, impressions: 2, seconds: 0.25 }),
+      sorted(
+        { key: one.venueId, impressions: 3, seconds: 12.5 },
+        { key: three.venueId, impressions: 2, seconds: 0.25 },
+      ),
     );
   });
 
@@ -91,10 +110,15 @@ describe('GET /v1/reports/impressions', () => {
   });
 
   it('200 between days, from inclusive and to exclusive, by either clock', async () => {
-    expect(await rows('?groupBy=day&from=2026-11-19&to=2026-11-21')).toEqual([{ key: '2026-11-19', impressions: 2, seconds: 2.5 }]);
+    expect(await rows('?groupBy=day&from=2026-11-19&to=2026-11-21')).toEqual([
+      { key: '2026-11-19', impressions: 2, seconds: 2.5 },
+    ]);
     expect(await rows('?from=2026-11-21')).toHaveLength(2);
     expect(await rows('?to=2026-11-19')).toEqual([{ key: guid(2), impressions: 1, seconds: 10 }]);
-    expect(await rows('?by=received&to=2026-11-21&groupBy=creative')).toMatchObject([{ impressions: 2 }, { impressions: 1 }]);
+    expect(await rows('?by=received&to=2026-11-21&groupBy=creative')).toMatchObject([
+      { impressions: 2 },
+      { impressions: 1 },
+    ]);
     expect(await rows('?from=2026-11-21&to=2026-11-21')).toEqual([]);
     expect(await rows('?from=2027-01-01')).toEqual([]);
   });
@@ -108,7 +132,9 @@ describe('GET /v1/reports/impressions', () => {
     'to=2026-2-1',
     'limit=5',
     'cursor=x',
-  ])('400 for %s', async (query) => expectInvalid(await admin.get(`${path}?${query}`), `query.${query.split('=')[0]}`));
+  ])('400 for %s', async (query) =>
+    expectInvalid(await admin.get(`${path}?${query}`), `query.${query.split('=')[0]}`),
+  );
 
   it('200 without another tenant’s', async () => {
     const other = await admin.tenant('Other');
@@ -133,7 +159,9 @@ describe('GET /v1/reports/impressions as CSV', () => {
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present');
     expect(headers.get('vary')).toBe('Accept');
-    expect(text).toBe(`key,impressions,seconds\r\n${guid(1)},3,2.75\r\n${guid(2)},1,10\r\n${guid(3)},1,0\r\n`);
+    expect(text).toBe(
+      `key,impressions,seconds\r\n${guid(1)},3,2.75\r\n${guid(2)},1,10\r\n${guid(3)},1,0\r\n`,
+    );
   });
 
   it('200 with the header alone when there is nothing', async () => {
@@ -158,12 +186,21 @@ describe('GET /v1/reports/impressions as CSV', () => {
   });
 
   it('200 with keys in quotes where they need it, and none that a spreadsheet would run', async () => {
-    const rowsOf = ['plain', 'a,b', 'say "hi"', 'two\nlines', 'cr\rhere', '=1+1'].map((key) => ({ key, impressions: 1, seconds: 0.5 }));
-    const app = new Hono().get('/', (context) => context.text(String(reportReply(rowsOf, context).body)));
+    const rowsOf = ['plain', 'a,b', 'say "hi"', 'two\nlines', 'cr\rhere', '=1+1'].map((key) => ({
+      key,
+      impressions: 1,
+      seconds: 0.5,
+    }));
+    const app = new Hono().get('/', (context) =>
+      context.text(String(reportReply(rowsOf, context).body)),
+    );
     const text = await (await app.request('/', { headers: { Accept: 'text/csv' } })).text();
     const keys = ['plain', '"a,b"', '"say ""hi"""', '"two\nlines"', '"cr\rhere"', "'=1+1"];
-    expect(text).toBe(['key,impressions,seconds', ...keys.map((key) => `${key},1,0.5`), ''].join('\r\n'));
+    expect(text).toBe(
+      ['key,impressions,seconds', ...keys.map((key) => `${key},1,0.5`), ''].join('\r\n'),
+    );
   });
 
-  it('400 is a problem document all the same', async () => expectInvalid(await csv('text/csv', '?from=x'), 'query.from'));
+  it('400 is a problem document all the same', async () =>
+    expectInvalid(await csv('text/csv', '?from=x'), 'query.from'));
 });

@@ -26,10 +26,17 @@ async function rotatingTv(): Promise<RotatingTv> {
   return {
     ...tv,
     rotate: (key, secret) =>
-      service.send('POST', rotations, { key, ...(secret !== undefined && { headers: { 'Idempotency-Key': secret } }) }),
+      service.send('POST', rotations, {
+        key,
+        ...(secret !== undefined && { headers: { 'Idempotency-Key': secret } }),
+      }),
     async call(key, what = 'config') {
       const sent = what === 'events' ? { body: [{ type: 'heartbeat', timestamp: 1 }] } : {};
-      const { status, body } = await service.send(what === 'events' ? 'POST' : 'GET', `/devices/${tv.screenId}/${what}`, { key, ...sent });
+      const { status, body } = await service.send(
+        what === 'events' ? 'POST' : 'GET',
+        `/devices/${tv.screenId}/${what}`,
+        { key, ...sent },
+      );
       return body?.code ?? status;
     },
     async audit() {
@@ -55,14 +62,17 @@ describe('POST /devices/:id/keys/rotate', () => {
     expect(answer.body.apiKey).not.toBe(tv.apiKey);
     expect(answer.headers.get('cache-control')).toBe('no-store');
     expect(answer.headers.has('location')).toBe(false);
-    for (const what of ['config', 'events', 'config'] as const) expect(await tv.call(tv.apiKey, what)).toBe(what === 'events' ? 202 : 200);
+    for (const what of ['config', 'events', 'config'] as const)
+      expect(await tv.call(tv.apiKey, what)).toBe(what === 'events' ? 202 : 200);
     expect(await tv.audit()).toEqual(['device.register', 'key.rotate']);
   });
 
   it("201 by the device's id too, and marks the device as seen", async () => {
     const tv = await rotatingTv();
     service.clock.advance(60_000);
-    const answer = await service.send('POST', `/devices/${tv.deviceId.toUpperCase()}/keys/rotate`, { key: tv.apiKey });
+    const answer = await service.send('POST', `/devices/${tv.deviceId.toUpperCase()}/keys/rotate`, {
+      key: tv.apiKey,
+    });
     expect(answer.status).toBe(201);
     const { lastSeenAt } = (await service.manage('GET', `/v1/devices/${tv.deviceId}`)).body;
     expect(lastSeenAt).toBe(new Date(service.clock.now()).toISOString());
@@ -70,16 +80,26 @@ describe('POST /devices/:id/keys/rotate', () => {
 
   it('the same 201, byte for byte, for the same Idempotency-Key, however often, and nothing changes', async () => {
     const { tv, old, fresh, secret } = await waiting();
-    const answers = [await tv.rotate(old, secret), ...(await Promise.all([1, 2, 3].map(() => tv.rotate(old, secret))))];
-    for (const answer of answers) expect([answer.status, answer.text]).toEqual([201, JSON.stringify({ apiKey: fresh })]);
+    const answers = [
+      await tv.rotate(old, secret),
+      ...(await Promise.all([1, 2, 3].map(() => tv.rotate(old, secret)))),
+    ];
+    for (const answer of answers)
+      expect([answer.status, answer.text]).toEqual([201, JSON.stringify({ apiKey: fresh })]);
     expect(await tv.audit()).toEqual(['device.register', 'key.rotate']);
-    expect([await tv.call(old), await tv.call(fresh), await tv.call(old)]).toEqual([200, 200, 'device_key_revoked']);
+    expect([await tv.call(old), await tv.call(fresh), await tv.call(old)]).toEqual([
+      200,
+      200,
+      'device_key_revoked',
+    ]);
   });
 
   it('one key for the same Idempotency-Key by many at the same moment', async () => {
     const tv = await rotatingTv();
     const secret = freshSecret();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => tv.rotate(tv.apiKey, secret)));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => tv.rotate(tv.apiKey, secret)),
+    );
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
     expect(await tv.audit()).toEqual(['device.register', 'key.rotate']);
   });
@@ -90,7 +110,12 @@ describe('POST /devices/:id/keys/rotate', () => {
     expect(newer).not.toBe(fresh);
     expect([await tv.call(fresh), await tv.call(old)]).toEqual(['device_key_revoked', 200]);
     expect([await tv.call(newer), await tv.call(old)]).toEqual([200, 'device_key_revoked']);
-    expect(await tv.audit()).toEqual(['device.register', 'key.rotate', 'key.rotate', 'key.activate']);
+    expect(await tv.audit()).toEqual([
+      'device.register',
+      'key.rotate',
+      'key.rotate',
+      'key.activate',
+    ]);
   });
 
   it('201 with another key each time without an Idempotency-Key, of which the last one waits', async () => {
@@ -98,8 +123,14 @@ describe('POST /devices/:id/keys/rotate', () => {
     const keys: string[] = [];
     for (let n = 0; n < 3; n++) keys.push((await tv.rotate(tv.apiKey)).body.apiKey);
     expect(new Set(keys).size).toBe(3);
-    expect(await Promise.all(keys.slice(0, 2).map((key) => tv.call(key)))).toEqual(['device_key_revoked', 'device_key_revoked']);
-    expect([await tv.call(keys[2]!), await tv.call(tv.apiKey)]).toEqual([200, 'device_key_revoked']);
+    expect(await Promise.all(keys.slice(0, 2).map((key) => tv.call(key)))).toEqual([
+      'device_key_revoked',
+      'device_key_revoked',
+    ]);
+    expect([await tv.call(keys[2]!), await tv.call(tv.apiKey)]).toEqual([
+      200,
+      'device_key_revoked',
+    ]);
   });
 
   it('400 idempotency_key_reused for the Idempotency-Key of a new key that is dead: a late repeat kills nothing', async () => {
@@ -108,7 +139,11 @@ describe('POST /devices/:id/keys/rotate', () => {
     const answer = await tv.rotate(old, secret);
     expectProblem(answer, 400, 'idempotency_key_reused');
     expect(answer.text).not.toContain(secret);
-    expect([await tv.call(old), await tv.call(newer), await tv.call(old)]).toEqual([200, 200, 'device_key_revoked']);
+    expect([await tv.call(old), await tv.call(newer), await tv.call(old)]).toEqual([
+      200,
+      200,
+      'device_key_revoked',
+    ]);
   });
 
   it('another key for the same Idempotency-Key by another key or another TV', async () => {
@@ -120,10 +155,13 @@ describe('POST /devices/:id/keys/rotate', () => {
     expect(next.body.apiKey).not.toBe(one.fresh);
   });
 
-  it.each(['too-short-for-it', 'x'.repeat(255)])('201 for an Idempotency-Key of %s', async (secret) => {
-    const tv = await rotatingTv();
-    expect((await tv.rotate(tv.apiKey, secret)).status).toBe(201);
-  });
+  it.each(['too-short-for-it', 'x'.repeat(255)])(
+    '201 for an Idempotency-Key of %s',
+    async (secret) => {
+      const tv = await rotatingTv();
+      expect((await tv.rotate(tv.apiKey, secret)).status).toBe(201);
+    },
+  );
 
   it.each([
     ['that is too short', 'fifteen-letters'],
@@ -158,25 +196,39 @@ describe('POST /devices/:id/keys/rotate', () => {
     const [tv, other] = [await rotatingTv(), await service.tv()];
     const path = `/devices/${tv.screenId}/keys/rotate`;
     expectProblem(await service.send('POST', path), 401, 'device_key_missing');
-    expectProblem(await service.send('POST', path, { key: manager(service).token }), 401, 'device_key_invalid');
-    expectProblem(await service.send('POST', path, { key: other.apiKey }), 401, 'device_key_mismatch');
+    expectProblem(
+      await service.send('POST', path, { key: manager(service).token }),
+      401,
+      'device_key_invalid',
+    );
+    expectProblem(
+      await service.send('POST', path, { key: other.apiKey }),
+      401,
+      'device_key_mismatch',
+    );
     expect(await tv.audit()).toEqual(['device.register']);
   });
 });
 
 describe('the first use of the new key', () => {
-  it.each(['playlist', 'config', 'events'] as const)('takes over, by the %s: the old key is dead', async (what) => {
-    const { tv, old, fresh } = await waiting();
-    const expected = { playlist: 'playlist_not_found', config: 200, events: 202 };
-    expect(await tv.call(fresh, what)).toBe(expected[what]);
-    for (const dead of ['playlist', 'config', 'events'] as const) expect(await tv.call(old, dead)).toBe('device_key_revoked');
-    expect(await tv.call(fresh)).toBe(200);
-    expect(await tv.audit()).toEqual(['device.register', 'key.rotate', 'key.activate']);
-  });
+  it.each(['playlist', 'config', 'events'] as const)(
+    'takes over, by the %s: the old key is dead',
+    async (what) => {
+      const { tv, old, fresh } = await waiting();
+      const expected = { playlist: 'playlist_not_found', config: 200, events: 202 };
+      expect(await tv.call(fresh, what)).toBe(expected[what]);
+      for (const dead of ['playlist', 'config', 'events'] as const)
+        expect(await tv.call(old, dead)).toBe('device_key_revoked');
+      expect(await tv.call(fresh)).toBe(200);
+      expect(await tv.audit()).toEqual(['device.register', 'key.rotate', 'key.activate']);
+    },
+  );
 
   it('takes over once, by many at the same moment', async () => {
     const { tv, old, fresh } = await waiting();
-    expect(new Set(await Promise.all(Array.from({ length: 20 }, () => tv.call(fresh))))).toEqual(new Set([200]));
+    expect(new Set(await Promise.all(Array.from({ length: 20 }, () => tv.call(fresh))))).toEqual(
+      new Set([200]),
+    );
     expect(await tv.call(old)).toBe('device_key_revoked');
     expect(await tv.audit()).toEqual(['device.register', 'key.rotate', 'key.activate']);
   });
@@ -185,8 +237,18 @@ describe('the first use of the new key', () => {
     const { tv, old, fresh } = await waiting();
     const newer = (await tv.rotate(fresh, freshSecret())).body.apiKey;
     expect(await tv.call(old)).toBe('device_key_revoked');
-    expect([await tv.call(fresh), await tv.call(newer), await tv.call(fresh)]).toEqual([200, 200, 'device_key_revoked']);
-    expect(await tv.audit()).toEqual(['device.register', 'key.rotate', 'key.activate', 'key.rotate', 'key.activate']);
+    expect([await tv.call(fresh), await tv.call(newer), await tv.call(fresh)]).toEqual([
+      200,
+      200,
+      'device_key_revoked',
+    ]);
+    expect(await tv.audit()).toEqual([
+      'device.register',
+      'key.rotate',
+      'key.activate',
+      'key.rotate',
+      'key.activate',
+    ]);
   });
 
   it('is none when it is refused: 401 device_key_mismatch changes nothing', async () => {
@@ -200,7 +262,10 @@ describe('the first use of the new key', () => {
 
   it('is one when the request is refused after the credential: 400 for a bad batch', async () => {
     const { tv, old, fresh } = await waiting();
-    const answer = await service.send('POST', `/devices/${tv.screenId}/events`, { key: fresh, body: [] });
+    const answer = await service.send('POST', `/devices/${tv.screenId}/events`, {
+      key: fresh,
+      body: [],
+    });
     expectProblem(answer, 400, 'invalid_request');
     expect(await tv.call(old)).toBe('device_key_revoked');
   });
@@ -217,7 +282,10 @@ describe('what ends the keys', () => {
   it('a revoke ends all of them', async () => {
     const { tv, old, fresh, secret } = await waiting();
     expect((await service.manage('POST', `/v1/devices/${tv.deviceId}/revoke`)).status).toBe(200);
-    expect([await tv.call(old), await tv.call(fresh)]).toEqual(['device_key_revoked', 'device_key_revoked']);
+    expect([await tv.call(old), await tv.call(fresh)]).toEqual([
+      'device_key_revoked',
+      'device_key_revoked',
+    ]);
     expectProblem(await tv.rotate(old, secret), 401, 'device_key_revoked');
     expectProblem(await tv.rotate(fresh), 401, 'device_key_revoked');
     expect(await tv.audit()).toEqual(['device.register', 'key.rotate', 'device.revoke']);
@@ -225,8 +293,13 @@ describe('what ends the keys', () => {
 
   it('a screen that is deleted by force makes orphans of them', async () => {
     const { tv, old, fresh } = await waiting();
-    expect((await service.manage('DELETE', `/v1/screens/${tv.screenId}?force=true`)).status).toBe(204);
-    expect([await tv.call(old), await tv.call(fresh)]).toEqual(['device_key_orphaned', 'device_key_orphaned']);
+    expect((await service.manage('DELETE', `/v1/screens/${tv.screenId}?force=true`)).status).toBe(
+      204,
+    );
+    expect([await tv.call(old), await tv.call(fresh)]).toEqual([
+      'device_key_orphaned',
+      'device_key_orphaned',
+    ]);
     expectProblem(await tv.rotate(old), 401, 'device_key_orphaned');
   });
 
@@ -241,7 +314,10 @@ describe('what ends the keys', () => {
       service.clock.advance(86_400_000);
     }
     const codes = await Promise.all(dead.map((one) => tv.call(one)));
-    expect(codes).toEqual([...Array(2).fill('device_key_invalid'), ...Array(4).fill('device_key_revoked')]);
+    expect(codes).toEqual([
+      ...Array(2).fill('device_key_invalid'),
+      ...Array(4).fill('device_key_revoked'),
+    ]);
     expect(await tv.call(key)).toBe(200);
   });
 
@@ -249,7 +325,9 @@ describe('what ends the keys', () => {
     const { code, screenId } = await service.code();
     const idempotent = { headers: { 'idempotency-key': freshSecret() } };
     const { apiKey } = (await service.register(code, idempotent)).body;
-    expect((await service.send('POST', `/devices/${screenId}/keys/rotate`, { key: apiKey })).status).toBe(201);
+    expect(
+      (await service.send('POST', `/devices/${screenId}/keys/rotate`, { key: apiKey })).status,
+    ).toBe(201);
     expectProblem(await service.register(code, idempotent), 409, 'pairing_code_used');
   });
 });

@@ -2,14 +2,25 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { mayAct, type Role, roles } from '../../src/domain/role.ts';
 import { type Operation, type OperationId, operations } from '../../src/wire/operations.ts';
-import { auditOf, expectProblem, impression, item, type Manager, manager, unknownId, walk } from '../support/management.ts';
+import {
+  auditOf,
+  expectProblem,
+  impression,
+  item,
+  type Manager,
+  manager,
+  unknownId,
+  walk,
+} from '../support/management.ts';
 import { operationCalls } from '../support/operation-calls.ts';
 import { type Answer, startService, type TestService } from '../support/service.ts';
 
 type Management = [OperationId, Operation & { access: Role }];
 type Body = Answer['body'];
 
-const table = Object.entries<Operation>(operations).filter(([, { path }]) => path.startsWith('/v1/')) as Management[];
+const table = Object.entries<Operation>(operations).filter(([, { path }]) =>
+  path.startsWith('/v1/'),
+) as Management[];
 const ofTenants = table.filter(([, { access }]) => access !== 'platform');
 const withRecord = ofTenants.filter(([, { record }]) => record);
 const tenantRoles = roles.filter((role) => role !== 'platform');
@@ -36,18 +47,29 @@ interface Place {
 }
 
 /** `campaign` and `creative` say by which last digit their ids end. */
-async function furnish(name: string, ids: { campaignId: string; creativeId: string }): Promise<Place> {
+async function furnish(
+  name: string,
+  ids: { campaignId: string; creativeId: string },
+): Promise<Place> {
   const { id: venueId } = await whole.venue(name);
   const screen = await whole.screen(venueId, 'Main', { labels: { floor: '1' } });
   const { code } = await whole.code(screen.id);
   const { deviceId, apiKey } = (await service.register(code)).body;
   const shared = impression({ campaignId: shares, creativeId: shares, duration: 5 });
-  const events = [impression({ ...ids, duration: 10 }), shared, { type: 'heartbeat', timestamp: 1_790_000_000 }];
+  const events = [
+    impression({ ...ids, duration: 10 }),
+    shared,
+    { type: 'heartbeat', timestamp: 1_790_000_000 },
+  ];
   await service.send('POST', `/devices/${screen.id}/events`, { key: apiKey, body: events });
   await whole.put(`/v1/screens/${screen.id}/playlist`, { items: [item()] });
   await whole.put(`/v1/screens/${screen.id}/config`, { syncIntervalMinutes: 7 });
   await whole.put(`/v1/venues/${venueId}/config`, { syncIntervalMinutes: 8 });
-  const token = await whole.post('/v1/tokens', { name: `Token of ${name}`, role: 'viewer', venueIds: [venueId] });
+  const token = await whole.post('/v1/tokens', {
+    name: `Token of ${name}`,
+    role: 'viewer',
+    venueIds: [venueId],
+  });
   const { code: pending } = await whole.code((await whole.screen(venueId, 'Spare')).id);
   return { venueId, screenId: screen.id, deviceId, tokenId: token.body.id, code: pending };
 }
@@ -57,7 +79,11 @@ const own = (digit: number) => `${String(digit).repeat(8)}-0000-4000-8000-000000
 
 /** A caller with a token that is bound to these venues. */
 async function boundTo(role: Role, ...venueIds: string[]): Promise<Manager> {
-  const { status, text, body } = await whole.post('/v1/tokens', { name: `${role} ${++count}`, role, venueIds });
+  const { status, text, body } = await whole.post('/v1/tokens', {
+    name: `${role} ${++count}`,
+    role,
+    venueIds,
+  });
   expect(status, text).toBe(201);
   return manager(service, body.token);
 }
@@ -88,7 +114,8 @@ async function expectNoChange(work: () => Promise<void>): Promise<void> {
 }
 
 const bare = ({ text, body }: Answer) => text.replaceAll(body.requestId, '');
-const headerNames = ({ headers }: Answer) => [...headers.keys()].filter((name) => name !== 'date').toSorted();
+const headerNames = ({ headers }: Answer) =>
+  [...headers.keys()].filter((name) => name !== 'date').toSorted();
 
 describe('a token that has expired', () => {
   /** Tokens that were never used, of each kind of role. */
@@ -96,49 +123,73 @@ describe('a token that has expired', () => {
 
   async function brief(role: Role): Promise<{ id: string; caller: Manager }> {
     const expiresAt = new Date(service.clock.now() + 3_600_000).toISOString();
-    const { body } = await platform.post('/v1/tokens', { name: `Brief ${++count}`, role, expiresAt });
+    const { body } = await platform.post('/v1/tokens', {
+      name: `Brief ${++count}`,
+      role,
+      expiresAt,
+    });
     return { id: body.id, caller: manager(service, body.token) };
   }
 
   beforeAll(async () => {
-    expired = { viewer: await brief('viewer'), admin: await brief('admin'), platform: await brief('platform') };
+    expired = {
+      viewer: await brief('viewer'),
+      admin: await brief('admin'),
+      platform: await brief('platform'),
+    };
     service.clock.advance(3_600_000);
   });
 
-  it.each(['viewer', 'platform'] as const)('works until the last millisecond, as a %s', async (role) => {
-    const { caller } = await brief(role);
-    service.clock.advance(3_599_999);
-    expect((await caller.get('/v1/me')).status).toBe(200);
-    service.clock.advance(1);
-    expectProblem(await caller.get('/v1/me'), 'credential_expired');
-  });
+  it.each(['viewer', 'platform'] as const)(
+    'works until the last millisecond, as a %s',
+    async (role) => {
+      const { caller } = await brief(role);
+      service.clock.advance(3_599_999);
+      expect((await caller.get('/v1/me')).status).toBe(200);
+      service.clock.advance(1);
+      expectProblem(await caller.get('/v1/me'), 'credential_expired');
+    },
+  );
 
-  it.each(table)('%s: 401 credential_expired, before role, record and body are judged; nothing happens', async (_, operation) => {
-    const ids = [await calls.makeFor(operation), 'x'];
-    await expectNoChange(async () => {
-      for (const { caller } of Object.values(expired)) {
-        for (const id of ids) {
-          const path = operation.path.replace(/:(id|code)/, id);
-          const answer = await caller.send(operation.method, path, operation.body ? { body: { nonsense: [] } } : {});
-          expectProblem(answer, 'credential_expired');
-          expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+  it.each(table)(
+    '%s: 401 credential_expired, before role, record and body are judged; nothing happens',
+    async (_, operation) => {
+      const ids = [await calls.makeFor(operation), 'x'];
+      await expectNoChange(async () => {
+        for (const { caller } of Object.values(expired)) {
+          for (const id of ids) {
+            const path = operation.path.replace(/:(id|code)/, id);
+            const answer = await caller.send(
+              operation.method,
+              path,
+              operation.body ? { body: { nonsense: [] } } : {},
+            );
+            expectProblem(answer, 'credential_expired');
+            expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+          }
         }
-      }
-    });
-    expect((await whole.get(`/v1/tokens/${expired.admin.id}`)).body.lastUsedAt).toBeNull();
-  });
+      });
+      expect((await whole.get(`/v1/tokens/${expired.admin.id}`)).body.lastUsedAt).toBeNull();
+    },
+  );
 
   it('stays in the list and keeps its name until it is deleted', async () => {
     const { id, name } = (await whole.get(`/v1/tokens/${expired.admin.id}`)).body;
     expect((await whole.get(`/v1/tokens?name=${name}`)).body.items).toHaveLength(1);
-    expectProblem(await whole.post('/v1/tokens', { name, role: 'viewer' }), 'name_taken', { existingId: id });
+    expectProblem(await whole.post('/v1/tokens', { name, role: 'viewer' }), 'name_taken', {
+      existingId: id,
+    });
     expect((await whole.delete(`/v1/tokens/${id}`)).status).toBe(204);
     expectProblem(await expired.admin.caller.get('/v1/me'), 'credential_invalid');
   });
 
   it('vouches for no codes from its address: 429 as for a stranger', async () => {
     const stranger = await startService();
-    const { body } = await manager(stranger).post('/v1/tokens', { name: 'Brief', role: 'viewer', expiresAt: '2026-11-21' });
+    const { body } = await manager(stranger).post('/v1/tokens', {
+      name: 'Brief',
+      role: 'viewer',
+      expiresAt: '2026-11-21',
+    });
     stranger.clock.advance(48 * 3_600_000);
     expectProblem(await manager(stranger, body.token).get('/v1/me'), 'credential_expired');
     for (let n = 0; n < 10; n++) expect((await stranger.register(`AAAAAAA${n}`)).status).toBe(404);
@@ -149,16 +200,20 @@ describe('a token that has expired', () => {
 describe.each(withRecord)('%s with a token that is bound to venues', (_, operation) => {
   const isOfTenant = operation.record === 'tenant';
 
-  it.each(tenantRoles.filter((role) => mayAct(role, operation.access)))('is as ever inside, for a %s', async (role) => {
-    if (isOfTenant) return;
-    // Of a venue that is deleted nothing else may be left.
-    const fresh = (await whole.venue(`Room ${++count}`)).id;
-    const caller = await boundTo(role, fresh);
-    const id = await calls.makeFor(operation, fresh);
-    const answer = await calls.perform(caller.send, operation, id, fresh);
-    if (answer.status === 404) return expect(answer.body.code).toMatch(/^(playlist|config)_not_found$/);
-    expect(answer.status, answer.text).toBe(operation.status);
-  });
+  it.each(tenantRoles.filter((role) => mayAct(role, operation.access)))(
+    'is as ever inside, for a %s',
+    async (role) => {
+      if (isOfTenant) return;
+      // Of a venue that is deleted nothing else may be left.
+      const fresh = (await whole.venue(`Room ${++count}`)).id;
+      const caller = await boundTo(role, fresh);
+      const id = await calls.makeFor(operation, fresh);
+      const answer = await calls.perform(caller.send, operation, id, fresh);
+      if (answer.status === 404)
+        return expect(answer.body.code).toMatch(/^(playlist|config)_not_found$/);
+      expect(answer.status, answer.text).toBe(operation.status);
+    },
+  );
 
   it.each(tenantRoles.filter((role) => mayAct(role, operation.access)))(
     '404 outside for a %s, byte for byte as for an unknown one, and nothing happens',
@@ -167,22 +222,41 @@ describe.each(withRecord)('%s with a token that is bound to venues', (_, operati
       const unknown = operation.record === 'pairing_code' ? 'ZZZZZZZZ' : unknownId;
       const { send } = bound[role];
       await expectNoChange(async () => {
-        const foreign = await calls.perform(send, operation, operation.record === 'venue' ? outside.venueId : id, inside.venueId);
+        const foreign = await calls.perform(
+          send,
+          operation,
+          operation.record === 'venue' ? outside.venueId : id,
+          inside.venueId,
+        );
         const absent = await calls.perform(send, operation, unknown, inside.venueId);
         expectProblem(foreign, `${operation.record as 'screen'}_not_found`);
         expect(bare(foreign)).toBe(bare(absent));
         expect(headerNames(foreign)).toEqual(headerNames(absent));
         const path = operation.path.replace(/:(id|code)/, id);
-        const nonsense = await send(operation.method, path, operation.body ? { body: { nonsense: [] } } : {});
+        const nonsense = await send(
+          operation.method,
+          path,
+          operation.body ? { body: { nonsense: [] } } : {},
+        );
         expect(bare(nonsense)).toBe(bare(absent));
       });
     },
   );
 
-  it.each(tenantRoles.filter((role) => !mayAct(role, operation.access)))('403 for a %s, inside and outside alike', async (role) => {
-    for (const id of [await calls.makeFor(operation, isOfTenant ? undefined : inside.venueId), await calls.makeFor(operation), unknownId])
-      expectProblem(await calls.perform(bound[role].send, operation, id, inside.venueId), 'insufficient_role');
-  });
+  it.each(tenantRoles.filter((role) => !mayAct(role, operation.access)))(
+    '403 for a %s, inside and outside alike',
+    async (role) => {
+      for (const id of [
+        await calls.makeFor(operation, isOfTenant ? undefined : inside.venueId),
+        await calls.makeFor(operation),
+        unknownId,
+      ])
+        expectProblem(
+          await calls.perform(bound[role].send, operation, id, inside.venueId),
+          'insufficient_role',
+        );
+    },
+  );
 });
 
 /** Items of a list, as one that sees the whole tenant knows them, that belong to the venue inside. */
@@ -196,7 +270,11 @@ async function whatIsInside(path: string, belongs: (item: Body) => boolean): Pro
 }
 
 /** That a list shows a bound token what is inside and nothing else, page by page too. */
-async function expectInside(path: string, belongs: (item: Body) => boolean, caller = bound.viewer): Promise<void> {
+async function expectInside(
+  path: string,
+  belongs: (item: Body) => boolean,
+  caller = bound.viewer,
+): Promise<void> {
   const own = await whatIsInside(path, belongs);
   for (const limit of [3, 200]) expect((await walk(caller, path, limit)).items).toEqual(own);
 }
@@ -207,7 +285,12 @@ const nothing = { items: [], nextCursor: null };
 const rules: Partial<Record<OperationId, () => Promise<void>>> = {
   async getMe() {
     const { body } = await bound.viewer.get('/v1/me');
-    expect(body).toMatchObject({ tenantId: home, tenantName: 'default', venueIds: [inside.venueId], expiresAt: null });
+    expect(body).toMatchObject({
+      tenantId: home,
+      tenantName: 'default',
+      venueIds: [inside.venueId],
+      expiresAt: null,
+    });
     expect((await bound.viewer.in(home).get('/v1/me')).status).toBe(200);
     expectProblem(await bound.viewer.in(unknownId).get('/v1/me'), 'tenant_not_found');
   },
@@ -215,25 +298,38 @@ const rules: Partial<Record<OperationId, () => Promise<void>>> = {
   async listVenues() {
     await expectInside('/v1/venues', ({ id }) => id === inside.venueId);
     expect((await bound.viewer.get('/v1/venues?name=Outside')).body).toEqual(nothing);
-    expect((await bound.viewer.get('/v1/venues?search=side')).body.items.map(({ name }: Body) => name)).toEqual(['Inside']);
+    expect(
+      (await bound.viewer.get('/v1/venues?search=side')).body.items.map(({ name }: Body) => name),
+    ).toEqual(['Inside']);
     expect((await bound.viewer.get(`/v1/venues?cursor=${inside.venueId}`)).body).toEqual(nothing);
   },
 
   async createVenue() {
     for (const body of [{ name: 'Outside' }, { name: `Room ${++count}` }, { nonsense: 1 }])
-      await expectNoChange(async () => expectProblem(await bound.admin.post('/v1/venues', body), 'insufficient_role'));
+      await expectNoChange(async () =>
+        expectProblem(await bound.admin.post('/v1/venues', body), 'insufficient_role'),
+      );
   },
 
   async listScreens() {
     await expectInside('/v1/screens', ({ venueId }) => venueId === inside.venueId);
     await expectInside('/v1/screens?name=Main', ({ venueId }) => venueId === inside.venueId);
-    await expectInside('/v1/screens?label=floor:1&state=active', ({ venueId }) => venueId === inside.venueId);
-    for (const id of [outside.venueId, unknownId]) expect((await bound.viewer.get(`/v1/screens?venueId=${id}`)).body).toEqual(nothing);
-    expect((await bound.viewer.get(`/v1/screens?venueId=${inside.venueId}`)).body.items).not.toEqual([]);
+    await expectInside(
+      '/v1/screens?label=floor:1&state=active',
+      ({ venueId }) => venueId === inside.venueId,
+    );
+    for (const id of [outside.venueId, unknownId])
+      expect((await bound.viewer.get(`/v1/screens?venueId=${id}`)).body).toEqual(nothing);
+    expect(
+      (await bound.viewer.get(`/v1/screens?venueId=${inside.venueId}`)).body.items,
+    ).not.toEqual([]);
   },
 
   async createScreen() {
-    expect((await bound.operator.post('/v1/screens', { venueId: inside.venueId, name: `TV ${++count}` })).status).toBe(201);
+    expect(
+      (await bound.operator.post('/v1/screens', { venueId: inside.venueId, name: `TV ${++count}` }))
+        .status,
+    ).toBe(201);
     await expectNoChange(async () => {
       const [foreign, absent] = [outside.venueId, unknownId].map((venueId) =>
         bound.operator.post('/v1/screens', { venueId, name: 'Main' }),
@@ -245,7 +341,10 @@ const rules: Partial<Record<OperationId, () => Promise<void>>> = {
 
   async createCode() {
     const path = '/v1/devices/provisioning-codes';
-    expect((await bound.installer.post(path, { screenId: await calls.make.screen(inside.venueId) })).status).toBe(201);
+    expect(
+      (await bound.installer.post(path, { screenId: await calls.make.screen(inside.venueId) }))
+        .status,
+    ).toBe(201);
     const free = await calls.make.screen(outside.venueId);
     await expectNoChange(async () => {
       for (const screenId of [free, outside.screenId]) {
@@ -260,9 +359,14 @@ const rules: Partial<Record<OperationId, () => Promise<void>>> = {
   },
 
   async listDevices() {
-    const known = new Map((await walk(whole, '/v1/screens', 200)).items.map(({ id, venueId }) => [id, venueId]));
+    const known = new Map(
+      (await walk(whole, '/v1/screens', 200)).items.map(({ id, venueId }) => [id, venueId]),
+    );
     await expectInside('/v1/devices', ({ screenId }) => known.get(screenId) === inside.venueId);
-    await expectInside('/v1/devices?state=bound', ({ screenId }) => known.get(screenId) === inside.venueId);
+    await expectInside(
+      '/v1/devices?state=bound',
+      ({ screenId }) => known.get(screenId) === inside.venueId,
+    );
     for (const query of [
       `venueId=${outside.venueId}`,
       `screenId=${outside.screenId}`,
@@ -270,57 +374,92 @@ const rules: Partial<Record<OperationId, () => Promise<void>>> = {
     ])
       expect((await bound.viewer.get(`/v1/devices?${query}`)).body).toEqual(nothing);
     for (const query of [`venueId=${inside.venueId}`, `screenId=${inside.screenId}`])
-      expect((await bound.viewer.get(`/v1/devices?${query}`)).body.items.map(({ id }: Body) => id)).toContain(inside.deviceId);
+      expect(
+        (await bound.viewer.get(`/v1/devices?${query}`)).body.items.map(({ id }: Body) => id),
+      ).toContain(inside.deviceId);
   },
 
   async listEvents() {
-    for (const order of ['asc', 'desc']) await expectInside(`/v1/events?order=${order}`, ({ screenId }) => screenId === inside.screenId);
+    for (const order of ['asc', 'desc'])
+      await expectInside(
+        `/v1/events?order=${order}`,
+        ({ screenId }) => screenId === inside.screenId,
+      );
     for (const query of [`screenId=${outside.screenId}`, `deviceId=${outside.deviceId}`])
       expect((await bound.viewer.get(`/v1/events?${query}`)).body).toEqual(nothing);
     const [after] = (await whole.get(`/v1/events?screenId=${outside.screenId}&limit=1`)).body.items;
-    expect((await bound.viewer.get(`/v1/events?order=asc&after=${after.id}`)).body).toEqual(nothing);
+    expect((await bound.viewer.get(`/v1/events?order=asc&after=${after.id}`)).body).toEqual(
+      nothing,
+    );
   },
 
   async reportImpressions() {
-    const rows = async (caller: Manager, query: string) => (await caller.get(`/v1/reports/impressions?${query}`)).body.items;
+    const rows = async (caller: Manager, query: string) =>
+      (await caller.get(`/v1/reports/impressions?${query}`)).body.items;
     const at = { impressions: 1, seconds: 10 };
     const sharing = { key: shares, impressions: 1, seconds: 5 };
     const all = { impressions: 2, seconds: 15 };
     expect(await rows(bound.viewer, '')).toEqual([{ key: own(1), ...at }, sharing]);
     expect(await rows(bound.viewer, 'groupBy=creative')).toEqual([{ key: own(2), ...at }, sharing]);
     expect(await rows(bound.viewer, 'groupBy=screen')).toEqual([{ key: inside.screenId, ...all }]);
-    expect(await rows(bound.viewer, 'groupBy=venue&by=received')).toEqual([{ key: inside.venueId, ...all }]);
+    expect(await rows(bound.viewer, 'groupBy=venue&by=received')).toEqual([
+      { key: inside.venueId, ...all },
+    ]);
     expect(await rows(bound.viewer, 'groupBy=day')).toEqual([{ key: '2026-09-21', ...all }]);
     expect((await rows(whole, '')).map(({ key }: Body) => key)).toEqual([own(1), own(3), shares]);
-    const csv = await bound.viewer.send('GET', '/v1/reports/impressions?groupBy=venue', { headers: { Accept: 'text/csv' } });
+    const csv = await bound.viewer.send('GET', '/v1/reports/impressions?groupBy=venue', {
+      headers: { Accept: 'text/csv' },
+    });
     expect(csv.text).toBe(`key,impressions,seconds\r\n${inside.venueId},2,15\r\n`);
   },
 
   async listAudit() {
     const inHere = new Set(Object.values(inside));
-    for (const { id } of (await walk(whole, `/v1/screens?venueId=${inside.venueId}`, 200)).items) inHere.add(id);
+    for (const { id } of (await walk(whole, `/v1/screens?venueId=${inside.venueId}`, 200)).items)
+      inHere.add(id);
     for (const { id } of (await walk(bound.admin, '/v1/tokens', 200)).items) inHere.add(id);
     for (const { id } of (await walk(bound.admin, '/v1/devices', 200)).items) inHere.add(id);
     // The others are of venues, tokens and TVs that came and went.
     const { items } = await walk(bound.admin, '/v1/audit', 20);
     const actions = new Set(items.map(({ action }) => action));
-    const told = ['venue.create', 'screen.create', 'code.create', 'device.register', 'playlist.publish', 'config.set', 'token.create'];
+    const told = [
+      'venue.create',
+      'screen.create',
+      'code.create',
+      'device.register',
+      'playlist.publish',
+      'config.set',
+      'token.create',
+    ];
     expect(told.filter((action) => !actions.has(action))).toEqual([]);
     const standing = items.filter(({ action }) => /\.(create|register|publish|set)$/.test(action));
-    for (const { subject } of standing.filter(({ subject: { id } }) => Object.values(outside).includes(id) || id === home))
+    for (const { subject } of standing.filter(
+      ({ subject: { id } }) => Object.values(outside).includes(id) || id === home,
+    ))
       expect(subject).toBeUndefined();
     const seen = new Set(items.map(({ id }) => id));
     const all = (await walk(whole, '/v1/audit', 200)).items;
     const missed = all.filter(({ id, subject }) => inHere.has(subject.id) && !seen.has(id));
     expect(missed).toEqual([]);
-    expect((await bound.admin.get(`/v1/audit?subjectId=${outside.screenId}`)).body).toEqual(nothing);
+    expect((await bound.admin.get(`/v1/audit?subjectId=${outside.screenId}`)).body).toEqual(
+      nothing,
+    );
     expect((await bound.admin.get(`/v1/audit?subjectId=${home}`)).body).toEqual(nothing);
   },
 
   async listTokens() {
-    await expectInside('/v1/tokens', ({ venueIds }) => venueIds?.length === 1 && venueIds[0] === inside.venueId, bound.admin);
-    const both = (await whole.post('/v1/tokens', { name: `Both ${++count}`, role: 'viewer', venueIds: [inside.venueId, outside.venueId] }))
-      .body;
+    await expectInside(
+      '/v1/tokens',
+      ({ venueIds }) => venueIds?.length === 1 && venueIds[0] === inside.venueId,
+      bound.admin,
+    );
+    const both = (
+      await whole.post('/v1/tokens', {
+        name: `Both ${++count}`,
+        role: 'viewer',
+        venueIds: [inside.venueId, outside.venueId],
+      })
+    ).body;
     expect((await bound.admin.get(`/v1/tokens?name=${both.name}`)).body).toEqual(nothing);
     expectProblem(await bound.admin.delete(`/v1/tokens/${both.id}`), 'token_not_found');
     const wider = await boundTo('admin', outside.venueId, inside.venueId);
@@ -328,11 +467,13 @@ const rules: Partial<Record<OperationId, () => Promise<void>>> = {
   },
 
   async createToken() {
-    const make = (body: object) => bound.admin.post('/v1/tokens', { name: `Token ${++count}`, role: 'admin', ...body });
+    const make = (body: object) =>
+      bound.admin.post('/v1/tokens', { name: `Token ${++count}`, role: 'admin', ...body });
     const made = await make({ venueIds: [inside.venueId] });
     expect([made.status, made.body.venueIds]).toEqual([201, [inside.venueId]]);
     await expectNoChange(async () => {
-      for (const venueIds of [undefined, null]) expectProblem(await make({ venueIds }), 'insufficient_role');
+      for (const venueIds of [undefined, null])
+        expectProblem(await make({ venueIds }), 'insufficient_role');
       const absent = await make({ venueIds: [unknownId] });
       for (const venueIds of [[outside.venueId], [inside.venueId, outside.venueId]]) {
         const foreign = await make({ venueIds });
@@ -353,20 +494,34 @@ const rules: Partial<Record<OperationId, () => Promise<void>>> = {
 };
 
 describe('with a token that is bound to venues', () => {
-  it.each(ofTenants.filter(([, { record }]) => !record))('%s keeps to them', async (id, operation) => {
-    const rule = rules[id];
-    if (!rule) throw new Error(`${id} names no record: say here what a bound token may see of it`);
-    await rule();
-    for (const role of tenantRoles.filter((one) => !mayAct(one, operation.access)))
-      expectProblem(await calls.perform(bound[role].send, operation, unknownId, inside.venueId), 'insufficient_role');
-  });
+  it.each(ofTenants.filter(([, { record }]) => !record))(
+    '%s keeps to them',
+    async (id, operation) => {
+      const rule = rules[id];
+      if (!rule)
+        throw new Error(`${id} names no record: say here what a bound token may see of it`);
+      await rule();
+      for (const role of tenantRoles.filter((one) => !mayAct(one, operation.access)))
+        expectProblem(
+          await calls.perform(bound[role].send, operation, unknownId, inside.venueId),
+          'insufficient_role',
+        );
+    },
+  );
 
-  it.each(table.filter(([, { access }]) => access === 'platform'))('%s stays with platform tokens: 403', async (_, operation) => {
-    expectProblem(await calls.perform(bound.admin.send, operation, home), 'insufficient_role');
-  });
+  it.each(table.filter(([, { access }]) => access === 'platform'))(
+    '%s stays with platform tokens: 403',
+    async (_, operation) => {
+      expectProblem(await calls.perform(bound.admin.send, operation, home), 'insufficient_role');
+    },
+  );
 
   it('has no rule for what is no operation', () => {
-    expect(Object.keys(rules).filter((id) => !ofTenants.some(([known, { record }]) => known === id && !record))).toEqual([]);
+    expect(
+      Object.keys(rules).filter(
+        (id) => !ofTenants.some(([known, { record }]) => known === id && !record),
+      ),
+    ).toEqual([]);
   });
 
   it('sees all of several venues, and acts in each', async () => {
@@ -376,8 +531,13 @@ describe('with a token that is bound to venues', () => {
     expect(ids).toEqual([inside.venueId, outside.venueId]);
     expect((await both.get(`/v1/venues/${other}`)).status).toBe(404);
     const { items } = (await both.get('/v1/reports/impressions')).body;
-    expect(items.find(({ key }: Body) => key === shares)).toEqual({ key: shares, impressions: 2, seconds: 10 });
-    for (const { screenId } of [inside, outside]) expect((await both.get(`/v1/screens/${screenId}/playlist`)).status).toBe(200);
+    expect(items.find(({ key }: Body) => key === shares)).toEqual({
+      key: shares,
+      impressions: 2,
+      seconds: 10,
+    });
+    for (const { screenId } of [inside, outside])
+      expect((await both.get(`/v1/screens/${screenId}/playlist`)).status).toBe(200);
   });
 
   it('is told of a name that is taken outside, and not by what', async () => {
@@ -386,13 +546,31 @@ describe('with a token that is bound to venues', () => {
     const taken = await caller.patch(`/v1/venues/${fresh.id}`, { name: 'outside' });
     expectProblem(taken, 'name_taken');
     expect(taken.body).not.toHaveProperty('existingId');
-    const token = await caller.post('/v1/tokens', { name: 'Token of Outside', role: 'viewer', venueIds: [fresh.id] });
+    const token = await caller.post('/v1/tokens', {
+      name: 'Token of Outside',
+      role: 'viewer',
+      venueIds: [fresh.id],
+    });
     expectProblem(token, 'name_taken');
     expect(token.body).not.toHaveProperty('existingId');
     const { id } = (await caller.post('/v1/screens', { venueId: fresh.id, name: 'Main' })).body;
-    expectProblem(await caller.post('/v1/screens', { venueId: fresh.id, name: 'main' }), 'name_taken', { existingId: id });
-    const own = (await caller.post('/v1/tokens', { name: `Own ${count}`, role: 'viewer', venueIds: [fresh.id] })).body;
-    const again = await caller.post('/v1/tokens', { name: `Own ${count}`, role: 'viewer', venueIds: [fresh.id] });
+    expectProblem(
+      await caller.post('/v1/screens', { venueId: fresh.id, name: 'main' }),
+      'name_taken',
+      { existingId: id },
+    );
+    const own = (
+      await caller.post('/v1/tokens', {
+        name: `Own ${count}`,
+        role: 'viewer',
+        venueIds: [fresh.id],
+      })
+    ).body;
+    const again = await caller.post('/v1/tokens', {
+      name: `Own ${count}`,
+      role: 'viewer',
+      venueIds: [fresh.id],
+    });
     expectProblem(again, 'name_taken', { existingId: own.id });
   });
 
@@ -402,7 +580,10 @@ describe('with a token that is bound to venues', () => {
     const tell = async (venueId: string) => {
       const screenId = await calls.make.screen(venueId);
       const { apiKey } = (await service.register((await whole.code(screenId)).code)).body;
-      await service.send('POST', `/devices/${screenId}/events`, { key: apiKey, body: [{ type: 'log', timestamp: 1 }] });
+      await service.send('POST', `/devices/${screenId}/events`, {
+        key: apiKey,
+        body: [{ type: 'log', timestamp: 1 }],
+      });
       return screenId;
     };
     await tell(outside.venueId);
@@ -414,7 +595,9 @@ describe('with a token that is bound to venues', () => {
     const id = await calls.make.screen(inside.venueId);
     const { code } = await bound.installer.code(id);
     expect((await whole.delete(`/v1/screens/${id}`)).status).toBe(204);
-    const { status, body } = await bound.viewer.get(`/v1/devices/provisioning-codes/${code}/status`);
+    const { status, body } = await bound.viewer.get(
+      `/v1/devices/provisioning-codes/${code}/status`,
+    );
     expect([status, body.status]).toEqual([200, 'cancelled']);
   });
 
@@ -429,9 +612,14 @@ describe('with a token that is bound to venues', () => {
     });
     const again = await whole.venue(name);
     await whole.screen(again.id, 'Main');
-    for (const path of ['venues', 'screens', 'devices', 'events']) expect((await caller.get(`/v1/${path}`)).body).toEqual(nothing);
-    for (const one of [id, again.id]) expectProblem(await caller.get(`/v1/venues/${one}`), 'venue_not_found');
-    expectProblem(await caller.post('/v1/tokens', { name: `Token ${++count}`, role: 'viewer', venueIds: [id] }), 'venue_not_found');
+    for (const path of ['venues', 'screens', 'devices', 'events'])
+      expect((await caller.get(`/v1/${path}`)).body).toEqual(nothing);
+    for (const one of [id, again.id])
+      expectProblem(await caller.get(`/v1/venues/${one}`), 'venue_not_found');
+    expectProblem(
+      await caller.post('/v1/tokens', { name: `Token ${++count}`, role: 'viewer', venueIds: [id] }),
+      'venue_not_found',
+    );
     expect((await caller.get('/v1/me')).body.venueIds).toEqual([id]);
     // What happened there it may still look up.
     expect((await caller.get('/v1/audit?limit=2')).body.items).toEqual(entries.toReversed());

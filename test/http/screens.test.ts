@@ -1,5 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectInvalid, expectProblem, impression, item, type Manager, manager, unknownId, walk } from '../support/management.ts';
+import {
+  expectInvalid,
+  expectProblem,
+  impression,
+  item,
+  type Manager,
+  manager,
+  unknownId,
+  walk,
+} from '../support/management.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -23,13 +32,22 @@ describe('POST /v1/screens', () => {
     expect(answer.status).toBe(201);
     const { id, tenantId } = answer.body;
     const empty = { state: 'provisioning', deviceId: null, provisioningCode: null };
-    expect(answer.body).toEqual({ id, tenantId, ...body, ...empty, createdAt: iso(), updatedAt: iso() });
+    expect(answer.body).toEqual({
+      id,
+      tenantId,
+      ...body,
+      ...empty,
+      createdAt: iso(),
+      updatedAt: iso(),
+    });
     expect(answer.headers.get('location')).toBe(`/v1/screens/${id}`);
     expect((await admin.get(`/v1/screens/${id}`)).body).toEqual(answer.body);
   });
 
   it('201 with the venue in upper case', async () => {
-    expect((await admin.post('/v1/screens', { venueId: venueId.toUpperCase(), name: fresh() })).body).toMatchObject({
+    expect(
+      (await admin.post('/v1/screens', { venueId: venueId.toUpperCase(), name: fresh() })).body,
+    ).toMatchObject({
       venueId,
       labels: {},
     });
@@ -37,8 +55,21 @@ describe('POST /v1/screens', () => {
 
   it('400 naming what is missing, unknown or read-only', async () => {
     expectInvalid(await admin.post('/v1/screens', {}), '/venueId', '/name');
-    const body = { venueId: 'hall', name: 'a/b', state: 'active', deviceId: unknownId, tenantId: unknownId };
-    expectInvalid(await admin.post('/v1/screens', body), '/venueId', '/name', '/state', '/deviceId', '/tenantId');
+    const body = {
+      venueId: 'hall',
+      name: 'a/b',
+      state: 'active',
+      deviceId: unknownId,
+      tenantId: unknownId,
+    };
+    expectInvalid(
+      await admin.post('/v1/screens', body),
+      '/venueId',
+      '/name',
+      '/state',
+      '/deviceId',
+      '/tenantId',
+    );
   });
 
   it('404 venue_not_found for an unknown venue and another tenant’s alike, and none is made', async () => {
@@ -46,7 +77,8 @@ describe('POST /v1/screens', () => {
     const foreign = await admin.in(other.body.id).venue('Hall');
     const mine = admin.in((await admin.in(other.body.id).get('/v1/tenants')).body.items[0].id);
     const answers = [];
-    for (const id of [foreign.id, unknownId]) answers.push(await mine.post('/v1/screens', { venueId: id, name: fresh() }));
+    for (const id of [foreign.id, unknownId])
+      answers.push(await mine.post('/v1/screens', { venueId: id, name: fresh() }));
     for (const answer of answers) expectProblem(answer, 'venue_not_found');
     expect({ ...answers[0]!.body, requestId: '' }).toEqual({ ...answers[1]!.body, requestId: '' });
     expect((await admin.in(other.body.id).get('/v1/screens')).body.items).toEqual([]);
@@ -56,7 +88,11 @@ describe('POST /v1/screens', () => {
 
   it('409 name_taken with existingId in the same venue, 201 in another', async () => {
     const { id, name } = await admin.screen(venueId, fresh());
-    expectProblem(await admin.post('/v1/screens', { venueId, name: name.toUpperCase() }), 'name_taken', { existingId: id });
+    expectProblem(
+      await admin.post('/v1/screens', { venueId, name: name.toUpperCase() }),
+      'name_taken',
+      { existingId: id },
+    );
     const other = await admin.venue('Annex');
     expect((await admin.post('/v1/screens', { venueId: other.id, name })).status).toBe(201);
   });
@@ -79,7 +115,10 @@ describe('PATCH /v1/screens/:id', () => {
     const screen = await admin.screen(venueId, fresh(), { labels: { a: '1', b: '2' } });
     service.clock.advance(1000);
     const name = fresh();
-    const { status, body } = await admin.patch(`/v1/screens/${screen.id}`, { name, labels: { a: null, c: '3' } });
+    const { status, body } = await admin.patch(`/v1/screens/${screen.id}`, {
+      name,
+      labels: { a: null, c: '3' },
+    });
     expect(status).toBe(200);
     expect(body).toEqual({ ...screen, name, labels: { b: '2', c: '3' }, updatedAt: iso() });
   });
@@ -87,13 +126,18 @@ describe('PATCH /v1/screens/:id', () => {
   it('200 and nothing changes for an empty patch', async () => {
     const screen = await admin.screen(venueId, fresh());
     service.clock.advance(1000);
-    expect((await admin.patch(`/v1/screens/${screen.id}`, { name: screen.name, labels: { gone: null } })).body).toEqual(screen);
+    expect(
+      (await admin.patch(`/v1/screens/${screen.id}`, { name: screen.name, labels: { gone: null } }))
+        .body,
+    ).toEqual(screen);
   });
 
   it('200 keeps state and device of an active screen', async () => {
     const screen = await admin.screen(venueId, fresh());
     const { deviceId } = await service.tv(screen.id);
-    expect((await admin.patch(`/v1/screens/${screen.id}`, { labels: { a: '1' } })).body).toMatchObject({ state: 'active', deviceId });
+    expect(
+      (await admin.patch(`/v1/screens/${screen.id}`, { labels: { a: '1' } })).body,
+    ).toMatchObject({ state: 'active', deviceId });
   });
 
   it('400 for a venue: it never changes', async () => {
@@ -105,9 +149,14 @@ describe('PATCH /v1/screens/:id', () => {
   });
 
   it('404 and 409', async () => {
-    const [one, other] = [await admin.screen(venueId, fresh()), await admin.screen(venueId, fresh())];
+    const [one, other] = [
+      await admin.screen(venueId, fresh()),
+      await admin.screen(venueId, fresh()),
+    ];
     expectProblem(await admin.patch(`/v1/screens/${unknownId}`, { name: 7 }), 'screen_not_found');
-    expectProblem(await admin.patch(`/v1/screens/${one.id}`, { name: other.name }), 'name_taken', { existingId: other.id });
+    expectProblem(await admin.patch(`/v1/screens/${one.id}`, { name: other.name }), 'name_taken', {
+      existingId: other.id,
+    });
     expect((await admin.get(`/v1/screens/${one.id}`)).body).toEqual(one);
   });
 });
@@ -157,7 +206,9 @@ describe('GET /v1/screens', () => {
   let venues: { id: string }[];
   let made: { id: string; name: string }[];
   const names = async (query: string) =>
-    (await lister.get(`/v1/screens${query}`)).body.items.map((screen: { name: string }) => screen.name);
+    (await lister.get(`/v1/screens${query}`)).body.items.map(
+      (screen: { name: string }) => screen.name,
+    );
 
   beforeAll(async () => {
     const other = await startService();
@@ -166,21 +217,32 @@ describe('GET /v1/screens', () => {
     made = [];
     for (let number = 0; number < 6; number++) {
       const labels = { floor: String(number % 3), side: number < 3 ? 'left' : 'right', url: 'a:b' };
-      made.push(await lister.screen(venues[number % 2]!.id, `TV ${number}`, number === 5 ? {} : { labels }));
+      made.push(
+        await lister.screen(venues[number % 2]!.id, `TV ${number}`, number === 5 ? {} : { labels }),
+      );
     }
     await other.tv(made[2]!.id);
   });
 
   it('200 page by page, each exactly once', async () => {
     for (const limit of [1, 4, 6]) {
-      expect((await walk(lister, '/v1/screens', limit)).items.map(({ id }) => id)).toEqual(made.map(({ id }) => id));
+      expect((await walk(lister, '/v1/screens', limit)).items.map(({ id }) => id)).toEqual(
+        made.map(({ id }) => id),
+      );
     }
   });
 
   it('200 filtered by venue, in any case; empty for one that is unknown', async () => {
     expect(await names(`?venueId=${venues[1]!.id}`)).toEqual(['TV 1', 'TV 3', 'TV 5']);
-    expect(await names(`?venueId=${venues[1]!.id.toUpperCase()}`)).toEqual(['TV 1', 'TV 3', 'TV 5']);
-    expect((await lister.get(`/v1/screens?venueId=${unknownId}`)).body).toEqual({ items: [], nextCursor: null });
+    expect(await names(`?venueId=${venues[1]!.id.toUpperCase()}`)).toEqual([
+      'TV 1',
+      'TV 3',
+      'TV 5',
+    ]);
+    expect((await lister.get(`/v1/screens?venueId=${unknownId}`)).body).toEqual({
+      items: [],
+      nextCursor: null,
+    });
   });
 
   it('200 filtered by state, with what each has', async () => {
@@ -188,7 +250,10 @@ describe('GET /v1/screens', () => {
     expect(await names('?state=provisioning&limit=200')).toHaveLength(5);
     const [active] = (await lister.get('/v1/screens?state=active')).body.items;
     expect(active).toEqual((await lister.get(`/v1/screens/${made[2]!.id}`)).body);
-    expect(active).toMatchObject({ provisioningCode: { status: 'used' }, deviceId: expect.any(String) });
+    expect(active).toMatchObject({
+      provisioningCode: { status: 'used' },
+      deviceId: expect.any(String),
+    });
   });
 
   it('200 filtered by labels, which must all hold', async () => {
@@ -204,14 +269,20 @@ describe('GET /v1/screens', () => {
   it('200 with labels named like members of every object', async () => {
     expect(await names('?label=constructor:x')).toEqual([]);
     expect(await names('?label=__proto__:x')).toEqual([]);
-    const odd = await lister.screen(venues[0]!.id, 'Odd', { labels: { constructor: 'x', toString: 'y' } });
+    const odd = await lister.screen(venues[0]!.id, 'Odd', {
+      labels: { constructor: 'x', toString: 'y' },
+    });
     expect(await names('?label=constructor:x&label=toString:y')).toEqual(['Odd']);
     await lister.delete(`/v1/screens/${odd.id}`);
   });
 
   it('200 with filters together, over several pages', async () => {
-    expect(await names(`?venueId=${venues[0]!.id}&label=side:left&state=provisioning&search=tv`)).toEqual(['TV 0']);
-    expect((await walk(lister, '/v1/screens?label=side:left', 1)).items.map(({ name }) => name)).toEqual(['TV 0', 'TV 1', 'TV 2']);
+    expect(
+      await names(`?venueId=${venues[0]!.id}&label=side:left&state=provisioning&search=tv`),
+    ).toEqual(['TV 0']);
+    expect(
+      (await walk(lister, '/v1/screens?label=side:left', 1)).items.map(({ name }) => name),
+    ).toEqual(['TV 0', 'TV 1', 'TV 2']);
     expect(await names('?name=tv%203')).toEqual(['TV 3']);
   });
 
@@ -244,7 +315,10 @@ describe('DELETE /v1/screens/:id', () => {
     await admin.put(`/v1/screens/${screen.id}/playlist`, { items: [item()] });
     const tv = await service.tv(screen.id);
     expectProblem(await admin.delete(`/v1/screens/${screen.id}${query}`), 'screen_active');
-    expect((await admin.get(`/v1/screens/${screen.id}`)).body).toMatchObject({ state: 'active', deviceId: tv.deviceId });
+    expect((await admin.get(`/v1/screens/${screen.id}`)).body).toMatchObject({
+      state: 'active',
+      deviceId: tv.deviceId,
+    });
     expect((await tv.send('GET', 'playlist')).status).toBe(200);
   });
 
@@ -257,7 +331,8 @@ describe('DELETE /v1/screens/:id', () => {
     const tv = await service.tv(screen.id);
     expect((await tv.send('POST', 'events', { body: [impression()] })).status).toBe(202);
     expect((await admin.delete(`/v1/screens/${screen.id}?force=true`)).status).toBe(204);
-    for (const what of ['playlist', 'config'] as const) expectProblem(await tv.send('GET', what), 'device_key_orphaned');
+    for (const what of ['playlist', 'config'] as const)
+      expectProblem(await tv.send('GET', what), 'device_key_orphaned');
     expectProblem(await tv.send('POST', 'events', { body: [impression()] }), 'device_key_orphaned');
     expectProblem(await admin.get(`/v1/devices/${tv.deviceId}`), 'device_not_found');
     expectProblem(await admin.post(`/v1/devices/${tv.deviceId}/revoke`), 'device_not_found');
@@ -266,7 +341,9 @@ describe('DELETE /v1/screens/:id', () => {
     expectProblem(await service.register(spare.code), 'pairing_code_cancelled');
     expectProblem(await service.register(tv.code), 'pairing_code_used');
     const { items } = (await admin.get(`/v1/events?screenId=${screen.id}`)).body;
-    expect(items).toEqual([expect.objectContaining({ deviceId: tv.deviceId, event: impression() })]);
+    expect(items).toEqual([
+      expect.objectContaining({ deviceId: tv.deviceId, event: impression() }),
+    ]);
     const { items: rows } = (await admin.get('/v1/reports/impressions?groupBy=screen')).body;
     expect(rows).toContainEqual({ key: screen.id, impressions: 1, seconds: 0 });
   });

@@ -16,14 +16,17 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 /** Everything that was said to a log, with all that hangs on it. */
 function capturingLog() {
   const lines: string[] = [];
-  const say = (fields: object, message: string) => void lines.push(`${message} ${inspect(fields, { depth: 12, showHidden: true })}`);
+  const say = (fields: object, message: string) =>
+    void lines.push(`${message} ${inspect(fields, { depth: 12, showHidden: true })}`);
   const log: LogSink = { debug: say, info: say, warn: say, error: say };
   return { log, lines };
 }
 
 async function filesOf(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name));
+  return entries
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name));
 }
 
 const canaries = new Canaries();
@@ -42,7 +45,9 @@ beforeAll(async () => {
 
 describe('secrets', () => {
   it('the scenario went where it should', () => {
-    expect(new Set(story.answers.map(({ status }) => status))).toEqual(new Set([200, 202, 400, 401, 404, 405, 409, 410, 415, 429]));
+    expect(new Set(story.answers.map(({ status }) => status))).toEqual(
+      new Set([200, 202, 400, 401, 404, 405, 409, 410, 415, 429]),
+    );
     expect(lines.length).toBeGreaterThan(100);
     expect(story.audit).toContain('device.register');
     expect(story.metrics).toContain('signage_http_requests_total');
@@ -51,14 +56,17 @@ describe('secrets', () => {
       for (const secret of canaries.secrets)
         expect(
           found(
-            Buffer.from(`x${secret}x`, encoding === 'utf16le' ? encoding : 'utf8').toString(encoding === 'utf16le' ? 'latin1' : encoding),
+            Buffer.from(`x${secret}x`, encoding === 'utf16le' ? encoding : 'utf8').toString(
+              encoding === 'utf16le' ? 'latin1' : encoding,
+            ),
           ),
           secret,
         ).not.toEqual([]);
   });
 
   it('stand in no answer but the one that gives them', () => {
-    for (const { text, headers } of story.answers) expect(found(`${text} ${[...headers].join(' ')}`), text).toEqual([]);
+    for (const { text, headers } of story.answers)
+      expect(found(`${text} ${[...headers].join(' ')}`), text).toEqual([]);
   });
 
   it('stand in no line of the log', () => {
@@ -80,13 +88,15 @@ describe('secrets', () => {
     const secret = (await readFile(join(folder, 'secret'), 'utf8')).trim();
     expect(secret).toMatch(/^[0-9a-f]{64}$/);
     for (const file of await filesOf(folder)) {
-      if (file !== join(folder, 'secret')) expect((await readFile(file, 'latin1')).includes(secret), file).toBe(false);
+      if (file !== join(folder, 'secret'))
+        expect((await readFile(file, 'latin1')).includes(secret), file).toBe(false);
     }
     expect(lines.join('\n')).not.toContain(secret);
   });
 
   it('files are readable by their owner alone', async () => {
-    for (const file of await filesOf(folder)) expect((await stat(file)).mode & 0o777, file).toBe(0o600);
+    for (const file of await filesOf(folder))
+      expect((await stat(file)).mode & 0o777, file).toBe(0o600);
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
     for (const entry of entries.filter((one) => one.isDirectory())) {
       expect((await stat(join(entry.parentPath, entry.name))).mode & 0o077, entry.name).toBe(0);
@@ -105,10 +115,15 @@ describe('secrets', () => {
     const tv = await service.tv();
     const { code } = await service.code();
     const key = 'canary-of-the-bad-disk-1';
-    const said = [await service.send('GET', `/devices/${tv.screenId}/playlist`, { key: tv.apiKey })];
+    const said = [
+      await service.send('GET', `/devices/${tv.screenId}/playlist`, { key: tv.apiKey }),
+    ];
     disk.failing = true;
     said.push(
-      await service.send('POST', '/devices/register', { body: { pairingCode: code, deviceInfo: {} }, headers: { 'idempotency-key': key } }),
+      await service.send('POST', '/devices/register', {
+        body: { pairingCode: code, deviceInfo: {} },
+        headers: { 'idempotency-key': key },
+      }),
     );
     said.push(
       await service.send('POST', `/devices/${tv.screenId}/events`, {

@@ -1,5 +1,12 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { expectInvalid, expectProblem, type Manager, manager, unknownId, walk } from '../support/management.ts';
+import {
+  expectInvalid,
+  expectProblem,
+  type Manager,
+  manager,
+  unknownId,
+  walk,
+} from '../support/management.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -29,7 +36,9 @@ describe('POST /v1/tenants', () => {
 
   it('409 name_taken with existingId', async () => {
     const { id, name } = await platform.tenant(fresh());
-    expectProblem(await platform.post('/v1/tenants', { name: name.toUpperCase() }), 'name_taken', { existingId: id });
+    expectProblem(await platform.post('/v1/tenants', { name: name.toUpperCase() }), 'name_taken', {
+      existingId: id,
+    });
     expect((await platform.get(`/v1/tenants?name=${name}`)).body.items).toHaveLength(1);
   });
 });
@@ -45,7 +54,9 @@ describe('GET /v1/tenants', () => {
 
   it('200 filtered by name and search; 400 for other filters', async () => {
     const one = await platform.tenant('Needle in the hay');
-    expect((await platform.get('/v1/tenants?name=needle%20IN%20the%20hay')).body.items).toEqual([one]);
+    expect((await platform.get('/v1/tenants?name=needle%20IN%20the%20hay')).body.items).toEqual([
+      one,
+    ]);
     expect((await platform.get('/v1/tenants?search=le%20in')).body.items).toEqual([one]);
     expectInvalid(await platform.get('/v1/tenants?id=1'), 'query.id');
   });
@@ -58,21 +69,34 @@ describe('PATCH /v1/tenants/:id', () => {
     const name = fresh();
     const { status, body } = await platform.patch(`/v1/tenants/${tenant.id}`, { name });
     expect(status).toBe(200);
-    expect(body).toEqual({ ...tenant, name, updatedAt: new Date(service.clock.now()).toISOString() });
+    expect(body).toEqual({
+      ...tenant,
+      name,
+      updatedAt: new Date(service.clock.now()).toISOString(),
+    });
   });
 
   it('200 and nothing changes for an empty patch', async () => {
     const tenant = await platform.tenant(fresh());
     service.clock.advance(5);
     expect((await platform.patch(`/v1/tenants/${tenant.id}`, {})).body).toEqual(tenant);
-    expect((await platform.patch(`/v1/tenants/${tenant.id}`, { name: tenant.name })).body).toEqual(tenant);
+    expect((await platform.patch(`/v1/tenants/${tenant.id}`, { name: tenant.name })).body).toEqual(
+      tenant,
+    );
   });
 
   it('400, 404 and 409', async () => {
     const [one, other] = [await platform.tenant(fresh()), await platform.tenant(fresh())];
     expectInvalid(await platform.patch(`/v1/tenants/${one.id}`, { id: unknownId }), '/id');
-    expectProblem(await platform.patch(`/v1/tenants/${unknownId}`, { name: fresh() }), 'tenant_not_found');
-    expectProblem(await platform.patch(`/v1/tenants/${one.id}`, { name: other.name }), 'name_taken', { existingId: other.id });
+    expectProblem(
+      await platform.patch(`/v1/tenants/${unknownId}`, { name: fresh() }),
+      'tenant_not_found',
+    );
+    expectProblem(
+      await platform.patch(`/v1/tenants/${one.id}`, { name: other.name }),
+      'name_taken',
+      { existingId: other.id },
+    );
     expect((await platform.get(`/v1/tenants/${one.id}`)).body).toEqual(one);
   });
 });
@@ -88,7 +112,10 @@ describe('DELETE /v1/tenants/:id', () => {
     expectProblem(await platform.get(`/v1/tenants/${id}`), 'tenant_not_found');
     expectProblem(await platform.in(id).get('/v1/venues'), 'tenant_not_found');
     const again = await platform.tenant(name);
-    expectProblem(await platform.in(again.id).get(`/v1/tenants/${again.id}/config`), 'config_not_found');
+    expectProblem(
+      await platform.in(again.id).get(`/v1/tenants/${again.id}/config`),
+      'config_not_found',
+    );
   });
 
   it('409 tenant_not_empty while it has venues, and all stays', async () => {
@@ -105,18 +132,29 @@ describe('DELETE /v1/tenants/:id', () => {
   it.each([
     ['venue', '/v1/venues', { name: 'Hall' }],
     ['token', '/v1/tokens', { name: 'Night shift', role: 'viewer' }],
-  ])('leaves no %s without a tenant when one is made at the same moment', async (kind, path, body) => {
-    for (let round = 0; round < 5; round++) {
-      const { id } = await platform.tenant(fresh());
-      const [gone, made] = await Promise.all([platform.delete(`/v1/tenants/${id}`), platform.in(id).post(path, body)]);
-      if (made.status === 404) expectProblem(made, 'tenant_not_found');
-      else expect(made.status).toBe(201);
-      if (kind === 'venue') expect(gone.status).toBe(made.status === 201 ? 409 : 204);
-      else if (made.status === 201) expectProblem(await manager(service, made.body.token).get('/v1/me'), 'credential_invalid');
-    }
-  });
+  ])(
+    'leaves no %s without a tenant when one is made at the same moment',
+    async (kind, path, body) => {
+      for (let round = 0; round < 5; round++) {
+        const { id } = await platform.tenant(fresh());
+        const [gone, made] = await Promise.all([
+          platform.delete(`/v1/tenants/${id}`),
+          platform.in(id).post(path, body),
+        ]);
+        if (made.status === 404) expectProblem(made, 'tenant_not_found');
+        else expect(made.status).toBe(201);
+        if (kind === 'venue') expect(gone.status).toBe(made.status === 201 ? 409 : 204);
+        else if (made.status === 201)
+          expectProblem(
+            await manager(service, made.body.token).get('/v1/me'),
+            'credential_invalid',
+          );
+      }
+    },
+  );
 
-  it('404 tenant_not_found', async () => expectProblem(await platform.delete(`/v1/tenants/${unknownId}`), 'tenant_not_found'));
+  it('404 tenant_not_found', async () =>
+    expectProblem(await platform.delete(`/v1/tenants/${unknownId}`), 'tenant_not_found'));
 });
 
 describe('the last tenant', () => {
@@ -136,7 +174,9 @@ describe('the last tenant', () => {
   it('409 for one when the last two are deleted at the same moment', async () => {
     await platform.tenant('Another');
     const { items } = (await platform.get('/v1/tenants')).body;
-    const answers = await Promise.all(items.map(({ id }: { id: string }) => platform.delete(`/v1/tenants/${id}`)));
+    const answers = await Promise.all(
+      items.map(({ id }: { id: string }) => platform.delete(`/v1/tenants/${id}`)),
+    );
     expect(answers.map(({ status }) => status).toSorted()).toEqual([204, 409]);
     expect((await platform.get('/v1/tenants')).body.items).toHaveLength(1);
   });
@@ -161,7 +201,8 @@ describe('X-Tenant-Id', () => {
     second = (await platform.tenant('Second')).id;
     expectProblem(await platform.post('/v1/venues', { name: 'Lost' }), 'tenant_required');
     expectProblem(await platform.get('/v1/venues'), 'tenant_required');
-    for (const id of [first, second]) expect((await platform.in(id).get('/v1/venues?name=lost')).body.items).toEqual([]);
+    for (const id of [first, second])
+      expect((await platform.in(id).get('/v1/venues?name=lost')).body.items).toEqual([]);
   });
 
   it('is not asked for by /v1/tenants and /v1/me', async () => {
@@ -180,14 +221,22 @@ describe('X-Tenant-Id', () => {
   it.each([unknownId, 'x', ''])('404 tenant_not_found for %j, from every token', async (id) => {
     expectProblem(await platform.in(id).get('/v1/venues'), 'tenant_not_found');
     expectProblem(await platform.in(id).get('/v1/tenants'), 'tenant_not_found');
-    expectProblem(await (await platform.in(first).as('admin')).in(id).get('/v1/venues'), 'tenant_not_found');
+    expectProblem(
+      await (await platform.in(first).as('admin')).in(id).get('/v1/venues'),
+      'tenant_not_found',
+    );
   });
 
   it('is ignored from other tokens when it names their own tenant, and 404 as for an unknown one otherwise', async () => {
     const viewer = await platform.in(first).as('viewer');
-    expect((await viewer.in(first).get('/v1/venues')).body).toEqual((await viewer.get('/v1/venues')).body);
+    expect((await viewer.in(first).get('/v1/venues')).body).toEqual(
+      (await viewer.get('/v1/venues')).body,
+    );
     expect((await viewer.in(first.toUpperCase()).get('/v1/venues')).status).toBe(200);
-    const [foreign, unknown] = [await viewer.in(second).get('/v1/venues'), await viewer.in(unknownId).get('/v1/venues')];
+    const [foreign, unknown] = [
+      await viewer.in(second).get('/v1/venues'),
+      await viewer.in(unknownId).get('/v1/venues'),
+    ];
     expectProblem(foreign, 'tenant_not_found');
     expect({ ...foreign.body, requestId: '' }).toEqual({ ...unknown.body, requestId: '' });
   });

@@ -1,6 +1,13 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { roles } from '../../src/domain/role.ts';
-import { expectInvalid, expectProblem, type Manager, manager, unknownId, walk } from '../support/management.ts';
+import {
+  expectInvalid,
+  expectProblem,
+  type Manager,
+  manager,
+  unknownId,
+  walk,
+} from '../support/management.ts';
 import { adminToken, startService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -9,7 +16,16 @@ let admin: Manager;
 let tenantId: string;
 let count = 0;
 const fresh = () => `Token ${++count}`;
-const tokenMembers = ['createdAt', 'expiresAt', 'id', 'lastUsedAt', 'name', 'role', 'tenantId', 'venueIds'];
+const tokenMembers = [
+  'createdAt',
+  'expiresAt',
+  'id',
+  'lastUsedAt',
+  'name',
+  'role',
+  'tenantId',
+  'venueIds',
+];
 
 beforeAll(async () => {
   service = await startService();
@@ -19,18 +35,36 @@ beforeAll(async () => {
 });
 
 describe('POST /v1/tokens', () => {
-  it.each(roles.filter((role) => role !== 'platform'))('201 with a working %s token, shown here alone', async (role) => {
-    const name = fresh();
-    const answer = await admin.post('/v1/tokens', { name, role });
-    expect(answer.status).toBe(201);
-    const { id, createdAt, token } = answer.body;
-    expect(answer.body).toEqual({ id, tenantId, name, role, expiresAt: null, venueIds: null, createdAt, lastUsedAt: null, token });
-    expect(token).toMatch(/^mak_[0-9A-Za-z]{49}$/);
-    expect(answer.headers.get('location')).toBe(`/v1/tokens/${id}`);
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-    expect((await manager(service, token).get('/v1/me')).body).toMatchObject({ tokenId: id, role, tenantId });
-    for (const path of [`/v1/tokens/${id}`, '/v1/tokens', '/v1/audit']) expect((await admin.get(path)).text).not.toContain(token.slice(4));
-  });
+  it.each(roles.filter((role) => role !== 'platform'))(
+    '201 with a working %s token, shown here alone',
+    async (role) => {
+      const name = fresh();
+      const answer = await admin.post('/v1/tokens', { name, role });
+      expect(answer.status).toBe(201);
+      const { id, createdAt, token } = answer.body;
+      expect(answer.body).toEqual({
+        id,
+        tenantId,
+        name,
+        role,
+        expiresAt: null,
+        venueIds: null,
+        createdAt,
+        lastUsedAt: null,
+        token,
+      });
+      expect(token).toMatch(/^mak_[0-9A-Za-z]{49}$/);
+      expect(answer.headers.get('location')).toBe(`/v1/tokens/${id}`);
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+      expect((await manager(service, token).get('/v1/me')).body).toMatchObject({
+        tokenId: id,
+        role,
+        tenantId,
+      });
+      for (const path of [`/v1/tokens/${id}`, '/v1/tokens', '/v1/audit'])
+        expect((await admin.get(path)).text).not.toContain(token.slice(4));
+    },
+  );
 
   it('201 from a platform token makes a platform token, which belongs to no tenant', async () => {
     const { body } = await platform.post('/v1/tokens', { name: fresh(), role: 'platform' });
@@ -41,13 +75,22 @@ describe('POST /v1/tokens', () => {
   it('403 insufficient_role when an admin asks for a platform token, and none is made', async () => {
     const name = fresh();
     expectProblem(await admin.post('/v1/tokens', { name, role: 'platform' }), 'insufficient_role');
-    expect((await platform.get(`/v1/tokens?name=${encodeURIComponent(name)}`)).body.items).toEqual([]);
+    expect((await platform.get(`/v1/tokens?name=${encodeURIComponent(name)}`)).body.items).toEqual(
+      [],
+    );
   });
 
   it('400 for what is missing, unknown or no role', async () => {
     expectInvalid(await admin.post('/v1/tokens', {}), '/name', '/role');
-    expectInvalid(await admin.post('/v1/tokens', { name: fresh(), role: 'root', scope: 'all' }), '/role', '/scope');
-    expectInvalid(await admin.post('/v1/tokens', { name: fresh(), role: 'viewer', token: 'mak_mine' }), '/token');
+    expectInvalid(
+      await admin.post('/v1/tokens', { name: fresh(), role: 'root', scope: 'all' }),
+      '/role',
+      '/scope',
+    );
+    expectInvalid(
+      await admin.post('/v1/tokens', { name: fresh(), role: 'viewer', token: 'mak_mine' }),
+      '/token',
+    );
   });
 
   it('201 with expiresAt and venueIds, in any of their forms; null is as good as absent', async () => {
@@ -55,13 +98,23 @@ describe('POST /v1/tokens', () => {
     const venueIds = [other.id.toUpperCase(), one.id, other.id];
     const expected = { expiresAt: '2026-12-01T00:00:00.000Z', venueIds: [other.id, one.id] };
     for (const expiresAt of ['2026-12-01', '2026-12-01T01:00:00+01:00', '2026-12-01T00:00Z']) {
-      const { status, body } = await admin.post('/v1/tokens', { name: fresh(), role: 'installer', expiresAt, venueIds });
+      const { status, body } = await admin.post('/v1/tokens', {
+        name: fresh(),
+        role: 'installer',
+        expiresAt,
+        venueIds,
+      });
       expect([status, body]).toEqual([201, expect.objectContaining(expected)]);
       const { token: _, ...view } = body;
       expect((await admin.get(`/v1/tokens/${body.id}`)).body).toEqual(view);
       expect((await manager(service, body.token).get('/v1/me')).body).toMatchObject(expected);
     }
-    const { body } = await admin.post('/v1/tokens', { name: fresh(), role: 'viewer', expiresAt: null, venueIds: null });
+    const { body } = await admin.post('/v1/tokens', {
+      name: fresh(),
+      role: 'viewer',
+      expiresAt: null,
+      venueIds: null,
+    });
     expect(body).toMatchObject({ expiresAt: null, venueIds: null });
   });
 
@@ -82,12 +135,17 @@ describe('POST /v1/tokens', () => {
     const own = await startService();
     const name = fresh();
     expectInvalid(await manager(own).post('/v1/tokens', { name, role: 'viewer', ...reach }), path);
-    expect((await manager(own).get(`/v1/tokens?name=${encodeURIComponent(name)}`)).body.items).toEqual([]);
+    expect(
+      (await manager(own).get(`/v1/tokens?name=${encodeURIComponent(name)}`)).body.items,
+    ).toEqual([]);
   });
 
   it('400 for a platform token that is bound to venues', async () => {
     const { id } = await platform.venue(fresh());
-    expectInvalid(await platform.post('/v1/tokens', { name: fresh(), role: 'platform', venueIds: [id] }), '/venueIds');
+    expectInvalid(
+      await platform.post('/v1/tokens', { name: fresh(), role: 'platform', venueIds: [id] }),
+      '/venueIds',
+    );
   });
 
   it('404 venue_not_found for an unknown venue and for another tenant’s, alike, and none is made', async () => {
@@ -96,7 +154,9 @@ describe('POST /v1/tokens', () => {
     const own = (await admin.post('/v1/venues', { name: fresh() })).body.id;
     const name = fresh();
     const answers = await Promise.all(
-      [foreign, unknownId].map((id) => admin.post('/v1/tokens', { name, role: 'viewer', venueIds: [own, id] })),
+      [foreign, unknownId].map((id) =>
+        admin.post('/v1/tokens', { name, role: 'viewer', venueIds: [own, id] }),
+      ),
     );
     for (const answer of answers) {
       expectProblem(answer, 'venue_not_found');
@@ -107,16 +167,26 @@ describe('POST /v1/tokens', () => {
 
   it('409 name_taken with existingId in the same tenant, 201 in another', async () => {
     const { id, name } = (await admin.post('/v1/tokens', { name: fresh(), role: 'viewer' })).body;
-    expectProblem(await admin.post('/v1/tokens', { name: name.toUpperCase(), role: 'admin' }), 'name_taken', { existingId: id });
+    expectProblem(
+      await admin.post('/v1/tokens', { name: name.toUpperCase(), role: 'admin' }),
+      'name_taken',
+      { existingId: id },
+    );
     const other = await platform.tenant(fresh());
-    expect((await platform.in(other.id).post('/v1/tokens', { name, role: 'viewer' })).status).toBe(201);
+    expect((await platform.in(other.id).post('/v1/tokens', { name, role: 'viewer' })).status).toBe(
+      201,
+    );
   });
 });
 
 describe('a token that is made by one that expires', () => {
   const atMs = (ms: number) => new Date(service.clock.now() + ms).toISOString();
   const made = async (by: Manager, more: object) => {
-    const { status, body } = await by.post('/v1/tokens', { name: fresh(), role: 'viewer', ...more });
+    const { status, body } = await by.post('/v1/tokens', {
+      name: fresh(),
+      role: 'viewer',
+      ...more,
+    });
     expect(status).toBe(201);
     return body;
   };
@@ -126,21 +196,28 @@ describe('a token that is made by one that expires', () => {
     ['admin', 'admin'],
     ['platform', 'viewer'],
     ['platform', 'platform'],
-  ])('201 by a token of the role %s for one of the role %s, which expires no later', async (makers, role) => {
-    const [soon, end, later] = [atMs(3_599_999), atMs(3_600_000), atMs(3_600_001)];
-    const maker = manager(service, (await made(platform, { role: makers, expiresAt: end })).token, tenantId);
-    for (const [asked, given] of [
-      [undefined, end],
-      [null, end],
-      [later, end],
-      [end, end],
-      [soon, soon],
-    ]) {
-      const one = await made(maker, { role, ...(asked !== undefined && { expiresAt: asked }) });
-      expect(one.expiresAt).toBe(given);
-      expect((await platform.get(`/v1/tokens/${one.id}`)).body.expiresAt).toBe(given);
-    }
-  });
+  ])(
+    '201 by a token of the role %s for one of the role %s, which expires no later',
+    async (makers, role) => {
+      const [soon, end, later] = [atMs(3_599_999), atMs(3_600_000), atMs(3_600_001)];
+      const maker = manager(
+        service,
+        (await made(platform, { role: makers, expiresAt: end })).token,
+        tenantId,
+      );
+      for (const [asked, given] of [
+        [undefined, end],
+        [null, end],
+        [later, end],
+        [end, end],
+        [soon, soon],
+      ]) {
+        const one = await made(maker, { role, ...(asked !== undefined && { expiresAt: asked }) });
+        expect(one.expiresAt).toBe(given);
+        expect((await platform.get(`/v1/tokens/${one.id}`)).body.expiresAt).toBe(given);
+      }
+    },
+  );
 
   it('201 for the one that it makes in turn, no later either', async () => {
     const end = atMs(3_600_000);
@@ -153,7 +230,9 @@ describe('a token that is made by one that expires', () => {
 describe('GET /v1/tokens', () => {
   it('200 with those of the tenant, for an admin', async () => {
     const other = await platform.tenant(fresh());
-    const foreign = (await platform.in(other.id).post('/v1/tokens', { name: fresh(), role: 'viewer' })).body;
+    const foreign = (
+      await platform.in(other.id).post('/v1/tokens', { name: fresh(), role: 'viewer' })
+    ).body;
     const { items } = await walk(admin, '/v1/tokens', 2);
     expect(items.length).toBeGreaterThan(2);
     expect(new Set(items.map((token) => token.tenantId))).toEqual(new Set([tenantId]));
@@ -163,12 +242,18 @@ describe('GET /v1/tokens', () => {
 
   it("200 with the platform's own beside them, for a platform token", async () => {
     const { items } = await walk(platform, '/v1/tokens', 2);
-    expect(items.filter((token) => token.tenantId === null).map(({ role }) => role)).toContain('platform');
-    expect(items.filter((token) => token.tenantId !== null)).toEqual((await walk(admin, '/v1/tokens', 200)).items);
+    expect(items.filter((token) => token.tenantId === null).map(({ role }) => role)).toContain(
+      'platform',
+    );
+    expect(items.filter((token) => token.tenantId !== null)).toEqual(
+      (await walk(admin, '/v1/tokens', 200)).items,
+    );
   });
 
   it('200 filtered by name and search', async () => {
-    const { token: _, ...one } = (await admin.post('/v1/tokens', { name: 'Night shift', role: 'viewer' })).body;
+    const { token: _, ...one } = (
+      await admin.post('/v1/tokens', { name: 'Night shift', role: 'viewer' })
+    ).body;
     expect((await admin.get('/v1/tokens?name=NIGHT%20shift')).body.items).toEqual([one]);
     expect((await admin.get('/v1/tokens?search=ght%20sh')).body.items).toEqual([one]);
     expect((await platform.get('/v1/tokens?search=ght%20sh')).body.items).toEqual([one]);
@@ -181,14 +266,20 @@ describe('GET /v1/tokens/:id', () => {
     expect((await admin.get(`/v1/tokens/${id}`)).body.lastUsedAt).toBeNull();
     service.clock.advance(60_000);
     await manager(service, token).get('/v1/me');
-    expect((await admin.get(`/v1/tokens/${id}`)).body.lastUsedAt).toBe(new Date(service.clock.now()).toISOString());
+    expect((await admin.get(`/v1/tokens/${id}`)).body.lastUsedAt).toBe(
+      new Date(service.clock.now()).toISOString(),
+    );
   });
 
   it('404 token_not_found for unknown, foreign and platform tokens alike', async () => {
     const other = await platform.tenant(fresh());
-    const foreign = (await platform.in(other.id).post('/v1/tokens', { name: fresh(), role: 'viewer' })).body;
+    const foreign = (
+      await platform.in(other.id).post('/v1/tokens', { name: fresh(), role: 'viewer' })
+    ).body;
     const own = (await manager(service).get('/v1/me')).body.tokenId;
-    const answers = await Promise.all([foreign.id, own, unknownId, 'x'].map((id) => admin.get(`/v1/tokens/${id}`)));
+    const answers = await Promise.all(
+      [foreign.id, own, unknownId, 'x'].map((id) => admin.get(`/v1/tokens/${id}`)),
+    );
     for (const answer of answers) {
       expectProblem(answer, 'token_not_found');
       expect({ ...answer.body, requestId: '' }).toEqual({ ...answers[0]!.body, requestId: '' });
@@ -238,8 +329,13 @@ describe('the last platform token', () => {
 
   it('409 for one when the last two are deleted at the same moment', async () => {
     const other = await last.as('platform');
-    const ids = await Promise.all([last, other].map(async (one) => (await one.get('/v1/me')).body.tokenId));
-    const answers = await Promise.all([last.delete(`/v1/tokens/${ids[1]}`), other.delete(`/v1/tokens/${ids[0]}`)]);
+    const ids = await Promise.all(
+      [last, other].map(async (one) => (await one.get('/v1/me')).body.tokenId),
+    );
+    const answers = await Promise.all([
+      last.delete(`/v1/tokens/${ids[1]}`),
+      other.delete(`/v1/tokens/${ids[0]}`),
+    ]);
     const statuses = answers.map(({ status }) => status).toSorted();
     // The slower one may find that its own token is gone already.
     expect([
@@ -251,8 +347,13 @@ describe('the last platform token', () => {
   it('409 while the others are to end, or have ended: one that never ends stays', async () => {
     const { tokenId } = (await last.get('/v1/me')).body;
     const inAnHour = new Date(service.clock.now() + 3_600_000).toISOString();
-    const brief = (await last.post('/v1/tokens', { name: 'For today', role: 'platform', expiresAt: inAnHour })).body;
-    expectProblem(await manager(service, brief.token).delete(`/v1/tokens/${tokenId}`), 'last_token');
+    const brief = (
+      await last.post('/v1/tokens', { name: 'For today', role: 'platform', expiresAt: inAnHour })
+    ).body;
+    expectProblem(
+      await manager(service, brief.token).delete(`/v1/tokens/${tokenId}`),
+      'last_token',
+    );
     service.clock.advance(3_600_000);
     expectProblem(await last.delete(`/v1/tokens/${tokenId}`), 'last_token');
     expect((await last.delete(`/v1/tokens/${brief.id}`)).status).toBe(204);
@@ -261,7 +362,9 @@ describe('the last platform token', () => {
 
   it('204 for the last admin: only platform tokens are counted', async () => {
     const lone = await last.as('admin');
-    expect((await lone.delete(`/v1/tokens/${(await lone.get('/v1/me')).body.tokenId}`)).status).toBe(204);
+    expect(
+      (await lone.delete(`/v1/tokens/${(await lone.get('/v1/me')).body.tokenId}`)).status,
+    ).toBe(204);
   });
 });
 
@@ -293,6 +396,9 @@ describe('a management token', () => {
   it('401 credential_invalid for a device key, and the other way round', async () => {
     const { apiKey, screenId } = await service.tv();
     expectProblem(await service.send('GET', '/v1/me', { key: apiKey }), 'credential_invalid');
-    expectProblem(await service.send('GET', `/devices/${screenId}/config`, { key: adminToken }), 'device_key_invalid');
+    expectProblem(
+      await service.send('GET', `/devices/${screenId}/config`, { key: adminToken }),
+      'device_key_invalid',
+    );
   });
 });

@@ -1,12 +1,20 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectInvalid, expectProblem, type Manager, manager, unknownId, walk } from '../support/management.ts';
+import {
+  expectInvalid,
+  expectProblem,
+  type Manager,
+  manager,
+  unknownId,
+  walk,
+} from '../support/management.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 let service: TestService;
 let admin: Manager;
 let count = 0;
 const fresh = () => `Venue ${++count}`;
-const names = async (query: string) => (await admin.get(`/v1/venues${query}`)).body.items.map((venue: { name: string }) => venue.name);
+const names = async (query: string) =>
+  (await admin.get(`/v1/venues${query}`)).body.items.map((venue: { name: string }) => venue.name);
 
 beforeAll(async () => {
   service = await startService();
@@ -16,7 +24,12 @@ beforeAll(async () => {
 describe('POST /v1/venues', () => {
   it('201 with the record and its Location', async () => {
     const name = fresh();
-    const body = { name, address: 'Lange Straße 12', timezone: 'Europe/Berlin', labels: { region: 'north' } };
+    const body = {
+      name,
+      address: 'Lange Straße 12',
+      timezone: 'Europe/Berlin',
+      labels: { region: 'north' },
+    };
     const answer = await admin.post('/v1/venues', body);
     expect(answer.status).toBe(201);
     const { id, tenantId, createdAt } = answer.body;
@@ -28,9 +41,17 @@ describe('POST /v1/venues', () => {
   });
 
   it('201 with null for what is left out', async () => {
-    expect((await admin.post('/v1/venues', { name: fresh() })).body).toMatchObject({ address: null, timezone: null, labels: {} });
+    expect((await admin.post('/v1/venues', { name: fresh() })).body).toMatchObject({
+      address: null,
+      timezone: null,
+      labels: {},
+    });
     const nulls = { address: null, timezone: null, labels: null };
-    expect((await admin.post('/v1/venues', { name: fresh(), ...nulls })).body).toMatchObject({ address: null, timezone: null, labels: {} });
+    expect((await admin.post('/v1/venues', { name: fresh(), ...nulls })).body).toMatchObject({
+      address: null,
+      timezone: null,
+      labels: {},
+    });
   });
 
   it('201 with the name trimmed and in NFC', async () => {
@@ -60,19 +81,45 @@ describe('POST /v1/venues', () => {
   });
 
   it('400 naming every member that is wrong, unknown ones included', async () => {
-    const body = { adress: 'x', timezone: 'Mars/Olympus', address: 7, labels: { 'a:b': 'x', ok: 'fine', bad: 5 }, id: unknownId };
-    expectInvalid(await admin.post('/v1/venues', body), '/name', '/adress', '/timezone', '/address', '/labels/a:b', '/labels/bad', '/id');
+    const body = {
+      adress: 'x',
+      timezone: 'Mars/Olympus',
+      address: 7,
+      labels: { 'a:b': 'x', ok: 'fine', bad: 5 },
+      id: unknownId,
+    };
+    expectInvalid(
+      await admin.post('/v1/venues', body),
+      '/name',
+      '/adress',
+      '/timezone',
+      '/address',
+      '/labels/a:b',
+      '/labels/bad',
+      '/id',
+    );
   });
 
   it.each([
     ['a list', '[]', ''],
     ['text', '"venue"', ''],
     ['null', 'null', ''],
-  ])('400 for a body that is %s', async (_, body, path) => expectInvalid(await admin.post('/v1/venues', body), path));
+  ])('400 for a body that is %s', async (_, body, path) =>
+    expectInvalid(await admin.post('/v1/venues', body), path),
+  );
 
-  it.each(['', '{"name":', '{"name":"x",}', "{'name':'x'}"])('400 invalid_json for %j', async (body) => {
-    expectProblem(await admin.send('POST', '/v1/venues', { body, headers: { 'Content-Type': 'application/json' } }), 'invalid_json');
-  });
+  it.each(['', '{"name":', '{"name":"x",}', "{'name':'x'}"])(
+    '400 invalid_json for %j',
+    async (body) => {
+      expectProblem(
+        await admin.send('POST', '/v1/venues', {
+          body,
+          headers: { 'Content-Type': 'application/json' },
+        }),
+        'invalid_json',
+      );
+    },
+  );
 
   it('400 for labels past their bounds', async () => {
     const many = Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`k${index}`, 'v']));
@@ -99,7 +146,10 @@ describe('POST /v1/venues', () => {
 
   it('409 for one of two at the same moment', async () => {
     const name = fresh();
-    const both = await Promise.all([admin.post('/v1/venues', { name }), admin.post('/v1/venues', { name })]);
+    const both = await Promise.all([
+      admin.post('/v1/venues', { name }),
+      admin.post('/v1/venues', { name }),
+    ]);
     expect(both.map(({ status }) => status).toSorted()).toEqual([201, 409]);
     const [won, lost] = both.toSorted((a, b) => a.status - b.status);
     expect(lost!.body.existingId).toBe(won!.body.id);
@@ -112,19 +162,30 @@ describe('GET /v1/venues/:id', () => {
     expect((await admin.get(`/v1/venues/${venue.id.toUpperCase()}`)).body).toEqual(venue);
   });
 
-  it.each([unknownId, 'lobby', '123', `${unknownId}0`, '%2e%2e%2f', '%ff'])('404 venue_not_found for %s', async (id) => {
-    expectProblem(await admin.get(`/v1/venues/${id}`), 'venue_not_found');
-  });
+  it.each([unknownId, 'lobby', '123', `${unknownId}0`, '%2e%2e%2f', '%ff'])(
+    '404 venue_not_found for %s',
+    async (id) => {
+      expectProblem(await admin.get(`/v1/venues/${id}`), 'venue_not_found');
+    },
+  );
 });
 
 describe('PATCH /v1/venues/:id', () => {
   it('200 leaves alone what is not named', async () => {
-    const venue = await admin.venue(fresh(), { address: 'here', timezone: 'Europe/Berlin', labels: { a: '1' } });
+    const venue = await admin.venue(fresh(), {
+      address: 'here',
+      timezone: 'Europe/Berlin',
+      labels: { a: '1' },
+    });
     service.clock.advance(1000);
     const name = fresh();
     const { status, body } = await admin.patch(`/v1/venues/${venue.id}`, { name });
     expect(status).toBe(200);
-    expect(body).toEqual({ ...venue, name, updatedAt: new Date(service.clock.now()).toISOString() });
+    expect(body).toEqual({
+      ...venue,
+      name,
+      updatedAt: new Date(service.clock.now()).toISOString(),
+    });
     expect((await admin.get(`/v1/venues/${venue.id}`)).body).toEqual(body);
   });
 
@@ -136,7 +197,8 @@ describe('PATCH /v1/venues/:id', () => {
 
   it('200 merges labels, and null takes away one or all', async () => {
     const { id } = await admin.venue(fresh(), { labels: { a: '1', b: '2' } });
-    const patched = async (labels: unknown) => (await admin.patch(`/v1/venues/${id}`, { labels })).body.labels;
+    const patched = async (labels: unknown) =>
+      (await admin.patch(`/v1/venues/${id}`, { labels })).body.labels;
     expect(await patched({ b: null, c: '3', gone: null })).toEqual({ a: '1', c: '3' });
     expect(await patched({})).toEqual({ a: '1', c: '3' });
     expect(await patched(null)).toEqual({});
@@ -152,19 +214,35 @@ describe('PATCH /v1/venues/:id', () => {
 
   it('200 for another case of its own name', async () => {
     const { id } = await admin.venue('quiet corner');
-    expect((await admin.patch(`/v1/venues/${id}`, { name: 'Quiet Corner' })).body.name).toBe('Quiet Corner');
+    expect((await admin.patch(`/v1/venues/${id}`, { name: 'Quiet Corner' })).body.name).toBe(
+      'Quiet Corner',
+    );
   });
 
   it('200 for application/merge-patch+json', async () => {
     const { id } = await admin.venue(fresh());
     const headers = { 'Content-Type': 'application/merge-patch+json' };
-    expect((await admin.send('PATCH', `/v1/venues/${id}`, { body: { address: 'there' }, headers })).body.address).toBe('there');
+    expect(
+      (await admin.send('PATCH', `/v1/venues/${id}`, { body: { address: 'there' }, headers })).body
+        .address,
+    ).toBe('there');
   });
 
   it('400 for unknown and read-only members, and nothing changes', async () => {
     const venue = await admin.venue(fresh());
-    expectInvalid(await admin.patch(`/v1/venues/${venue.id}`, { address: 'x', tenantId: unknownId, id: unknownId }), '/tenantId', '/id');
-    expectInvalid(await admin.patch(`/v1/venues/${venue.id}`, { address: 'x', name: null }), '/name');
+    expectInvalid(
+      await admin.patch(`/v1/venues/${venue.id}`, {
+        address: 'x',
+        tenantId: unknownId,
+        id: unknownId,
+      }),
+      '/tenantId',
+      '/id',
+    );
+    expectInvalid(
+      await admin.patch(`/v1/venues/${venue.id}`, { address: 'x', name: null }),
+      '/name',
+    );
     expect((await admin.get(`/v1/venues/${venue.id}`)).body).toEqual(venue);
   });
 
@@ -172,16 +250,24 @@ describe('PATCH /v1/venues/:id', () => {
     const labels = Object.fromEntries(Array.from({ length: 64 }, (_, index) => [`k${index}`, 'v']));
     const { id } = await admin.venue(fresh(), { labels });
     expectInvalid(await admin.patch(`/v1/venues/${id}`, { labels: { another: 'v' } }), '/labels');
-    expect((await admin.patch(`/v1/venues/${id}`, { labels: { another: 'v', k0: null } })).status).toBe(200);
+    expect(
+      (await admin.patch(`/v1/venues/${id}`, { labels: { another: 'v', k0: null } })).status,
+    ).toBe(200);
   });
 
   it('404 before the body is judged', async () => {
-    expectProblem(await admin.patch(`/v1/venues/${unknownId}`, { nonsense: true }), 'venue_not_found');
+    expectProblem(
+      await admin.patch(`/v1/venues/${unknownId}`, { nonsense: true }),
+      'venue_not_found',
+    );
   });
 
   it('409 name_taken with existingId, and nothing changes', async () => {
     const [one, other] = [await admin.venue(fresh()), await admin.venue(fresh())];
-    const answer = await admin.patch(`/v1/venues/${one.id}`, { name: other.name.toUpperCase(), address: 'x' });
+    const answer = await admin.patch(`/v1/venues/${one.id}`, {
+      name: other.name.toUpperCase(),
+      address: 'x',
+    });
     expectProblem(answer, 'name_taken', { existingId: other.id });
     expect((await admin.get(`/v1/venues/${one.id}`)).body).toEqual(one);
   });
@@ -227,11 +313,14 @@ describe('GET /v1/venues', () => {
     expect(body).toEqual({ items: made, nextCursor: null });
   });
 
-  it.each([1, 2, 3, 6, 7, 200])('200 page by page, %i at a time, each exactly once', async (limit) => {
-    const { items, pages } = await walk(admin, '/v1/venues', limit);
-    expect(items).toEqual(made);
-    expect(pages).toBe(Math.ceil(made.length / limit));
-  });
+  it.each([1, 2, 3, 6, 7, 200])(
+    '200 page by page, %i at a time, each exactly once',
+    async (limit) => {
+      const { items, pages } = await walk(admin, '/v1/venues', limit);
+      expect(items).toEqual(made);
+      expect(pages).toBe(Math.ceil(made.length / limit));
+    },
+  );
 
   it('200 pages stay stable while others are made and deleted', async () => {
     const first = (await admin.get('/v1/venues?limit=3')).body;
@@ -239,7 +328,9 @@ describe('GET /v1/venues', () => {
     const late = await admin.venue('Late hall');
     await admin.delete(`/v1/venues/${first.items[2].id}`);
     const rest = (await admin.get(`/v1/venues?limit=200&cursor=${first.nextCursor}`)).body;
-    expect(rest.items.map(({ id }: { id: string }) => id)).toEqual([...made.slice(3), late].map(({ id }) => id));
+    expect(rest.items.map(({ id }: { id: string }) => id)).toEqual(
+      [...made.slice(3), late].map(({ id }) => id),
+    );
     await admin.delete(`/v1/venues/${late.id}`);
     made.splice(2, 1);
   });
@@ -250,7 +341,10 @@ describe('GET /v1/venues', () => {
     await Promise.all(Array.from({ length: 51 }, (_, index) => caller.venue(`Room ${index}`)));
     const { items, nextCursor } = (await caller.get('/v1/venues')).body;
     expect(items).toHaveLength(50);
-    expect((await caller.get(`/v1/venues?cursor=${nextCursor}`)).body).toMatchObject({ items: [{}], nextCursor: null });
+    expect((await caller.get(`/v1/venues?cursor=${nextCursor}`)).body).toMatchObject({
+      items: [{}],
+      nextCursor: null,
+    });
   });
 
   it.each(['0', '201', '-1', '1.5', 'x', '', '1e9'])('400 for limit=%s', async (limit) => {

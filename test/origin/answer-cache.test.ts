@@ -47,7 +47,9 @@ describe('the cache of on-demand answers', () => {
     for (let n = 0; n < 200; n++) cache.set(String(n), big());
     expect(cache.get('0')).toBeUndefined();
     expect(cache.get('199')).toBeDefined();
-    const held = Array.from({ length: 200 }, (_, n) => cache.get(String(n))).filter((answer) => answer !== undefined);
+    const held = Array.from({ length: 200 }, (_, n) => cache.get(String(n))).filter(
+      (answer) => answer !== undefined,
+    );
     expect(held.length).toBeGreaterThan(100);
     expect(held.length).toBeLessThanOrEqual(128);
   });

@@ -5,7 +5,14 @@ import { onDemandHttp } from '../../src/origin/on-demand-http.ts';
 import { item } from '../support/content.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { screenRow } from '../support/playlist-rows.ts';
-import { hangUp, json, raw, type StubService, silence, stubService } from '../support/stub-service.ts';
+import {
+  hangUp,
+  json,
+  raw,
+  type StubService,
+  silence,
+  stubService,
+} from '../support/stub-service.ts';
 
 const playlist = { items: [item()] };
 const stubs: { close(): Promise<void> }[] = [];
@@ -23,17 +30,28 @@ async function stub(...answers: Parameters<typeof stubService>): Promise<StubSer
 }
 
 /** Asks the stub by its URL; on the machine's clock, for a second try waits a little. */
-function askerOf(url: string, { token, clock = systemClock }: { token?: string; clock?: typeof systemClock } = {}) {
+function askerOf(
+  url: string,
+  { token, clock = systemClock }: { token?: string; clock?: typeof systemClock } = {},
+) {
   const http = onDemandHttp({ url, token, connections: 5, connectTimeoutMs: 2000, clock });
   stubs.push(http);
-  const source = makeOnDemandSource({ clock, ask: http.ask, ttlMs: 0, timeoutMs: 2000, concurrency: 5 });
+  const source = makeOnDemandSource({
+    clock,
+    ask: http.ask,
+    ttlMs: 0,
+    timeoutMs: 2000,
+    concurrency: 5,
+  });
   return (one = screen) => source.ask(one);
 }
 
 describe('the on-demand source behind a URL', () => {
   it('is sent a GET with the screen in the URL, and the token', async () => {
     const { url, heard } = await stub(json(200, playlist));
-    const { content } = await askerOf(`${url}/p/{screenId}?venue={venueId}`, { token: 'on-demand.Token_1' })();
+    const { content } = await askerOf(`${url}/p/{screenId}?venue={venueId}`, {
+      token: 'on-demand.Token_1',
+    })();
     expect(JSON.parse(content?.items ?? '')).toEqual(playlist.items);
     expect(heard).toMatchObject([
       {
@@ -71,16 +89,22 @@ describe('the on-demand source behind a URL', () => {
     expect(lost.heard.length).toBe(2);
   });
 
-  it.each([201, 301, 400, 401, 403, 410, 429, 500])('is not asked again when it answers %i', async (status) => {
-    const { url, heard } = await stub(raw(status, JSON.stringify(playlist)));
-    await expect(askerOf(url)()).rejects.toMatchObject({ code: 'origin_status', status });
-    expect(heard.length).toBe(1);
-  });
+  it.each([201, 301, 400, 401, 403, 410, 429, 500])(
+    'is not asked again when it answers %i',
+    async (status) => {
+      const { url, heard } = await stub(raw(status, JSON.stringify(playlist)));
+      await expect(askerOf(url)()).rejects.toMatchObject({ code: 'origin_status', status });
+      expect(heard.length).toBe(1);
+    },
+  );
 
   it.each([301, 302, 303, 307, 308])('is not followed elsewhere by %i', async (status) => {
     const elsewhere = await stub(json(200, playlist));
     const { url } = await stub(raw(status, '', { location: elsewhere.url }));
-    await expect(askerOf(url, { token: 'secretword' })()).rejects.toMatchObject({ code: 'origin_status', status });
+    await expect(askerOf(url, { token: 'secretword' })()).rejects.toMatchObject({
+      code: 'origin_status',
+      status,
+    });
     expect(elsewhere.heard).toEqual([]);
   });
 
@@ -129,9 +153,17 @@ describe('the on-demand source behind a URL', () => {
     ['is null', json(200, null)],
     ['is not UTF-8', raw(200, Buffer.from([0x7b, 0xff, 0x7d]))],
     ['is nested too deep', raw(200, `{"items":${'['.repeat(100)}${']'.repeat(100)}}`)],
-    ['is compressed', raw(200, Buffer.from('H4sIAAAAAAAAA6uuBQBDv6ajAgAAAA==', 'base64'), { 'content-encoding': 'gzip' })],
+    [
+      'is compressed',
+      raw(200, Buffer.from('H4sIAAAAAAAAA6uuBQBDv6ajAgAAAA==', 'base64'), {
+        'content-encoding': 'gzip',
+      }),
+    ],
     ['is no playlist', json(200, { playlist: [] })],
-    ['has 1 MiB and a byte', raw(200, `{"pad":"${'x'.repeat(1024 * 1024 - 9)}"}`.padEnd(1024 * 1024 + 1))],
+    [
+      'has 1 MiB and a byte',
+      raw(200, `{"pad":"${'x'.repeat(1024 * 1024 - 9)}"}`.padEnd(1024 * 1024 + 1)),
+    ],
   ])('fails when its answer %s, and is not asked again', async (_, answer) => {
     const { url, heard } = await stub(answer);
     await expect(askerOf(url)()).rejects.toMatchObject({ code: 'origin_bad_answer' });
@@ -155,7 +187,10 @@ describe('the on-demand source behind a URL', () => {
   });
 
   it('drops a member named __proto__, and keeps the others', async () => {
-    const text = JSON.stringify({ items: [item({ campaignId: 'kept' })] }).replace('"kept"', '"kept","__proto__":{"polluted":true}');
+    const text = JSON.stringify({ items: [item({ campaignId: 'kept' })] }).replace(
+      '"kept"',
+      '"kept","__proto__":{"polluted":true}',
+    );
     const { content } = await askerOf((await stub(raw(200, text))).url)();
     expect(content?.items).toContain('kept');
     expect(content?.items).not.toContain('proto');
@@ -164,6 +199,8 @@ describe('the on-demand source behind a URL', () => {
   it('shows its token in no error', async () => {
     const { url } = await stub(raw(401, 'your token secretword is wrong'));
     const failure = await askerOf(url, { token: 'secretword' })().catch((error: unknown) => error);
-    expect(JSON.stringify([failure, (failure as Error).message, (failure as Error).stack])).not.toContain('secretword');
+    expect(
+      JSON.stringify([failure, (failure as Error).message, (failure as Error).stack]),
+    ).not.toContain('secretword');
   });
 });

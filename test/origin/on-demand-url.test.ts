@@ -6,9 +6,13 @@ const screen = screenRow({ name: 'Café & Bar #1?' });
 
 describe('the URL of an on-demand source', () => {
   it('gets the ids and the name of the screen, encoded', () => {
-    const { origin, pathOf } = onDemandUrl('https://ads.example:8443/p/{screenId}/{tenantId}.json?venue={venueId}&name={screenName}&a=b');
+    const { origin, pathOf } = onDemandUrl(
+      'https://ads.example:8443/p/{screenId}/{tenantId}.json?venue={venueId}&name={screenName}&a=b',
+    );
     expect(origin).toBe('https://ads.example:8443');
-    expect(pathOf(screen)).toBe(`/p/${screen.id}/${screen.tenantId}.json?venue=${screen.venueId}&name=Caf%C3%A9%20%26%20Bar%20%231%3F&a=b`);
+    expect(pathOf(screen)).toBe(
+      `/p/${screen.id}/${screen.tenantId}.json?venue=${screen.venueId}&name=Caf%C3%A9%20%26%20Bar%20%231%3F&a=b`,
+    );
   });
 
   it('may do without placeholders', () => {

@@ -23,7 +23,14 @@ beforeEach(() => {
 function sourceOf(more: Partial<OnDemandOptions> = {}) {
   const ask: OnDemandOptions['ask'] = (screen, signal) =>
     new Promise((answer, fail) => asked.push({ screenId: screen.id, signal, answer, fail }));
-  return makeOnDemandSource({ clock, ask, ttlMs: 10_000, timeoutMs: 2000, concurrency: 20, ...more });
+  return makeOnDemandSource({
+    clock,
+    ask,
+    ttlMs: 10_000,
+    timeoutMs: 2000,
+    concurrency: 20,
+    ...more,
+  });
 }
 
 const playlist = (more = {}) => ({ items: [item()], ...more });
@@ -114,7 +121,9 @@ describe('the on-demand source', () => {
     const outcomes = Promise.allSettled(all);
     await turns();
     clock.advance(2000);
-    const codes = (await outcomes).map((one) => (one.status === 'rejected' ? one.reason.code : 'answered'));
+    const codes = (await outcomes).map((one) =>
+      one.status === 'rejected' ? one.reason.code : 'answered',
+    );
     expect(codes).toEqual(['origin_timeout', ...Array.from({ length: 19 }, () => 'origin_busy')]);
     expect(asked.length).toBe(1);
     expect(source.breaker.isOpen).toBe(false);
@@ -146,7 +155,8 @@ describe('the on-demand source', () => {
 
     it('is left alone after five time-outs: nobody waits', async () => {
       const source = await hang();
-      for (let n = 0; n < 100; n++) await expect(source.ask(screenRow())).rejects.toMatchObject({ code: 'origin_skipped' });
+      for (let n = 0; n < 100; n++)
+        await expect(source.ask(screenRow())).rejects.toMatchObject({ code: 'origin_skipped' });
       expect(asked.length).toBe(5);
     });
 
@@ -161,7 +171,9 @@ describe('the on-demand source', () => {
       expect(asked.length).toBe(6);
       clock.advance(1000);
       await early;
-      expect((await outcomes).map((one) => one.status === 'rejected' && one.reason.code)).toEqual(late.map(() => 'origin_skipped'));
+      expect((await outcomes).map((one) => one.status === 'rejected' && one.reason.code)).toEqual(
+        late.map(() => 'origin_skipped'),
+      );
       await turns();
       expect(source.breaker.isOpen).toBe(true);
       clock.advance(1000);
@@ -175,7 +187,8 @@ describe('the on-demand source', () => {
       const source = await hang();
       clock.advance(2000);
       const screen = screenRow();
-      for (let n = 0; n < 100; n++) await expect(source.ask(screen)).rejects.toMatchObject({ code: 'origin_skipped' });
+      for (let n = 0; n < 100; n++)
+        await expect(source.ask(screen)).rejects.toMatchObject({ code: 'origin_skipped' });
       expect(asked.length).toBe(6);
     });
 
@@ -218,7 +231,9 @@ describe('the on-demand source', () => {
       const content = await answer;
       expect(JSON.parse(content?.items ?? '')).toEqual(items);
       expect(content?.validUntil).toBe(1_900_000_000_000);
-      expect((await (await answered({ items, validUntil: 1_900_000_000_500 })).answer)?.validUntil).toBe(1_900_000_000_500);
+      expect(
+        (await (await answered({ items, validUntil: 1_900_000_000_500 })).answer)?.validUntil,
+      ).toBe(1_900_000_000_500);
       expect((await (await answered({ items, validUntil: null })).answer)?.validUntil).toBeNull();
       expect((await (await answered({ items })).answer)?.validUntil).toBeNull();
     });
@@ -226,14 +241,23 @@ describe('the on-demand source', () => {
     it('a whole playlist', async () => {
       const whole = (screen: { id: string }) => ({
         ...playlist({ validUntil: 1_900_000_000 }),
-        ...{ id: 'any', tenantId: 'any', screenId: screen.id.toUpperCase(), status: 'active', version: 17 },
+        ...{
+          id: 'any',
+          tenantId: 'any',
+          screenId: screen.id.toUpperCase(),
+          status: 'active',
+          version: 17,
+        },
       });
       expect((await (await answered(whole)).answer)?.validUntil).toBe(1_900_000_000_000);
     });
 
-    it.each(['withdrawn', 'expired', 'superseded'])('none, as a playlist that is %s', async (status) => {
-      expect(await (await answered(playlist({ status }))).answer).toBeNull();
-    });
+    it.each(['withdrawn', 'expired', 'superseded'])(
+      'none, as a playlist that is %s',
+      async (status) => {
+        expect(await (await answered(playlist({ status }))).answer).toBeNull();
+      },
+    );
 
     it.each<[string, unknown]>([
       ['nothing', undefined],
@@ -246,7 +270,10 @@ describe('the on-demand source', () => {
       ['an item of an unknown type', { items: [item({ creativeType: 'audio' })] }],
       ['an item of another scheme', { items: [item({ creativeUrl: 'file:///etc/passwd' })] }],
       ['an end that is no time', playlist({ validUntil: '2026-11-20' })],
-      ['a playlist of another screen', playlist({ screenId: '7b0c5a1e-3f2d-4e6b-8a9c-0d1e2f3a4b5c' })],
+      [
+        'a playlist of another screen',
+        playlist({ screenId: '7b0c5a1e-3f2d-4e6b-8a9c-0d1e2f3a4b5c' }),
+      ],
       ['a status that is none', playlist({ status: 'paused' })],
     ])('that are %s are refused, and open no breaker', async (_, value) => {
       const { source, answer } = await answered(value);

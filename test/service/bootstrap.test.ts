@@ -17,14 +17,25 @@ async function start(store: string, options: ServeOptions = {}): Promise<Running
   return running;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
-async function ask(token: string | undefined, path: string, init: RequestInit = {}): Promise<{ status: number; body: any }> {
-  const response = await fetch(`${running!.url}${path}`, { ...init, headers: { Authorization: `Bearer ${token}`, ...init.headers } });
+async function ask(
+  token: string | undefined,
+  path: string,
+  init: RequestInit = {},
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+): Promise<{ status: number; body: any }> {
+  const response = await fetch(`${running!.url}${path}`, {
+    ...init,
+    headers: { Authorization: `Bearer ${token}`, ...init.headers },
+  });
   return { status: response.status, body: await response.json() };
 }
 
 const post = (token: string, path: string, body: object) =>
-  ask(token, path, { method: 'POST', body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } });
+  ask(token, path, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: { 'Content-Type': 'application/json' },
+  });
 
 const platformTokens = async (token: string) =>
   (await ask(token, '/v1/tokens')).body.items
@@ -45,8 +56,13 @@ describe('the first start', () => {
     const folder = await temporaryFolder();
     const { adminToken } = await start(folder);
     expect(adminToken).toMatch(/^mak_[0-9A-Za-z]{49}$/);
-    expect((await ask(adminToken, '/v1/tenants')).body.items).toEqual([expect.objectContaining({ name: 'default' })]);
-    expect((await ask(adminToken, '/v1/me')).body).toMatchObject({ role: 'platform', tenantName: 'default' });
+    expect((await ask(adminToken, '/v1/tenants')).body.items).toEqual([
+      expect.objectContaining({ name: 'default' }),
+    ]);
+    expect((await ask(adminToken, '/v1/me')).body).toMatchObject({
+      role: 'platform',
+      tenantName: 'default',
+    });
     expect((await ask(adminToken, '/v1/tokens')).body.items).toHaveLength(1);
     const again = await start(folder);
     expect(again.adminToken).toBeUndefined();
@@ -60,10 +76,14 @@ describe('the first start', () => {
     const folder = await temporaryFolder();
     await start(folder, { adminToken: first });
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
-    const brief = (await post(first, '/v1/tokens', { name: 'Brief', role: 'platform', expiresAt })).body;
+    const brief = (await post(first, '/v1/tokens', { name: 'Brief', role: 'platform', expiresAt }))
+      .body;
     expect((await ask(brief.token, '/v1/me')).body.expiresAt).toBe(expiresAt);
     await start(folder, { adminToken: brief.token });
-    expect((await ask(brief.token, '/v1/me')).body).toMatchObject({ tokenId: brief.id, expiresAt: null });
+    expect((await ask(brief.token, '/v1/me')).body).toMatchObject({
+      tokenId: brief.id,
+      expiresAt: null,
+    });
     expect(await platformTokens(brief.token)).toEqual(['Brief']);
   });
 
@@ -77,10 +97,16 @@ describe('the first start', () => {
     const folder = await temporaryFolder();
     const { adminToken } = await start(folder);
     const [tenant] = (await ask(adminToken, '/v1/tenants')).body.items;
-    const init = { method: 'PATCH', body: '{"name":"Aurora"}', headers: { 'Content-Type': 'application/json' } };
+    const init = {
+      method: 'PATCH',
+      body: '{"name":"Aurora"}',
+      headers: { 'Content-Type': 'application/json' },
+    };
     await ask(adminToken, `/v1/tenants/${tenant.id}`, init);
     await start(folder, { adminToken: first });
-    expect((await ask(first, '/v1/tenants')).body.items).toEqual([expect.objectContaining({ id: tenant.id, name: 'Aurora' })]);
+    expect((await ask(first, '/v1/tenants')).body.items).toEqual([
+      expect.objectContaining({ id: tenant.id, name: 'Aurora' }),
+    ]);
   });
 });
 
@@ -100,11 +126,17 @@ describe('SIGNAGE_ADMIN_TOKEN', () => {
     await start(folder, { adminToken: first });
     const { tokenId } = (await ask(first, '/v1/me')).body;
     await start(folder, { adminToken: second });
-    expect((await ask(first, '/v1/me')).body).toMatchObject({ status: 401, code: 'credential_invalid' });
+    expect((await ask(first, '/v1/me')).body).toMatchObject({
+      status: 401,
+      code: 'credential_invalid',
+    });
     expect(await platformTokens(second)).toEqual(['bootstrap']);
     const { items } = (await ask(second, '/v1/audit?limit=2')).body;
     expect(items).toEqual([
-      expect.objectContaining({ action: 'token.create', actor: { kind: 'system', id: null, name: null } }),
+      expect.objectContaining({
+        action: 'token.create',
+        actor: { kind: 'system', id: null, name: null },
+      }),
       expect.objectContaining({ action: 'token.delete', subject: { kind: 'token', id: tokenId } }),
     ]);
   });
@@ -137,17 +169,27 @@ describe('SIGNAGE_ADMIN_TOKEN', () => {
   it('takes another name when somebody has called a token of the platform’s so', async () => {
     const folder = await temporaryFolder();
     const { adminToken } = await start(folder);
-    for (const name of ['Bootstrap', 'bootstrap 2']) await post(adminToken!, '/v1/tokens', { name, role: 'platform' });
+    for (const name of ['Bootstrap', 'bootstrap 2'])
+      await post(adminToken!, '/v1/tokens', { name, role: 'platform' });
     await start(folder, { adminToken: first });
     expect((await ask(first, '/v1/me')).body.name).toBe('bootstrap 3');
-    expect(await platformTokens(first)).toEqual(['first start', 'Bootstrap', 'bootstrap 2', 'bootstrap 3']);
+    expect(await platformTokens(first)).toEqual([
+      'first start',
+      'Bootstrap',
+      'bootstrap 2',
+      'bootstrap 3',
+    ]);
   });
 
   it('is refused when it is a tenant’s token, and that goes on working', async () => {
     const folder = await temporaryFolder();
     const { adminToken } = await start(folder);
-    const { token } = (await post(adminToken!, '/v1/tokens', { name: 'Night shift', role: 'viewer' })).body;
-    await expect(start(folder, { adminToken: token })).rejects.toMatchObject({ code: 'invalid_option' });
+    const { token } = (
+      await post(adminToken!, '/v1/tokens', { name: 'Night shift', role: 'viewer' })
+    ).body;
+    await expect(start(folder, { adminToken: token })).rejects.toMatchObject({
+      code: 'invalid_option',
+    });
     await start(folder);
     expect((await ask(token, '/v1/me')).body.role).toBe('viewer');
   });
@@ -179,9 +221,14 @@ describe('SIGNAGE_ADMIN_TOKEN', () => {
   ])('refuses to start with %j, and touches nothing', async (adminToken) => {
     const folder = await temporaryFolder();
     const refused = serve({ port: 0, store: join(folder, 'data'), adminToken });
-    await expect(refused).rejects.toMatchObject({ code: 'invalid_option', message: expect.stringContaining('mak_') });
+    await expect(refused).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining('mak_'),
+    });
     if (adminToken !== '')
-      await expect(refused).rejects.not.toMatchObject({ message: expect.stringContaining(adminToken.slice(4) || 'x'.repeat(9)) });
+      await expect(refused).rejects.not.toMatchObject({
+        message: expect.stringContaining(adminToken.slice(4) || 'x'.repeat(9)),
+      });
     expect(readdirSync(folder)).toEqual([]);
   });
 

@@ -35,7 +35,10 @@ const by = (id: string): Denied => ({
   requestId: null,
 });
 const counts = async () =>
-  (await store.audit({ tenantIds: ['tenant'], limit: 5000 })).items.map(({ subject, details }) => [subject.id, details.count]);
+  (await store.audit({ tenantIds: ['tenant'], limit: 5000 })).items.map(({ subject, details }) => [
+    subject.id,
+    details.count,
+  ]);
 
 it('holds a bounded number of pairs, however many tokens are refused, and loses no count', async () => {
   for (let n = 0; n < 3000; n++) denials.record(by(`token ${n}`), 'createVenue');

@@ -26,10 +26,18 @@ afterEach(() => store.close());
 
 /** One more instance on the store. */
 function instance(codeTtlMinutes = 15, itsClock = clock) {
-  const kit = { store, clock: itsClock, random: randomBytes, newId: makeIdSource(itsClock, randomBytes) };
+  const kit = {
+    store,
+    clock: itsClock,
+    random: randomBytes,
+    newId: makeIdSource(itsClock, randomBytes),
+  };
   const itsTrust = makeTrust(store, itsClock);
   const onLockOut = (lockOut: LockOut) => void lockOuts.push(lockOut);
-  return { trust: itsTrust, limit: makeGuessLimit(kit, itsTrust, { codeTtlMs: codeTtlMinutes * minute, onLockOut }) };
+  return {
+    trust: itsTrust,
+    limit: makeGuessLimit(kit, itsTrust, { codeTtlMs: codeTtlMinutes * minute, onLockOut }),
+  };
 }
 
 let addresses = 0;
@@ -81,7 +89,8 @@ describe('unknown codes from all sources together', () => {
   it('cannot be used up by fewer IPv6 /48s than IPv4 addresses, whatever /64s they guess from', async () => {
     let prefixes = 0;
     for (let used = 0; used < 128; prefixes++) {
-      for (let n = 0; n < 100; n++) if ((await judged(`2001:db8:${prefixes}:${n}00::1`)) === 'judged') used++;
+      for (let n = 0; n < 100; n++)
+        if ((await judged(`2001:db8:${prefixes}:${n}00::1`)) === 'judged') used++;
     }
     expect(prefixes).toBe(35);
   });
@@ -91,7 +100,9 @@ describe('unknown codes from all sources together', () => {
     for (let n = 0; n < 64; n++) await unknown();
     await expect(unknown()).rejects.toMatchObject({ code: 'too_many_attempts' });
     trust.remember(null, 'a');
-    await expect(limit.judge({ address: null, requestId: null }, 'a')).rejects.toMatchObject({ code: 'too_many_attempts' });
+    await expect(limit.judge({ address: null, requestId: null }, 'a')).rejects.toMatchObject({
+      code: 'too_many_attempts',
+    });
     await guessFromFresh(64);
     expect(await judged(fresh())).not.toBe('judged');
   });
@@ -130,7 +141,8 @@ describe('unknown codes from all sources together', () => {
     const { limit: other } = instance(15, ahead);
     await guessFromFresh(64);
     await guessFromFresh(64, other);
-    for (const by of [limit, other]) expect(await judged(fresh(), 'a', by)).toEqual(expect.any(Number));
+    for (const by of [limit, other])
+      expect(await judged(fresh(), 'a', by)).toEqual(expect.any(Number));
   });
 
   it('do not count where they are refused, and codes that are known never do', async () => {
@@ -205,7 +217,8 @@ describe('while all sources together are refused', () => {
     const tries: number[] = [];
     for (const venue of venues.slice(0, 15)) tries.push(await guessWhileTrusted(venue, 'a'));
     expect(tries).toEqual([20, 13, 9, 6, 4, 3, 2, 1, 1, 1, 1, 1, 1, 1, 1]);
-    for (const venue of venues.slice(15)) for (let n = 0; n < 5; n++) expect(await judged(venue, 'a')).toBe('judged');
+    for (const venue of venues.slice(15))
+      for (let n = 0; n < 5; n++) expect(await judged(venue, 'a')).toBe('judged');
   });
 
   it('it takes 20 trusted addresses to refuse the tenant’s codes at the others', async () => {
@@ -240,7 +253,8 @@ describe('while all sources together are refused', () => {
       clock.advance(1);
     }
     const open: string[] = [];
-    for (let n = 0; n < 12; n++) if ((await judged('192.0.2.1', `tenant ${n}`)) === 'judged') open.push(`tenant ${n}`);
+    for (let n = 0; n < 12; n++)
+      if ((await judged('192.0.2.1', `tenant ${n}`)) === 'judged') open.push(`tenant ${n}`);
     expect(open).toEqual(Array.from({ length: 8 }, (_, n) => `tenant ${n + 4}`));
   });
 
@@ -250,7 +264,8 @@ describe('while all sources together are refused', () => {
       clock.advance(1000);
       expect(await judged('192.0.2.1', 'other')).toBe(await judged('192.0.2.2'));
     }
-    for (const source of ['192.0.2.1', '192.0.2.2']) expect(await judged(source, source)).not.toBe('judged');
+    for (const source of ['192.0.2.1', '192.0.2.2'])
+      expect(await judged(source, source)).not.toBe('judged');
   });
 });
 
@@ -305,14 +320,16 @@ describe('the trust in a source', () => {
     await new Promise(setImmediate);
     const { limit: other } = instance();
     for (const source of [sources[0], sources[124], sources[249]]) {
-      for (const tenant of ['a', 'b']) expect(await judged(source as string, tenant, other)).toBe('judged');
+      for (const tenant of ['a', 'b'])
+        expect(await judged(source as string, tenant, other)).toBe('judged');
     }
   });
 
   it('is told the next time when the store could not take it', async () => {
     let fails = true;
     const failing = {
-      attempts: (...call: Parameters<Store['attempts']>) => (fails ? Promise.reject(new Error('planted')) : store.attempts(...call)),
+      attempts: (...call: Parameters<Store['attempts']>) =>
+        fails ? Promise.reject(new Error('planted')) : store.attempts(...call),
     } as Pick<Store, 'attempts'>;
     const own = makeTrust(failing, clock);
     own.remember('192.0.2.1', 'a');
@@ -334,7 +351,8 @@ describe('the trust in a source', () => {
 });
 
 describe('a lock-out', () => {
-  const lockOutsInAudit = async () => (await store.audit({ tenantIds: [null], action: 'registration.locked_out', limit: 10 })).items;
+  const lockOutsInAudit = async () =>
+    (await store.audit({ tenantIds: [null], action: 'registration.locked_out', limit: 10 })).items;
 
   it('of a source is told and written down once', async () => {
     for (let n = 0; n < 15; n++) await judged('2001:db8:1:2::7');
@@ -366,7 +384,10 @@ describe('a lock-out', () => {
     for (let n = 0; n < 50; n++) await judged(fresh(), undefined, n % 2 ? limit : other);
     expect(lockOuts).toEqual([{ scope: 'service', source: expect.any(String) }]);
     expect(await lockOutsInAudit()).toEqual([
-      expect.objectContaining({ subject: { kind: 'service', id: null }, details: { unknownCodes: 128, withinMinutes: 15 } }),
+      expect.objectContaining({
+        subject: { kind: 'service', id: null },
+        details: { unknownCodes: 128, withinMinutes: 15 },
+      }),
     ]);
   });
 
@@ -376,9 +397,16 @@ describe('a lock-out', () => {
       attempts: (...call: Parameters<Store['attempts']>) => store.attempts(...call),
       write: () => Promise.reject(Object.assign(new Error('planted'), { code: 'unavailable' })),
     });
-    const kit = { store: down, clock, random: randomBytes, newId: makeIdSource(clock, randomBytes) };
+    const kit = {
+      store: down,
+      clock,
+      random: randomBytes,
+      newId: makeIdSource(clock, randomBytes),
+    };
     const own = makeGuessLimit(kit, trust, { codeTtlMs: 15 * minute });
     await expect(own.judge({ address: fresh(), requestId: null }, 'a')).rejects.toThrow('planted');
-    await expect(own.judge({ address: fresh(), requestId: null }, 'a')).rejects.toMatchObject({ code: 'too_many_attempts' });
+    await expect(own.judge({ address: fresh(), requestId: null }, 'a')).rejects.toMatchObject({
+      code: 'too_many_attempts',
+    });
   });
 });

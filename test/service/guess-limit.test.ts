@@ -22,7 +22,8 @@ afterEach(() => service.close());
 const from = (address: string): Sent => ({ headers: { 'x-forwarded-for': address } });
 const guess = (address = there) => service.register(wrong(), from(address));
 async function guessTimes(count: number, address = there): Promise<void> {
-  for (let n = 0; n < count; n++) expectProblem(await guess(address), 404, 'pairing_code_not_found');
+  for (let n = 0; n < count; n++)
+    expectProblem(await guess(address), 404, 'pairing_code_not_found');
 }
 const expectLockedOut = (answer: Answer, seconds?: number) => {
   expectProblem(answer, 429, 'too_many_attempts');
@@ -36,7 +37,9 @@ describe('POST /devices/register from a source that guesses codes', () => {
   });
 
   it('404 for exactly ten of many at the same moment', async () => {
-    const statuses = (await Promise.all(Array.from({ length: 50 }, () => guess()))).map(({ status }) => status);
+    const statuses = (await Promise.all(Array.from({ length: 50 }, () => guess()))).map(
+      ({ status }) => status,
+    );
     expect(statuses.filter((status) => status === 404)).toHaveLength(10);
     expect(statuses.filter((status) => status === 429)).toHaveLength(40);
   });
@@ -48,7 +51,10 @@ describe('POST /devices/register from a source that guesses codes', () => {
     const before = await snapshot(service);
     expectLockedOut(await service.register(code, from(there)));
     expect(await snapshot(service)).toEqual(before);
-    expect((await service.manage('GET', `/v1/screens/${screenId}`)).body).toMatchObject({ state: 'provisioning', deviceId: null });
+    expect((await service.manage('GET', `/v1/screens/${screenId}`)).body).toMatchObject({
+      state: 'provisioning',
+      deviceId: null,
+    });
     expect((await service.register(code, from('203.0.113.8'))).status).toBe(201);
   });
 
@@ -59,7 +65,8 @@ describe('POST /devices/register from a source that guesses codes', () => {
   });
 
   it('400, not 429, for a request that is not valid, and it does not count', async () => {
-    for (let n = 0; n < 12; n++) expectProblem(await service.register('abc', from(there)), 400, 'invalid_request');
+    for (let n = 0; n < 12; n++)
+      expectProblem(await service.register('abc', from(there)), 400, 'invalid_request');
     await guessTimes(10);
     expectProblem(await service.register('abc', from(there)), 400, 'invalid_request');
   });
@@ -72,7 +79,11 @@ describe('POST /devices/register from a source that guesses codes', () => {
     service.clock.advance(15 * minute);
     for (let n = 0; n < 8; n++) {
       expectProblem(await service.register(tv.code, from(there)), 409, 'pairing_code_used');
-      expectProblem(await service.register(cancelled.code, from(there)), 410, 'pairing_code_cancelled');
+      expectProblem(
+        await service.register(cancelled.code, from(there)),
+        410,
+        'pairing_code_cancelled',
+      );
       expectProblem(await service.register(expired.code, from(there)), 410, 'pairing_code_expired');
     }
     await guessTimes(10);
@@ -80,7 +91,10 @@ describe('POST /devices/register from a source that guesses codes', () => {
 
   it('successes neither count nor forgive', async () => {
     await guessTimes(5);
-    for (let n = 0; n < 3; n++) expect((await service.register((await service.code()).code, from('203.0.113.99'))).status).toBe(201);
+    for (let n = 0; n < 3; n++)
+      expect(
+        (await service.register((await service.code()).code, from('203.0.113.99'))).status,
+      ).toBe(201);
     await guessTimes(5);
     expectLockedOut(await guess());
   });
@@ -166,9 +180,21 @@ describe('POST /devices/register from a source that guesses codes', () => {
     expectLockedOut(await guess());
     expectProblem(await tv.send('GET', 'playlist', from(there)), 404, 'playlist_not_found');
     expect((await tv.send('GET', 'config', from(there))).status).toBe(200);
-    expect((await tv.send('POST', 'events', { ...from(there), body: [{ type: 'x', timestamp: 1 }] })).status).toBe(202);
+    expect(
+      (await tv.send('POST', 'events', { ...from(there), body: [{ type: 'x', timestamp: 1 }] }))
+        .status,
+    ).toBe(202);
     const { code } = await service.code();
-    expect((await service.manage('GET', `/v1/devices/provisioning-codes/${code}/status`, undefined, from(there))).status).toBe(200);
+    expect(
+      (
+        await service.manage(
+          'GET',
+          `/v1/devices/provisioning-codes/${code}/status`,
+          undefined,
+          from(there),
+        )
+      ).status,
+    ).toBe(200);
     expect((await service.send('GET', '/healthz', from(there))).status).toBe(200);
   });
 
@@ -203,30 +229,44 @@ describe('POST /devices/register from a source that guesses codes', () => {
     });
 
     it.each([
-      [6, 'the /64', '2001:db8:1:2::1', '2001:0DB8:0001:0002:ffff:ffff:ffff:ffff', '2001:db8:1:3::1'],
+      [
+        6,
+        'the /64',
+        '2001:db8:1:2::1',
+        '2001:0DB8:0001:0002:ffff:ffff:ffff:ffff',
+        '2001:db8:1:3::1',
+      ],
       [8, 'the /56', '2001:db8:1:2::1', '2001:db8:1:ff::1', '2001:db8:1:100::1'],
       [10, 'the /48', '2001:db8:1:2::1', '2001:db8:1:ff00::1', '2001:db8:2::1'],
-    ])('for %i unknown codes %s of an IPv6 address, and its neighbour goes on', async (most, _, one, other, neighbour) => {
-      const { code } = await service.code();
-      let told = 0;
-      for (let n = 0; n < 2 * most; n++) if ((await guess(n % 2 ? one : other)).status === 404) told++;
-      expect(told).toBe(most);
-      expectLockedOut(await service.register(code, from(one)));
-      await guessTimes(1, neighbour);
-      expect((await service.register(code, from(neighbour))).status).toBe(201);
-    });
+    ])(
+      'for %i unknown codes %s of an IPv6 address, and its neighbour goes on',
+      async (most, _, one, other, neighbour) => {
+        const { code } = await service.code();
+        let told = 0;
+        for (let n = 0; n < 2 * most; n++)
+          if ((await guess(n % 2 ? one : other)).status === 404) told++;
+        expect(told).toBe(most);
+        expectLockedOut(await service.register(code, from(one)));
+        await guessTimes(1, neighbour);
+        expect((await service.register(code, from(neighbour))).status).toBe(201);
+      },
+    );
   });
 
   it('thirteen /64s of one /60 lock out nobody else, known or not', async () => {
     const { code } = await service.code();
     let told = 0;
-    for (let n = 0; n < 13; n++) for (let m = 0; m < 12; m++) if ((await guess(`2001:db8:1:12${n.toString(16)}::1`)).status === 404) told++;
+    for (let n = 0; n < 13; n++)
+      for (let m = 0; m < 12; m++)
+        if ((await guess(`2001:db8:1:12${n.toString(16)}::1`)).status === 404) told++;
     expect(told).toBe(8);
     expect((await service.register(code, from('198.51.100.1'))).status).toBe(201);
-    expect((await service.register((await service.code()).code, from('2001:db8:2:1::1'))).status).toBe(201);
-    const ids = (await service.manage('GET', '/v1/audit?action=registration.locked_out')).body.items.map(
-      ({ subject }: { subject: { id: string } }) => subject.id,
-    );
+    expect(
+      (await service.register((await service.code()).code, from('2001:db8:2:1::1'))).status,
+    ).toBe(201);
+    const ids = (
+      await service.manage('GET', '/v1/audit?action=registration.locked_out')
+    ).body.items.map(({ subject }: { subject: { id: string } }) => subject.id);
     expect(ids).toEqual(['2001:db8:1:100::/56', '2001:db8:1:120::/64']);
   });
 
@@ -242,23 +282,44 @@ describe('POST /devices/register from a source that guesses codes', () => {
 
     it.each<[string, () => Promise<unknown>]>([
       ['a device key', async () => (await service.tv()).send('GET', 'config', from(there))],
-      ['a management token', async () => service.send('GET', '/v1/screens', { key: await service.token('viewer'), ...from(there) })],
-      ['a platform token in the tenant', () => service.manage('GET', '/v1/screens', undefined, from(there))],
+      [
+        'a management token',
+        async () =>
+          service.send('GET', '/v1/screens', {
+            key: await service.token('viewer'),
+            ...from(there),
+          }),
+      ],
+      [
+        'a platform token in the tenant',
+        () => service.manage('GET', '/v1/screens', undefined, from(there)),
+      ],
       ['a registration', async () => service.register((await service.code()).code, from(there))],
     ])('201 for codes of the tenant whose credential worked there: %s', async (_, work) => {
       await work();
       await guessTimes(10);
       expectLockedOut(await guess());
-      for (let n = 0; n < 3; n++) expect((await service.register((await service.code()).code, from(there))).status).toBe(201);
+      for (let n = 0; n < 3; n++)
+        expect((await service.register((await service.code()).code, from(there))).status).toBe(201);
     });
 
     it.each<[string, () => Promise<unknown>]>([
-      ['a key that was refused', async () => (await service.tv()).send('GET', 'config', { ...from(there), key: 'dak_x' })],
+      [
+        'a key that was refused',
+        async () => (await service.tv()).send('GET', 'config', { ...from(there), key: 'dak_x' }),
+      ],
       [
         'a key for another screen',
-        async () => service.send('GET', '/devices/x/config', { ...from(there), key: (await service.tv()).apiKey }),
+        async () =>
+          service.send('GET', '/devices/x/config', {
+            ...from(there),
+            key: (await service.tv()).apiKey,
+          }),
       ],
-      ['a token that was refused', () => service.send('GET', '/v1/screens', { key: 'mak_nonsense', ...from(there) })],
+      [
+        'a token that was refused',
+        () => service.send('GET', '/v1/screens', { key: 'mak_nonsense', ...from(there) }),
+      ],
     ])('429 after %s', async (_, work) => {
       await work();
       await guessTimes(10);
@@ -274,7 +335,10 @@ describe('POST /devices/register from a source that guesses codes', () => {
       expectLockedOut(await guess());
       const second = await service.code();
       expectLockedOut(await service.register(second.code, from(there)));
-      expect((await service.manage('GET', `/v1/devices/provisioning-codes/${second.code}/status`)).body.status).toBe('pending');
+      expect(
+        (await service.manage('GET', `/v1/devices/provisioning-codes/${second.code}/status`)).body
+          .status,
+      ).toBe('pending');
       // The guesses of a trusted source count as long as others.
       service.clock.advance(15 * minute);
       expect((await service.register((await service.code()).code, from(there))).status).toBe(201);
@@ -323,7 +387,9 @@ describe('POST /devices/register from a source that guesses codes', () => {
       await (await service.tv()).send('GET', 'config', from('2001:db8:1:2::1'));
       await guessTimes(6, '2001:db8:1:2::2');
       expectLockedOut(await guess('2001:db8:1:2::2'));
-      expect((await service.register((await service.code()).code, from('2001:db8:1:2::3'))).status).toBe(201);
+      expect(
+        (await service.register((await service.code()).code, from('2001:db8:1:2::3'))).status,
+      ).toBe(201);
     });
   });
 });

@@ -23,7 +23,12 @@ class Judge {
   }
 
   judge(source: string, owner?: string, isDry = false): Verdict {
-    const claim: Claim = { owner, groups: groupsOf(source), vouching: this.#trusted(source), codeTtlMs: this.codeTtlMs };
+    const claim: Claim = {
+      owner,
+      groups: groupsOf(source),
+      vouching: this.#trusted(source),
+      codeTtlMs: this.codeTtlMs,
+    };
     return this.#counters.change(countersOf(claim), (known, nowMs) => {
       const { attempts, result } = judged(known, nowMs, claim);
       return { attempts: isDry ? known : attempts, result };
@@ -47,7 +52,10 @@ function peak(times: readonly number[], windowMs: number): number {
   }, 0);
 }
 
-const slash64 = (n: number) => sourceOf(`2001:db8:${(n >> 4).toString(16)}:${((n & 3) * 0x100 + ((n >> 2) & 3)).toString(16)}::1`);
+const slash64 = (n: number) =>
+  sourceOf(
+    `2001:db8:${(n >> 4).toString(16)}:${((n & 3) * 0x100 + ((n >> 2) & 3)).toString(16)}::1`,
+  );
 const source = fc.oneof(
   fc.nat(400).map((n) => `10.0.${n >> 8}.${n & 255}`),
   fc.nat(800).map(slash64),
@@ -69,37 +77,50 @@ describe('the tries at the codes of one tenant', () => {
 
   it('are at most 198 in one lifetime of a code, whatever sources they come from', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 60 }), fc.array(burst, { minLength: 1, maxLength: 40 }), (ttlMinutes, bursts) => {
-        const judge = new Judge(ttlMinutes * minute, trustedBy);
-        const tries: Record<string, number[]> = { a: [], b: [] };
-        for (const one of bursts) {
-          for (let n = 0; n < one.count; n++) {
-            // A burst comes from one source, or walks through many.
-            const at = one.spread < 30 ? one.source : n % 2 ? `10.0.1.${(one.spread + n) % 200}` : slash64(one.spread + n);
-            for (const tenant of judge.guess(at)) tries[tenant]?.push(judge.nowMs);
+      fc.property(
+        fc.integer({ min: 1, max: 60 }),
+        fc.array(burst, { minLength: 1, maxLength: 40 }),
+        (ttlMinutes, bursts) => {
+          const judge = new Judge(ttlMinutes * minute, trustedBy);
+          const tries: Record<string, number[]> = { a: [], b: [] };
+          for (const one of bursts) {
+            for (let n = 0; n < one.count; n++) {
+              // A burst comes from one source, or walks through many.
+              const at =
+                one.spread < 30
+                  ? one.source
+                  : n % 2
+                    ? `10.0.1.${(one.spread + n) % 200}`
+                    : slash64(one.spread + n);
+              for (const tenant of judge.guess(at)) tries[tenant]?.push(judge.nowMs);
+            }
+            judge.nowMs += one.waitMs;
           }
-          judge.nowMs += one.waitMs;
-        }
-        for (const tenant of tenants) expect(peak(tries[tenant] as number[], judge.codeTtlMs)).toBeLessThanOrEqual(allTries);
-      }),
+          for (const tenant of tenants)
+            expect(peak(tries[tenant] as number[], judge.codeTtlMs)).toBeLessThanOrEqual(allTries);
+        },
+      ),
       { numRuns: 100 },
     );
   });
 
-  it.each([1, 15, 60])('reach 198 where an attacker has enough sources, trusted ones too, with codes that live %i minutes', (minutes) => {
-    const judge = new Judge(minutes * minute, (name) => (name.startsWith('10.9.') ? ['a'] : []));
-    let tries = 0;
-    const guessFrom = (name: string) => {
-      for (let n = 0; n < 12; n++) tries += judge.guess(name).includes('a') ? 1 : 0;
-    };
-    for (let n = 0; n < 200; n++) guessFrom(`10.0.0.${n}`);
-    expect(tries).toBe(128);
-    for (let n = 0; n < 200; n++) guessFrom(`10.9.0.${n}`);
-    expect(tries).toBe(allTries);
-    judge.nowMs += minutes * minute - 1;
-    for (let n = 0; n < 200; n++) guessFrom(`10.9.1.${n}`);
-    expect(tries).toBe(allTries);
-  });
+  it.each([1, 15, 60])(
+    'reach 198 where an attacker has enough sources, trusted ones too, with codes that live %i minutes',
+    (minutes) => {
+      const judge = new Judge(minutes * minute, (name) => (name.startsWith('10.9.') ? ['a'] : []));
+      let tries = 0;
+      const guessFrom = (name: string) => {
+        for (let n = 0; n < 12; n++) tries += judge.guess(name).includes('a') ? 1 : 0;
+      };
+      for (let n = 0; n < 200; n++) guessFrom(`10.0.0.${n}`);
+      expect(tries).toBe(128);
+      for (let n = 0; n < 200; n++) guessFrom(`10.9.0.${n}`);
+      expect(tries).toBe(allTries);
+      judge.nowMs += minutes * minute - 1;
+      for (let n = 0; n < 200; n++) guessFrom(`10.9.1.${n}`);
+      expect(tries).toBe(allTries);
+    },
+  );
 
   it('leave each trusted source a try of its own, whatever fewer than ten others and all untrusted ones do', () => {
     const attacker = fc.record({ at: fc.nat(8), count: fc.integer({ min: 1, max: 80 }) });
@@ -107,7 +128,8 @@ describe('the tries at the codes of one tenant', () => {
       fc.property(fc.array(attacker, { maxLength: 40 }), (attackers) => {
         const judge = new Judge(15 * minute, (name) => (name.startsWith('10.9.') ? ['a'] : []));
         for (let n = 0; n < 200; n++) judge.guess(`10.0.0.${n}`);
-        for (const { at, count } of attackers) for (let n = 0; n < count; n++) judge.guess(`10.9.0.${at}`);
+        for (const { at, count } of attackers)
+          for (let n = 0; n < count; n++) judge.guess(`10.9.0.${at}`);
         expect(judge.judge('10.9.1.1', 'a')).toBeUndefined();
         expect(judge.guess('10.9.1.1')).toEqual(['a']);
         expect(judge.judge('10.9.1.2', 'a')).toBeUndefined();
@@ -118,29 +140,40 @@ describe('the tries at the codes of one tenant', () => {
 });
 
 describe('the tries of few sources', () => {
-  it.each([1, 15, 60])('leave room for all others where codes live %i minutes, however patient they are', (minutes) => {
-    const judge = new Judge(minutes * minute, () => []);
-    for (let n = 0; n < 150; n++) {
-      for (let m = 0; m < 34; m++) judge.guess(m % 2 ? `10.0.0.${m}` : slash64(m << 4));
-      expect(judge.judge(`10.1.0.${n}`, 'a')).toBeUndefined();
-      judge.nowMs += minute;
-    }
-  });
+  it.each([1, 15, 60])(
+    'leave room for all others where codes live %i minutes, however patient they are',
+    (minutes) => {
+      const judge = new Judge(minutes * minute, () => []);
+      for (let n = 0; n < 150; n++) {
+        for (let m = 0; m < 34; m++) judge.guess(m % 2 ? `10.0.0.${m}` : slash64(m << 4));
+        expect(judge.judge(`10.1.0.${n}`, 'a')).toBeUndefined();
+        judge.nowMs += minute;
+      }
+    },
+  );
 
   it('from one IPv4 address or one IPv6 /48 are at most 10 in 15 minutes, or in one lifetime of a code where that is longer', () => {
     const oneCustomer = fc.oneof(fc.constant('203.0.113.7'), fc.constant('2001:db8:7'));
     const wait = fc.oneof(fc.constant(0), fc.nat(10 * minute));
     fc.assert(
-      fc.property(oneCustomer, fc.integer({ min: 1, max: 60 }), fc.array(wait, { maxLength: 60 }), (customer, ttlMinutes, waits) => {
-        const judge = new Judge(ttlMinutes * minute, () => []);
-        const tries: number[] = [];
-        for (const [n, waitMs] of waits.entries()) {
-          const at = customer.includes(':') ? sourceOf(`${customer}:${((n * 7919) & 0xffff).toString(16)}::1`) : customer;
-          for (let count = 0; count < 3; count++) if (judge.guess(at).length > 0) tries.push(judge.nowMs);
-          judge.nowMs += waitMs;
-        }
-        expect(peak(tries, Math.max(15, ttlMinutes) * minute)).toBeLessThanOrEqual(10);
-      }),
+      fc.property(
+        oneCustomer,
+        fc.integer({ min: 1, max: 60 }),
+        fc.array(wait, { maxLength: 60 }),
+        (customer, ttlMinutes, waits) => {
+          const judge = new Judge(ttlMinutes * minute, () => []);
+          const tries: number[] = [];
+          for (const [n, waitMs] of waits.entries()) {
+            const at = customer.includes(':')
+              ? sourceOf(`${customer}:${((n * 7919) & 0xffff).toString(16)}::1`)
+              : customer;
+            for (let count = 0; count < 3; count++)
+              if (judge.guess(at).length > 0) tries.push(judge.nowMs);
+            judge.nowMs += waitMs;
+          }
+          expect(peak(tries, Math.max(15, ttlMinutes) * minute)).toBeLessThanOrEqual(10);
+        },
+      ),
       { numRuns: 100 },
     );
   });

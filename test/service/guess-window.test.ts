@@ -10,7 +10,11 @@ describe('guesses in a store whose time was set back', () => {
   });
 
   it('are forgotten when they are further ahead, and what was to be waited for with them', () => {
-    expect(standing(guesses, 1_000_000 - windowMs, windowMs)).toMatchObject({ times: [], waitUntil: 0, waitMs: 0 });
+    expect(standing(guesses, 1_000_000 - windowMs, windowMs)).toMatchObject({
+      times: [],
+      waitUntil: 0,
+      waitMs: 0,
+    });
   });
 
   it('make nobody wait for longer than was said', () => {

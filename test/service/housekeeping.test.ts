@@ -38,7 +38,8 @@ const put = (...codes: Rows['codes'][]) =>
     for (const row of codes) await tx.put('codes', row);
   });
 
-const left = async () => (await store.read.select('codes', 'screenId', ['s'])).map(({ id }) => Number(id));
+const left = async () =>
+  (await store.read.select('codes', 'screenId', ['s'])).map(({ id }) => Number(id));
 
 /** Goes on by as many minutes, one round at a time. */
 async function passMinutes(minutes: number): Promise<void> {
@@ -69,7 +70,12 @@ beforeEach(async () => {
     write: { value: store.write.bind(store) },
     finishedCodes: { value: store.finishedCodes.bind(store) },
   }) as Store;
-  const kit: SystemKit = { store: watched, clock, random: (length) => new Uint8Array(length), newId: makeIdSource(clock) };
+  const kit: SystemKit = {
+    store: watched,
+    clock,
+    random: (length) => new Uint8Array(length),
+    newId: makeIdSource(clock),
+  };
   housekeeping = startHousekeeping(kit, 90, log);
 });
 
@@ -99,7 +105,11 @@ describe('finished codes', () => {
   });
 
   it('are purged all, however many there are', async () => {
-    await put(...Array.from({ length: 1201 }, (_, index) => code(index, { state: 'used', usedAt: clock.now() })));
+    await put(
+      ...Array.from({ length: 1201 }, (_, index) =>
+        code(index, { state: 'used', usedAt: clock.now() }),
+      ),
+    );
     clock.set(clock.now() + dayMs + 1);
     await passMinutes(1);
     expect(await left()).toEqual([]);

@@ -9,13 +9,20 @@ const away = () => Promise.reject(new SignageError('unavailable', 'planted: the 
 
 function bearerOf(number: number): KeyBearer {
   const device = deviceRow(number);
-  return { key: deviceKeyRow(number, { deviceId: device.id }), device, screen: screenRow(number, { deviceId: device.id }) };
+  return {
+    key: deviceKeyRow(number, { deviceId: device.id }),
+    device,
+    screen: screenRow(number, { deviceId: device.id }),
+  };
 }
 
 /** A grace of ten seconds over a store whose answers are planted. */
 function rig() {
   const clock = new ManualClock();
-  const planted = { keyBearer: away as (hash: string) => Promise<KeyBearer | undefined>, outcome: () => Promise.resolve() };
+  const planted = {
+    keyBearer: away as (hash: string) => Promise<KeyBearer | undefined>,
+    outcome: () => Promise.resolve(),
+  };
   const tx = { put: async () => {}, delete: async () => {} } as unknown as Tx;
   const store = {
     read: { keyBearer: (hash: string) => planted.keyBearer(hash) },
@@ -35,7 +42,14 @@ function rig() {
     const { key } = bearerOf(number);
     return grace.store.write((one) => one.put('deviceKeys', { ...key, state: 'revoked' }));
   };
-  return { clock, planted, grace, verify, revoke, recall: (number: number) => grace.keyBearer(`hash ${number}`) };
+  return {
+    clock,
+    planted,
+    grace,
+    verify,
+    revoke,
+    recall: (number: number) => grace.keyBearer(`hash ${number}`),
+  };
 }
 
 const unavailable = { code: 'unavailable' };
@@ -73,7 +87,10 @@ describe('the grace of device keys', () => {
     ['revoked', (bearer) => ({ ...bearer, key: { ...bearer.key, state: 'revoked' } })],
     ['without its device', (bearer) => ({ ...bearer, device: undefined })],
     ['without its screen', (bearer) => ({ ...bearer, screen: undefined })],
-    ['of a screen with another device', (bearer) => ({ ...bearer, screen: { ...bearer.screen!, deviceId: 'another' } })],
+    [
+      'of a screen with another device',
+      (bearer) => ({ ...bearer, screen: { ...bearer.screen!, deviceId: 'another' } }),
+    ],
   ])('forgets a key that is %s', async (_, change) => {
     const { planted, verify, recall } = rig();
     await verify(1);
@@ -115,7 +132,11 @@ describe('the grace of device keys', () => {
   it('remembers the latest 100,000 devices', async () => {
     const { planted, grace, recall } = rig();
     const { key, device, screen } = bearerOf(0) as Required<KeyBearer>;
-    const numbered = (id: string) => ({ key, device: { ...device!, id }, screen: { ...screen!, deviceId: id } });
+    const numbered = (id: string) => ({
+      key,
+      device: { ...device!, id },
+      screen: { ...screen!, deviceId: id },
+    });
     planted.keyBearer = async (hash) => numbered(hash);
     for (let number = 0; number < 100_001; number++) await grace.keyBearer(`hash ${number}`);
     planted.keyBearer = away;

@@ -25,7 +25,10 @@ function watched(store: Store) {
 async function waiting(stores?: readonly [Store, Store]) {
   const clock = new ManualClock();
   const { store, seen } = watched(stores?.[0] ?? (await openStore('memory:', { clock })));
-  const [one, other] = [await mounted({ store, clock }), await mounted({ store: stores?.[1] ?? store, clock })];
+  const [one, other] = [
+    await mounted({ store, clock }),
+    await mounted({ store: stores?.[1] ?? store, clock }),
+  ];
   const tv = await one.tv();
   const path = `/devices/${tv.screenId}`;
   const rotate = async (service: Service, key: string, secret: string) =>
@@ -33,7 +36,8 @@ async function waiting(stores?: readonly [Store, Store]) {
   const call = (service: Service, key: string) => service.send('GET', `${path}/config`, { key });
   const fresh = (await rotate(one, tv.apiKey, 'the-first-secret')).body.apiKey as string;
   const keys = () => store.read.select('deviceKeys', 'deviceId', [tv.deviceId]);
-  const audited = async (action: string) => (await store.audit({ tenantIds: [(await keys())[0]!.tenantId], action, limit: 200 })).items;
+  const audited = async (action: string) =>
+    (await store.audit({ tenantIds: [(await keys())[0]!.tenantId], action, limit: 200 })).items;
   return { store, seen, clock, one, other, old: tv.apiKey, fresh, rotate, call, keys, audited };
 }
 
@@ -47,24 +51,32 @@ describe('the first use of a new key', () => {
   it.each([
     ['one store', memory],
     ['two stores on one database', onDatabase],
-  ])('is decided once by the store, with many at once on two instances with %s', async (_, open) => {
-    const stores = await open();
-    const { one, other, old, fresh, call, keys, audited } = await waiting(stores);
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => call(n % 2 === 0 ? one : other, fresh)));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(await audited('key.activate')).toHaveLength(1);
-    expect((await keys()).map(({ state }) => state)).toEqual(['revoked', 'active']);
-    for (const service of [one, other]) expectProblem(await call(service, old), 401, 'device_key_revoked');
-    for (const store of stores ?? []) await store.close();
-  });
+  ])(
+    'is decided once by the store, with many at once on two instances with %s',
+    async (_, open) => {
+      const stores = await open();
+      const { one, other, old, fresh, call, keys, audited } = await waiting(stores);
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, n) => call(n % 2 === 0 ? one : other, fresh)),
+      );
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+      expect(await audited('key.activate')).toHaveLength(1);
+      expect((await keys()).map(({ state }) => state)).toEqual(['revoked', 'active']);
+      for (const service of [one, other])
+        expectProblem(await call(service, old), 401, 'device_key_revoked');
+      for (const store of stores ?? []) await store.close();
+    },
+  );
 
   it('is noted as that of the device, for whoever reads the audit trail, without any key', async () => {
     const { one, old, fresh, call, audited } = await waiting();
     await call(one, fresh);
     const entries = [...(await audited('key.rotate')), ...(await audited('key.activate'))];
-    for (const { actor, subject } of entries) expect([actor.kind, subject]).toEqual(['device', { kind: 'device', id: actor.id }]);
+    for (const { actor, subject } of entries)
+      expect([actor.kind, subject]).toEqual(['device', { kind: 'device', id: actor.id }]);
     const text = JSON.stringify(entries);
-    for (const secret of [old, fresh, 'the-first-secret']) expect(text).not.toContain(secret.slice(4));
+    for (const secret of [old, fresh, 'the-first-secret'])
+      expect(text).not.toContain(secret.slice(4));
   });
 
   it('changes the store once: all other requests only look', async () => {
@@ -76,29 +88,39 @@ describe('the first use of a new key', () => {
     expect(seen.writes).toBe(1);
   });
 
-  it.each([true, false])('and another rotation at the same moment: one of both is first, the other is dead (%s)', async (rotatesFirst) => {
-    const { one, other, old, fresh, rotate, call, keys } = await waiting();
-    const work = [() => rotate(one, old, 'another-secret-1'), () => call(other, fresh)];
-    const [first, second] = await Promise.all((rotatesFirst ? work : work.toReversed()).map((begin) => begin()));
-    const [rotated, used] = rotatesFirst ? [first!, second!] : [second!, first!];
-    const states = (await keys()).map(({ state }) => state);
-    if (rotated.status === 201) {
-      expectProblem(used, 401, 'device_key_revoked');
-      expect(states).toEqual(['retiring', 'revoked', 'active']);
-      expect((await call(one, old)).status).toBe(200);
-    } else {
-      expectProblem(rotated, 401, 'device_key_revoked');
-      expect(used.status).toBe(200);
-      expect(states).toEqual(['revoked', 'active']);
-    }
-  });
+  it.each([true, false])(
+    'and another rotation at the same moment: one of both is first, the other is dead (%s)',
+    async (rotatesFirst) => {
+      const { one, other, old, fresh, rotate, call, keys } = await waiting();
+      const work = [() => rotate(one, old, 'another-secret-1'), () => call(other, fresh)];
+      const [first, second] = await Promise.all(
+        (rotatesFirst ? work : work.toReversed()).map((begin) => begin()),
+      );
+      const [rotated, used] = rotatesFirst ? [first!, second!] : [second!, first!];
+      const states = (await keys()).map(({ state }) => state);
+      if (rotated.status === 201) {
+        expectProblem(used, 401, 'device_key_revoked');
+        expect(states).toEqual(['retiring', 'revoked', 'active']);
+        expect((await call(one, old)).status).toBe(200);
+      } else {
+        expectProblem(rotated, 401, 'device_key_revoked');
+        expect(used.status).toBe(200);
+        expect(states).toEqual(['revoked', 'active']);
+      }
+    },
+  );
 
   it('401 when another new key took its place after it was looked up', async () => {
     const { store, one, old, fresh, call, rotate, keys } = await waiting();
     const [, stale] = await keys();
     await rotate(one, old, 'another-secret-1');
-    const keyBearer: Store['read']['keyBearer'] = async (hash) => ({ ...(await store.read.keyBearer(hash))!, key: stale! });
-    const behind = await mounted({ store: overriding(store, { read: overriding(store.read, { keyBearer }) }) });
+    const keyBearer: Store['read']['keyBearer'] = async (hash) => ({
+      ...(await store.read.keyBearer(hash))!,
+      key: stale!,
+    });
+    const behind = await mounted({
+      store: overriding(store, { read: overriding(store.read, { keyBearer }) }),
+    });
     expectProblem(await call(behind, fresh), 401, 'device_key_revoked');
     expectProblem(await rotate(behind, fresh, 'another-secret-2'), 401, 'device_key_revoked');
     expect((await keys()).map(({ state }) => state)).toEqual(['retiring', 'revoked', 'active']);
@@ -130,8 +152,13 @@ describe('a rotation', () => {
   it('keeps no key: hashes alone, and of the dead the last 4', async () => {
     const { one, old, fresh, rotate, keys } = await waiting();
     const issued = [old, fresh];
-    for (let n = 0; n < 9; n++) issued.push((await rotate(one, old, `another-secret-${n}`)).body.apiKey);
-    expect((await keys()).map(({ state }) => state).toSorted()).toEqual(['active', 'retiring', ...Array(4).fill('revoked')]);
+    for (let n = 0; n < 9; n++)
+      issued.push((await rotate(one, old, `another-secret-${n}`)).body.apiKey);
+    expect((await keys()).map(({ state }) => state).toSorted()).toEqual([
+      'active',
+      'retiring',
+      ...Array(4).fill('revoked'),
+    ]);
     const text = JSON.stringify(await keys());
     for (const key of issued) expect(text).not.toContain(key.slice(4));
   });

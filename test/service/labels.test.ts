@@ -7,10 +7,15 @@ const label = fc.tuple(
   fc.string({ minLength: 1 }).filter((key) => !key.includes(':') && key !== '__proto__'),
   fc.string(),
 );
-const labels = fc.array(label, { maxLength: 20 }).map((entries): Record<string, string> => Object.fromEntries(entries));
+const labels = fc
+  .array(label, { maxLength: 20 })
+  .map((entries): Record<string, string> => Object.fromEntries(entries));
 
 /** RFC 7396 §2, to the letter, for a patch of a flat object. */
-function mergePatch(target: Record<string, string>, patch: Record<string, string | null>): Record<string, string> {
+function mergePatch(
+  target: Record<string, string>,
+  patch: Record<string, string | null>,
+): Record<string, string> {
   const merged = new Map(Object.entries(target));
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) merged.delete(name);
@@ -22,10 +27,13 @@ function mergePatch(target: Record<string, string>, patch: Record<string, string
 describe('patchLabels', () => {
   it('merges as RFC 7396 says', () => {
     const key = fc.constantFrom('a', 'b', 'c', 'constructor', 'long key');
-    const labelsOf = (value: fc.Arbitrary<string | null>) => fc.dictionary(key, value, { noNullPrototype: true });
+    const labelsOf = (value: fc.Arbitrary<string | null>) =>
+      fc.dictionary(key, value, { noNullPrototype: true });
     fc.assert(
       fc.property(labelsOf(fc.string()), labelsOf(fc.option(fc.string())), (before, change) => {
-        expect(patchLabels(before as Record<string, string>, change)).toEqual(mergePatch(before as Record<string, string>, change));
+        expect(patchLabels(before as Record<string, string>, change)).toEqual(
+          mergePatch(before as Record<string, string>, change),
+        );
       }),
     );
   });
@@ -41,7 +49,11 @@ describe('patchLabels', () => {
     const most = Object.fromEntries(Array.from({ length: 64 }, (_, index) => [`k${index}`, 'v']));
     expect(Object.keys(patchLabels(most, { k0: 'other', k1: null, k64: 'v' }))).toHaveLength(64);
     const tooMany = () => patchLabels(most, { k64: 'v' });
-    expect(tooMany).toThrow(expect.objectContaining({ errors: [{ path: '/labels', message: 'must have at most 64 labels' }] }));
+    expect(tooMany).toThrow(
+      expect.objectContaining({
+        errors: [{ path: '/labels', message: 'must have at most 64 labels' }],
+      }),
+    );
     try {
       tooMany();
     } catch (error) {
@@ -51,7 +63,8 @@ describe('patchLabels', () => {
 });
 
 describe('labelFilter', () => {
-  it('asks for nothing when there is no filter', () => expect(labelFilter(undefined)).toEqual({ impossible: false }));
+  it('asks for nothing when there is no filter', () =>
+    expect(labelFilter(undefined)).toEqual({ impossible: false }));
 
   it('reads back any labels', () => {
     fc.assert(
@@ -68,7 +81,11 @@ describe('labelFilter', () => {
   });
 
   it('takes any key for a key', () => {
-    const { labels: wanted, impossible } = labelFilter(['__proto__:x', 'constructor:y', 'toString:z']);
+    const { labels: wanted, impossible } = labelFilter([
+      '__proto__:x',
+      'constructor:y',
+      'toString:z',
+    ]);
     expect(impossible).toBe(false);
     expect(Object.entries(wanted!)).toEqual([
       ['__proto__', 'x'],

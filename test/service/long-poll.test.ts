@@ -5,7 +5,13 @@ import type { Store } from '../../src/store/store.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 /** One poll, with the ends of its wires in the test's hands. */
-function poll({ answers, aborted = false }: { answers: { value: string; settled: boolean }[]; aborted?: boolean }) {
+function poll({
+  answers,
+  aborted = false,
+}: {
+  answers: { value: string; settled: boolean }[];
+  aborted?: boolean;
+}) {
   const clock = new ManualClock();
   const gone = new AbortController();
   if (aborted) gone.abort();
@@ -25,12 +31,14 @@ function poll({ answers, aborted = false }: { answers: { value: string; settled:
     return new Promise<typeof answer>((resolve) => looks.push(() => resolve(answer)));
   };
   let answered: string | undefined;
-  const answer = holdUntil({ store, clock }, { topic: 't', forMs: 1000, signal: gone.signal, check: async () => {} }, look).then(
-    (value) => {
-      answered = value;
-      return value;
-    },
-  );
+  const answer = holdUntil(
+    { store, clock },
+    { topic: 't', forMs: 1000, signal: gone.signal, check: async () => {} },
+    look,
+  ).then((value) => {
+    answered = value;
+    return value;
+  });
   const letLook = async () => {
     looks.shift()?.();
     await setImmediate();
@@ -126,7 +134,12 @@ describe('holdUntil', () => {
       },
     } as unknown as Store;
     const failing = () => Promise.reject(new Error('gone'));
-    const poll = { topic: 't', forMs: 1, signal: new AbortController().signal, check: async () => {} };
+    const poll = {
+      topic: 't',
+      forMs: 1,
+      signal: new AbortController().signal,
+      check: async () => {},
+    };
     await expect(holdUntil({ store, clock }, poll, failing)).rejects.toThrow('gone');
     expect([watching, clock.waiting]).toEqual([false, 0]);
   });

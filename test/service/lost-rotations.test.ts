@@ -6,13 +6,21 @@ import { freshDatabase } from '../support/postgres.ts';
 // The long form is test/faults/rotations.full.ts.
 it.each([
   ['one store', async () => [await openStore('memory:')], 30],
-  ['two stores on one database', async () => Promise.all([await freshDatabase()].flatMap((url) => [openStore(url), openStore(url)])), 5],
-] as const)('after rotations with half of the answers lost, each TV has exactly one key that works: %s', async (_, open, tvs) => {
-  const [store, other] = await open();
-  const load = { tvs, rotations: 10, seed: Date.now() };
-  const { rotations, wrong, lost, answers } = await rotateUnderLoss(store!, load, other);
-  expect(wrong).toEqual([]);
-  expect(rotations).toBe(tvs * 10);
-  expect(lost / answers).toBeGreaterThan(0.3);
-  for (const one of new Set([store, other])) await one?.close();
-});
+  [
+    'two stores on one database',
+    async () =>
+      Promise.all([await freshDatabase()].flatMap((url) => [openStore(url), openStore(url)])),
+    5,
+  ],
+] as const)(
+  'after rotations with half of the answers lost, each TV has exactly one key that works: %s',
+  async (_, open, tvs) => {
+    const [store, other] = await open();
+    const load = { tvs, rotations: 10, seed: Date.now() };
+    const { rotations, wrong, lost, answers } = await rotateUnderLoss(store!, load, other);
+    expect(wrong).toEqual([]);
+    expect(rotations).toBe(tvs * 10);
+    expect(lost / answers).toBeGreaterThan(0.3);
+    for (const one of new Set([store, other])) await one?.close();
+  },
+);

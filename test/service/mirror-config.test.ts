@@ -29,7 +29,10 @@ describe('copies of configs', () => {
         const changes = Array.from({ length: 9 }, async (_, place) => {
           const configs = services[place % 3]!;
           if (place % 4 === round % 4) await configs.remove(caller, 'screen', screen.id);
-          else await configs.put(caller, 'screen', screen.id, { syncIntervalMinutes: round * 9 + place + 1 });
+          else
+            await configs.put(caller, 'screen', screen.id, {
+              syncIntervalMinutes: round * 9 + place + 1,
+            });
         });
         await Promise.all(changes);
         await settled(clock, ...mirrors);
@@ -48,16 +51,33 @@ describe('copies of configs', () => {
     const at = { createdAt: 1, updatedAt: 1 };
     await store.write(async (tx) => {
       await tx.put('tenants', { id: tenantId, name: 'default', ...at });
-      await tx.put('venues', { id: screen.venueId, tenantId, name: 'Venue', address: null, timezone: null, labels: {}, ...at });
+      await tx.put('venues', {
+        id: screen.venueId,
+        tenantId,
+        name: 'Venue',
+        address: null,
+        timezone: null,
+        labels: {},
+        ...at,
+      });
       for (const [level, ownerId] of levels) {
-        await tx.put('configs', { id: `${level}/${ownerId}`, tenantId, level, ownerId, config: { at: level }, updatedAt: 1 });
+        await tx.put('configs', {
+          id: `${level}/${ownerId}`,
+          tenantId,
+          level,
+          ownerId,
+          config: { at: level },
+          updatedAt: 1,
+        });
       }
     });
     const { mirror } = instance({ store, objects, clock });
     await expect.poll(() => store.read.get('mirrorTargets', 'configs')).toBeDefined();
     await settled(clock, mirror);
     for (const [level, ownerId] of levels) {
-      expect((await copies.read({ id: `${level}/${ownerId}`, tenantId }))?.row?.config).toEqual({ at: level });
+      expect((await copies.read({ id: `${level}/${ownerId}`, tenantId }))?.row?.config).toEqual({
+        at: level,
+      });
     }
     await mirror.stop();
     const calls = objects.calls.length;
@@ -78,7 +98,9 @@ describe('copies of configs', () => {
     await makeConfigs({ ...first.kit, store }).remove(caller, 'screen', screen.id);
     expect(await copies.read(of)).toBeDefined();
     const next = instance({ store, objects, clock });
-    await expect.poll(async () => (await store.read.get('mirrorTargets', 'configs'))?.location).toBe(objects.location);
+    await expect
+      .poll(async () => (await store.read.get('mirrorTargets', 'configs'))?.location)
+      .toBe(objects.location);
     await settled(clock, next.mirror);
     expect(await copies.read(of)).toBeUndefined();
     await next.mirror.stop();
@@ -87,11 +109,21 @@ describe('copies of configs', () => {
 
   it('are written anew where they are damaged, or of somebody else', async () => {
     const { store, objects, screen, of, copies } = await rig();
-    const row = { ...of, level: 'screen' as const, ownerId: screen.id, config: { volume: 3 }, updatedAt: 1 };
+    const row = {
+      ...of,
+      level: 'screen' as const,
+      ownerId: screen.id,
+      config: { volume: 3 },
+      updatedAt: 1,
+    };
     await store.write((tx) => tx.put('configs', row));
     await mirrorConfig(store, copies, of);
     const [[key, text]] = [...objects.objects] as [[string, string]];
-    for (const bad of ['{"format":1', text.replace(screen.id, tenantId), text.replace('"format":1', '"format":2')]) {
+    for (const bad of [
+      '{"format":1',
+      text.replace(screen.id, tenantId),
+      text.replace('"format":1', '"format":2'),
+    ]) {
       objects.objects.set(key, bad);
       expect(await copies.read(of)).toEqual({ row: undefined, etag: expect.any(String) });
       await mirrorConfig(store, copies, of);

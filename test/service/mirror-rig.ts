@@ -39,14 +39,32 @@ export function instance({
   log?: LogSink;
 }) {
   const copies = makePlaylistCopies(objects, clock);
-  const mirror = startMirror({ store, copies, configCopies: makeConfigCopies(objects, clock), clock, random: randomBytes, log });
-  const kit = makeKit({ store: mirror.store, clock, random: randomBytes, newId: makeIdSource(clock, randomBytes) });
+  const mirror = startMirror({
+    store,
+    copies,
+    configCopies: makeConfigCopies(objects, clock),
+    clock,
+    random: randomBytes,
+    log,
+  });
+  const kit = makeKit({
+    store: mirror.store,
+    clock,
+    random: randomBytes,
+    newId: makeIdSource(clock, randomBytes),
+  });
   return { copies, mirror, kit, playlists: makePlaylists(kit), screens: makeScreens(kit) };
 }
 
 /** Puts rows of screens into the store, as if they had been made. */
-export async function plantScreens(store: Store, count: number, called = 'Screen'): Promise<Screen[]> {
-  const screens = Array.from({ length: count }, (_, number) => screenRow({ tenantId, state: 'provisioning', name: `${called} ${number}` }));
+export async function plantScreens(
+  store: Store,
+  count: number,
+  called = 'Screen',
+): Promise<Screen[]> {
+  const screens = Array.from({ length: count }, (_, number) =>
+    screenRow({ tenantId, state: 'provisioning', name: `${called} ${number}` }),
+  );
   await store.write(async (tx) => {
     for (const screen of screens) await tx.put('screens', screen);
   });
@@ -58,7 +76,11 @@ export const publication = () => ({ items: [item()] as never });
 /** Lets time pass until nothing is to be mirrored any more; in steps so small that no call under way takes them for silence. */
 export async function settled(clock: ManualClock, ...mirrors: Mirror[]): Promise<void> {
   await turns();
-  for (let second = 0; second < 200 && mirrors.some((mirror) => mirror.lag().pending > 0); second++) {
+  for (
+    let second = 0;
+    second < 200 && mirrors.some((mirror) => mirror.lag().pending > 0);
+    second++
+  ) {
     clock.advance(1000);
     await turns();
   }
@@ -66,7 +88,12 @@ export async function settled(clock: ManualClock, ...mirrors: Mirror[]): Promise
 }
 
 /** That each screen's copy says what the store says, and the outbox is empty. */
-export async function expectEqual(store: Store, objects: MemoryObjectStore, clock: ManualClock, screens: readonly Screen[]): Promise<void> {
+export async function expectEqual(
+  store: Store,
+  objects: MemoryObjectStore,
+  clock: ManualClock,
+  screens: readonly Screen[],
+): Promise<void> {
   const copies = makePlaylistCopies(objects, clock);
   for (const screen of screens) {
     const row = await store.read.get('playlists', screen.id);

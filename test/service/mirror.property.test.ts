@@ -13,17 +13,32 @@ type Action = Change | { do: 'stop' | 'kill' | 'pause' };
 
 const screenCount = 4;
 const ofScreen = (...what: ('publish' | 'withdraw' | 'delete' | 'roll back')[]) =>
-  fc.record({ do: fc.constantFrom(...what), screen: fc.nat({ max: screenCount - 1 }), by: fc.nat({ max: 1 }) });
+  fc.record({
+    do: fc.constantFrom(...what),
+    screen: fc.nat({ max: screenCount - 1 }),
+    by: fc.nat({ max: 1 }),
+  });
 const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 8, arbitrary: ofScreen('publish') },
   { weight: 4, arbitrary: ofScreen('withdraw', 'roll back') },
   { weight: 1, arbitrary: ofScreen('delete') },
-  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('stop' as const, 'kill' as const, 'pause' as const, 'pause' as const) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constantFrom('stop' as const, 'kill' as const, 'pause' as const, 'pause' as const),
+    }),
+  },
 );
-const faults = fc.infiniteStream(fc.constantFrom<ObjectStoreFault>('no', 'no', 'no', 'before', 'after', 'hang'));
+const faults = fc.infiniteStream(
+  fc.constantFrom<ObjectStoreFault>('no', 'no', 'no', 'before', 'after', 'hang'),
+);
 
 /** Two instances on one store and one object store, as on PostgreSQL; in the embedded store they share the process. */
-async function run(actions: readonly Action[], planted: Iterator<ObjectStoreFault>, knowsConditions: boolean): Promise<void> {
+async function run(
+  actions: readonly Action[],
+  planted: Iterator<ObjectStoreFault>,
+  knowsConditions: boolean,
+): Promise<void> {
   const clock = new ManualClock();
   const disk = makeMemoryFileSystem();
   const store = await openStore('memory:', { clock: new ManualClock(), disk });
@@ -86,10 +101,15 @@ async function run(actions: readonly Action[], planted: Iterator<ObjectStoreFaul
 }
 
 describe('the mirror', () => {
-  it.each([true, false])('is equal to the store in the end, whatever fails on the way (conditions heeded: %s)', async (knowsConditions) => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(action, { maxLength: 25 }), faults, (actions, planted) => run(actions, planted, knowsConditions)),
-      { numRuns: 150 },
-    );
-  });
+  it.each([true, false])(
+    'is equal to the store in the end, whatever fails on the way (conditions heeded: %s)',
+    async (knowsConditions) => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(action, { maxLength: 25 }), faults, (actions, planted) =>
+          run(actions, planted, knowsConditions),
+        ),
+        { numRuns: 150 },
+      );
+    },
+  );
 });

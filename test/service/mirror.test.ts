@@ -9,7 +9,15 @@ import { faultyStore } from '../support/faulty-store.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { type MemoryObjectStore, memoryObjectStore } from '../support/memory-object-store.ts';
 import { turns } from '../support/turns.ts';
-import { caller, expectEqual, instance, plantScreens, publication, settled, tenantId } from './mirror-rig.ts';
+import {
+  caller,
+  expectEqual,
+  instance,
+  plantScreens,
+  publication,
+  settled,
+  tenantId,
+} from './mirror-rig.ts';
 
 let clock: ManualClock;
 let disk: ReturnType<typeof makeMemoryFileSystem>;
@@ -23,7 +31,8 @@ const open = () => openStore('memory:', { clock: new ManualClock(), disk });
 const keyOf = ({ id }: Screen) => `${tenantId}/playlists/${id}.json`;
 const copyOf = (one: Screen) => JSON.parse(objects.objects.get(keyOf(one)) ?? 'null');
 const putsOf = (one: Screen) => objects.calls.filter((call) => call === `put ${keyOf(one)}`).length;
-const outbox = async () => (await store.list('mirrorPending', { limit: 200 })).items.map(({ id }) => id);
+const outbox = async () =>
+  (await store.list('mirrorPending', { limit: 200 })).items.map(({ id }) => id);
 
 function start(more: { log?: LogSink; objects?: MemoryObjectStore; store?: Store } = {}) {
   const one = instance({ store, objects, clock, ...more });
@@ -59,7 +68,12 @@ describe('the mirror', () => {
     const { playlists, screens: kept, mirror } = start();
     await playlists.publish(caller, screen.id, publication());
     await settled(clock, mirror);
-    expect(copyOf(screen)).toMatchObject({ version: 1, state: 'active', screenId: screen.id, tenantId });
+    expect(copyOf(screen)).toMatchObject({
+      version: 1,
+      state: 'active',
+      screenId: screen.id,
+      tenantId,
+    });
     await playlists.publish(caller, screen.id, publication());
     await settled(clock, mirror);
     expect(copyOf(screen)).toMatchObject({ version: 2, state: 'active' });
@@ -91,7 +105,12 @@ describe('the mirror', () => {
     const { playlists, mirror } = start();
     objects.fault = () => 'hang';
     expect(await playlists.publish(caller, screen.id, publication())).toMatchObject({ version: 1 });
-    expect(mirror.lag()).toEqual({ pending: 1, oldestMs: expect.any(Number), failures: 0, isFailing: false });
+    expect(mirror.lag()).toEqual({
+      pending: 1,
+      oldestMs: expect.any(Number),
+      failures: 0,
+      isFailing: false,
+    });
   });
 
   it('leaves no note of a change that failed', async () => {
@@ -181,7 +200,11 @@ describe('the mirror', () => {
       underWay.add(key);
       return put(key, ...rest).finally(() => underWay.delete(key));
     };
-    await Promise.all(screens.flatMap(({ id }) => [1, 2, 3].map(() => playlists.publish(caller, id, publication()))));
+    await Promise.all(
+      screens.flatMap(({ id }) =>
+        [1, 2, 3].map(() => playlists.publish(caller, id, publication())),
+      ),
+    );
     await settled(clock, mirror);
     expect(objects.mostAtOnce).toBe(8);
     await expectEqual(store, objects, clock, screens);
@@ -343,7 +366,8 @@ describe('the mirror, when copies fail', () => {
     }
     const waits = tries.map((second, at) => second - (tries[at - 1] ?? 0));
     // Doubling from 1 s to a minute, each shortened at random by up to half.
-    for (const [at, wait] of waits.entries()) expect(wait).toBeLessThanOrEqual(Math.min(2 ** at, 60) + 1);
+    for (const [at, wait] of waits.entries())
+      expect(wait).toBeLessThanOrEqual(Math.min(2 ** at, 60) + 1);
     expect(waits.length).toBeLessThan(14);
     expect(waits.at(-1)).toBeGreaterThanOrEqual(30);
     await playlists.publish(caller, screens[1]!.id, publication());
@@ -387,7 +411,11 @@ describe('the mirror, when copies fail', () => {
 
   it('says so once, and once that it is over', async () => {
     const said: [string, unknown][] = [];
-    const log: LogSink = { ...silentLog, warn: ({ err }) => said.push(['warn', err]), info: () => said.push(['info', undefined]) };
+    const log: LogSink = {
+      ...silentLog,
+      warn: ({ err }) => said.push(['warn', err]),
+      info: () => said.push(['info', undefined]),
+    };
     const { playlists, mirror } = start({ log });
     objects.fault = () => 'before';
     for (const one of screens) await playlists.publish(caller, one.id, publication());
@@ -395,7 +423,9 @@ describe('the mirror, when copies fail', () => {
       clock.advance(1000);
       await turns();
     }
-    expect(said).toEqual([['warn', expect.objectContaining({ message: 'planted: it failed before' })]]);
+    expect(said).toEqual([
+      ['warn', expect.objectContaining({ message: 'planted: it failed before' })],
+    ]);
     objects.fault = () => 'no';
     for (let second = 0; second < 60 && objects.objects.size < 30; second++) {
       clock.advance(1000);
@@ -417,7 +447,8 @@ describe('the mirror, when copies fail', () => {
 
 describe('an object store that is new', () => {
   const publishAll = async (one: ReturnType<typeof instance>) => {
-    for (const { id } of screens.slice(0, 10)) await one.playlists.publish(caller, id, publication());
+    for (const { id } of screens.slice(0, 10))
+      await one.playlists.publish(caller, id, publication());
     await one.playlists.withdraw(caller, screen.id);
     await settled(clock, one.mirror);
   };
@@ -459,7 +490,9 @@ describe('an object store that is new', () => {
     const fresh = memoryObjectStore('memory://another');
     const { mirror } = start({ store: failing, objects: fresh });
     await turns();
-    expect(await store.read.get('mirrorTargets', 'current')).not.toMatchObject({ location: 'memory://another' });
+    expect(await store.read.get('mirrorTargets', 'current')).not.toMatchObject({
+      location: 'memory://another',
+    });
     failing.faultOfWrites = 'no';
     clock.advance(30_000);
     await settled(clock, mirror);

@@ -24,17 +24,20 @@ const got = async () => summary(await get());
 const stored = () => rig.inner.read.get('playlists', tv.screenId);
 
 describe('an on-demand answer that the store cannot record', () => {
-  it.each(['error', 'hang'] as const)('counts as failed when the write ends in: %s', async (fault) => {
-    expect(await got()).toBe('200 on-demand 1');
-    rig.store.faultOfWrites = fault;
-    says = () => ({ items: second });
-    const answer = await get();
-    expect(summary(answer)).toBe('200 store 1');
-    expect(answer.body.items).toEqual(first);
-    expect((await stored())?.version).toBe(1);
-    rig.store.faultOfWrites = 'no';
-    expect(await got()).toBe('200 on-demand 2');
-  });
+  it.each(['error', 'hang'] as const)(
+    'counts as failed when the write ends in: %s',
+    async (fault) => {
+      expect(await got()).toBe('200 on-demand 1');
+      rig.store.faultOfWrites = fault;
+      says = () => ({ items: second });
+      const answer = await get();
+      expect(summary(answer)).toBe('200 store 1');
+      expect(answer.body.items).toEqual(first);
+      expect((await stored())?.version).toBe(1);
+      rig.store.faultOfWrites = 'no';
+      expect(await got()).toBe('200 on-demand 2');
+    },
+  );
 
   it.each(['error', 'hang', 'garbage'] as const)(
     'is served when it is the last known version: the same bytes while reads end in: %s',
@@ -89,15 +92,25 @@ describe('one new answer', () => {
   it('becomes one version, and is recorded once, however many ask', async () => {
     await rig.close();
     let calls = 0;
-    rig = await threeOrigins({ onDemand: () => ({ items: ++calls > 0 ? first : second }), ttlMs: 10_000 });
+    rig = await threeOrigins({
+      onDemand: () => ({ items: ++calls > 0 ? first : second }),
+      ttlMs: 10_000,
+    });
     tv = await rig.tv();
     const answers = await rig.driven(
-      Promise.all(Array.from({ length: 500 }, () => rig.service.send('GET', `/devices/${tv.screenId}/playlist`, { key: tv.apiKey }))),
+      Promise.all(
+        Array.from({ length: 500 }, () =>
+          rig.service.send('GET', `/devices/${tv.screenId}/playlist`, { key: tv.apiKey }),
+        ),
+      ),
     );
     expect(new Set(answers.map(summary))).toEqual(new Set(['200 on-demand 1']));
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
     expect(calls).toBe(1);
-    const { items } = await rig.service.manage('GET', '/v1/audit?limit=200&action=playlist.publish');
+    const { items } = await rig.service.manage(
+      'GET',
+      '/v1/audit?limit=200&action=playlist.publish',
+    );
     expect(items.length).toBe(1);
   });
 
@@ -113,7 +126,9 @@ describe('two instances on one store', () => {
   it('do not take turns: an answer that one still holds does not replace a newer one of the other', async () => {
     const { store, clock } = rig;
     const screen = (await rig.inner.read.get('screens', tv.screenId))!;
-    const answer = (items: unknown): OnDemandAnswer => ({ content: { items: JSON.stringify(items), validUntil: null } });
+    const answer = (items: unknown): OnDemandAnswer => ({
+      content: { items: JSON.stringify(items), validUntil: null },
+    });
     const instance = (held: { answer: OnDemandAnswer }) =>
       makeOnDemandVersions(rig.service.services.kit, {
         source: { ask: async () => held.answer },
@@ -151,7 +166,10 @@ describe('10,000 screens that ask at once, again and again', () => {
     });
     tv = await rig.tv();
     const screen = (await rig.inner.read.get('screens', tv.screenId))!;
-    const screens = Array.from({ length: 10_000 }, (_, n) => ({ ...screen, id: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}` }));
+    const screens = Array.from({ length: 10_000 }, (_, n) => ({
+      ...screen,
+      id: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
+    }));
     const sweep = () => Promise.all(screens.map((one) => rig.origins.ask(one)));
     await sweep();
     expect(calls).toBe(10_000);
@@ -176,7 +194,11 @@ describe('the object store behind the store', () => {
 
   /** Waits until the copy of the screen's playlist says this version. */
   async function expectMirrored(version: number): Promise<void> {
-    await expect.poll(() => [...rig.objects.objects.values()].map((bytes) => JSON.parse(String(bytes)).version)).toEqual([version]);
+    await expect
+      .poll(() =>
+        [...rig.objects.objects.values()].map((bytes) => JSON.parse(String(bytes)).version),
+      )
+      .toEqual([version]);
   }
 
   it('200 with the last good on-demand answer when the source and the store are lost', async () => {
@@ -188,7 +210,9 @@ describe('the object store behind the store', () => {
 
   it('404 when it was withdrawn before the store was lost', async () => {
     await rig.withdraw(tv.screenId);
-    await expect.poll(() => [...rig.objects.objects.values()].map(String)).toEqual([expect.stringContaining('"withdrawn"')]);
+    await expect
+      .poll(() => [...rig.objects.objects.values()].map(String))
+      .toEqual([expect.stringContaining('"withdrawn"')]);
     rig.store.fault = 'error';
     expect(await got()).toBe('404');
   });
@@ -203,7 +227,12 @@ describe('the object store behind the store', () => {
     expect(await got()).toBe('500');
     for (const [key, bytes] of rig.objects.objects) {
       const { format, tenantId, screenId, playlistId, version } = JSON.parse(String(bytes));
-      rig.objects.objects.set(key, Buffer.from(JSON.stringify({ format, tenantId, screenId, playlistId, version, state: 'withdrawn' })));
+      rig.objects.objects.set(
+        key,
+        Buffer.from(
+          JSON.stringify({ format, tenantId, screenId, playlistId, version, state: 'withdrawn' }),
+        ),
+      );
     }
     expect(await got()).toBe('500');
   });

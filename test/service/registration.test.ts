@@ -21,7 +21,10 @@ describe('a registration that meets another change', () => {
     const answer = await register(service, code);
     await purge;
     expectProblem(answer, 404, 'pairing_code_not_found');
-    expect(await store.read.get('screens', screenId)).toMatchObject({ state: 'provisioning', deviceId: null });
+    expect(await store.read.get('screens', screenId)).toMatchObject({
+      state: 'provisioning',
+      deviceId: null,
+    });
   });
 
   it('409 pairing_code_used when the screen has a device, though the code is pending', async () => {
@@ -29,7 +32,9 @@ describe('a registration that meets another change', () => {
     const service = await mounted({ store });
     const { code, screenId } = await service.code();
     const screen = (await store.read.get('screens', screenId))!;
-    await store.write((tx) => tx.put('screens', { ...screen, state: 'active', deviceId: randomUUID() }));
+    await store.write((tx) =>
+      tx.put('screens', { ...screen, state: 'active', deviceId: randomUUID() }),
+    );
     expectProblem(await register(service, code), 409, 'pairing_code_used');
     expect((await store.list('devices', { limit: 1 })).items).toEqual([]);
   });
@@ -49,8 +54,14 @@ describe('a registration that meets another change', () => {
     const { code, screenId } = await service.code();
     disk.failing = true;
     expectProblem(await register(service, code), 503, 'unavailable');
-    expect(await store.read.get('codes', hashCode(store.secret, code))).toMatchObject({ state: 'pending', deviceId: null });
-    expect(await store.read.get('screens', screenId)).toMatchObject({ state: 'provisioning', deviceId: null });
+    expect(await store.read.get('codes', hashCode(store.secret, code))).toMatchObject({
+      state: 'pending',
+      deviceId: null,
+    });
+    expect(await store.read.get('screens', screenId)).toMatchObject({
+      state: 'provisioning',
+      deviceId: null,
+    });
     disk.failing = false;
     await store.close();
   });
@@ -66,10 +77,15 @@ describe('the first use of a device key', () => {
     expect(key?.firstUsedAt).toBeNull();
     const firstUse = clock.now();
     const config = () => service.send('GET', `/devices/${screenId}/config`, { key: apiKey });
-    expect((await Promise.all([config(), config(), config()])).map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect((await Promise.all([config(), config(), config()])).map(({ status }) => status)).toEqual(
+      [200, 200, 200],
+    );
     clock.advance(1000);
     await config();
-    expect((await store.read.select('deviceKeys', 'deviceId', [deviceId]))[0]).toEqual({ ...key, firstUsedAt: firstUse });
+    expect((await store.read.select('deviceKeys', 'deviceId', [deviceId]))[0]).toEqual({
+      ...key,
+      firstUsedAt: firstUse,
+    });
   });
 
   it('200 all the same when the note cannot be stored', async () => {
@@ -78,7 +94,9 @@ describe('the first use of a device key', () => {
     const service = await mounted({ store });
     const { screenId, apiKey } = await service.tv();
     disk.failing = true;
-    expect((await service.send('GET', `/devices/${screenId}/config`, { key: apiKey })).status).toBe(200);
+    expect((await service.send('GET', `/devices/${screenId}/config`, { key: apiKey })).status).toBe(
+      200,
+    );
     disk.failing = false;
     await store.close();
   });

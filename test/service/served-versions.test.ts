@@ -25,7 +25,10 @@ const asked = async (answer: OriginAnswer) =>
     .fetch(screen)
     .then(({ kind }) => kind)
     .catch(({ code }) => code);
-const copy = (version: number): OriginAnswer => ({ kind: 'playlist', playlist: playlistRow(screen, { version }) });
+const copy = (version: number): OriginAnswer => ({
+  kind: 'playlist',
+  playlist: playlistRow(screen, { version }),
+});
 const tombstone = (version: number): OriginAnswer => ({ kind: 'decided-none', version });
 
 describe('the versions that were served', () => {

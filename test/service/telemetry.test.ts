@@ -26,13 +26,21 @@ function follow(pages: Slice<StoredEvent>[], order: EventQuery['order'] = 'asc')
       return () => {};
     },
   };
-  const answer = makeTelemetry({ store, clock } as unknown as Kit).list(caller, { ...query, order }, new AbortController().signal);
+  const answer = makeTelemetry({ store, clock } as unknown as Kit).list(
+    caller,
+    { ...query, order },
+    new AbortController().signal,
+  );
   return { clock, asked, answer, wake: () => wake() };
 }
 
 describe('who waits for events', () => {
   it('is not answered with a page of what others have sent: that is passed over', async () => {
-    const { answer, asked } = follow([nothingBefore('one'), nothingBefore('two'), { items: [event], next: null }]);
+    const { answer, asked } = follow([
+      nothingBefore('one'),
+      nothingBefore('two'),
+      { items: [event], next: null },
+    ]);
     expect((await answer).items.map(({ id }) => id)).toEqual(['e']);
     expect(asked).toEqual(['start', 'one', 'two']);
   });
@@ -48,7 +56,10 @@ describe('who waits for events', () => {
   });
 
   it('looks at the newest again where these come first', async () => {
-    const { answer, asked, wake } = follow([nothingBefore('one'), { items: [], next: null }, { items: [event], next: null }], 'desc');
+    const { answer, asked, wake } = follow(
+      [nothingBefore('one'), { items: [], next: null }, { items: [event], next: null }],
+      'desc',
+    );
     await turns();
     wake();
     expect((await answer).items).toHaveLength(1);
@@ -65,6 +76,9 @@ describe('who waits for events', () => {
       watch: () => () => {},
     };
     const { list } = makeTelemetry({ store, clock } as unknown as Kit);
-    expect(await list(caller, query, new AbortController().signal)).toEqual({ items: [], nextCursor: 'on' });
+    expect(await list(caller, query, new AbortController().signal)).toEqual({
+      items: [],
+      nextCursor: 'on',
+    });
   });
 });

@@ -6,12 +6,16 @@ import { playStory, story, ttlsMs, withoutRestarts } from './version-story.ts';
 // The long form is test/faults/version-order.full.ts.
 describe('the version that a TV gets', () => {
   it('never goes down, and never has two contents, whatever fails, in whatever order', async () => {
-    const property = fc.asyncProperty(story, ttlsMs, (steps, ttlMs) => playStory('memory:', ttlMs, withoutRestarts(steps)));
+    const property = fc.asyncProperty(story, ttlsMs, (steps, ttlMs) =>
+      playStory('memory:', ttlMs, withoutRestarts(steps)),
+    );
     await fc.assert(property, { numRuns: 50 });
   }, 60_000);
 
   it('nor across restarts on a data folder', async () => {
-    const property = fc.asyncProperty(story, ttlsMs, async (steps, ttlMs) => playStory(await temporaryFolder(), ttlMs, steps));
+    const property = fc.asyncProperty(story, ttlsMs, async (steps, ttlMs) =>
+      playStory(await temporaryFolder(), ttlMs, steps),
+    );
     await fc.assert(property, { numRuns: 6 });
   }, 60_000);
 });

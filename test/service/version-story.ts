@@ -10,23 +10,46 @@ import { turns } from '../support/turns.ts';
 const hour = 60 * 60_000;
 const contents = ['a', 'b', 'c'].map((title) => [item({ title })]);
 
-type SourceState = { kind: 'answers'; content: number; validForMs: number | null } | { kind: 'none' | 'error' | 'hang' | 'garbage' };
+type SourceState =
+  | { kind: 'answers'; content: number; validForMs: number | null }
+  | { kind: 'none' | 'error' | 'hang' | 'garbage' };
 export type Step =
-  | { do: 'world'; source: SourceState; store: StoreFault; writes: StoreFault; objects: ObjectFault }
+  | {
+      do: 'world';
+      source: SourceState;
+      store: StoreFault;
+      writes: StoreFault;
+      objects: ObjectFault;
+    }
   | { do: 'publish'; content: number }
   | { do: 'withdraw' | 'restart' | 'get' }
   | { do: 'pass'; ms: number };
 
 const content = fc.integer({ min: 0, max: contents.length - 1 });
-const answers = fc.record({ kind: fc.constant('answers' as const), content, validForMs: fc.constantFrom(null, null, hour) });
-const noAnswer = fc.record({ kind: fc.constantFrom('none' as const, 'error' as const, 'hang' as const, 'garbage' as const) });
+const answers = fc.record({
+  kind: fc.constant('answers' as const),
+  content,
+  validForMs: fc.constantFrom(null, null, hour),
+});
+const noAnswer = fc.record({
+  kind: fc.constantFrom('none' as const, 'error' as const, 'hang' as const, 'garbage' as const),
+});
 /** All origins change at once: so a few steps make a story. */
 const world = fc.record({
   do: fc.constant('world' as const),
   source: fc.oneof(answers, noAnswer),
   store: fc.constantFrom<StoreFault>('no', 'no', 'no', 'error', 'error', 'hang', 'garbage'),
   writes: fc.constantFrom<StoreFault>('no', 'no', 'no', 'error', 'hang'),
-  objects: fc.constantFrom<ObjectFault>('no', 'no', 'no', 'error', 'error', 'hang', 'garbage', 'none'),
+  objects: fc.constantFrom<ObjectFault>(
+    'no',
+    'no',
+    'no',
+    'error',
+    'error',
+    'hang',
+    'garbage',
+    'none',
+  ),
 });
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: world },
@@ -34,13 +57,20 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant<Step>({ do: 'withdraw' }) },
   { weight: 1, arbitrary: fc.constant<Step>({ do: 'restart' }) },
   { weight: 8, arbitrary: fc.constant<Step>({ do: 'get' }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.constantFrom(1000, 11_000, 60_000, 25 * hour) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('pass' as const),
+      ms: fc.constantFrom(1000, 11_000, 60_000, 25 * hour),
+    }),
+  },
 );
 
 /** What the source answers in a state; its ends stay the same while it stays in it. */
 function sayer(state: SourceState, nowMs: number): () => unknown {
   if (state.kind === 'answers') {
-    const validUntil = state.validForMs === null ? null : Math.floor((nowMs + state.validForMs) / 1000);
+    const validUntil =
+      state.validForMs === null ? null : Math.floor((nowMs + state.validForMs) / 1000);
     return () => ({ items: contents[state.content], validUntil });
   }
   const says = {
@@ -55,7 +85,10 @@ function sayer(state: SourceState, nowMs: number): () => unknown {
 }
 
 /** The version up to which the object store knows that the playlist was withdrawn, too; 0 while it was not told. */
-async function withdrawnEverywhere({ inner, copies, objects, driven }: Deployment, screenId: string): Promise<number> {
+async function withdrawnEverywhere(
+  { inner, copies, objects, driven }: Deployment,
+  screenId: string,
+): Promise<number> {
   const screen = await inner.read.get('screens', screenId);
   const held = screen && objects.fault === 'no' ? await driven(copies.read(screen)) : undefined;
   return held?.copy.kind === 'withdrawn' ? held.copy.version : 0;
@@ -65,17 +98,32 @@ async function withdrawnEverywhere({ inner, copies, objects, driven }: Deploymen
 export const story = fc.array(step, { minLength: 10, maxLength: 60, size: 'max' });
 export const ttlsMs = fc.constantFrom(0, 0, 10_000);
 
-export const withoutRestarts = (steps: readonly Step[]) => steps.filter((one) => one.do !== 'restart');
+export const withoutRestarts = (steps: readonly Step[]) =>
+  steps.filter((one) => one.do !== 'restart');
 
 /**
  * Takes the steps with one TV on a store at this place: what it gets must never be older than what it had, and no fallback may serve what was withdrawn.
  * With `plant`, the origins have a bug.
  */
-export async function playStory(location: string, ttlMs: number, steps: readonly Step[], plant?: ThreeOrigins['plant']): Promise<void> {
+export async function playStory(
+  location: string,
+  ttlMs: number,
+  steps: readonly Step[],
+  plant?: ThreeOrigins['plant'],
+): Promise<void> {
   const clock = new ManualClock();
   const objects = faultyObjects();
   let says: () => unknown = () => null;
-  const start = () => threeOrigins({ clock, objects, location, ttlMs, mirrored: true, onDemand: () => says(), plant });
+  const start = () =>
+    threeOrigins({
+      clock,
+      objects,
+      location,
+      ttlMs,
+      mirrored: true,
+      onDemand: () => says(),
+      plant,
+    });
   let rig: Deployment = await start();
   const tv = await rig.tv();
   let newest = 0;
@@ -90,7 +138,8 @@ export async function playStory(location: string, ttlMs: number, steps: readonly
     expect(body.version).toBe(version);
     expect(version, 'the version went down').toBeGreaterThanOrEqual(newest);
     newest = version;
-    if (headers.get('x-source') !== 'on-demand') expect(version, 'what was withdrawn is served').toBeGreaterThan(withdrawn);
+    if (headers.get('x-source') !== 'on-demand')
+      expect(version, 'what was withdrawn is served').toBeGreaterThan(withdrawn);
     // A version is one content for ever; its end is moved on for those that have none.
     const content = JSON.stringify(body.items);
     expect(bodies.get(version) ?? content, 'a version has two contents').toBe(content);
@@ -101,7 +150,11 @@ export async function playStory(location: string, ttlMs: number, steps: readonly
   async function take(one: Step): Promise<void> {
     if (one.do === 'world') {
       says = sayer(one.source, clock.now());
-      [rig.store.fault, rig.store.faultOfWrites, objects.fault] = [one.store, one.writes, one.objects];
+      [rig.store.fault, rig.store.faultOfWrites, objects.fault] = [
+        one.store,
+        one.writes,
+        one.objects,
+      ];
     } else if (one.do === 'pass') clock.advance(one.ms);
     else if (one.do === 'get') await get();
     else if (one.do === 'restart') {

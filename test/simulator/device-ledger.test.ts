@@ -37,14 +37,21 @@ describe('what was acknowledged', () => {
   it('and is there twice, is duplicated', () => {
     const one = ledger();
     one.sending('a', events(1))('acknowledged');
-    expect(one.balance(stored(beat(1), beat(1)))).toMatchObject({ lost: 0, duplicated: 1, strange: 0 });
+    expect(one.balance(stored(beat(1), beat(1)))).toMatchObject({
+      lost: 0,
+      duplicated: 1,
+      strange: 0,
+    });
   });
 
   it('and was altered, is lost and strange', () => {
     const one = ledger();
     one.sending('a', events(1))('acknowledged');
     expect(one.balance(stored(beat(2)))).toMatchObject({ lost: 1, duplicated: 0, strange: 1 });
-    expect(one.balance(stored({ ...beat(1), nested: { b: 1, a: [2] } }))).toMatchObject({ lost: 1, strange: 1 });
+    expect(one.balance(stored({ ...beat(1), nested: { b: 1, a: [2] } }))).toMatchObject({
+      lost: 1,
+      strange: 1,
+    });
   });
 
   it('counts once when the same batch is acknowledged again, under the same key', () => {
@@ -62,7 +69,11 @@ describe('what was acknowledged', () => {
     one.sending(undefined, events(1))('acknowledged');
     one.sending(undefined, events(1))('acknowledged');
     one.sending('a', events(1))('acknowledged');
-    expect(one.balance(stored(beat(1), beat(1), beat(1)))).toMatchObject({ acknowledged: 3, lost: 0, duplicated: 0 });
+    expect(one.balance(stored(beat(1), beat(1), beat(1)))).toMatchObject({
+      acknowledged: 3,
+      lost: 0,
+      duplicated: 0,
+    });
     expect(one.repeats).toBe(0);
   });
 });

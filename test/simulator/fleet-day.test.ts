@@ -8,7 +8,13 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 it('50 TVs live for a day with a service on files, and nothing is lost or stored twice', async () => {
   const service = await startService({ clock: systemClock, store: await temporaryFolder() });
   const faults = ['lost-answer:events:2%', 'power-cut:every 12h'];
-  const { reconciliation, events } = await quickFleet({ url: service.url, token, count: 50, lifeMs: dayMs, faults });
+  const { reconciliation, events } = await quickFleet({
+    url: service.url,
+    token,
+    count: 50,
+    lifeMs: dayMs,
+    faults,
+  });
   expect(reconciliation).toMatchObject({ outcome: 'compared', devices: 50, findings: [] });
   // 288 items and about 96 heartbeats each.
   expect(events.made).toBeGreaterThan(50 * 370);

@@ -29,11 +29,18 @@ const running: (() => Promise<void>)[] = [];
 afterAll(() => Promise.all(running.map((close) => close())));
 
 /** A service whose store keeps batches in its own way. */
-async function serveOver(appendBatch: (store: Store, batch: EventBatch) => Promise<'stored' | 'repeated'>): Promise<string> {
+async function serveOver(
+  appendBatch: (store: Store, batch: EventBatch) => Promise<'stored' | 'repeated'>,
+): Promise<string> {
   const store = await openStore('memory:', { clock: systemClock });
   const planted = overriding(store, { appendBatch: (batch) => appendBatch(store, batch) });
   const service = await mounted({ store: planted, clock: systemClock });
-  const listener = await listen({ host: '127.0.0.1', port: 0, fetch: service.fetch, onError: () => {} });
+  const listener = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    fetch: service.fetch,
+    onError: () => {},
+  });
   running.push(() => listener.close().then(() => store.close()));
   return listener.url;
 }
@@ -45,7 +52,8 @@ function withEvents(batch: EventBatch, change: (events: TelemetryEvent[]) => obj
 }
 
 describe('a service without any bug', () => {
-  it('is found to have none', async () => expect(await codesFound((await servePlanted()).url)).toEqual([]));
+  it('is found to have none', async () =>
+    expect(await codesFound((await servePlanted()).url)).toEqual([]));
 });
 
 describe('a service that', () => {
@@ -69,21 +77,31 @@ describe('a service that', () => {
 
   it('drops the last event of a batch is found out', async () => {
     const url = await serveOver((store, batch) =>
-      store.appendBatch(withEvents(batch, (events) => (events.length > 1 ? events.slice(0, -1) : events))),
+      store.appendBatch(
+        withEvents(batch, (events) => (events.length > 1 ? events.slice(0, -1) : events)),
+      ),
     );
     expect(await codesFound(url)).toContain('events_lost');
   });
 
   it('alters what it stores is found out', async () => {
     const url = await serveOver((store, batch) =>
-      store.appendBatch(withEvents(batch, (events) => events.map((event) => ({ ...event, timestamp: event.timestamp + 1 })))),
+      store.appendBatch(
+        withEvents(batch, (events) =>
+          events.map((event) => ({ ...event, timestamp: event.timestamp + 1 })),
+        ),
+      ),
     );
-    expect(await codesFound(url)).toEqual(expect.arrayContaining(['events_lost', 'events_strange']));
+    expect(await codesFound(url)).toEqual(
+      expect.arrayContaining(['events_lost', 'events_strange']),
+    );
   });
 
   it('loses now and then is found out', async () => {
     let count = 0;
-    const url = await serveOver(async (store, batch) => (++count % 20 === 0 ? 'stored' : store.appendBatch(batch)));
+    const url = await serveOver(async (store, batch) =>
+      ++count % 20 === 0 ? 'stored' : store.appendBatch(batch),
+    );
     expect(await codesFound(url)).toEqual(['events_lost']);
   });
 
@@ -98,8 +116,16 @@ describe('a service that', () => {
     const store = await openStore('memory:', { clock: systemClock });
     const impressions: Store['impressions'] = async (query) =>
       (await store.impressions(query)).map((row) => ({ ...row, impressions: row.impressions - 1 }));
-    const service = await mounted({ store: overriding(store, { impressions }), clock: systemClock });
-    const listener = await listen({ host: '127.0.0.1', port: 0, fetch: service.fetch, onError: () => {} });
+    const service = await mounted({
+      store: overriding(store, { impressions }),
+      clock: systemClock,
+    });
+    const listener = await listen({
+      host: '127.0.0.1',
+      port: 0,
+      fetch: service.fetch,
+      onError: () => {},
+    });
     running.push(() => listener.close().then(() => store.close()));
     expect(await codesFound(listener.url)).toEqual(['report_differs']);
   });

@@ -4,7 +4,14 @@ import { type Clock, hourMs, minuteMs, secondMs, systemClock } from '../../src/d
 import type { EventInput } from '../../src/simulator/batch.ts';
 import { type PlayerState, ramMemory } from '../../src/simulator/player-memory.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { hangUp, json, problem, raw, type StubService, stubService } from '../support/stub-service.ts';
+import {
+  hangUp,
+  json,
+  problem,
+  raw,
+  type StubService,
+  stubService,
+} from '../support/stub-service.ts';
 import { video, virtualTv } from '../support/virtual-tv.ts';
 
 let service: TestService<Clock>;
@@ -13,9 +20,14 @@ beforeAll(async () => {
 });
 
 const startMs = 1_790_000_000_000;
-const config = { syncIntervalMinutes: 5, heartbeatIntervalMinutes: 1, cachePolicy: { maxSizeGB: 10, retentionDays: 7 } };
+const config = {
+  syncIntervalMinutes: 5,
+  heartbeatIntervalMinutes: 1,
+  cachePolicy: { maxSizeGB: 10, retentionDays: 7 },
+};
 const binding = { deviceId: 'device', screenId: 'screen', tenantId: 'tenant', apiKey: 'dak_kept' };
-const logs = (count: number): EventInput[] => Array.from({ length: count }, (_, at) => ({ type: 'log', timestamp: startMs / 1000, at }));
+const logs = (count: number): EventInput[] =>
+  Array.from({ length: count }, (_, at) => ({ type: 'log', timestamp: startMs / 1000, at }));
 const places = (events: readonly EventInput[]) => events.map(({ at }) => at);
 
 let stub: StubService;
@@ -26,7 +38,8 @@ type Answer = StubService['answers'][number];
 /** A TV with so many events to send, and a service that answers batches like this, one after the other; the last stays. */
 async function tvWithEvents(count: number, answers: Answer[], more: object = {}) {
   stub = await stubService((response, request) => {
-    if (request.method === 'GET') return problem(404, 'playlist_not_found', 'No.')(response, request);
+    if (request.method === 'GET')
+      return problem(404, 'playlist_not_found', 'No.')(response, request);
     const answer = answers.length > 1 ? answers.shift() : answers[0];
     const received = JSON.parse(request.body).length;
     return (answer ?? json(202, { received }))(response, request);
@@ -39,11 +52,20 @@ async function tvWithEvents(count: number, answers: Answer[], more: object = {})
 const posts = ({ heard }: StubService) =>
   heard
     .filter(({ method }) => method === 'POST')
-    .map(({ body, headers }) => ({ body, events: JSON.parse(body), key: headers['idempotency-key'] }));
-const taken: Answer = (response, request) => json(202, { received: JSON.parse(request.body).length })(response, request);
+    .map(({ body, headers }) => ({
+      body,
+      events: JSON.parse(body),
+      key: headers['idempotency-key'],
+    }));
+const taken: Answer = (response, request) =>
+  json(202, { received: JSON.parse(request.body).length })(response, request);
 
 /** Sends until nothing is left; what fails is in `told`. */
-async function flushAll({ player }: { player: { flush(): Promise<number>; state: { queued: number } } }) {
+async function flushAll({
+  player,
+}: {
+  player: { flush(): Promise<number>; state: { queued: number } };
+}) {
   let left = 50;
   do await player.flush().catch(() => {});
   while (player.state.queued > 0 && left-- > 0);
@@ -84,15 +106,18 @@ describe('The events of a player', () => {
     ['500', problem(500, 'internal_error', 'No.')],
     ['an answer that was cut off', raw(202, '{"recei', { 'content-type': 'application/json' })],
     ['a mistake', problem(415, 'unsupported_media_type', 'No.')],
-  ])('are sent again after %s: the same bytes under the same key, before anything else', async (_, answer) => {
-    const tv = await tvWithEvents(120, [answer, answer, taken]);
-    await flushAll(tv);
-    const [first, second, third, fourth] = tv.posts();
-    expect([second, third]).toEqual([first, first]);
-    expect(tv.told.sent[2]).toBe(tv.told.sent[0]);
-    expect(places(fourth?.events)).toEqual(places(logs(120)).slice(100));
-    expect(tv.told.dropped).toEqual([]);
-  });
+  ])(
+    'are sent again after %s: the same bytes under the same key, before anything else',
+    async (_, answer) => {
+      const tv = await tvWithEvents(120, [answer, answer, taken]);
+      await flushAll(tv);
+      const [first, second, third, fourth] = tv.posts();
+      expect([second, third]).toEqual([first, first]);
+      expect(tv.told.sent[2]).toBe(tv.told.sent[0]);
+      expect(places(fourth?.events)).toEqual(places(logs(120)).slice(100));
+      expect(tv.told.dropped).toEqual([]);
+    },
+  );
 
   it('are given up if the service names them in a 400, and the others sent under another key', async () => {
     const errors = [
@@ -107,33 +132,44 @@ describe('The events of a player', () => {
       [0, 2, 4],
     ]);
     expect(tv.posts()[1]?.key).not.toBe(tv.posts()[0]?.key);
-    expect(tv.told.dropped.map(({ events, why }) => [places(events), why])).toEqual([[[1, 3], 'refused']]);
+    expect(tv.told.dropped.map(({ events, why }) => [places(events), why])).toEqual([
+      [[1, 3], 'refused'],
+    ]);
     expect(tv.player.state.queued).toBe(0);
   });
 
   it.each([
     ['400 that names none', 400, 'invalid_json'],
     ['413', 413, 'body_too_large'],
-  ])('are sent in halves after a %s, until the one that is refused is found', async (_, status, code) => {
-    const bad: Answer = (response, request) =>
-      (JSON.parse(request.body).some(({ at }: { at: number }) => at === 5) ? problem(status, code, 'No.') : taken)(response, request);
-    const tv = await tvWithEvents(8, [bad]);
-    await flushAll(tv);
-    expect(tv.posts().map(({ events }) => places(events))).toEqual([
-      [0, 1, 2, 3, 4, 5, 6, 7],
-      [0, 1, 2, 3],
-      [4, 5, 6, 7],
-      [4, 5],
-      [4],
-      [5, 6],
-      [5],
-      [6],
-      [7],
-    ]);
-    expect(new Set(tv.posts().map(({ key }) => key)).size).toBe(9);
-    expect(tv.told.dropped.map(({ events, why }) => [places(events), why])).toEqual([[[5], 'refused']]);
-    expect(tv.told.acknowledged.flatMap(({ batch }) => places(batch.events))).toEqual([0, 1, 2, 3, 4, 6, 7]);
-  });
+  ])(
+    'are sent in halves after a %s, until the one that is refused is found',
+    async (_, status, code) => {
+      const bad: Answer = (response, request) =>
+        (JSON.parse(request.body).some(({ at }: { at: number }) => at === 5)
+          ? problem(status, code, 'No.')
+          : taken)(response, request);
+      const tv = await tvWithEvents(8, [bad]);
+      await flushAll(tv);
+      expect(tv.posts().map(({ events }) => places(events))).toEqual([
+        [0, 1, 2, 3, 4, 5, 6, 7],
+        [0, 1, 2, 3],
+        [4, 5, 6, 7],
+        [4, 5],
+        [4],
+        [5, 6],
+        [5],
+        [6],
+        [7],
+      ]);
+      expect(new Set(tv.posts().map(({ key }) => key)).size).toBe(9);
+      expect(tv.told.dropped.map(({ events, why }) => [places(events), why])).toEqual([
+        [[5], 'refused'],
+      ]);
+      expect(tv.told.acknowledged.flatMap(({ batch }) => places(batch.events))).toEqual([
+        0, 1, 2, 3, 4, 6, 7,
+      ]);
+    },
+  );
 
   it('get another key when theirs is said to be used', async () => {
     const tv = await tvWithEvents(2, [problem(400, 'idempotency_key_reused', 'No.'), taken]);
@@ -160,12 +196,22 @@ describe('The events of a player', () => {
       isDown = false;
     });
     await tv.player.run(undefined, 90 * minuteMs);
-    const { body } = await service.manage('GET', `/v1/events?screenId=${screenId}&order=asc&limit=200`);
-    const second = await service.manage('GET', `/v1/events?screenId=${screenId}&order=asc&limit=200&cursor=${body.nextCursor}`);
-    const stored = [...body.items, ...(body.nextCursor ? second.body.items : [])].map(({ event }) => event);
+    const { body } = await service.manage(
+      'GET',
+      `/v1/events?screenId=${screenId}&order=asc&limit=200`,
+    );
+    const second = await service.manage(
+      'GET',
+      `/v1/events?screenId=${screenId}&order=asc&limit=200&cursor=${body.nextCursor}`,
+    );
+    const stored = [...body.items, ...(body.nextCursor ? second.body.items : [])].map(
+      ({ event }) => event,
+    );
     expect(stored).toEqual(tv.told.events);
     const impressions = stored.filter(({ type }) => type === 'impression');
-    expect(impressions.map(({ timestamp }) => timestamp - startMs / 1000)).toEqual(Array.from({ length: 180 }, (_, at) => 30 * (at + 1)));
+    expect(impressions.map(({ timestamp }) => timestamp - startMs / 1000)).toEqual(
+      Array.from({ length: 180 }, (_, at) => 30 * (at + 1)),
+    );
     expect(tv.told.phases).toContain('offline');
     expect(tv.told.dropped).toEqual([]);
   });
@@ -190,7 +236,9 @@ describe('The events of a player', () => {
 
   it('are kept for as many days as the config says', async () => {
     const hours = 2;
-    const tv = await tvWithEvents(1, [hangUp], { config: { ...config, cachePolicy: { maxSizeGB: 1, retentionDays: hours / 24 } } });
+    const tv = await tvWithEvents(1, [hangUp], {
+      config: { ...config, cachePolicy: { maxSizeGB: 1, retentionDays: hours / 24 } },
+    });
     await tv.player.run(undefined, 3 * hourMs);
     const overflow = tv.told.dropped.flatMap(({ events }) => events);
     expect(overflow.length).toBeGreaterThan(55);
@@ -198,13 +246,15 @@ describe('The events of a player', () => {
     expect(tv.told.events.length + 1).toBe(overflow.length + tv.player.state.queued);
     // Nobody knows what became of the first batch.
     expect(tv.player.state.batch?.events.map(({ type }) => type)).toEqual(['log', 'app_started']);
-    for (const { timestamp } of overflow) expect(timestamp).toBeLessThanOrEqual((startMs + 1 * hourMs) / 1000);
+    for (const { timestamp } of overflow)
+      expect(timestamp).toBeLessThanOrEqual((startMs + 1 * hourMs) / 1000);
   });
 
   it('go out with the heartbeat, or as soon as there are enough for a batch, or when the player is told to', async () => {
     const often = Array.from({ length: 300 }, (_, at) => (at + 1) * 200);
     const tv = await tvWithEvents(0, [taken]);
-    for (const atMs of often) tv.at(atMs, () => tv.player.report({ type: 'log', timestamp: 1_790_000_000 }));
+    for (const atMs of often)
+      tv.at(atMs, () => tv.player.report({ type: 'log', timestamp: 1_790_000_000 }));
     await tv.player.run(undefined, 100 * secondMs);
     // Its start at once, two full batches at 20 and 40 s, the third with or before the heartbeat, the end.
     expect(tv.posts().map(({ events }) => events.length)).toEqual([1, 100, 100, 100, 1, 1]);
@@ -212,6 +262,10 @@ describe('The events of a player', () => {
     const eager = virtualTv({ url: stub.url, memory: tv.memory, startMs, reportAfterSeconds: 0 });
     eager.at(5 * secondMs, () => eager.player.report({ type: 'log', timestamp: 1_790_000_000 }));
     await eager.player.run(undefined, 10 * secondMs);
-    expect(tv.posts().map(({ events }) => events.map(({ type }: EventInput) => type))).toEqual([['app_started'], ['log'], ['app_stopped']]);
+    expect(tv.posts().map(({ events }) => events.map(({ type }: EventInput) => type))).toEqual([
+      ['app_started'],
+      ['log'],
+      ['app_stopped'],
+    ]);
   });
 });

@@ -10,7 +10,11 @@ beforeAll(async () => {
   service = await startService<Clock>({ clock: systemClock });
 });
 
-const config = { syncIntervalMinutes: 1, heartbeatIntervalMinutes: 1, cachePolicy: { maxSizeGB: 10, retentionDays: 7 } };
+const config = {
+  syncIntervalMinutes: 1,
+  heartbeatIntervalMinutes: 1,
+  cachePolicy: { maxSizeGB: 10, retentionDays: 7 },
+};
 const playlist = {
   id: 'list',
   tenantId: 'tenant',
@@ -34,19 +38,29 @@ async function memoryWith(state: PlayerState) {
   return memory;
 }
 
-const authorizations = (stub: StubService) => stub.heard.map(({ headers }) => headers.authorization);
+const authorizations = (stub: StubService) =>
+  stub.heard.map(({ headers }) => headers.authorization);
 
 /** A service that says this to the first call, and is content with all that follow. */
 async function complaining(code: string) {
   let first = true;
   const stub = await stubService((response, request) => {
     if (request.url.endsWith('/register'))
-      return json(201, { deviceId: 'd2', screenId: 's2', apiKey: 'dak_new', tenantId: 'tenant', config })(response, request);
+      return json(201, {
+        deviceId: 'd2',
+        screenId: 's2',
+        apiKey: 'dak_new',
+        tenantId: 'tenant',
+        config,
+      })(response, request);
     if (first) {
       first = false;
       return problem(401, code, 'No.')(response, request);
     }
-    const answer = request.method === 'POST' ? json(202, { received: 1 }) : json(200, request.url.endsWith('playlist') ? playlist : config);
+    const answer =
+      request.method === 'POST'
+        ? json(202, { received: 1 })
+        : json(200, request.url.endsWith('playlist') ? playlist : config);
     return answer(response, request);
   });
   return stub;
@@ -70,26 +84,55 @@ describe('A key that is refused with 401', () => {
     await tv.player.run(undefined, 5 * secondMs);
     expect(asked).toEqual([why]);
     expect(tv.told.unpaired).toEqual([why]);
-    expect(authorizations(stub)).toEqual(['Bearer dak_kept', undefined, ...Array(stub.heard.length - 2).fill('Bearer dak_new')]);
+    expect(authorizations(stub)).toEqual([
+      'Bearer dak_kept',
+      undefined,
+      ...Array(stub.heard.length - 2).fill('Bearer dak_new'),
+    ]);
     expect(stub.heard[2]?.url).toBe('/devices/s2/config');
     // What the TV of the other screen had to tell is not told in the name of this one.
-    expect(tv.told.dropped).toEqual([{ events: [kept.queue[0], expect.objectContaining({ type: 'app_started' })], why: 'unpaired' }]);
+    expect(tv.told.dropped).toEqual([
+      {
+        events: [kept.queue[0], expect.objectContaining({ type: 'app_started' })],
+        why: 'unpaired',
+      },
+    ]);
     expect(tv.told.shown).toHaveLength(tv.told.shown.indexOf(undefined) + 3);
     await stub.close();
   });
 
   it('ends the run, with the reason, when there is no new code', async () => {
     const { code, screenId } = await service.code();
-    const tv = virtualTv({ url: service.url, nextCode: async (why) => (why === 'new' ? code : undefined) });
-    tv.at(90 * secondMs, () => service.manage('POST', `/v1/devices/${tv.player.state.deviceId}/revoke`));
-    expect(await tv.player.run()).toMatchObject({ reason: 'unpaired', why: 'revoked', error: { code: 'device_key_revoked', status: 401 } });
-    expect(tv.player.state).toMatchObject({ phase: 'unpaired', deviceId: undefined, screenId: undefined, playlist: undefined, queued: 0 });
-    expect((await service.manage('GET', `/v1/screens/${screenId}`)).body.state).toBe('provisioning');
+    const tv = virtualTv({
+      url: service.url,
+      nextCode: async (why) => (why === 'new' ? code : undefined),
+    });
+    tv.at(90 * secondMs, () =>
+      service.manage('POST', `/v1/devices/${tv.player.state.deviceId}/revoke`),
+    );
+    expect(await tv.player.run()).toMatchObject({
+      reason: 'unpaired',
+      why: 'revoked',
+      error: { code: 'device_key_revoked', status: 401 },
+    });
+    expect(tv.player.state).toMatchObject({
+      phase: 'unpaired',
+      deviceId: undefined,
+      screenId: undefined,
+      playlist: undefined,
+      queued: 0,
+    });
+    expect((await service.manage('GET', `/v1/screens/${screenId}`)).body.state).toBe(
+      'provisioning',
+    );
   });
 
   it('is orphaned when the screen is gone', async () => {
     const { code, screenId } = await service.code();
-    const tv = virtualTv({ url: service.url, nextCode: async (why) => (why === 'new' ? code : undefined) });
+    const tv = virtualTv({
+      url: service.url,
+      nextCode: async (why) => (why === 'new' ? code : undefined),
+    });
     tv.at(90 * secondMs, () => service.manage('DELETE', `/v1/screens/${screenId}?force=true`));
     expect(await tv.player.run()).toMatchObject({ reason: 'unpaired', why: 'orphaned' });
   });
@@ -98,7 +141,11 @@ describe('A key that is refused with 401', () => {
     const stub = await complaining('device_key_invalid');
     const memory = await memoryWith(kept);
     const mended = { ...kept, binding: { ...kept.binding!, apiKey: 'dak_mended' } };
-    const tv = virtualTv({ url: stub.url, memory, observer: { onAnswer: () => void memory.save(mended) } });
+    const tv = virtualTv({
+      url: stub.url,
+      memory,
+      observer: { onAnswer: () => void memory.save(mended) },
+    });
     await expect(tv.player.fetchConfig()).rejects.toMatchObject({ code: 'device_key_invalid' });
     await tv.player.fetchConfig();
     expect(authorizations(stub)).toEqual(['Bearer dak_kept', 'Bearer dak_mended']);
@@ -106,25 +153,43 @@ describe('A key that is refused with 401', () => {
     await stub.close();
   });
 
-  it.each(['device_key_missing', 'some_proxy_says_so'])('%s is kept, and sent again', async (code) => {
-    const stub = await complaining(code);
-    const tv = virtualTv({ url: stub.url, memory: await memoryWith(kept), startMs: 1_790_000_000_000 });
-    await tv.player.run(undefined, 2 * minuteMs);
-    expect(new Set(authorizations(stub))).toEqual(new Set(['Bearer dak_kept']));
-    expect(tv.pace('getDeviceConfig').map((one) => one.split(' ')[1])).toEqual(['401', '200', '200']);
-    expect(tv.told.dropped).toEqual([]);
-    expect(tv.told.unpaired).toEqual([]);
-    await stub.close();
-  });
+  it.each(['device_key_missing', 'some_proxy_says_so'])(
+    '%s is kept, and sent again',
+    async (code) => {
+      const stub = await complaining(code);
+      const tv = virtualTv({
+        url: stub.url,
+        memory: await memoryWith(kept),
+        startMs: 1_790_000_000_000,
+      });
+      await tv.player.run(undefined, 2 * minuteMs);
+      expect(new Set(authorizations(stub))).toEqual(new Set(['Bearer dak_kept']));
+      expect(tv.pace('getDeviceConfig').map((one) => one.split(' ')[1])).toEqual([
+        '401',
+        '200',
+        '200',
+      ]);
+      expect(tv.told.dropped).toEqual([]);
+      expect(tv.told.unpaired).toEqual([]);
+      await stub.close();
+    },
+  );
 
   it('device_key_mismatch is kept, and the id in the path is mended', async () => {
     const stub = await stubService((response, request) => {
-      if (request.url.startsWith('/devices/screen/')) return problem(401, 'device_key_mismatch', 'No.')(response, request);
-      return json(request.method === 'POST' ? 202 : 200, request.method === 'POST' ? { received: 2 } : config)(response, request);
+      if (request.url.startsWith('/devices/screen/'))
+        return problem(401, 'device_key_mismatch', 'No.')(response, request);
+      return json(
+        request.method === 'POST' ? 202 : 200,
+        request.method === 'POST' ? { received: 2 } : config,
+      )(response, request);
     });
     const tv = virtualTv({ url: stub.url, memory: await memoryWith(kept) });
     await tv.player.run(undefined, 30 * secondMs);
-    expect(stub.heard.map(({ url }) => url.split('/')[2])).toEqual(['screen', ...Array(stub.heard.length - 1).fill('device')]);
+    expect(stub.heard.map(({ url }) => url.split('/')[2])).toEqual([
+      'screen',
+      ...Array(stub.heard.length - 1).fill('device'),
+    ]);
     expect(tv.told.acknowledged.length).toBeGreaterThan(0);
     expect(tv.told.unpaired).toEqual([]);
     await stub.close();

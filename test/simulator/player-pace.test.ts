@@ -1,5 +1,12 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type Clock, hourMs, minuteMs, secondMs, systemClock, systemRandom } from '../../src/domain/clock.ts';
+import {
+  type Clock,
+  hourMs,
+  minuteMs,
+  secondMs,
+  systemClock,
+  systemRandom,
+} from '../../src/domain/clock.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { json, problem, type StubService, stubService } from '../support/stub-service.ts';
 import { virtualTv } from '../support/virtual-tv.ts';
@@ -12,8 +19,18 @@ beforeAll(async () => {
 let stub: StubService | undefined;
 afterEach(() => stub?.close());
 
-const config = { syncIntervalMinutes: 5, heartbeatIntervalMinutes: 1, cachePolicy: { maxSizeGB: 10, retentionDays: 7 } };
-const registered = { deviceId: 'device', screenId: 'screen', apiKey: 'dak_key', tenantId: 'tenant', config };
+const config = {
+  syncIntervalMinutes: 5,
+  heartbeatIntervalMinutes: 1,
+  cachePolicy: { maxSizeGB: 10, retentionDays: 7 },
+};
+const registered = {
+  deviceId: 'device',
+  screenId: 'screen',
+  apiKey: 'dak_key',
+  tenantId: 'tenant',
+  config,
+};
 type Answer = StubService['answers'][number];
 
 /** A service that answers these calls so; all others well. */
@@ -22,7 +39,8 @@ async function troubled(answers: { playlist?: Answer; config?: Answer; events?: 
     register: json(201, registered),
     config: json(200, config),
     playlist: problem(404, 'playlist_not_found', 'No.'),
-    events: (response, request) => json(202, { received: JSON.parse(request.body).length })(response, request),
+    events: (response, request) =>
+      json(202, { received: JSON.parse(request.body).length })(response, request),
   };
   stub = await stubService((response, request) => {
     const what = request.url.split('/').at(-1) ?? '';
@@ -32,21 +50,30 @@ async function troubled(answers: { playlist?: Answer; config?: Answer; events?: 
 }
 
 const gaps = (tv: ReturnType<typeof virtualTv>, operation: string) => {
-  const times = tv.told.answers.filter((one) => one.operation === operation).map(({ sinceStartMs }) => sinceStartMs);
+  const times = tv.told.answers
+    .filter((one) => one.operation === operation)
+    .map(({ sinceStartMs }) => sinceStartMs);
   return times.slice(1).map((time, at) => (time - (times[at] ?? 0)) / 1000);
 };
 
 describe('The pace of a player', () => {
   it('is that of its config: playlist and config at the sync interval, with their ETags, a heartbeat at the other', async () => {
     const { code, screenId } = await service.code();
-    await service.manage('PUT', `/v1/screens/${screenId}/config`, { syncIntervalMinutes: 10, heartbeatIntervalMinutes: 2 });
+    await service.manage('PUT', `/v1/screens/${screenId}/config`, {
+      syncIntervalMinutes: 10,
+      heartbeatIntervalMinutes: 2,
+    });
     const tv = virtualTv({ url: service.url, nextCode: async () => code });
     await tv.player.run(undefined, 31 * minuteMs);
     expect(tv.pace('getDeviceConfig')).toEqual(['0 200', '10 304', '20 304', '30 304']);
     expect(tv.pace('getPlaylist')).toEqual(['0 404', '10 404', '20 404', '30 404']);
-    const beats = tv.told.events.filter(({ type }) => type === 'heartbeat').map(({ timestamp }) => timestamp);
+    const beats = tv.told.events
+      .filter(({ type }) => type === 'heartbeat')
+      .map(({ timestamp }) => timestamp);
     expect(beats).toHaveLength(15);
-    expect(new Set(beats.slice(1).map((at, place) => at - (beats[place] ?? 0)))).toEqual(new Set([120]));
+    expect(new Set(beats.slice(1).map((at, place) => at - (beats[place] ?? 0)))).toEqual(
+      new Set([120]),
+    );
     // app_started at once, then with each heartbeat, and app_stopped.
     expect(tv.told.acknowledged).toHaveLength(17);
   });
@@ -58,13 +85,17 @@ describe('The pace of a player', () => {
     tv.at(3 * minuteMs, () => service.manage('PUT', `/v1/screens/${screenId}/config`, change));
     await tv.player.run(undefined, 12 * minuteMs);
     expect(tv.pace('getDeviceConfig')).toEqual(['0 200', '5 200', '7 304', '9 304', '11 304']);
-    const beats = tv.told.events.filter(({ type }) => type === 'heartbeat').map(({ timestamp }) => timestamp);
+    const beats = tv.told.events
+      .filter(({ type }) => type === 'heartbeat')
+      .map(({ timestamp }) => timestamp);
     expect(beats.slice(1).map((at, place) => at - (beats[place] ?? 0))).toEqual([60, 60, 60, 360]);
   });
 
   it('has some chance in it, at most a tenth, so that a fleet does not stay together', async () => {
     const url = await troubled({});
-    const tvs = Array.from({ length: 3 }, () => virtualTv({ url, nextCode: async () => 'ABCD2345', random: systemRandom }));
+    const tvs = Array.from({ length: 3 }, () =>
+      virtualTv({ url, nextCode: async () => 'ABCD2345', random: systemRandom }),
+    );
     await Promise.all(tvs.map(({ player }) => player.run(undefined, 2 * hourMs)));
     const all = tvs.map((tv) => gaps(tv, 'getPlaylist'));
     for (const gap of all.flat()) {
@@ -80,7 +111,11 @@ describe('The pace of a player', () => {
     ['a year', 525_600],
   ])('stays sensible with a config that says %s', async (_, minutes) => {
     const url = await troubled({
-      config: json(200, { ...config, syncIntervalMinutes: minutes ?? Number.NaN, heartbeatIntervalMinutes: minutes }),
+      config: json(200, {
+        ...config,
+        syncIntervalMinutes: minutes ?? Number.NaN,
+        heartbeatIntervalMinutes: minutes,
+      }),
     });
     const tv = virtualTv({ url, nextCode: async () => 'ABCD2345' });
     await tv.player.run(undefined, 10 * minuteMs);
@@ -108,15 +143,22 @@ describe('A player whose calls fail', () => {
   it('begins again with a short wait after a success', async () => {
     let down = 0;
     const failing: Answer = (response, request) =>
-      (++down % 4 === 0 ? json(200, config) : problem(503, 'unavailable', 'No.'))(response, request);
+      (++down % 4 === 0 ? json(200, config) : problem(503, 'unavailable', 'No.'))(
+        response,
+        request,
+      );
     const url = await troubled({ config: failing });
     const tv = virtualTv({ url, nextCode: async () => 'ABCD2345' });
     await tv.player.run(undefined, 12 * minuteMs);
-    expect(gaps(tv, 'getDeviceConfig').map((gap) => Math.round(gap * 10) / 10)).toEqual([1.5, 3, 6, 300, 1.5, 3, 6, 300, 1.5, 3, 6]);
+    expect(gaps(tv, 'getDeviceConfig').map((gap) => Math.round(gap * 10) / 10)).toEqual([
+      1.5, 3, 6, 300, 1.5, 3, 6, 300, 1.5, 3, 6,
+    ]);
   });
 
   it('honours Retry-After, in the seconds of the service', async () => {
-    const url = await troubled({ playlist: problem(500, 'playlist_fetch_failed', 'No.', {}, { 'retry-after': '90' }) });
+    const url = await troubled({
+      playlist: problem(500, 'playlist_fetch_failed', 'No.', {}, { 'retry-after': '90' }),
+    });
     const tv = virtualTv({ url, nextCode: async () => 'ABCD2345' });
     await tv.player.run(undefined, 10 * minuteMs);
     expect(Math.min(...gaps(tv, 'getPlaylist'))).toBeGreaterThanOrEqual(90);
@@ -138,17 +180,34 @@ describe('A player whose calls fail', () => {
     expect(tv.pace('getPlaylist')).toHaveLength(2);
   });
 
-  it.each([404, 405, 418])('asks no more often than at the sync interval after %i, which is a mistake of its own', async (status) => {
-    const url = await troubled({ events: problem(status, status === 404 ? 'not_found' : 'strange', 'No.') });
-    const tv = virtualTv({ url, nextCode: async () => 'ABCD2345' });
-    await tv.player.run(undefined, 21 * minuteMs);
-    expect(tv.pace('postEvents').map((one) => one.split(' ')[0])).toEqual(['0', '5', '10', '15', '20', '21']);
-    expect(tv.told.dropped).toEqual([]);
-  });
+  it.each([404, 405, 418])(
+    'asks no more often than at the sync interval after %i, which is a mistake of its own',
+    async (status) => {
+      const url = await troubled({
+        events: problem(status, status === 404 ? 'not_found' : 'strange', 'No.'),
+      });
+      const tv = virtualTv({ url, nextCode: async () => 'ABCD2345' });
+      await tv.player.run(undefined, 21 * minuteMs);
+      expect(tv.pace('postEvents').map((one) => one.split(' ')[0])).toEqual([
+        '0',
+        '5',
+        '10',
+        '15',
+        '20',
+        '21',
+      ]);
+      expect(tv.told.dropped).toEqual([]);
+    },
+  );
 
   it('never throws away what it has because of a 5xx', async () => {
     const { code, screenId } = await service.code();
-    const item = { creativeId: '00000000-0000-4000-8000-000000000001', creativeUrl: 'http://x/1.mp4', creativeType: 'video', duration: 10 };
+    const item = {
+      creativeId: '00000000-0000-4000-8000-000000000001',
+      creativeUrl: 'http://x/1.mp4',
+      creativeType: 'video',
+      duration: 10,
+    };
     await service.manage('PUT', `/v1/screens/${screenId}/playlist`, { items: [item] });
     let isIll = false;
     const ill = await troubled({
@@ -164,7 +223,11 @@ describe('A player whose calls fail', () => {
     });
     await tv.player.run(undefined, hourMs);
     expect(tv.told.shown.filter((one) => one)).toHaveLength(360);
-    expect(tv.player.state).toMatchObject({ screenId, playlist: { items: [item] }, config: { syncIntervalMinutes: 5 } });
+    expect(tv.player.state).toMatchObject({
+      screenId,
+      playlist: { items: [item] },
+      config: { syncIntervalMinutes: 5 },
+    });
     expect(tv.told.unpaired).toEqual([]);
   });
 });

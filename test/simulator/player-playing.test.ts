@@ -12,7 +12,8 @@ beforeAll(async () => {
 const a = video(1, 10);
 const b = video(2, 20, { campaignId: undefined });
 const c = video(3, 30);
-const numberOf = (item: { creativeId: string } | undefined) => (item ? Number(item.creativeId.at(-1)) : undefined);
+const numberOf = (item: { creativeId: string } | undefined) =>
+  item ? Number(item.creativeId.at(-1)) : undefined;
 
 /** A TV on a screen of its own with these items. */
 async function tvWith(items: object[] | undefined, more: object = {}, publication: object = {}) {
@@ -23,13 +24,23 @@ async function tvWith(items: object[] | undefined, more: object = {}, publicatio
   await service.manage('PUT', `/v1/screens/${screenId}/config`, { syncIntervalMinutes: 1 });
   const tv = virtualTv({ url: service.url, nextCode: async () => code, ...more });
   const stored = async () => {
-    const { body } = await service.manage('GET', `/v1/events?screenId=${screenId}&order=asc&limit=200`);
+    const { body } = await service.manage(
+      'GET',
+      `/v1/events?screenId=${screenId}&order=asc&limit=200`,
+    );
     return body.items.map((one: { event: unknown }) => one.event);
   };
-  return { ...tv, screenId, publish, withdraw: () => service.manage('DELETE', `/v1/screens/${screenId}/playlist`), stored };
+  return {
+    ...tv,
+    screenId,
+    publish,
+    withdraw: () => service.manage('DELETE', `/v1/screens/${screenId}/playlist`),
+    stored,
+  };
 }
 
-const impressions = ({ told }: Awaited<ReturnType<typeof tvWith>>) => told.events.filter(({ type }) => type === 'impression');
+const impressions = ({ told }: Awaited<ReturnType<typeof tvWith>>) =>
+  told.events.filter(({ type }) => type === 'impression');
 
 describe('What a player shows', () => {
   it('is the items in their order, each for its duration, and after the last the first again', async () => {
@@ -88,8 +99,9 @@ describe('What a player shows', () => {
     const validUntil = Math.floor(Date.now() / 1000) + 3600;
     // A TV whose battery is empty begins in 1970, and the network is gone after its first calls.
     let calls = 0;
-    const wire = (send: (url: string, parts: never) => Promise<never>) => (url: string, parts: never) =>
-      ++calls > 6 ? Promise.reject(new Error('no network')) : send(url, parts);
+    const wire =
+      (send: (url: string, parts: never) => Promise<never>) => (url: string, parts: never) =>
+        ++calls > 6 ? Promise.reject(new Error('no network')) : send(url, parts);
     const tv = await tvWith([video(1, 600)], { startMs: 0, wire }, { validUntil });
     await tv.player.run(undefined, 2 * hourMs);
     const played = impressions(tv).map(({ duration }) => Number(duration));
@@ -98,7 +110,11 @@ describe('What a player shows', () => {
     expect(total).toBeLessThanOrEqual(3601);
     expect(played.slice(0, 5)).toEqual([600, 600, 600, 600, 600]);
     // What is kept may not be played any more, but it is not thrown away because the network is gone.
-    expect(tv.player.state).toMatchObject({ phase: 'offline', showing: undefined, playlist: { items: [{ duration: 600 }] } });
+    expect(tv.player.state).toMatchObject({
+      phase: 'offline',
+      showing: undefined,
+      playlist: { items: [{ duration: 600 }] },
+    });
   });
 
   it('lasts as many times longer as the TV is faster than the service', async () => {
@@ -112,14 +128,40 @@ describe('What a player shows', () => {
   });
 
   it('leaves out items that nobody can show', async () => {
-    const config = { syncIntervalMinutes: 5, heartbeatIntervalMinutes: 1, cachePolicy: { maxSizeGB: 1, retentionDays: 7 } };
-    const registered = { deviceId: 'device', screenId: 'screen', apiKey: 'dak_key', tenantId: 'tenant', config };
-    const odd = [video(1, -5), video(2, 10), { ...video(3, 1), duration: 'long' }, { ...video(4, 1), duration: null }];
-    const playlist = { id: 'list', tenantId: 'tenant', screenId: 'screen', status: 'active', version: 1, validUntil: 4e9, items: odd };
+    const config = {
+      syncIntervalMinutes: 5,
+      heartbeatIntervalMinutes: 1,
+      cachePolicy: { maxSizeGB: 1, retentionDays: 7 },
+    };
+    const registered = {
+      deviceId: 'device',
+      screenId: 'screen',
+      apiKey: 'dak_key',
+      tenantId: 'tenant',
+      config,
+    };
+    const odd = [
+      video(1, -5),
+      video(2, 10),
+      { ...video(3, 1), duration: 'long' },
+      { ...video(4, 1), duration: null },
+    ];
+    const playlist = {
+      id: 'list',
+      tenantId: 'tenant',
+      screenId: 'screen',
+      status: 'active',
+      version: 1,
+      validUntil: 4e9,
+      items: odd,
+    };
     const stub = await stubService((response, request) => {
       if (request.url.endsWith('/register')) return json(201, registered)(response, request);
       if (request.url.endsWith('/playlist')) return json(200, playlist)(response, request);
-      return json(request.method === 'GET' ? 200 : 202, request.method === 'GET' ? config : { received: 1 })(response, request);
+      return json(
+        request.method === 'GET' ? 200 : 202,
+        request.method === 'GET' ? config : { received: 1 },
+      )(response, request);
     });
     const tv = virtualTv({ url: stub.url, nextCode: async () => 'ABCD2345' });
     await tv.player.run(undefined, 35 * secondMs);

@@ -1,7 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Requester } from '../../src/client/requester.ts';
 import { type Clock, minuteMs, secondMs, systemClock } from '../../src/domain/clock.ts';
-import { type PlayerMemory, type PlayerState, ramMemory } from '../../src/simulator/player-memory.ts';
+import {
+  type PlayerMemory,
+  type PlayerState,
+  ramMemory,
+} from '../../src/simulator/player-memory.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { video, virtualTv } from '../support/virtual-tv.ts';
 
@@ -12,9 +16,14 @@ beforeAll(async () => {
 
 async function place() {
   const { code, screenId } = await service.code();
-  await service.manage('PUT', `/v1/screens/${screenId}/playlist`, { items: [video(1, 10), video(2, 25)] });
+  await service.manage('PUT', `/v1/screens/${screenId}/playlist`, {
+    items: [video(1, 10), video(2, 25)],
+  });
   const stored = async () => {
-    const { body } = await service.manage('GET', `/v1/events?screenId=${screenId}&order=asc&limit=200`);
+    const { body } = await service.manage(
+      'GET',
+      `/v1/events?screenId=${screenId}&order=asc&limit=200`,
+    );
     return body.items.map((one: { event: unknown }) => one.event);
   };
   return { nextCode: async () => code, stored, screenId };
@@ -54,9 +63,11 @@ describe('A power cut', () => {
     expect(counts).toEqual(then);
     expect(tv.told.events).toHaveLength(events);
     // What was shown then was not played to its end, and nobody noted how far.
-    expect(tv.told.events.filter(({ type }) => type === 'impression').every(({ duration }) => duration === 10 || duration === 25)).toBe(
-      true,
-    );
+    expect(
+      tv.told.events
+        .filter(({ type }) => type === 'impression')
+        .every(({ duration }) => duration === 10 || duration === 25),
+    ).toBe(true);
     expect((await stored()).length).toBeLessThan(events);
   });
 
@@ -68,7 +79,9 @@ describe('A power cut', () => {
       (url, parts) => {
         if (url.endsWith('/playlist')) setImmediate(() => cut.abort());
         return url.endsWith('/playlist')
-          ? new Promise((_, reject) => parts.signal.addEventListener('abort', () => reject(new Error('Broken off.'))))
+          ? new Promise((_, reject) =>
+              parts.signal.addEventListener('abort', () => reject(new Error('Broken off.'))),
+            )
           : send(url, parts);
       };
     const tv = virtualTv({ url: service.url, nextCode, wire });
@@ -96,7 +109,12 @@ describe('A power cut', () => {
       (send: Requester): Requester =>
       (url, parts) =>
         isDown ? Promise.reject(new Error('no network')) : send(url, parts);
-    const second = virtualTv({ url: service.url, memory, wire, startMs: first.clock.now() + minuteMs });
+    const second = virtualTv({
+      url: service.url,
+      memory,
+      wire,
+      startMs: first.clock.now() + minuteMs,
+    });
     second.at(5 * minuteMs, () => {
       isDown = false;
     });
@@ -137,7 +155,11 @@ describe('A player that is stopped', () => {
     tv.at(17 * secondMs, () => tv.player.stop());
     expect(await tv.player.run()).toEqual({ reason: 'stopped' });
     expect(tv.told.events.slice(-2)).toEqual([
-      expect.objectContaining({ type: 'impression', creativeId: video(2, 25).creativeId, duration: 7 }),
+      expect.objectContaining({
+        type: 'impression',
+        creativeId: video(2, 25).creativeId,
+        duration: 7,
+      }),
       expect.objectContaining({ type: 'app_stopped' }),
     ]);
     expect(await stored()).toEqual(tv.told.events);
@@ -192,7 +214,8 @@ describe('A player that is stopped', () => {
     const inner = ramMemory();
     const memory: PlayerMemory = {
       load: inner.load,
-      save: async (state) => (++saves % 3 === 0 ? Promise.reject(new Error('The disk is full.')) : inner.save(state)),
+      save: async (state) =>
+        ++saves % 3 === 0 ? Promise.reject(new Error('The disk is full.')) : inner.save(state),
     };
     const tv = virtualTv({ url: service.url, nextCode, memory });
     await tv.player.run(undefined, 5 * minuteMs);

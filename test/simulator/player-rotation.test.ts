@@ -1,7 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Requester } from '../../src/client/requester.ts';
 import { type Clock, hourMs, minuteMs, secondMs, systemClock } from '../../src/domain/clock.ts';
-import { type PlayerMemory, type PlayerState, ramMemory } from '../../src/simulator/player-memory.ts';
+import {
+  type PlayerMemory,
+  type PlayerState,
+  ramMemory,
+} from '../../src/simulator/player-memory.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { json, problem, stubService } from '../support/stub-service.ts';
 import { virtualTv } from '../support/virtual-tv.ts';
@@ -23,7 +27,9 @@ function watch(faults: Record<number, 'lose answer' | 'fail save' | 'cut power'>
     async save(state) {
       const failed = failing && state.formerKey !== undefined;
       if (failed) failing = false;
-      story.push(`${failed ? 'not saved' : 'saved'} ${state.rotating ? 'rotating' : state.formerKey ? 'both keys' : 'one key'}`);
+      story.push(
+        `${failed ? 'not saved' : 'saved'} ${state.rotating ? 'rotating' : state.formerKey ? 'both keys' : 'one key'}`,
+      );
       if (failed) throw new Error('The disk is full.');
       await inner.save(state);
     },
@@ -36,7 +42,8 @@ function watch(faults: Record<number, 'lose answer' | 'fail save' | 'cut power'>
     async (url, parts) => {
       const isRotation = url.endsWith('/keys/rotate');
       const fault = isRotation ? faults[++tries] : undefined;
-      if (parts.headers.authorization) story.push(`${nameOf(parts.headers.authorization)} ${url.split('/').at(-1)}`);
+      if (parts.headers.authorization)
+        story.push(`${nameOf(parts.headers.authorization)} ${url.split('/').at(-1)}`);
       if (isRotation) secrets.push(parts.headers['idempotency-key']);
       const answer = await send(url, parts);
       if (fault === 'cut power') cut.abort();
@@ -49,27 +56,38 @@ function watch(faults: Record<number, 'lose answer' | 'fail save' | 'cut power'>
 
 async function pairedTv(options: Omit<Parameters<typeof virtualTv>[0], 'url'> = {}) {
   const { code, screenId } = await service.code();
-  const tv = virtualTv({ url: service.url, nextCode: async (why) => (why === 'new' ? code : undefined), ...options });
+  const tv = virtualTv({
+    url: service.url,
+    nextCode: async (why) => (why === 'new' ? code : undefined),
+    ...options,
+  });
   return { ...tv, screenId };
 }
 
 const state = async (memory: PlayerMemory) => (await memory.load()) as PlayerState;
 const statusOf = async (key: string | undefined, screenId: string) =>
-  (await service.send('GET', `/devices/${screenId}/config`, { key: key?.replace('Bearer ', '') ?? '' })).body.code ?? 200;
+  (
+    await service.send('GET', `/devices/${screenId}/config`, {
+      key: key?.replace('Bearer ', '') ?? '',
+    })
+  ).body.code ?? 200;
 
 describe('A TV that is to change its key', () => {
   it('does so at its pace, and goes on with the new one; the one before it is kept, and dead', async () => {
     let rotations = 0;
-    const tv = await pairedTv({ rotateEveryMs: hourMs, observer: { onRotated: () => rotations++ } });
+    const tv = await pairedTv({
+      rotateEveryMs: hourMs,
+      observer: { onRotated: () => rotations++ },
+    });
     await tv.player.run(undefined, 3.5 * hourMs);
     const { binding, formerKey, rotating } = await state(tv.memory);
     expect(rotations).toBe(3);
     expect(rotating).toBeUndefined();
     expect(formerKey?.apiKey).not.toBe(binding?.apiKey);
-    expect([await statusOf(binding?.apiKey, tv.screenId), await statusOf(formerKey?.apiKey, tv.screenId)]).toEqual([
-      200,
-      'device_key_revoked',
-    ]);
+    expect([
+      await statusOf(binding?.apiKey, tv.screenId),
+      await statusOf(formerKey?.apiKey, tv.screenId),
+    ]).toEqual([200, 'device_key_revoked']);
     expect(tv.told.unpaired).toEqual([]);
   });
 
@@ -86,7 +104,12 @@ describe('A TV that is to change its key', () => {
     story.length = 0;
     await tv.player.rotateKey();
     await tv.player.fetchConfig();
-    expect(story.slice(0, 4)).toEqual(['saved rotating', 'key 0 rotate', 'saved both keys', 'key 1 config']);
+    expect(story.slice(0, 4)).toEqual([
+      'saved rotating',
+      'key 0 rotate',
+      'saved both keys',
+      'key 1 config',
+    ]);
   });
 
   it('asks again with the same Idempotency-Key when the answer is lost, and gets the same key', async () => {
@@ -96,7 +119,9 @@ describe('A TV that is to change its key', () => {
     expect(secrets).toHaveLength(3);
     expect(new Set(secrets).size).toBe(1);
     const { body } = await service.manage('GET', `/v1/audit?subjectId=${tv.player.state.deviceId}`);
-    expect(body.items.filter(({ action }: { action: string }) => action === 'key.rotate')).toHaveLength(1);
+    expect(
+      body.items.filter(({ action }: { action: string }) => action === 'key.rotate'),
+    ).toHaveLength(1);
   });
 
   it('goes on with the old key when the new one cannot be saved, and gets the same one again', async () => {
@@ -109,7 +134,10 @@ describe('A TV that is to change its key', () => {
     await tv.player.rotateKey();
     await tv.player.fetchConfig();
     expect(new Set(secrets).size).toBe(1);
-    expect(story.filter((one) => one.startsWith('key')).slice(2)).toEqual(['key 0 rotate', 'key 1 config']);
+    expect(story.filter((one) => one.startsWith('key')).slice(2)).toEqual([
+      'key 0 rotate',
+      'key 1 config',
+    ]);
   });
 
   it('after a power cut between the answer and its being saved, asks again with the same Idempotency-Key, at once', async () => {
@@ -135,7 +163,10 @@ describe('A TV that is to change its key', () => {
       tv.at(25 * minuteMs, () => cut.abort());
       await tv.player.run(cut.signal);
       const startMs = tv.clock.now() + minuteMs;
-      tv = { ...virtualTv({ url: service.url, memory, rotateEveryMs: hourMs, observer, startMs }), screenId: tv.screenId };
+      tv = {
+        ...virtualTv({ url: service.url, memory, rotateEveryMs: hourMs, observer, startMs }),
+        screenId: tv.screenId,
+      };
     }
     expect(rotations).toBe(3);
   });
@@ -146,7 +177,9 @@ describe('A TV that is to change its key', () => {
     await tv.player.register((await service.code()).code);
     await expect(tv.player.rotateKey()).rejects.toMatchObject({ code: 'unreachable' });
     const { binding } = await state(memory);
-    await service.send('POST', `/devices/${binding?.screenId}/keys/rotate`, { key: binding?.apiKey ?? '' });
+    await service.send('POST', `/devices/${binding?.screenId}/keys/rotate`, {
+      key: binding?.apiKey ?? '',
+    });
     await expect(tv.player.rotateKey()).rejects.toMatchObject({ code: 'idempotency_key_reused' });
     await tv.player.rotateKey();
     await tv.player.fetchConfig();
@@ -155,7 +188,11 @@ describe('A TV that is to change its key', () => {
   });
 });
 
-const config = { syncIntervalMinutes: 1, heartbeatIntervalMinutes: 1, cachePolicy: { maxSizeGB: 10, retentionDays: 7 } };
+const config = {
+  syncIntervalMinutes: 1,
+  heartbeatIntervalMinutes: 1,
+  cachePolicy: { maxSizeGB: 10, retentionDays: 7 },
+};
 const kept: PlayerState = {
   format: 1,
   binding: { deviceId: 'device', screenId: 'screen', tenantId: 'tenant', apiKey: 'dak_new' },
@@ -167,11 +204,16 @@ const kept: PlayerState = {
 async function knowing(code: string, ...keys: string[]) {
   const known = new Set(keys.map((key) => `Bearer ${key}`));
   const stub = await stubService((response, request) => {
-    if (!known.has(request.headers.authorization ?? '')) return problem(401, code, 'No.')(response, request);
+    if (!known.has(request.headers.authorization ?? ''))
+      return problem(401, code, 'No.')(response, request);
     const isPost = request.method === 'POST';
-    return json(isPost ? 202 : 200, isPost ? { received: JSON.parse(request.body).length } : config)(response, request);
+    return json(
+      isPost ? 202 : 200,
+      isPost ? { received: JSON.parse(request.body).length } : config,
+    )(response, request);
   });
-  const used = () => stub.heard.map(({ headers }) => headers.authorization?.slice('Bearer dak_'.length));
+  const used = () =>
+    stub.heard.map(({ headers }) => headers.authorization?.slice('Bearer dak_'.length));
   return { ...stub, known, used };
 }
 
@@ -182,17 +224,24 @@ async function memoryWith(saved: PlayerState) {
 }
 
 describe('A TV that has a former key', () => {
-  it.each(['device_key_invalid', 'device_key_revoked'])('goes back to it when the new one is refused with %s', async (code) => {
-    const stub = await knowing(code, 'dak_former');
-    const memory = await memoryWith(kept);
-    const codes: string[] = [];
-    const tv = virtualTv({ url: stub.url, memory, observer: { onFallBack: (error) => codes.push(error.code) } });
-    expect(await tv.player.run(undefined, 5 * minuteMs)).toEqual({ reason: 'stopped' });
-    expect(stub.used()).toEqual(['new', ...Array(stub.heard.length - 1).fill('former')]);
-    expect([codes, tv.told.unpaired]).toEqual([[code], []]);
-    expect((await state(memory)).binding).toEqual({ ...kept.binding, apiKey: 'dak_former' });
-    await stub.close();
-  });
+  it.each(['device_key_invalid', 'device_key_revoked'])(
+    'goes back to it when the new one is refused with %s',
+    async (code) => {
+      const stub = await knowing(code, 'dak_former');
+      const memory = await memoryWith(kept);
+      const codes: string[] = [];
+      const tv = virtualTv({
+        url: stub.url,
+        memory,
+        observer: { onFallBack: (error) => codes.push(error.code) },
+      });
+      expect(await tv.player.run(undefined, 5 * minuteMs)).toEqual({ reason: 'stopped' });
+      expect(stub.used()).toEqual(['new', ...Array(stub.heard.length - 1).fill('former')]);
+      expect([codes, tv.told.unpaired]).toEqual([[code], []]);
+      expect((await state(memory)).binding).toEqual({ ...kept.binding, apiKey: 'dak_former' });
+      await stub.close();
+    },
+  );
 
   it('tries it once: refused too, it forgets both, and pairs again', async () => {
     const stub = await knowing('device_key_invalid');
@@ -219,8 +268,15 @@ describe('A TV that has a former key', () => {
 
   it('does not go back for a screen that is gone: that is so for both', async () => {
     const stub = await knowing('device_key_orphaned', 'dak_former');
-    const tv = virtualTv({ url: stub.url, memory: await memoryWith(kept), nextCode: async () => undefined });
-    expect(await tv.player.run(undefined, 10 * secondMs)).toMatchObject({ reason: 'unpaired', why: 'orphaned' });
+    const tv = virtualTv({
+      url: stub.url,
+      memory: await memoryWith(kept),
+      nextCode: async () => undefined,
+    });
+    expect(await tv.player.run(undefined, 10 * secondMs)).toMatchObject({
+      reason: 'unpaired',
+      why: 'orphaned',
+    });
     expect(stub.used()).toEqual(['new']);
     await stub.close();
   });

@@ -8,8 +8,14 @@ describe('A day of a TV, in a test of one’s own', () => {
     const service = await serve({ port: 0, store: 'memory:' });
     const management = new ManagementClient({ url: service.url, token: service.adminToken! });
     const venue = await management.call('createVenue', { body: { name: 'Lobby' } });
-    const screen = await management.call('createScreen', { body: { venueId: venue.id, name: 'Main' } });
-    const item = { creativeId: crypto.randomUUID(), creativeUrl: 'https://media.example.com/spring.mp4', creativeType: 'video' as const };
+    const screen = await management.call('createScreen', {
+      body: { venueId: venue.id, name: 'Main' },
+    });
+    const item = {
+      creativeId: crypto.randomUUID(),
+      creativeUrl: 'https://media.example.com/spring.mp4',
+      creativeType: 'video' as const,
+    };
     const items = [{ ...item, duration: 30, campaignId: crypto.randomUUID() }];
     await management.call('publishPlaylist', { params: { id: screen.id }, body: { items } });
     await management.call('putScreenConfig', {
@@ -17,7 +23,8 @@ describe('A day of a TV, in a test of one’s own', () => {
       body: { heartbeatIntervalMinutes: 30, syncIntervalMinutes: 60 },
     });
 
-    const nextCode = async () => (await management.call('createCode', { body: { screenId: screen.id } })).code;
+    const nextCode = async () =>
+      (await management.call('createCode', { body: { screenId: screen.id } })).code;
     const tv = new Player({
       client: new RuntimeClient({ url: service.url }),
       deviceInfo: { model: 'TV' },
@@ -27,8 +34,12 @@ describe('A day of a TV, in a test of one’s own', () => {
     expect(await tv.run(undefined, day)).toEqual({ reason: 'stopped' });
 
     const report = await management.call('reportImpressions', { query: { groupBy: 'campaign' } });
-    expect(report.items).toEqual([{ key: items[0]?.campaignId, impressions: 2880, seconds: day / 1000 }]);
-    expect((await management.call('getDevice', { params: { id: tv.state.deviceId! } })).state).toBe('bound');
+    expect(report.items).toEqual([
+      { key: items[0]?.campaignId, impressions: 2880, seconds: day / 1000 },
+    ]);
+    expect((await management.call('getDevice', { params: { id: tv.state.deviceId! } })).state).toBe(
+      'bound',
+    );
     await service.close();
   });
 });

@@ -33,7 +33,9 @@ function makeRecorder(dawdle: () => Promise<void>) {
   const tvOfKey = new Map<string, string>();
   const plain = (text: string) => {
     const ids = /dak_\w{49}|[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g;
-    return text.replaceAll(ids, (id) => given.get(id) ?? 'id').replaceAll(/"pairingCode":"\w+"/g, '"pairingCode":"code"');
+    return text
+      .replaceAll(ids, (id) => given.get(id) ?? 'id')
+      .replaceAll(/"pairingCode":"\w+"/g, '"pairingCode":"code"');
   };
   const makeRequester = async (certificates: readonly string[] | undefined): Promise<Requester> => {
     const send = makeUndiciRequester(certificates);
@@ -54,8 +56,10 @@ function makeRecorder(dawdle: () => Promise<void>) {
       const chunks: Buffer[] = [];
       for await (const chunk of answer.body) chunks.push(chunk);
       const text = Buffer.concat(chunks).toString();
-      if (url.endsWith('/keys/rotate') && answer.statusCode === 201) tvOfKey.set(`Bearer ${JSON.parse(text).apiKey}`, tv);
-      if (url.endsWith('/register') && answer.statusCode === 201) tvOfKey.set(`Bearer ${JSON.parse(text).apiKey}`, tv);
+      if (url.endsWith('/keys/rotate') && answer.statusCode === 201)
+        tvOfKey.set(`Bearer ${JSON.parse(text).apiKey}`, tv);
+      if (url.endsWith('/register') && answer.statusCode === 201)
+        tvOfKey.set(`Bearer ${JSON.parse(text).apiKey}`, tv);
       return { ...answer, body: [Buffer.from(text)] as unknown as AsyncIterable<Buffer> };
     };
   };
@@ -65,7 +69,16 @@ function makeRecorder(dawdle: () => Promise<void>) {
 async function record(seed: string, dawdle: () => Promise<void>): Promise<Map<string, string[]>> {
   const { sent, makeRequester } = makeRecorder(dawdle);
   const startMs = Date.UTC(2026, 0, 5);
-  const report = await quickFleet({ url: service.url, token, seed, count: 4, startMs, faults, rotateEveryMs: hourMs, makeRequester });
+  const report = await quickFleet({
+    url: service.url,
+    token,
+    seed,
+    count: 4,
+    startMs,
+    faults,
+    rotateEveryMs: hourMs,
+    makeRequester,
+  });
   expect(report.rotations).toBeGreaterThan(4);
   expect(report.reconciliation.findings).toEqual([]);
   return sent;

@@ -20,9 +20,29 @@ beforeAll(async () => {
 
 describe.each(names)('%s', (name) => {
   it.each(['1', '2', '3'])('ends with everything accounted for, at seed %s', async (seed) => {
-    const { life, faults = [], playlist, config, rotateEvery: rotateEveryMs } = await readScenario(fakeIo(), name);
-    const report = await quickFleet({ url: service.url, token, count: 2, lifeMs: life, seed, faults, playlist, config, rotateEveryMs });
-    expect(report.reconciliation).toMatchObject({ outcome: 'compared', findings: [], events: { lost: 0, duplicated: 0, strange: 0 } });
+    const {
+      life,
+      faults = [],
+      playlist,
+      config,
+      rotateEvery: rotateEveryMs,
+    } = await readScenario(fakeIo(), name);
+    const report = await quickFleet({
+      url: service.url,
+      token,
+      count: 2,
+      lifeMs: life,
+      seed,
+      faults,
+      playlist,
+      config,
+      rotateEveryMs,
+    });
+    expect(report.reconciliation).toMatchObject({
+      outcome: 'compared',
+      findings: [],
+      events: { lost: 0, duplicated: 0, strange: 0 },
+    });
     expect(report).toMatchObject({ tvs: { bound: 2, unpaired: 0 }, notes: [] });
     const keys = report.reconciliation.keys;
     expect(keys?.tvs).toBe(rotateEveryMs && 2);
@@ -30,7 +50,8 @@ describe.each(names)('%s', (name) => {
     expect(report.rotations > 0).toBe(rotateEveryMs !== undefined);
     expect(report.events.acknowledged).toBeGreaterThan(0);
     expect(report.failures.filter(({ code }) => !expected.includes(code))).toEqual([]);
-    for (const { rule, count: times } of report.faults) expect(times, `${rule} did nothing`).toBeGreaterThan(0);
+    for (const { rule, count: times } of report.faults)
+      expect(times, `${rule} did nothing`).toBeGreaterThan(0);
   });
 });
 
@@ -38,7 +59,8 @@ describe.each(names)('%s', (name) => {
 const expected = ['unreachable', 'device_key_revoked', 'pairing_code_used'];
 
 it('there is a scenario for every kind of fault, and one with all of them', async () => {
-  const kindsOf = async (name: string) => ((await readScenario(fakeIo(), name)).faults ?? []).map((rule) => parseFault(rule).kind);
+  const kindsOf = async (name: string) =>
+    ((await readScenario(fakeIo(), name)).faults ?? []).map((rule) => parseFault(rule).kind);
   const { faultKinds } = await import('../../src/simulator/faults/parse-fault.ts');
   expect([...new Set(await kindsOf('everything'))].sort()).toEqual(Object.keys(faultKinds).sort());
   const others = await Promise.all(names.filter((name) => name !== 'everything').map(kindsOf));

@@ -6,7 +6,11 @@ it('counts requests and answers by their endpoint, and tells how long they took'
   for (let ms = 1; ms <= 100; ms++) traffic.add('postEvents', ms === 100 ? 503 : 202, ms);
   traffic.add('getPlaylist', undefined, 30_000);
   const [events, playlist] = traffic.endpoints();
-  expect(events).toMatchObject({ operation: 'postEvents', requests: 100, answers: { 202: 99, 503: 1 } });
+  expect(events).toMatchObject({
+    operation: 'postEvents',
+    requests: 100,
+    answers: { 202: 99, 503: 1 },
+  });
   for (const [said, real] of [
     [events!.p50Ms, 50],
     [events!.p95Ms, 95],
@@ -15,7 +19,15 @@ it('counts requests and answers by their endpoint, and tells how long they took'
   ]) {
     expect(Math.abs(said! - real!)).toBeLessThanOrEqual(real! * 0.02);
   }
-  expect(playlist).toEqual({ operation: 'getPlaylist', requests: 1, answers: { none: 1 }, p50Ms: 0, p95Ms: 0, p99Ms: 0, maxMs: 0 });
+  expect(playlist).toEqual({
+    operation: 'getPlaylist',
+    requests: 1,
+    answers: { none: 1 },
+    p50Ms: 0,
+    p95Ms: 0,
+    p99Ms: 0,
+    maxMs: 0,
+  });
   expect(traffic.requests).toBe(101);
   expect(traffic.latencies.maxMs).toBe(events!.maxMs);
 });

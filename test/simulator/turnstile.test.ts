@@ -6,9 +6,18 @@ import { turns } from '../support/turns.ts';
 
 it('lets so many fast TVs be busy at a time, and the others in their order', async () => {
   const turnstile = new Turnstile(2);
-  const [begun, ends, busy]: [number[], (() => void)[], { now: number; most: number }] = [[], [], { now: 0, most: 0 }];
+  const [begun, ends, busy]: [number[], (() => void)[], { now: number; most: number }] = [
+    [],
+    [],
+    { now: 0, most: 0 },
+  ];
   for (let tv = 1; tv <= 5; tv++) {
-    const clock = makeTvClock({ speed: Number.POSITIVE_INFINITY, startMs: 0, wall: systemClock, turnstile });
+    const clock = makeTvClock({
+      speed: Number.POSITIVE_INFINITY,
+      startMs: 0,
+      wall: systemClock,
+      turnstile,
+    });
     const ask = async () => {
       begun.push(tv);
       busy.most = Math.max(busy.most, ++busy.now);

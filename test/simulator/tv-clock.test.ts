@@ -11,7 +11,8 @@ describe('the clock of a TV that is faster than ours', () => {
     const wall = new ManualClock();
     const clock = makeTvClock({ speed: 60, startMs, wall });
     const woken: number[] = [];
-    for (const delayMs of [120_000, 60_000]) clock.after(delayMs, () => woken.push(clock.now() - startMs));
+    for (const delayMs of [120_000, 60_000])
+      clock.after(delayMs, () => woken.push(clock.now() - startMs));
     wall.advance(999);
     await turns();
     expect(woken).toEqual([]);
@@ -27,7 +28,8 @@ describe('the clock of a TV that is faster than ours', () => {
     const wall = new ManualClock();
     const clock = makeTvClock({ speed: 60, startMs, wall });
     const woken: number[] = [];
-    for (const delayMs of [60_000, 120_000, 180_000]) clock.after(delayMs, () => woken.push(clock.now() - startMs));
+    for (const delayMs of [60_000, 120_000, 180_000])
+      clock.after(delayMs, () => woken.push(clock.now() - startMs));
     let answer = () => {};
     const held = clock.hold(() => new Promise<void>((resolve) => (answer = resolve)));
     wall.advance(2500);
@@ -73,7 +75,11 @@ describe('the clock of a TV that is faster than ours', () => {
   });
 
   it('takes no time at all at infinite speed, and never comes to what is never', async () => {
-    const clock = makeTvClock({ speed: Number.POSITIVE_INFINITY, startMs, wall: new ManualClock() });
+    const clock = makeTvClock({
+      speed: Number.POSITIVE_INFINITY,
+      startMs,
+      wall: new ManualClock(),
+    });
     let hours = 0;
     const wait = () => clock.after(hourMs, () => ++hours < 1000 && wait());
     wait();

@@ -31,11 +31,17 @@ interface Kind {
   spoil(place: string, text: string): Promise<void>;
 }
 
-async function changeManifest(place: string, how: (marks: Record<string, Record<string, object>>) => void): Promise<void> {
-  const { crc: _crc, ...manifest } = JSON.parse(await readFile(join(place, 'manifest.json'), 'utf8'));
+async function changeManifest(
+  place: string,
+  how: (marks: Record<string, Record<string, object>>) => void,
+): Promise<void> {
+  const { crc: _crc, ...manifest } = JSON.parse(
+    await readFile(join(place, 'manifest.json'), 'utf8'),
+  );
   how(manifest.marks);
   const bytes = frame(JSON.stringify(manifest).slice(1));
-  for (const file of ['manifest.json', 'manifest.copy.json']) await writeFile(join(place, file), bytes);
+  for (const file of ['manifest.json', 'manifest.copy.json'])
+    await writeFile(join(place, file), bytes);
 }
 
 const folders: Kind = {
@@ -51,7 +57,9 @@ const folders: Kind = {
     const places = lines.map(({ seq, n }) => ({ seq, n }));
     const texts = how(lines).map(({ entry, link }, at) => {
       const { seq, n } = places[at] ?? { ...places.at(-1), n: at };
-      return frame(`"seq":${seq},"n":${n},"entry":${JSON.stringify(entry)}${link ? `,"link":${JSON.stringify(link)}` : ''}}`);
+      return frame(
+        `"seq":${seq},"n":${n},"entry":${JSON.stringify(entry)}${link ? `,"link":${JSON.stringify(link)}` : ''}}`,
+      );
     });
     await writeFile(path, Buffer.concat(texts));
     const size = Buffer.concat(texts).length;
@@ -60,7 +68,8 @@ const folders: Kind = {
       else Object.assign(audit, { size, seq: places[texts.length - 1]?.seq ?? places.at(-1)?.seq });
     });
   },
-  forgeHead: (place, link) => changeManifest(place, ({ chain }) => void Object.assign(chain?.head ?? {}, link)),
+  forgeHead: (place, link) =>
+    changeManifest(place, ({ chain }) => void Object.assign(chain?.head ?? {}, link)),
   async spoil(place, text) {
     const [name = ''] = await readdir(join(place, 'audit'));
     const path = join(place, 'audit', name);
@@ -68,7 +77,10 @@ const folders: Kind = {
     const { seq, n } = JSON.parse(lines[2] ?? '');
     lines[2] = frame(`"seq":${seq},"n":${n},"entry":${text}}`).toString().trimEnd();
     await writeFile(path, lines.join('\n'));
-    await changeManifest(place, ({ audit }) => void Object.assign(audit ?? {}, { size: Buffer.byteLength(lines.join('\n')) }));
+    await changeManifest(
+      place,
+      ({ audit }) => void Object.assign(audit ?? {}, { size: Buffer.byteLength(lines.join('\n')) }),
+    );
   },
 };
 
@@ -81,7 +93,9 @@ const databases: Kind = {
         const { writer, link, mac } = row;
         return {
           entry: JSON.parse(String(row.entry)),
-          ...(writer !== null && { link: { writer: String(writer), seq: Number(link), mac: String(mac) } }),
+          ...(writer !== null && {
+            link: { writer: String(writer), seq: Number(link), mac: String(mac) },
+          }),
         };
       });
       await sql('DELETE FROM signage.audit');
@@ -95,15 +109,23 @@ const databases: Kind = {
   },
   async forgeHead(place, { writer, seq, mac }) {
     await inDatabase(place, (sql) =>
-      sql(`UPDATE signage.audit_chain SET head_writer = '${writer}', head_link = ${seq}, head_mac = '${mac}'`),
+      sql(
+        `UPDATE signage.audit_chain SET head_writer = '${writer}', head_link = ${seq}, head_mac = '${mac}'`,
+      ),
     );
   },
   async spoil(place, text) {
-    await inDatabase(place, (sql) => sql(`UPDATE signage.audit SET entry = '${text}' WHERE link = 3`));
+    await inDatabase(place, (sql) =>
+      sql(`UPDATE signage.audit SET entry = '${text}' WHERE link = 3`),
+    );
   },
 };
 
-async function within<T>(place: string, clock: ManualClock, work: (store: Store) => Promise<T>): Promise<T> {
+async function within<T>(
+  place: string,
+  clock: ManualClock,
+  work: (store: Store) => Promise<T>,
+): Promise<T> {
   const store = await openStore(place, { clock });
   try {
     return await work(store);
@@ -117,7 +139,8 @@ async function write(store: Store, clock: ManualClock, from: number, to: number)
   for (let number = from; number <= to; number++) {
     await store.write(async (tx) => {
       await tx.put('tenants', tenantRow(1));
-      for (const end = Math.min(to, number + (number % 3)); number <= end; number++) await tx.audit(auditRow(number, { at: clock.now() }));
+      for (const end = Math.min(to, number + (number % 3)); number <= end; number++)
+        await tx.audit(auditRow(number, { at: clock.now() }));
       number--;
     });
   }
@@ -134,7 +157,9 @@ async function store(kind: Kind, entries = 10) {
 }
 
 const damages = async (place: string, kept?: Parameters<typeof verifyAudit>[1]) =>
-  (await verifyAudit(place, kept)).findings.filter(({ level }) => level === 'damage').map(({ sequence, what }) => [sequence, what]);
+  (await verifyAudit(place, kept)).findings
+    .filter(({ level }) => level === 'damage')
+    .map(({ sequence, what }) => [sequence, what]);
 const headOf = async (place: string) => {
   const { head } = (await verifyAudit(place)).summary;
   if (!head) throw new Error('there is no head');
@@ -150,23 +175,36 @@ describe.each([
 ])('the audit trail of %s', (_, kind) => {
   it('verifies, across starts, and says how many entries there are and where it ends', async () => {
     const { clock, place } = await store(kind);
-    expect((await verifyAudit(place)).summary).toMatchObject({ entries: 10, unlinked: 0, first: { sequence: 1 }, head: { sequence: 10 } });
+    expect((await verifyAudit(place)).summary).toMatchObject({
+      entries: 10,
+      unlinked: 0,
+      first: { sequence: 1 },
+      head: { sequence: 10 },
+    });
     await within(place, clock, (opened) => write(opened, clock, 11, 15));
     const { findings, summary } = await verifyAudit(place);
     expect(findings).toEqual([]);
-    expect(summary).toMatchObject({ entries: 15, head: { sequence: 15, writer: summary.first?.writer } });
+    expect(summary).toMatchObject({
+      entries: 15,
+      head: { sequence: 15, writer: summary.first?.writer },
+    });
   });
 
   it('shows no link to readers', async () => {
     const { clock, place } = await store(kind, 2);
-    const { items } = await within(place, clock, (opened) => opened.audit({ tenantIds: [auditRow(1).tenantId], limit: 5 }));
+    const { items } = await within(place, clock, (opened) =>
+      opened.audit({ tenantIds: [auditRow(1).tenantId], limit: 5 }),
+    );
     expect(items).toEqual([2, 1].map((number) => auditRow(number, { at: clock.now() })));
   });
 
   it.each<[string, (lines: Line[]) => Line[], [number | null, string][]]>([
     [
       'changed',
-      (lines) => lines.map((line, n) => (n === 4 ? { ...line, entry: { ...line.entry, action: 'screen.delete' } } : line)),
+      (lines) =>
+        lines.map((line, n) =>
+          n === 4 ? { ...line, entry: { ...line.entry, action: 'screen.delete' } } : line,
+        ),
       [[5, 'is not what was written']],
     ],
     ['dropped', (lines) => lines.toSpliced(4, 1), [[6, 'before it, entry 5 is missing']]],
@@ -181,7 +219,10 @@ describe.each([
     ['repeated', (lines) => lines.toSpliced(5, 0, lines[2] as Line), [[3, 'not in its place']]],
     [
       'inserted without a MAC',
-      (lines) => lines.toSpliced(5, 0, { entry: auditRow(99, { at: lines[5]?.entry.at as number }) as never }),
+      (lines) =>
+        lines.toSpliced(5, 0, {
+          entry: auditRow(99, { at: lines[5]?.entry.at as number }) as never,
+        }),
       [[null, 'carries no MAC']],
     ],
     [
@@ -198,30 +239,47 @@ describe.each([
     ],
     [
       'given a link of another form',
-      (lines) => lines.map((line, n) => (n === 9 ? { ...line, link: { writer: 'me', seq: 10, mac: 'none' } } : line)),
+      (lines) =>
+        lines.map((line, n) =>
+          n === 9 ? { ...line, link: { writer: 'me', seq: 10, mac: 'none' } } : line,
+        ),
       [
         [null, 'this is no entry'],
         [10, 'the end of the trail is missing'],
       ],
     ],
-    ['cut off at the end', (lines) => lines.slice(0, 7), [[10, 'the end of the trail is missing: entries 8 to 10 are missing']]],
-    ['cut off at the beginning', (lines) => lines.slice(3), [[4, 'before it, entries 1 to 3 are missing']]],
+    [
+      'cut off at the end',
+      (lines) => lines.slice(0, 7),
+      [[10, 'the end of the trail is missing: entries 8 to 10 are missing']],
+    ],
+    [
+      'cut off at the beginning',
+      (lines) => lines.slice(3),
+      [[4, 'before it, entries 1 to 3 are missing']],
+    ],
     [
       'stripped of the first MACs',
       (lines) => lines.map(({ entry, link }, n) => (n < 3 || !link ? { entry } : { entry, link })),
       [[4, 'before it, entries 1 to 3 are missing']],
     ],
-    ['stripped of all MACs', (lines) => lines.map(({ entry }) => ({ entry })), [[10, 'entries 1 to 10 are missing']]],
+    [
+      'stripped of all MACs',
+      (lines) => lines.map(({ entry }) => ({ entry })),
+      [[10, 'entries 1 to 10 are missing']],
+    ],
   ])('names the place of an entry that was %s', async (_what, how, expected) => {
     const { place } = await store(kind);
     await kind.rewrite(place, (lines) => lines);
     expect(await damages(place)).toEqual([]);
     await kind.rewrite(place, how);
-    expect(await damages(place)).toEqual(expected.map(([sequence, what]) => [sequence, expect.stringContaining(what)]));
+    expect(await damages(place)).toEqual(
+      expected.map(([sequence, what]) => [sequence, expect.stringContaining(what)]),
+    );
     if (kind === folders)
-      expect((await checkStore(place)).filter(({ level }) => level === 'damage').map(({ what }) => what)).toEqual(
-        expected.map(([, what]) => expect.stringContaining(what)),
-      );
+      expect(
+        (await checkStore(place)).filter(({ level }) => level === 'damage').map(({ what }) => what),
+      ).toEqual(expected.map(([, what]) => expect.stringContaining(what)));
   });
 
   it('verifies after retention has dropped whole days, and misses what others drop', async () => {
@@ -234,14 +292,21 @@ describe.each([
       await opened.dropBefore(clock.now() - dayMs);
     });
     expect(await damages(place)).toEqual([]);
-    expect((await verifyAudit(place)).summary).toMatchObject({ entries: 8, first: { sequence: 9 }, head: { sequence: 16 } });
+    expect((await verifyAudit(place)).summary).toMatchObject({
+      entries: 8,
+      first: { sequence: 9 },
+      head: { sequence: 16 },
+    });
     await within(place, clock, async (opened) => {
       clock.advance(dayMs);
       await write(opened, clock, 40, 41);
     });
     expect(await damages(place)).toEqual([]);
     await kind.rewrite(place, (lines) => lines.slice(2));
-    expect((await damages(place))[0]).toEqual([11, expect.stringContaining('entries 9 to 10 are missing')]);
+    expect((await damages(place))[0]).toEqual([
+      11,
+      expect.stringContaining('entries 9 to 10 are missing'),
+    ]);
   });
 
   it('goes on verifying when retention has dropped everything', async () => {
@@ -250,9 +315,15 @@ describe.each([
       clock.advance(3 * dayMs);
       await opened.dropBefore(clock.now());
     });
-    expect(await verifyAudit(place)).toMatchObject({ findings: [], summary: { entries: 0, head: null } });
+    expect(await verifyAudit(place)).toMatchObject({
+      findings: [],
+      summary: { entries: 0, head: null },
+    });
     await within(place, clock, (opened) => write(opened, clock, 5, 6));
-    expect(await verifyAudit(place)).toMatchObject({ findings: [], summary: { entries: 2, first: { sequence: 5 } } });
+    expect(await verifyAudit(place)).toMatchObject({
+      findings: [],
+      summary: { entries: 2, first: { sequence: 5 } },
+    });
   });
 
   it('does not sign for entries that were changed before retention drops them', async () => {
@@ -262,10 +333,14 @@ describe.each([
       await write(opened, clock, 5, 6);
     });
     await kind.rewrite(place, (lines) =>
-      lines.map((line, n) => (n === 1 ? { ...line, entry: { ...line.entry, action: 'venue.delete' } } : line)),
+      lines.map((line, n) =>
+        n === 1 ? { ...line, entry: { ...line.entry, action: 'venue.delete' } } : line,
+      ),
     );
     await within(place, clock, (opened) => opened.dropBefore(clock.now()));
-    expect(await damages(place)).toEqual([[5, expect.stringContaining('entries 1 to 4 are missing')]]);
+    expect(await damages(place)).toEqual([
+      [5, expect.stringContaining('entries 1 to 4 are missing')],
+    ]);
   });
 
   it('goes on missing what was cut off when somebody names an earlier entry as the last one, and the service goes on from there', async () => {
@@ -289,7 +364,9 @@ describe.each([
         await opened.dropBefore(clock.now());
         await write(opened, clock, 20, 22);
       });
-      expect(await damages(place)).toEqual([[11, expect.stringContaining('entries 1 to 10 are missing')]]);
+      expect(await damages(place)).toEqual([
+        [11, expect.stringContaining('entries 1 to 10 are missing')],
+      ]);
     },
   );
 
@@ -310,7 +387,10 @@ describe.each([
       await expect(failing).rejects.toThrow('better');
       await Promise.all(racing);
     });
-    expect(await verifyAudit(place)).toMatchObject({ findings: [], summary: { entries: 9, head: { sequence: 9 } } });
+    expect(await verifyAudit(place)).toMatchObject({
+      findings: [],
+      summary: { entries: 9, head: { sequence: 9 } },
+    });
   });
 
   it('tells by a kept head that the end was cut off with the signed head, as by an older backup', async () => {
@@ -324,7 +404,9 @@ describe.each([
     expect(await damages(place, newer)).toEqual([]);
     expect(await damages(copied, older)).toEqual([]);
     expect(await damages(copied)).toEqual([]);
-    expect(await damages(copied, newer)).toEqual([[9, expect.stringContaining('entries 5 to 9 are missing')]]);
+    expect(await damages(copied, newer)).toEqual([
+      [9, expect.stringContaining('entries 5 to 9 are missing')],
+    ]);
     await within(copied, clock, (opened) => write(opened, clock, 5, 12));
     expect(await damages(copied)).toEqual([]);
     expect(await damages(copied, newer)).toEqual([[9, expect.stringContaining('written anew')]]);
@@ -340,7 +422,10 @@ describe('the audit trail', () => {
     const crashed = await copyOf(place);
     await restoreStore(await opened.backup(), restored);
     for (const one of [crashed, restored]) {
-      expect(await verifyAudit(one)).toMatchObject({ findings: [], summary: { entries: 5, head: { sequence: 5 } } });
+      expect(await verifyAudit(one)).toMatchObject({
+        findings: [],
+        summary: { entries: 5, head: { sequence: 5 } },
+      });
       expect(await checkStore(one)).toEqual([]);
     }
     await opened.close();
@@ -362,8 +447,17 @@ describe('the audit trail', () => {
       [database, 8],
       [back, 10],
     ] as const)
-      expect(await verifyAudit(one)).toMatchObject({ findings: [], summary: { entries, head: { sequence: entries } } });
-    expect(new Set([(await headOf(place)).writer, (await headOf(database)).writer, (await headOf(back)).writer]).size).toBe(3);
+      expect(await verifyAudit(one)).toMatchObject({
+        findings: [],
+        summary: { entries, head: { sequence: entries } },
+      });
+    expect(
+      new Set([
+        (await headOf(place)).writer,
+        (await headOf(database)).writer,
+        (await headOf(back)).writer,
+      ]).size,
+    ).toBe(3);
   });
 
   it('is one chain over all instances on a database, however they race, and one of them crashes', async () => {
@@ -372,16 +466,23 @@ describe('the audit trail', () => {
     const instances = await Promise.all([1, 2, 3].map(() => openStore(place, { clock })));
     await Promise.all(
       instances.flatMap((one, at) =>
-        Array.from({ length: 20 }, (_, n) => one.write((tx) => tx.audit(auditRow(at * 100 + n, { at: clock.now() })))),
+        Array.from({ length: 20 }, (_, n) =>
+          one.write((tx) => tx.audit(auditRow(at * 100 + n, { at: clock.now() }))),
+        ),
       ),
     );
-    expect(await verifyAudit(place)).toMatchObject({ findings: [], summary: { entries: 60, head: { sequence: 60 } } });
+    expect(await verifyAudit(place)).toMatchObject({
+      findings: [],
+      summary: { entries: 60, head: { sequence: 60 } },
+    });
     await Promise.all(instances.map((one) => one.close()));
   });
 
   it('finds columns that hide an entry from its readers', async () => {
     const { place } = await store(databases);
-    await inDatabase(place, (sql) => sql(`UPDATE signage.audit SET tenant_id = 'none' WHERE link = 3`));
+    await inDatabase(place, (sql) =>
+      sql(`UPDATE signage.audit SET tenant_id = 'none' WHERE link = 3`),
+    );
     expect(await damages(place)).toEqual([[3, expect.stringContaining('tenant_id')]]);
   });
 
@@ -403,24 +504,40 @@ describe('the audit trail', () => {
       ],
     ]);
     await inDatabase(place, (sql) => sql(`SELECT signage.make_changes('${old}')`));
-    expect(await verifyAudit(place)).toMatchObject({ findings: [], summary: { entries: 4, head: { sequence: 4 } } });
+    expect(await verifyAudit(place)).toMatchObject({
+      findings: [],
+      summary: { entries: 4, head: { sequence: 4 } },
+    });
   });
 
   it('begins after the entries of earlier versions, which stay readable', async () => {
     const [folder, database] = [await folders.place(), await databases.place()];
-    await cp(fileURLToPath(new URL('../../fixtures/data-v1/data', import.meta.url)), folder, { recursive: true });
+    await cp(fileURLToPath(new URL('../../fixtures/data-v1/data', import.meta.url)), folder, {
+      recursive: true,
+    });
     const clock = new ManualClock(Date.UTC(2030, 0));
     await within(folder, clock, (opened) => write(opened, clock, 1, 2));
     const { findings, summary } = await verifyAudit(folder);
     expect(findings).toEqual([]);
-    expect(summary).toMatchObject({ entries: summary.unlinked + 2, first: { sequence: 1 }, head: { sequence: 2 } });
+    expect(summary).toMatchObject({
+      entries: summary.unlinked + 2,
+      first: { sequence: 1 },
+      head: { sequence: 2 },
+    });
     expect(summary.unlinked).toBeGreaterThan(0);
     await copyStore(folder, database, { clock });
     await within(database, clock, (opened) => write(opened, clock, 3, 4));
-    expect(await verifyAudit(database)).toMatchObject({ findings: [], summary: { unlinked: summary.unlinked, head: { sequence: 4 } } });
+    expect(await verifyAudit(database)).toMatchObject({
+      findings: [],
+      summary: { unlinked: summary.unlinked, head: { sequence: 4 } },
+    });
     await databases.rewrite(database, (lines) =>
-      lines.map(({ entry, link }) => (link?.seq === 1 ? { entry } : { entry, ...(link && { link }) })),
+      lines.map(({ entry, link }) =>
+        link?.seq === 1 ? { entry } : { entry, ...(link && { link }) },
+      ),
     );
-    expect(await damages(database)).toEqual([[2, expect.stringContaining('before it, entry 1 is missing')]]);
+    expect(await damages(database)).toEqual([
+      [2, expect.stringContaining('before it, entry 1 is missing')],
+    ]);
   });
 });

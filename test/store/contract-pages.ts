@@ -33,7 +33,8 @@ export function pagesContract(name: string, open: () => Promise<StoreUnderTest>)
 
   function expectPages(pages: { n: number; bytes: number }[][], order: readonly number[]): void {
     expect(pages.flat().map(({ n }) => n)).toEqual(order);
-    for (const page of pages) expect(page.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(maxPageBytes);
+    for (const page of pages)
+      expect(page.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(maxPageBytes);
     expect(pages.map(({ length }) => length)).toEqual([20, 20]);
   }
 
@@ -43,8 +44,12 @@ export function pagesContract(name: string, open: () => Promise<StoreUnderTest>)
       await store.write(async (tx) => {
         for (const n of numbers) await tx.put('venues', venueRow(n, { labels }));
       });
-      const pages = await walk((after) => store.list('venues', { limit: 200, ...(after === null ? {} : { after }) }));
-      const sized = pages.map((page) => page.map((row) => ({ n: Number(row.id.slice(-4)), bytes: JSON.stringify(row).length })));
+      const pages = await walk((after) =>
+        store.list('venues', { limit: 200, ...(after === null ? {} : { after }) }),
+      );
+      const sized = pages.map((page) =>
+        page.map((row) => ({ n: Number(row.id.slice(-4)), bytes: JSON.stringify(row).length })),
+      );
       expectPages(sized, numbers);
     });
 
@@ -55,29 +60,41 @@ export function pagesContract(name: string, open: () => Promise<StoreUnderTest>)
         await tx.put('venues', venueRow(count + 2, { labels: { floor: '\ufffd' } }));
       });
       const found = await walk((after) =>
-        store.list('venues', { limit: 200, labels: { floor: '\ud800' }, ...(after === null ? {} : { after }) }),
+        store.list('venues', {
+          limit: 200,
+          labels: { floor: '\ud800' },
+          ...(after === null ? {} : { after }),
+        }),
       );
       expect(found.flat().map(({ id }) => id)).toEqual([guid('venu', count + 1)]);
     });
 
     it('of past playlist versions, before and after a restart', async () => {
       await store.write(async (tx) => {
-        for (const n of numbers) await tx.put('pastPlaylists', { ...pastPlaylistRow(1, n), items: large });
+        for (const n of numbers)
+          await tx.put('pastPlaylists', { ...pastPlaylistRow(1, n), items: large });
         await tx.put('pastPlaylists', pastPlaylistRow(2, 1));
       });
       for (const restarted of [false, true]) {
         if (restarted) store = await under.reopen();
         const screenId = guid('scre', 1);
         const pages = await walk((after) =>
-          store.pastPlaylists({ screenId, below: after === null ? Number.POSITIVE_INFINITY : Number(after), limit: 200 }),
+          store.pastPlaylists({
+            screenId,
+            below: after === null ? Number.POSITIVE_INFINITY : Number(after),
+            limit: 200,
+          }),
         );
-        const sized = pages.map((page) => page.map(({ version, items }) => ({ n: version, bytes: items.length })));
+        const sized = pages.map((page) =>
+          page.map(({ version, items }) => ({ n: version, bytes: items.length })),
+        );
         expectPages(sized, numbers.toReversed());
       }
     });
 
     it('of past playlist versions, after changes that no restart has seen', async () => {
-      const put = (n: number) => store.write((tx) => tx.put('pastPlaylists', pastPlaylistRow(1, n)));
+      const put = (n: number) =>
+        store.write((tx) => tx.put('pastPlaylists', pastPlaylistRow(1, n)));
       await put(9);
       await put(10);
       store = await under.reopen();
@@ -88,27 +105,46 @@ export function pagesContract(name: string, open: () => Promise<StoreUnderTest>)
         items: [pastPlaylistRow(1, 11), pastPlaylistRow(1, 10)],
         next: null,
       });
-      expect(await store.pastPlaylists({ ...page, limit: 1 })).toEqual({ items: [pastPlaylistRow(1, 11)], next: '11' });
-      expect(await store.pastPlaylists({ ...page, below: 10, limit: 1 })).toEqual({ items: [], next: null });
+      expect(await store.pastPlaylists({ ...page, limit: 1 })).toEqual({
+        items: [pastPlaylistRow(1, 11)],
+        next: '11',
+      });
+      expect(await store.pastPlaylists({ ...page, below: 10, limit: 1 })).toEqual({
+        items: [],
+        next: null,
+      });
     });
 
     it('of the audit trail', async () => {
       await store.write(async (tx) => {
         for (const n of numbers) await tx.audit(auditRow(n, { details: { n, note: large } }));
       });
-      const pages = await walk((after) => store.audit({ tenantIds: [tenantA], limit: 200, ...(after === null ? {} : { after }) }));
-      const sized = pages.map((page) => page.map((entry) => ({ n: Number(entry.details.n), bytes: JSON.stringify(entry).length })));
+      const pages = await walk((after) =>
+        store.audit({ tenantIds: [tenantA], limit: 200, ...(after === null ? {} : { after }) }),
+      );
+      const sized = pages.map((page) =>
+        page.map((entry) => ({ n: Number(entry.details.n), bytes: JSON.stringify(entry).length })),
+      );
       expectPages(sized, numbers.toReversed());
     });
 
     it.each(['asc', 'desc'] as const)('of events, %s, whatever their type', async (order) => {
-      for (const n of numbers) await store.appendBatch(batchOf([{ type: n === 1 ? 'log' : 'heartbeat', timestamp: 1, n, note: large }]));
+      for (const n of numbers)
+        await store.appendBatch(
+          batchOf([{ type: n === 1 ? 'log' : 'heartbeat', timestamp: 1, n, note: large }]),
+        );
       const ordered = order === 'asc' ? numbers : numbers.toReversed();
       const query = { tenantId: tenantA, order, limit: 200 };
-      const pages = await walk((after) => store.events({ ...query, ...(after === null ? {} : { after }) }));
-      const sized = pages.map((page) => page.map(({ event }) => ({ n: Number(event.n), bytes: JSON.stringify(event).length })));
+      const pages = await walk((after) =>
+        store.events({ ...query, ...(after === null ? {} : { after }) }),
+      );
+      const sized = pages.map((page) =>
+        page.map(({ event }) => ({ n: Number(event.n), bytes: JSON.stringify(event).length })),
+      );
       expectPages(sized, ordered);
-      const typed = await walk((after) => store.events({ ...query, type: 'heartbeat', ...(after === null ? {} : { after }) }));
+      const typed = await walk((after) =>
+        store.events({ ...query, type: 'heartbeat', ...(after === null ? {} : { after }) }),
+      );
       expect(typed.flat().map(({ event }) => event.n)).toEqual(ordered.filter((n) => n !== 1));
       expect(typed.map(({ length }) => length)).toEqual([20, 19]);
     });

@@ -24,13 +24,21 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
   });
   afterEach(() => under.close());
 
-  const everything = (query: Partial<EventPageQuery> = {}) => ({ tenantId: tenantA, order: 'desc' as const, limit: 200, ...query });
+  const everything = (query: Partial<EventPageQuery> = {}) => ({
+    tenantId: tenantA,
+    order: 'desc' as const,
+    limit: 200,
+    ...query,
+  });
 
   /** All pages, one after another. */
   async function walk(query: EventPageQuery): Promise<StoredEvent[]> {
     const all: StoredEvent[] = [];
     for (let after = query.after; ; ) {
-      const { items, next } = await store.events({ ...query, ...(after === undefined ? {} : { after }) });
+      const { items, next } = await store.events({
+        ...query,
+        ...(after === undefined ? {} : { after }),
+      });
       all.push(...items);
       if (next === null) return all;
       after = next;
@@ -42,7 +50,9 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
 
   describe(`${name}: appendBatch`, () => {
     it('answers stored, and the events are there as they were sent', async () => {
-      const body = Buffer.from('[ {"timestamp":1760000000, "type":"log", "text":"ü \\u00fc", "big":1.50} ]');
+      const body = Buffer.from(
+        '[ {"timestamp":1760000000, "type":"log", "text":"ü \\u00fc", "big":1.50} ]',
+      );
       const batch = { ...batchOf(JSON.parse(body.toString())), body };
       expect(await store.appendBatch(batch)).toBe('stored');
       const { items, next } = await store.events(everything());
@@ -59,7 +69,8 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
     });
 
     it('stores a batch without a key as often as it comes', async () => {
-      for (let time = 0; time < 2; time++) expect(await store.appendBatch(batchOf([log(1)]))).toBe('stored');
+      for (let time = 0; time < 2; time++)
+        expect(await store.appendBatch(batchOf([log(1)]))).toBe('stored');
       expect((await store.events(everything())).items).toHaveLength(2);
     });
 
@@ -71,32 +82,44 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
 
     it('compares the bytes sent, not what is stored', async () => {
       await store.appendBatch(batchOf([log(1)], { key: 'one', sent: 'as sent' }));
-      expect(await store.appendBatch(batchOf([log(2)], { key: 'one', sent: 'as sent' }))).toBe('repeated');
+      expect(await store.appendBatch(batchOf([log(2)], { key: 'one', sent: 'as sent' }))).toBe(
+        'repeated',
+      );
     });
 
     it('throws idempotency_key_reused for the same key with other bytes, and stores nothing', async () => {
       await store.appendBatch(batchOf([log(1)], { key: 'one' }));
-      await expect(store.appendBatch(batchOf([log(2)], { key: 'one' }))).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+      await expect(store.appendBatch(batchOf([log(2)], { key: 'one' }))).rejects.toMatchObject({
+        code: 'idempotency_key_reused',
+      });
       expect(numbers((await store.events(everything())).items)).toEqual([1]);
       expect(await store.appendBatch(batchOf([log(1)], { key: 'one' }))).toBe('repeated');
     });
 
     it('keeps the keys of devices apart', async () => {
       await store.appendBatch(batchOf([log(1)], { key: 'one' }));
-      expect(await store.appendBatch(batchOf([log(2)], { key: 'one', deviceId: guid('devi', 2) }))).toBe('stored');
+      expect(
+        await store.appendBatch(batchOf([log(2)], { key: 'one', deviceId: guid('devi', 2) })),
+      ).toBe('stored');
     });
 
     it('stores one of many that come at the same moment with the same key', async () => {
-      const answers = await Promise.all(Array.from({ length: 20 }, () => store.appendBatch(batchOf([log(1)], { key: 'one' }))));
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => store.appendBatch(batchOf([log(1)], { key: 'one' }))),
+      );
       expect(answers.filter((answer) => answer === 'stored')).toHaveLength(1);
       expect(answers.filter((answer) => answer === 'repeated')).toHaveLength(19);
       expect((await store.events(everything())).items).toHaveLength(1);
     });
 
     it('stores one of two that come at the same moment with the same key and other bytes', async () => {
-      const answers = await Promise.allSettled([1, 2].map((n) => store.appendBatch(batchOf([log(n)], { key: 'one' }))));
+      const answers = await Promise.allSettled(
+        [1, 2].map((n) => store.appendBatch(batchOf([log(n)], { key: 'one' }))),
+      );
       expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-      expect(answers.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'idempotency_key_reused' } });
+      expect(answers.find(({ status }) => status === 'rejected')).toMatchObject({
+        reason: { code: 'idempotency_key_reused' },
+      });
       expect((await store.events(everything())).items).toHaveLength(1);
     });
 
@@ -104,10 +127,13 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
       for (let n = 0; n < 130; n++) await store.appendBatch(batchOf([log(n)], { key: `key ${n}` }));
       for (const restarted of [false, true]) {
         if (restarted) store = await under.reopen();
-        for (const n of [2, 65, 129]) expect(await store.appendBatch(batchOf([log(n)], { key: `key ${n}` }))).toBe('repeated');
+        for (const n of [2, 65, 129])
+          expect(await store.appendBatch(batchOf([log(n)], { key: `key ${n}` }))).toBe('repeated');
       }
       expect(await store.appendBatch(batchOf([log(1)], { key: 'key 1' }))).toBe('stored');
-      expect((await store.impressions({ tenantId: tenantA, groupBy: 'day', by: 'received' })).length).toBe(0);
+      expect(
+        (await store.impressions({ tenantId: tenantA, groupBy: 'day', by: 'received' })).length,
+      ).toBe(0);
     });
   });
 
@@ -115,9 +141,13 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
     /** 60 events in 20 batches, by two devices on two screens, of two types. */
     async function fill(): Promise<void> {
       for (let batch = 0; batch < 20; batch++) {
-        const events = [0, 1, 2].map((place) => log(batch * 3 + place, place === 1 ? 'heartbeat' : 'log'));
+        const events = [0, 1, 2].map((place) =>
+          log(batch * 3 + place, place === 1 ? 'heartbeat' : 'log'),
+        );
         const which = batch % 2 === 0 ? 1 : 2;
-        await store.appendBatch(batchOf(events, { deviceId: guid('devi', which), screenId: guid('scre', which) }));
+        await store.appendBatch(
+          batchOf(events, { deviceId: guid('devi', which), screenId: guid('scre', which) }),
+        );
       }
     }
 
@@ -133,12 +163,15 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
       expect(await store.events(everything())).toEqual({ items: [], next: null });
     });
 
-    it.each(['asc', 'desc'] as const)('have ids that sort as they came, each only once (%s)', async (order) => {
-      await fill();
-      const ids = (await store.events(everything({ order }))).items.map(({ id }) => id);
-      expect(new Set(ids).size).toBe(60);
-      expect(ids.toSorted()).toEqual(order === 'asc' ? ids : ids.toReversed());
-    });
+    it.each(['asc', 'desc'] as const)(
+      'have ids that sort as they came, each only once (%s)',
+      async (order) => {
+        await fill();
+        const ids = (await store.events(everything({ order }))).items.map(({ id }) => id);
+        expect(new Set(ids).size).toBe(60);
+        expect(ids.toSorted()).toEqual(order === 'asc' ? ids : ids.toReversed());
+      },
+    );
 
     it.each([
       ['type', { type: 'heartbeat' }, (n: number) => n % 3 === 1],
@@ -153,7 +186,9 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
     ])('are filtered by %s', async (_, filter, belongs) => {
       await fill();
       for (const limit of [200, 4])
-        expect(numbers(await walk(everything({ order: 'asc', limit, ...filter })))).toEqual(all.filter(belongs));
+        expect(numbers(await walk(everything({ order: 'asc', limit, ...filter })))).toEqual(
+          all.filter(belongs),
+        );
     });
 
     it.each([
@@ -179,9 +214,17 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
         [undefined, times[45]],
         [0, 1],
       ] as const) {
-        const within = list.filter(({ receivedAt: time }) => (from === undefined || time >= from) && (to === undefined || time < to));
+        const within = list.filter(
+          ({ receivedAt: time }) =>
+            (from === undefined || time >= from) && (to === undefined || time < to),
+        );
         for (const order of ['asc', 'desc'] as const) {
-          const query = everything({ order, limit: 8, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) });
+          const query = everything({
+            order,
+            limit: 8,
+            ...(from === undefined ? {} : { from }),
+            ...(to === undefined ? {} : { to }),
+          });
           expect(await walk(query)).toEqual(order === 'asc' ? within : within.toReversed());
         }
       }
@@ -208,7 +251,10 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
     });
 
     it('are narrowed to venues: to none of them, to one, to several', async () => {
-      for (const n of [1, 2, 3, 1]) await store.appendBatch(batchOf([log(n)], { venueId: guid('venu', n), screenId: guid('scre', n) }));
+      for (const n of [1, 2, 3, 1])
+        await store.appendBatch(
+          batchOf([log(n)], { venueId: guid('venu', n), screenId: guid('scre', n) }),
+        );
       const within = async (...venues: number[]) => {
         const venueIds = venues.map((n) => guid('venu', n));
         return numbers(await walk(everything({ order: 'asc', limit: 1, venueIds })));
@@ -226,7 +272,9 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
 
     it('come after no id that none has', async () => {
       await fill();
-      expect((await store.events(everything({ order: 'asc', after: guid('none', 1) }))).items).toEqual([]);
+      expect(
+        (await store.events(everything({ order: 'asc', after: guid('none', 1) }))).items,
+      ).toEqual([]);
     });
 
     it('are there after a restart, with the same ids', async () => {
@@ -246,11 +294,22 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
       const ids = (n: number) => ({ campaignId: guid('camp', n), creativeId: guid('crea', n) });
       const place = (n: number) => ({ screenId: guid('scre', n), venueId: guid('venu', n) });
       await store.appendBatch(
-        batchOf([impression(today, { ...ids(2), duration: 10 }), impression(today, { ...ids(2), duration: 2.5 })], place(2)),
+        batchOf(
+          [
+            impression(today, { ...ids(2), duration: 10 }),
+            impression(today, { ...ids(2), duration: 2.5 }),
+          ],
+          place(2),
+        ),
       );
       await store.appendBatch(batchOf([impression(today - dayMs, ids(1)), log(1)], place(1)));
       const key = (n: number) => {
-        const keys = { campaign: ids(n).campaignId, creative: ids(n).creativeId, screen: place(n).screenId, venue: place(n).venueId };
+        const keys = {
+          campaign: ids(n).campaignId,
+          creative: ids(n).creativeId,
+          screen: place(n).screenId,
+          venue: place(n).venueId,
+        };
         return groupBy === 'day' ? ['', '2026-11-19', '2026-11-20'][n] : keys[groupBy];
       };
       expect(await store.impressions({ ...timestamps, groupBy })).toEqual([
@@ -266,9 +325,9 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
         { key: '2025-10-16', impressions: 1, seconds: 0 },
         { key: '2026-11-20', impressions: 1, seconds: 0 },
       ]);
-      expect(await store.impressions({ tenantId: tenantA, by: 'received', groupBy: 'day' })).toEqual([
-        { key: dayOf(received!.receivedAt), impressions: 2, seconds: 0 },
-      ]);
+      expect(
+        await store.impressions({ tenantId: tenantA, by: 'received', groupBy: 'day' }),
+      ).toEqual([{ key: dayOf(received!.receivedAt), impressions: 2, seconds: 0 }]);
     });
 
     it('count any time that a wrong clock may say', async () => {
@@ -281,16 +340,34 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
         Number.MAX_SAFE_INTEGER,
       ];
       await store.appendBatch(batchOf(times.map((time) => impression(time))));
-      const days = ['1970-01-01', '1999-12-31', '2000-01-01', '2099-12-31', '2100-01-01', '9999-12-31'];
-      expect(await store.impressions({ ...timestamps, groupBy: 'day' })).toEqual(days.map((key) => ({ key, impressions: 1, seconds: 0 })));
-      const part = await store.impressions({ ...timestamps, groupBy: 'day', from: '1999-12-31', to: '2099-12-31' });
+      const days = [
+        '1970-01-01',
+        '1999-12-31',
+        '2000-01-01',
+        '2099-12-31',
+        '2100-01-01',
+        '9999-12-31',
+      ];
+      expect(await store.impressions({ ...timestamps, groupBy: 'day' })).toEqual(
+        days.map((key) => ({ key, impressions: 1, seconds: 0 })),
+      );
+      const part = await store.impressions({
+        ...timestamps,
+        groupBy: 'day',
+        from: '1999-12-31',
+        to: '2099-12-31',
+      });
       expect(part.map(({ key }) => key)).toEqual(['1999-12-31', '2000-01-01']);
     });
 
     it('go by from (inclusive) and to (exclusive)', async () => {
-      await store.appendBatch(batchOf([0, 1, 2, 3].map((days) => impression(today + days * dayMs))));
+      await store.appendBatch(
+        batchOf([0, 1, 2, 3].map((days) => impression(today + days * dayMs))),
+      );
       const days = async (bounds: { from?: string; to?: string }) =>
-        (await store.impressions({ ...timestamps, groupBy: 'day', ...bounds })).map(({ key }) => key.slice(8));
+        (await store.impressions({ ...timestamps, groupBy: 'day', ...bounds })).map(({ key }) =>
+          key.slice(8),
+        );
       expect(await days({})).toEqual(['20', '21', '22', '23']);
       expect(await days({ from: '2026-11-21' })).toEqual(['21', '22', '23']);
       expect(await days({ to: '2026-11-22' })).toEqual(['20', '21']);
@@ -300,51 +377,94 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
 
     it('take ids without regard to case', async () => {
       const campaignId = 'abcdefab-0000-4000-8000-00000000000a';
-      await store.appendBatch(batchOf([impression(today, { campaignId }), impression(today, { campaignId: campaignId.toUpperCase() })]));
-      expect(await store.impressions({ ...timestamps, groupBy: 'campaign' })).toEqual([{ key: campaignId, impressions: 2, seconds: 0 }]);
+      await store.appendBatch(
+        batchOf([
+          impression(today, { campaignId }),
+          impression(today, { campaignId: campaignId.toUpperCase() }),
+        ]),
+      );
+      expect(await store.impressions({ ...timestamps, groupBy: 'campaign' })).toEqual([
+        { key: campaignId, impressions: 2, seconds: 0 },
+      ]);
     });
 
     it('of another tenant are not counted', async () => {
       await store.appendBatch(batchOf([impression(today)]));
-      await store.appendBatch(batchOf([impression(today), impression(today)], { tenantId: tenantB }));
+      await store.appendBatch(
+        batchOf([impression(today), impression(today)], { tenantId: tenantB }),
+      );
       for (const groupBy of groups) {
-        expect((await store.impressions({ ...timestamps, groupBy })).map((row) => row.impressions)).toEqual([1]);
-        expect((await store.impressions({ ...timestamps, groupBy, tenantId: tenantB })).map((row) => row.impressions)).toEqual([2]);
+        expect(
+          (await store.impressions({ ...timestamps, groupBy })).map((row) => row.impressions),
+        ).toEqual([1]);
+        expect(
+          (await store.impressions({ ...timestamps, groupBy, tenantId: tenantB })).map(
+            (row) => row.impressions,
+          ),
+        ).toEqual([2]);
       }
     });
 
-    it.each(groups)('within venues are counted by %s: those of none, of one, of several', async (groupBy) => {
-      for (const n of [1, 2, 3]) {
-        const place = { venueId: guid('venu', n), screenId: guid('scre', n) };
-        const own = impression(today + n * dayMs, { campaignId: guid('camp', n), creativeId: guid('crea', n), duration: n });
-        const shared = impression(today, { campaignId: guid('camp', 7), creativeId: guid('crea', 7), duration: 10 });
-        await store.appendBatch(batchOf([own, shared], place));
-      }
-      const kinds = { campaign: 'camp', creative: 'crea', screen: 'scre', venue: 'venu' } as const;
-      const keyOf = (n: number) => (groupBy === 'day' ? `2026-11-2${n % 7}` : guid(kinds[groupBy], n));
-      /** The rows of these venues: their own impressions, and those that they share a key for. */
-      const rows = (...venues: number[]) => {
-        if (groupBy === 'screen' || groupBy === 'venue') return venues.map((n) => ({ key: keyOf(n), impressions: 2, seconds: n + 10 }));
-        const own = venues.map((n) => ({ key: keyOf(n), impressions: 1, seconds: n }));
-        const shared = { key: keyOf(7), impressions: venues.length, seconds: 10 * venues.length };
-        return [...own, shared].toSorted((a, b) => (a.key < b.key ? -1 : 1));
-      };
-      const within = (...venues: number[]) => store.impressions({ ...timestamps, groupBy, venueIds: venues.map((n) => guid('venu', n)) });
-      for (const restarted of [false, true]) {
-        if (restarted) store = await under.reopen();
-        expect(await within()).toEqual([]);
-        expect(await within(9)).toEqual([]);
-        expect(await within(2)).toEqual(rows(2));
-        expect(await within(3, 1)).toEqual(rows(1, 3));
-        expect(await store.impressions({ ...timestamps, groupBy })).toEqual(rows(1, 2, 3));
-      }
-      const days = { from: '2026-11-22', to: '2026-11-23', venueIds: [guid('venu', 1), guid('venu', 2)] };
-      const [only, more] = await store.impressions({ ...timestamps, groupBy, ...days });
-      expect([only, more]).toEqual([{ key: keyOf(2), impressions: 1, seconds: 2 }, undefined]);
-    });
+    it.each(groups)(
+      'within venues are counted by %s: those of none, of one, of several',
+      async (groupBy) => {
+        for (const n of [1, 2, 3]) {
+          const place = { venueId: guid('venu', n), screenId: guid('scre', n) };
+          const own = impression(today + n * dayMs, {
+            campaignId: guid('camp', n),
+            creativeId: guid('crea', n),
+            duration: n,
+          });
+          const shared = impression(today, {
+            campaignId: guid('camp', 7),
+            creativeId: guid('crea', 7),
+            duration: 10,
+          });
+          await store.appendBatch(batchOf([own, shared], place));
+        }
+        const kinds = {
+          campaign: 'camp',
+          creative: 'crea',
+          screen: 'scre',
+          venue: 'venu',
+        } as const;
+        const keyOf = (n: number) =>
+          groupBy === 'day' ? `2026-11-2${n % 7}` : guid(kinds[groupBy], n);
+        /** The rows of these venues: their own impressions, and those that they share a key for. */
+        const rows = (...venues: number[]) => {
+          if (groupBy === 'screen' || groupBy === 'venue')
+            return venues.map((n) => ({ key: keyOf(n), impressions: 2, seconds: n + 10 }));
+          const own = venues.map((n) => ({ key: keyOf(n), impressions: 1, seconds: n }));
+          const shared = { key: keyOf(7), impressions: venues.length, seconds: 10 * venues.length };
+          return [...own, shared].toSorted((a, b) => (a.key < b.key ? -1 : 1));
+        };
+        const within = (...venues: number[]) =>
+          store.impressions({
+            ...timestamps,
+            groupBy,
+            venueIds: venues.map((n) => guid('venu', n)),
+          });
+        for (const restarted of [false, true]) {
+          if (restarted) store = await under.reopen();
+          expect(await within()).toEqual([]);
+          expect(await within(9)).toEqual([]);
+          expect(await within(2)).toEqual(rows(2));
+          expect(await within(3, 1)).toEqual(rows(1, 3));
+          expect(await store.impressions({ ...timestamps, groupBy })).toEqual(rows(1, 2, 3));
+        }
+        const days = {
+          from: '2026-11-22',
+          to: '2026-11-23',
+          venueIds: [guid('venu', 1), guid('venu', 2)],
+        };
+        const [only, more] = await store.impressions({ ...timestamps, groupBy, ...days });
+        expect([only, more]).toEqual([{ key: keyOf(2), impressions: 1, seconds: 2 }, undefined]);
+      },
+    );
 
     it('of a repeated batch are counted once, and all are there after a restart', async () => {
-      for (let time = 0; time < 3; time++) await store.appendBatch(batchOf([impression(today, { duration: 7 })], { key: 'one' }));
+      for (let time = 0; time < 3; time++)
+        await store.appendBatch(batchOf([impression(today, { duration: 7 })], { key: 'one' }));
       const before = await store.impressions({ ...timestamps, groupBy: 'campaign' });
       expect(before).toEqual([{ key: guid('camp', 1), impressions: 1, seconds: 7 }]);
       store = await under.reopen();
@@ -374,7 +494,12 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
     async function numbersOf(query: Partial<Query> = {}): Promise<unknown[]> {
       const found: unknown[] = [];
       for (let after: string | undefined; ; ) {
-        const { items, next } = await store.audit({ tenantIds: [tenantA], limit: 3, ...query, ...(after === undefined ? {} : { after }) });
+        const { items, next } = await store.audit({
+          tenantIds: [tenantA],
+          limit: 3,
+          ...query,
+          ...(after === undefined ? {} : { after }),
+        });
         found.push(...items.map(({ details }) => details.n));
         if (next === null) return found;
         after = next;
@@ -386,7 +511,8 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
       expect((await store.audit({ tenantIds: [tenantA], limit: 1 })).items).toEqual([entry(8)]);
       for (const restarted of [false, true]) {
         if (restarted) store = await under.reopen();
-        for (const limit of [1, 3, 4, 200]) expect(await numbersOf({ limit })).toEqual([8, 7, 6, 5, 4, 3, 2, 1, 0]);
+        for (const limit of [1, 3, 4, 200])
+          expect(await numbersOf({ limit })).toEqual([8, 7, 6, 5, 4, 3, 2, 1, 0]);
       }
       await put(entry(9));
       expect(await numbersOf()).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
@@ -394,7 +520,9 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
 
     it('comes after no cursor that none gave', async () => {
       await put(entry(0));
-      expect(await store.audit({ tenantIds: [tenantA], limit: 3, after: guid('none', 1) })).toEqual({ items: [], next: null });
+      expect(await store.audit({ tenantIds: [tenantA], limit: 3, after: guid('none', 1) })).toEqual(
+        { items: [], next: null },
+      );
     });
 
     it('is filtered by action, subject, time and tenant', async () => {
@@ -404,7 +532,9 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
         if (restarted) store = await under.reopen();
         expect(await numbersOf({ action: 'screen.create' })).toEqual([6, 4, 2, 0]);
         expect(await numbersOf({ subjectId: guid('scre', 1) })).toEqual([7, 4, 1]);
-        expect(await numbersOf({ action: 'venue.create', subjectId: guid('scre', 1) })).toEqual([7, 1]);
+        expect(await numbersOf({ action: 'venue.create', subjectId: guid('scre', 1) })).toEqual([
+          7, 1,
+        ]);
         expect(await numbersOf({ from: entry(2).at, to: entry(5).at })).toEqual([4, 3, 2]);
         expect(await numbersOf({ tenantIds: [tenantB] })).toEqual([8]);
         expect(await numbersOf({ tenantIds: [null] })).toEqual([9]);
@@ -416,7 +546,14 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
 
     it('is narrowed to venues: entries about these alone, and none about the tenant as a whole', async () => {
       const about = (...venues: number[]) => ({ venueIds: venues.map((n) => guid('venu', n)) });
-      await put(entry(0), entry(1, about(1)), entry(2, about(2)), entry(3, about(1, 2)), entry(4, about()), entry(5, about(1)));
+      await put(
+        entry(0),
+        entry(1, about(1)),
+        entry(2, about(2)),
+        entry(3, about(1, 2)),
+        entry(4, about()),
+        entry(5, about(1)),
+      );
       for (const restarted of [false, true]) {
         if (restarted) store = await under.reopen();
         for (const limit of [1, 200]) {
@@ -427,7 +564,9 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
           expect(await numbersOf({ limit, ...about(9) })).toEqual([]);
           expect(await numbersOf({ limit, ...about() })).toEqual([]);
         }
-        expect((await store.audit({ tenantIds: [tenantA], limit: 1, ...about(2) })).items).toEqual([entry(2, about(2))]);
+        expect((await store.audit({ tenantIds: [tenantA], limit: 1, ...about(2) })).items).toEqual([
+          entry(2, about(2)),
+        ]);
       }
     });
 

@@ -1,7 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hasCode } from '../../src/domain/error.ts';
 import type { Attempts, Rows } from '../../src/domain/records.ts';
-import type { AttemptChange, AttemptsOfEach, ListedTable, ListQuery, Store, Tx } from '../../src/store/store.ts';
+import type {
+  AttemptChange,
+  AttemptsOfEach,
+  ListedTable,
+  ListQuery,
+  Store,
+  Tx,
+} from '../../src/store/store.ts';
 import { pagesContract } from './contract-pages.ts';
 import { type StoreUnderTest, telemetryContract } from './contract-telemetry.ts';
 import { batchOf, guid, tenantA, tenantB } from './sample-batch.ts';
@@ -42,12 +49,14 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
 
   const put = (puts: { [T in keyof Rows]?: Rows[T][] }) =>
     store.write(async (tx) => {
-      for (const [table, rows] of Object.entries(puts)) for (const row of rows) await tx.put(table as 'venues', row as Rows['venues']);
+      for (const [table, rows] of Object.entries(puts))
+        for (const row of rows) await tx.put(table as 'venues', row as Rows['venues']);
     });
   const reopen = async () => {
     store = await under.reopen();
   };
-  const conflictWith = (existingId: string) => expect.objectContaining({ code: 'conflict', existingId });
+  const conflictWith = (existingId: string) =>
+    expect.objectContaining({ code: 'conflict', existingId });
   const unavailable = expect.objectContaining({ code: 'unavailable' });
 
   describe(`${name}: write`, () => {
@@ -56,14 +65,20 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
         tenants: [tenantRow(1)],
         tokens: [
           tokenRow(1, { tenantId: null, role: 'platform' }),
-          tokenRow(2, { expiresAt: 1_790_000_000_000, venueIds: [guid('venu', 2), guid('venu', 1)] }),
+          tokenRow(2, {
+            expiresAt: 1_790_000_000_000,
+            venueIds: [guid('venu', 2), guid('venu', 1)],
+          }),
           tokenRow(3, { expiresAt: null, venueIds: null }),
         ],
         venues: [venueRow(1, { labels: { floor: '2' } })],
         screens: [screenRow(1, { name: 'Lobby "left" \u2028 \\ ü' })],
         devices: [deviceRow(1)],
         deviceKeys: [deviceKeyRow(1)],
-        codes: [codeRow(1, { answeredConfig: { cachePolicy: { maxSizeGB: 2 } } }), codeRow(2, { venueId: guid('venu', 1) })],
+        codes: [
+          codeRow(1, { answeredConfig: { cachePolicy: { maxSizeGB: 2 } } }),
+          codeRow(2, { venueId: guid('venu', 1) }),
+        ],
         playlists: [playlistRow(1, 2)],
         pastPlaylists: [pastPlaylistRow(1, 1)],
         configs: [
@@ -78,13 +93,16 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       for (const restarted of [false, true]) {
         if (restarted) await reopen();
         for (const [table, expected] of Object.entries(rows)) {
-          for (const row of expected) expect(await store.read.get(table as keyof Rows, row.id)).toEqual(row);
+          for (const row of expected)
+            expect(await store.read.get(table as keyof Rows, row.id)).toEqual(row);
         }
       }
     });
 
     it('answers what the change answers', async () => {
-      expect(await store.write(async (tx) => (await tx.get('tenants', 'nobody')) ?? 'none')).toBe('none');
+      expect(await store.write(async (tx) => (await tx.get('tenants', 'nobody')) ?? 'none')).toBe(
+        'none',
+      );
     });
 
     it('replaces a row, and finds it by its new keys only', async () => {
@@ -123,7 +141,9 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
         if (restarted) await reopen();
         expect(await store.read.select('venues', 'tenantId', [tenantA])).toEqual([venueRow(1)]);
         expect((await store.audit({ tenantIds: [tenantA], limit: 10 })).items).toEqual([]);
-        await expect(store.write(async (tx) => tx.get('venues', guid('venu', 2)))).resolves.toBeUndefined();
+        await expect(
+          store.write(async (tx) => tx.get('venues', guid('venu', 2))),
+        ).resolves.toBeUndefined();
       }
     });
 
@@ -140,10 +160,14 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
     });
 
     it('lets one of 100 that race for a name have it', async () => {
-      const racers = Array.from({ length: 100 }, (_, number) => put({ venues: [venueRow(number, { name: 'Wanted' })] }));
+      const racers = Array.from({ length: 100 }, (_, number) =>
+        put({ venues: [venueRow(number, { name: 'Wanted' })] }),
+      );
       const results = await Promise.allSettled(racers);
       const won = results.filter((result) => result.status === 'fulfilled');
-      const refused = results.filter((result) => result.status === 'rejected' && hasCode(result.reason, 'conflict'));
+      const refused = results.filter(
+        (result) => result.status === 'rejected' && hasCode(result.reason, 'conflict'),
+      );
       expect([won.length, refused.length]).toEqual([1, 99]);
       expect(await store.read.count('venues', 'tenantId', tenantA)).toBe(1);
     });
@@ -153,7 +177,10 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       const read = vi.fn();
       const change = store.write(async (tx) => {
         await tx.put('venues', venueRow(1));
-        read(await store.read.get('venues', guid('venu', 1)), await store.read.count('venues', 'tenantId', tenantA));
+        read(
+          await store.read.get('venues', guid('venu', 1)),
+          await store.read.count('venues', 'tenantId', tenantA),
+        );
         letGo();
       });
       await opened;
@@ -172,13 +199,17 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       const read = await store.read.get('venues', guid('venu', 1));
       Reflect.set(read!.labels, 'floor', '3');
       Reflect.set(read!, 'name', 'Changed');
-      expect(await store.read.get('venues', guid('venu', 1))).toEqual(venueRow(1, { labels: { floor: '1' } }));
+      expect(await store.read.get('venues', guid('venu', 1))).toEqual(
+        venueRow(1, { labels: { floor: '1' } }),
+      );
     });
 
     it('never lets its time step back', async () => {
       const times = [];
       for (let turn = 0; turn < 3; turn++) {
-        times.push(await store.write(async (tx) => tx.put('venues', venueRow(turn)).then(() => tx.now)));
+        times.push(
+          await store.write(async (tx) => tx.put('venues', venueRow(turn)).then(() => tx.now)),
+        );
       }
       await reopen();
       times.push(await store.write(async (tx) => tx.now));
@@ -203,9 +234,24 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
         () => put({ tenants: [tenantRow(2, { name: 'CAFE\u0301' })] }),
         guid('tena', 1),
       ],
-      ['tokens by name', () => put({ tokens: [tokenRow(1)] }), () => put({ tokens: [tokenRow(2, { name: 'token 1' })] }), guid('toke', 1)],
-      ['tokens by hash', () => put({ tokens: [tokenRow(1)] }), () => put({ tokens: [tokenRow(2, { hash: 'hash 1' })] }), guid('toke', 1)],
-      ['venues by name', () => put({ venues: [venueRow(1)] }), () => put({ venues: [venueRow(2, { name: ' VENUE 1' })] }), guid('venu', 1)],
+      [
+        'tokens by name',
+        () => put({ tokens: [tokenRow(1)] }),
+        () => put({ tokens: [tokenRow(2, { name: 'token 1' })] }),
+        guid('toke', 1),
+      ],
+      [
+        'tokens by hash',
+        () => put({ tokens: [tokenRow(1)] }),
+        () => put({ tokens: [tokenRow(2, { hash: 'hash 1' })] }),
+        guid('toke', 1),
+      ],
+      [
+        'venues by name',
+        () => put({ venues: [venueRow(1)] }),
+        () => put({ venues: [venueRow(2, { name: ' VENUE 1' })] }),
+        guid('venu', 1),
+      ],
       [
         'screens by name',
         () => put({ screens: [screenRow(1)] }),
@@ -232,10 +278,15 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
     it('holds them within one change, too, and the change may go on', async () => {
       await store.write(async (tx) => {
         await tx.put('venues', venueRow(1));
-        await expect(tx.put('venues', venueRow(2, { name: 'Venue 1' }))).rejects.toEqual(conflictWith(guid('venu', 1)));
+        await expect(tx.put('venues', venueRow(2, { name: 'Venue 1' }))).rejects.toEqual(
+          conflictWith(guid('venu', 1)),
+        );
         await tx.put('venues', venueRow(2));
       });
-      expect(await store.read.select('venues', 'tenantId', [tenantA])).toEqual([venueRow(1), venueRow(2)]);
+      expect(await store.read.select('venues', 'tenantId', [tenantA])).toEqual([
+        venueRow(1),
+        venueRow(2),
+      ]);
     });
 
     it('keeps scopes apart', async () => {
@@ -244,13 +295,23 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
         tokens: [tokenRow(1, { name: 'Same' }), tokenRow(2, { name: 'Same', tenantId: null })],
         devices: [deviceRow(1), deviceRow(2, { screenId: guid('scre', 1), state: 'suspended' })],
       });
-      expect((await store.read.find('venues', 'name', `${tenantB}/same`))?.id).toBe(guid('venu', 2));
+      expect((await store.read.find('venues', 'name', `${tenantB}/same`))?.id).toBe(
+        guid('venu', 2),
+      );
       expect((await store.read.find('tokens', 'name', '/same'))?.id).toBe(guid('toke', 2));
-      expect((await store.read.find('devices', 'bound', guid('scre', 1)))?.id).toBe(guid('devi', 1));
+      expect((await store.read.find('devices', 'bound', guid('scre', 1)))?.id).toBe(
+        guid('devi', 1),
+      );
     });
 
     it('gives a key on within one change: renamed, deleted, changed places', async () => {
-      await put({ venues: [venueRow(1, { name: 'A' }), venueRow(2, { name: 'B' }), venueRow(3, { name: 'C' })] });
+      await put({
+        venues: [
+          venueRow(1, { name: 'A' }),
+          venueRow(2, { name: 'B' }),
+          venueRow(3, { name: 'C' }),
+        ],
+      });
       await store.write(async (tx) => {
         await tx.put('venues', venueRow(1, { name: 'between' }));
         await tx.put('venues', venueRow(2, { name: 'A' }));
@@ -262,8 +323,17 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       });
       for (const restarted of [false, true]) {
         if (restarted) await reopen();
-        const holders = await Promise.all(['a', 'b', 'c', 'between'].map((key) => store.read.find('venues', 'name', `${tenantA}/${key}`)));
-        expect(holders.map((row) => row?.id)).toEqual([guid('venu', 2), guid('venu', 1), guid('venu', 4), undefined]);
+        const holders = await Promise.all(
+          ['a', 'b', 'c', 'between'].map((key) =>
+            store.read.find('venues', 'name', `${tenantA}/${key}`),
+          ),
+        );
+        expect(holders.map((row) => row?.id)).toEqual([
+          guid('venu', 2),
+          guid('venu', 1),
+          guid('venu', 4),
+          undefined,
+        ]);
       }
     });
   });
@@ -275,11 +345,9 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
         deviceKeys: [deviceKeyRow(1)],
       });
       const screens = [guid('scre', 1), guid('scre', 0), guid('scre', 1), guid('scre', 7)];
-      expect((await store.read.select('codes', 'screenId', screens)).map((code) => code.id)).toEqual([
-        'code-0001',
-        'code-0002',
-        'code-0003',
-      ]);
+      expect(
+        (await store.read.select('codes', 'screenId', screens)).map((code) => code.id),
+      ).toEqual(['code-0001', 'code-0002', 'code-0003']);
       expect(await store.read.select('codes', 'screenId', [])).toEqual([]);
       expect(await store.read.count('codes', 'screenId', guid('scre', 1))).toBe(2);
       expect(await store.read.count('codes', 'screenId', guid('scre', 7))).toBe(0);
@@ -294,7 +362,9 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
         await tx.put('codes', codeRow(2, { screenId: guid('scre', 2) }));
         await tx.put('codes', codeRow(4));
         await tx.delete('codes', 'code-0004');
-        expect((await tx.select('codes', 'screenId', [screen])).map((code) => code.id)).toEqual(['code-0003']);
+        expect((await tx.select('codes', 'screenId', [screen])).map((code) => code.id)).toEqual([
+          'code-0003',
+        ]);
         expect(await tx.count('codes', 'screenId', screen)).toBe(1);
         expect(await tx.get('codes', 'code-0001')).toBeUndefined();
         expect(await store.read.count('codes', 'screenId', screen)).toBe(2);
@@ -311,28 +381,41 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
         await tx.delete('pastPlaylists', `${screen}/1`);
         await tx.delete('pastPlaylists', `${screen}/77`);
         await tx.put('pastPlaylists', pastPlaylistRow(1, 3));
-        expect((await tx.select('pastPlaylists', 'screenId', [screen])).map((row) => row.version)).toEqual([10, 2, 3]);
+        expect(
+          (await tx.select('pastPlaylists', 'screenId', [screen])).map((row) => row.version),
+        ).toEqual([10, 2, 3]);
         expect(await tx.get('pastPlaylists', `${screen}/1`)).toBeUndefined();
         expect(await tx.count('pastPlaylists', 'screenId', screen)).toBe(3);
       });
       for (const restarted of [false, true]) {
         if (restarted) await reopen();
-        expect((await store.read.select('pastPlaylists', 'screenId', [screen])).map((row) => row.version)).toEqual([10, 2, 3]);
+        expect(
+          (await store.read.select('pastPlaylists', 'screenId', [screen])).map(
+            (row) => row.version,
+          ),
+        ).toEqual([10, 2, 3]);
         expect(await store.read.count('pastPlaylists', 'screenId', guid('scre', 2))).toBe(1);
-        expect(await store.read.get('pastPlaylists', `${screen}/10`)).toEqual(pastPlaylistRow(1, 10));
+        expect(await store.read.get('pastPlaylists', `${screen}/10`)).toEqual(
+          pastPlaylistRow(1, 10),
+        );
       }
     });
   });
 
   describe(`${name}: keyBearer`, () => {
     it('gives a device key by its hash, with its device and its screen, also within a change', async () => {
-      await put({ deviceKeys: [deviceKeyRow(1), deviceKeyRow(2)], devices: [deviceRow(1)], screens: [screenRow(1), screenRow(2)] });
+      await put({
+        deviceKeys: [deviceKeyRow(1), deviceKeyRow(2)],
+        devices: [deviceRow(1)],
+        screens: [screenRow(1), screenRow(2)],
+      });
       const bearers = [
         ['key 1', { key: deviceKeyRow(1), device: deviceRow(1), screen: screenRow(1) }],
         ['key 2', { key: deviceKeyRow(2), device: undefined, screen: screenRow(2) }],
         ['key 3', undefined],
       ] as const;
-      for (const [hash, bearer] of bearers) expect(await store.read.keyBearer(hash)).toEqual(bearer);
+      for (const [hash, bearer] of bearers)
+        expect(await store.read.keyBearer(hash)).toEqual(bearer);
       await store.write(async (tx) => {
         await tx.put('devices', deviceRow(2));
         await tx.put('deviceKeys', deviceKeyRow(1, { hash: 'key 3' }));
@@ -357,11 +440,18 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       expect(first).toEqual({ items: [venueRow(1), venueRow(2)], next: guid('venu', 2) });
       const second = await store.list('venues', { limit: 3, after: first.next! });
       expect(second).toEqual({ items: [venueRow(3), venueRow(4), venueRow(5)], next: null });
-      expect(await store.list('venues', { limit: 3, after: guid('venu', 5) })).toEqual({ items: [], next: null });
+      expect(await store.list('venues', { limit: 3, after: guid('venu', 5) })).toEqual({
+        items: [],
+        next: null,
+      });
     });
 
     it('pages what is to be mirrored', async () => {
-      const pending = [3, 1, 2].map((number) => ({ id: guid('scre', number), tenantId: tenantA, queuedAt: number }));
+      const pending = [3, 1, 2].map((number) => ({
+        id: guid('scre', number),
+        tenantId: tenantA,
+        queuedAt: number,
+      }));
       await put({ mirrorPending: pending });
       expect((await store.list('mirrorPending', { limit: 2 })).next).toBe(guid('scre', 2));
       await store.write((tx) => tx.delete('mirrorPending', guid('scre', 1)));
@@ -378,21 +468,40 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
 
     it('filters by members, also by null and by several', async () => {
       const screens = [1, 2, 3].map((number) =>
-        screenRow(number, { venueId: guid('venu', number % 2), state: number === 3 ? 'active' : 'provisioning' }),
+        screenRow(number, {
+          venueId: guid('venu', number % 2),
+          state: number === 3 ? 'active' : 'provisioning',
+        }),
       );
       await put({ screens, tokens: [tokenRow(1), tokenRow(2, { tenantId: null })] });
       expect(await ids('screens', { where: { venueId: guid('venu', 1) } })).toEqual([1, 3]);
-      expect(await ids('screens', { where: { tenantId: tenantA, venueId: guid('venu', 1), state: 'active' } })).toEqual([3]);
+      expect(
+        await ids('screens', {
+          where: { tenantId: tenantA, venueId: guid('venu', 1), state: 'active' },
+        }),
+      ).toEqual([3]);
       expect(await ids('screens', { where: { venueId: guid('venu', 9) } })).toEqual([]);
-      expect(await ids('screens', { where: { tenantId: tenantA, venueId: [guid('venu', 0), guid('venu', 1)] } })).toEqual([1, 2, 3]);
+      expect(
+        await ids('screens', {
+          where: { tenantId: tenantA, venueId: [guid('venu', 0), guid('venu', 1)] },
+        }),
+      ).toEqual([1, 2, 3]);
       expect(await ids('screens', { where: { tenantId: tenantA, venueId: [] } })).toEqual([]);
-      expect(await ids('screens', { where: { tenantId: tenantA, id: [guid('scre', 3), guid('scre', 1)] } })).toEqual([1, 3]);
+      expect(
+        await ids('screens', {
+          where: { tenantId: tenantA, id: [guid('scre', 3), guid('scre', 1)] },
+        }),
+      ).toEqual([1, 3]);
       expect(await ids('screens', { where: { tenantId: tenantB } })).toEqual([]);
       expect(await ids('tokens', { where: { tenantId: null } })).toEqual([2]);
     });
 
     it('filters by labels, all of which must hold', async () => {
-      const labels: Record<string, string>[] = [{ floor: '1', wing: 'a' }, { floor: '1', wing: 'b' }, { floor: '2' }];
+      const labels: Record<string, string>[] = [
+        { floor: '1', wing: 'a' },
+        { floor: '1', wing: 'b' },
+        { floor: '2' },
+      ];
       await put({ screens: labels.map((one, number) => screenRow(number, { labels: one })) });
       expect(await ids('screens', { labels: { floor: '1' } })).toEqual([0, 1]);
       expect(await ids('screens', { labels: { floor: '1', wing: 'b' } })).toEqual([1]);
@@ -400,7 +509,9 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
     });
 
     it('finds names, whole or in part, without regard to case', async () => {
-      await put({ venues: ['Café Nord', 'café süd', 'Bar'].map((name, number) => venueRow(number, { name })) });
+      await put({
+        venues: ['Café Nord', 'café süd', 'Bar'].map((name, number) => venueRow(number, { name })),
+      });
       expect(await ids('venues', { name: 'CAFE\u0301 NORD' })).toEqual([0]);
       expect(await ids('venues', { name: 'Café' })).toEqual([]);
       expect(await ids('venues', { search: 'AFÉ' })).toEqual([0, 1]);
@@ -412,14 +523,21 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       const now = 1_760_000_000_000;
       const venueId = guid('venu', 9);
       await put({
-        devices: [deviceRow(1), deviceRow(2, { state: 'suspended' }), deviceRow(3), deviceRow(4, { venueId }), deviceRow(5)],
+        devices: [
+          deviceRow(1),
+          deviceRow(2, { state: 'suspended' }),
+          deviceRow(3),
+          deviceRow(4, { venueId }),
+          deviceRow(5),
+        ],
         configs: [
           configRow('tenant', tenantA, { heartbeatIntervalMinutes: 6 }),
           configRow('venue', venueId, { syncIntervalMinutes: 30 }),
           configRow('screen', guid('scre', 5), { heartbeatIntervalMinutes: 1 }),
         ],
       });
-      for (const number of [1, 2, 4, 5]) store.touch('device', guid('devi', number), { lastSeenAt: now - 12 * minuteMs });
+      for (const number of [1, 2, 4, 5])
+        store.touch('device', guid('devi', number), { lastSeenAt: now - 12 * minuteMs });
       expect(await ids('devices', { online: { is: true, now } })).toEqual([1, 4]);
       expect(await ids('devices', { online: { is: false, now } })).toEqual([2, 3, 5]);
       expect(await ids('devices', { online: { is: true, now: now + 1 } })).toEqual([4]);
@@ -427,11 +545,17 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
     });
 
     it('walks a long table in pages without loss or repetition, past rows that do not fit', async () => {
-      const many = Array.from({ length: 2500 }, (_, number) => venueRow(number, { labels: number % 500 === 7 ? { rare: 'yes' } : {} }));
+      const many = Array.from({ length: 2500 }, (_, number) =>
+        venueRow(number, { labels: number % 500 === 7 ? { rare: 'yes' } : {} }),
+      );
       await put({ venues: many });
       const seen: string[] = [];
       for (let after: string | null | undefined; after !== null; ) {
-        const page = await store.list('venues', { limit: 2, labels: { rare: 'yes' }, ...(after === undefined ? {} : { after }) });
+        const page = await store.list('venues', {
+          limit: 2,
+          labels: { rare: 'yes' },
+          ...(after === undefined ? {} : { after }),
+        });
         expect(page.items.length).toBeLessThanOrEqual(2);
         seen.push(...page.items.map((row) => row.id));
         after = page.next;
@@ -488,7 +612,12 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
 
   describe(`${name}: attempts`, () => {
     const once = (known: Attempts | undefined): Attempts => ({
-      ...{ times: [...(known?.times ?? []), 7], waitUntil: 1, waitMs: 2, forgetAt: Date.now() + minuteMs },
+      ...{
+        times: [...(known?.times ?? []), 7],
+        waitUntil: 1,
+        waitMs: 2,
+        forgetAt: Date.now() + minuteMs,
+      },
     });
     /** One more of each source; answers how many each has. */
     const attempt: AttemptChange<number[]> = (known) => {
@@ -501,7 +630,9 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       expect(await store.attempts(['192.0.2.1'], look)).toEqual([undefined]);
       for (const n of [1, 2]) expect(await store.attempts(['192.0.2.1'], attempt)).toEqual([n]);
       expect(await store.attempts(['192.0.2.2'], attempt)).toEqual([1]);
-      expect(await store.attempts(['192.0.2.1'], look)).toMatchObject([{ times: [7, 7], waitUntil: 1, waitMs: 2 }]);
+      expect(await store.attempts(['192.0.2.1'], look)).toMatchObject([
+        { times: [7, 7], waitUntil: 1, waitMs: 2 },
+      ]);
     });
 
     it('of several sources are changed together, and handed over in the order in which they are named', async () => {
@@ -517,13 +648,24 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
 
     it('of those that the change leaves alone stay as they are', async () => {
       await store.attempts(['a', 'b'], attempt);
-      await store.attempts(['a', 'b', 'c'], ([a, b]) => ({ attempts: [a, once(b)], result: undefined }));
-      expect(await store.attempts(['a', 'b', 'c'], look)).toMatchObject([{ times: [7] }, { times: [7, 7] }, undefined]);
+      await store.attempts(['a', 'b', 'c'], ([a, b]) => ({
+        attempts: [a, once(b)],
+        result: undefined,
+      }));
+      expect(await store.attempts(['a', 'b', 'c'], look)).toMatchObject([
+        { times: [7] },
+        { times: [7, 7] },
+        undefined,
+      ]);
     });
 
     it('are counted one after another, of many at the same moment', async () => {
-      const results = await Promise.all(Array.from({ length: 20 }, () => store.attempts(['192.0.2.1'], attempt)));
-      expect(results.flat().toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
+      const results = await Promise.all(
+        Array.from({ length: 20 }, () => store.attempts(['192.0.2.1'], attempt)),
+      );
+      expect(results.flat().toSorted((a, b) => a - b)).toEqual(
+        Array.from({ length: 20 }, (_, n) => n + 1),
+      );
     });
 
     it('are counted one after another also where changes share only some of their sources', async () => {
@@ -545,7 +687,10 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
 
     it('are judged by the store’s time', async () => {
       const { now } = await store.write(async (tx) => ({ now: tx.now }));
-      const at = await store.attempts(['192.0.2.1'], (attempts, nowMs) => ({ attempts, result: nowMs }));
+      const at = await store.attempts(['192.0.2.1'], (attempts, nowMs) => ({
+        attempts,
+        result: nowMs,
+      }));
       expect(Math.abs(at - now)).toBeLessThan(minuteMs);
     });
   });
@@ -554,7 +699,10 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
     it('is ready', async () => expect(await store.ready()).toBeUndefined());
 
     it('finishes what is under way, then takes nothing more', async () => {
-      const writes = [put({ venues: [venueRow(1)] }), store.appendBatch(batchOf([{ type: 'log', timestamp: 1 }]))];
+      const writes = [
+        put({ venues: [venueRow(1)] }),
+        store.appendBatch(batchOf([{ type: 'log', timestamp: 1 }])),
+      ];
       const closed = store;
       await Promise.all([closed.close(), ...writes]);
       await closed.close();
@@ -582,7 +730,9 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       for (const call of calls) await expect(call()).rejects.toEqual(unavailable);
       await reopen();
       expect(await store.read.get('venues', guid('venu', 1))).toEqual(venueRow(1));
-      expect((await store.events({ tenantId: tenantA, order: 'asc', limit: 10 })).items).toHaveLength(1);
+      expect(
+        (await store.events({ tenantId: tenantA, order: 'asc', limit: 10 })).items,
+      ).toHaveLength(1);
     });
 
     it('has a secret of 32 bytes, the same after a restart', async () => {

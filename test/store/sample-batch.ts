@@ -10,7 +10,10 @@ export function guid(kind: string, number: number): string {
 export const tenantA = guid('tena', 1);
 export const tenantB = guid('tena', 2);
 
-export function impression(timestampMs: number, more: Partial<TelemetryEvent> & Record<string, unknown> = {}): TelemetryEvent {
+export function impression(
+  timestampMs: number,
+  more: Partial<TelemetryEvent> & Record<string, unknown> = {},
+): TelemetryEvent {
   return {
     type: 'impression',
     timestamp: timestampMs,
@@ -27,7 +30,10 @@ export function batchOf(
   { key, sent, ...more }: Partial<EventBatch> & { key?: string; sent?: string } = {},
 ): EventBatch {
   const body = Buffer.from(JSON.stringify(events));
-  const idempotency = key === undefined ? {} : { idempotency: { key, sent: sent === undefined ? body : Buffer.from(sent) } };
+  const idempotency =
+    key === undefined
+      ? {}
+      : { idempotency: { key, sent: sent === undefined ? body : Buffer.from(sent) } };
   return {
     tenantId: tenantA,
     venueId: guid('venu', 1),

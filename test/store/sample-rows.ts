@@ -86,8 +86,21 @@ export function deviceRow(number: number, more: Partial<Device> = {}): Device {
 }
 
 export function deviceKeyRow(number: number, more: Partial<DeviceKey> = {}): DeviceKey {
-  const ids = { id: guid('keys', number), tenantId: tenantA, deviceId: guid('devi', number), screenId: guid('scre', number) };
-  return { ...ids, hash: `key ${number}`, state: 'active', createdAt: created.createdAt, firstUsedAt: null, revokedAt: null, ...more };
+  const ids = {
+    id: guid('keys', number),
+    tenantId: tenantA,
+    deviceId: guid('devi', number),
+    screenId: guid('scre', number),
+  };
+  return {
+    ...ids,
+    hash: `key ${number}`,
+    state: 'active',
+    createdAt: created.createdAt,
+    firstUsedAt: null,
+    revokedAt: null,
+    ...more,
+  };
 }
 
 export function codeRow(number: number, more: Partial<PairingCode> = {}): PairingCode {
@@ -106,7 +119,11 @@ export function codeRow(number: number, more: Partial<PairingCode> = {}): Pairin
   };
 }
 
-export function playlistRow(screen: number, version: number, more: Partial<Playlist> = {}): Playlist {
+export function playlistRow(
+  screen: number,
+  version: number,
+  more: Partial<Playlist> = {},
+): Playlist {
   const screenId = guid('scre', screen);
   return {
     id: screenId,
@@ -124,11 +141,25 @@ export function playlistRow(screen: number, version: number, more: Partial<Playl
 }
 
 export function pastPlaylistRow(screen: number, version: number): Playlist {
-  return playlistRow(screen, version, { id: `${guid('scre', screen)}/${version}`, state: 'superseded' });
+  return playlistRow(screen, version, {
+    id: `${guid('scre', screen)}/${version}`,
+    state: 'superseded',
+  });
 }
 
-export function configRow(level: StoredConfig['level'], ownerId: string, config: StoredConfig['config']): StoredConfig {
-  return { id: `${level}/${ownerId}`, tenantId: tenantA, level, ownerId, config, updatedAt: created.updatedAt };
+export function configRow(
+  level: StoredConfig['level'],
+  ownerId: string,
+  config: StoredConfig['config'],
+): StoredConfig {
+  return {
+    id: `${level}/${ownerId}`,
+    tenantId: tenantA,
+    level,
+    ownerId,
+    config,
+    updatedAt: created.updatedAt,
+  };
 }
 
 export function auditRow(number: number, more: Partial<AuditEntry> = {}): AuditEntry {

@@ -20,7 +20,9 @@ const ownHeaders = ['connection', 'keep-alive', 'transfer-encoding', 'content-le
 
 function passedOn(headers: IncomingMessage['headers']): Record<string, string | string[]> {
   return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) => (value && !ownHeaders.includes(name) ? [[name, value]] : [])),
+    Object.entries(headers).flatMap(([name, value]) =>
+      value && !ownHeaders.includes(name) ? [[name, value]] : [],
+    ),
   );
 }
 
@@ -35,7 +37,12 @@ export async function startBalancer(upstreams: readonly string[]): Promise<Balan
     for (let tries = 0; tries < 2; tries++) {
       const url = `${upstreams[(first + tries) % upstreams.length]}${incoming.url}`;
       const headers = passedOn(incoming.headers);
-      const sent = { method: incoming.method as 'GET', headers, body: body.length === 0 ? null : body, dispatcher };
+      const sent = {
+        method: incoming.method as 'GET',
+        headers,
+        body: body.length === 0 ? null : body,
+        dispatcher,
+      };
       const next = await request(url, sent).catch(() => undefined);
       if (next) await answer?.body.dump();
       answer = next ?? answer;

@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 
 /** One item of a playlist. */
 export function item(more: Record<string, unknown> = {}): Record<string, unknown> {
-  return { creativeId: randomUUID(), creativeUrl: 'https://media.example.com/spring.mp4', creativeType: 'video', duration: 15, ...more };
+  return {
+    creativeId: randomUUID(),
+    creativeUrl: 'https://media.example.com/spring.mp4',
+    creativeType: 'video',
+    duration: 15,
+    ...more,
+  };
 }
 
 /** One impression, as a TV sends it. */

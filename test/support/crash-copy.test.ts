@@ -31,6 +31,9 @@ it.each([
   await living;
   const life = Number(await readFile(join(copy, documents[0] as string), 'utf8'));
   for (const name of documents) expect(await readFile(join(copy, name), 'utf8')).toBe(String(life));
-  const segments = Array.from({ length: isCut ? 1 : life }, (_, before) => `segment-${life - before}`);
+  const segments = Array.from(
+    { length: isCut ? 1 : life },
+    (_, before) => `segment-${life - before}`,
+  );
   expect((await readdir(copy)).sort()).toEqual([...documents, ...segments].sort());
 });

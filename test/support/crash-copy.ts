@@ -6,7 +6,9 @@ const passing = /lock\.sock|\.tmp$/;
 
 /** What tells one state of a folder from another: its files with their sizes and times. */
 async function stateOf(folder: string): Promise<string> {
-  const names = (await readdir(folder, { recursive: true })).filter((name) => !passing.test(name)).sort();
+  const names = (await readdir(folder, { recursive: true }))
+    .filter((name) => !passing.test(name))
+    .sort();
   const states = names.map(async (name) => {
     const { size, mtimeNs, ino } = await stat(join(folder, name), { bigint: true });
     return `${name} ${ino} ${size} ${mtimeNs}`;

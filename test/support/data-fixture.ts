@@ -19,25 +19,50 @@ export interface DataFacts {
   }[];
 }
 
-async function fillTenant(service: TestService, name: string): Promise<DataFacts['tenants'][number]> {
-  const venue = await service.venue({ name: `Lobby of ${name}`, timezone: 'Europe/Berlin', labels: { floor: '1' } });
+async function fillTenant(
+  service: TestService,
+  name: string,
+): Promise<DataFacts['tenants'][number]> {
+  const venue = await service.venue({
+    name: `Lobby of ${name}`,
+    timezone: 'Europe/Berlin',
+    labels: { floor: '1' },
+  });
   const screen = await service.screen({ venueId: venue.id, name: 'Main' });
   const other = await service.screen({ venueId: venue.id, name: 'Bar' });
   const { deviceId, apiKey, send } = await service.tv(screen.id);
-  for (const duration of [5, 10]) await service.manage('PUT', `/v1/screens/${screen.id}/playlist`, { items: [item({ duration })] });
+  for (const duration of [5, 10])
+    await service.manage('PUT', `/v1/screens/${screen.id}/playlist`, {
+      items: [item({ duration })],
+    });
   await service.manage('PUT', `/v1/venues/${venue.id}/config`, { syncIntervalMinutes: 7 });
   for (const day of [0, 1, 2]) {
     service.clock.advance(day === 0 ? minuteMs : dayMs);
     const timestamp = Math.floor(service.clock.now() / 1000);
     const events = [
-      { type: 'impression', timestamp, creativeId: item().creativeId, playlistId: deviceId, campaignId: deviceId, duration: 10 },
+      {
+        type: 'impression',
+        timestamp,
+        creativeId: item().creativeId,
+        playlistId: deviceId,
+        campaignId: deviceId,
+        duration: 10,
+      },
       { type: 'heartbeat', timestamp },
     ];
     await send('POST', 'events', { body: events, headers: { 'idempotency-key': `batch-${day}` } });
     await service.manage('PATCH', `/v1/venues/${venue.id}`, { address: `${day + 1} High Street` });
   }
   const { code: pendingCode } = await service.code(other.id);
-  return { id: '', venueId: venue.id, screenId: screen.id, otherScreenId: other.id, deviceId, apiKey, pendingCode };
+  return {
+    id: '',
+    venueId: venue.id,
+    screenId: screen.id,
+    otherScreenId: other.id,
+    deviceId,
+    apiKey,
+    pendingCode,
+  };
 }
 
 /**
@@ -67,7 +92,10 @@ export async function makeData(folder: string, killed: string): Promise<DataFact
 }
 
 /** All that the data hold, as the service answers it. */
-export async function answersOf(service: TestService, { tenants }: DataFacts): Promise<Record<string, unknown>> {
+export async function answersOf(
+  service: TestService,
+  { tenants }: DataFacts,
+): Promise<Record<string, unknown>> {
   const answers: Record<string, unknown> = {};
   const ask = async (path: string) => {
     const { status, body } = await service.manage('GET', path);
@@ -77,16 +105,30 @@ export async function answersOf(service: TestService, { tenants }: DataFacts): P
   await ask('/v1/tenants');
   for (const { id, venueId, screenId, otherScreenId, deviceId, apiKey, pendingCode } of tenants) {
     service.tenantId = id;
-    for (const path of ['venues', 'screens', 'devices', 'tokens', 'audit', 'events', 'reports/impressions?groupBy=campaign'])
+    for (const path of [
+      'venues',
+      'screens',
+      'devices',
+      'tokens',
+      'audit',
+      'events',
+      'reports/impressions?groupBy=campaign',
+    ])
       await ask(`/v1/${path}`);
-    for (const path of [`venues/${venueId}/config`, `screens/${screenId}/playlist`, `screens/${screenId}/playlists`])
+    for (const path of [
+      `venues/${venueId}/config`,
+      `screens/${screenId}/playlist`,
+      `screens/${screenId}/playlists`,
+    ])
       await ask(`/v1/${path}`);
     await ask(`/v1/screens/${screenId}/config`);
     await ask(`/v1/screens/${otherScreenId}`);
     await ask(`/v1/devices/${deviceId}`);
     await ask(`/v1/devices/provisioning-codes/${pendingCode}/status`);
     for (const what of ['playlist', 'config']) {
-      const { status, text } = await service.send('GET', `/devices/${screenId}/${what}`, { key: apiKey });
+      const { status, text } = await service.send('GET', `/devices/${screenId}/${what}`, {
+        key: apiKey,
+      });
       answers[`TV ${screenId} ${what}`] = { status, text };
     }
   }

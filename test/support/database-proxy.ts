@@ -23,7 +23,10 @@ const opened: (() => Promise<void>)[] = [];
 afterEachFile(() => Promise.all(opened.splice(0).map((close) => close())));
 
 /** `asked` is shown all that goes to the database. */
-export async function databaseProxy(database: string, asked: (bytes: Buffer) => void = () => {}): Promise<DatabaseProxy> {
+export async function databaseProxy(
+  database: string,
+  asked: (bytes: Buffer) => void = () => {},
+): Promise<DatabaseProxy> {
   const target = new URL(database);
   const sockets = new Set<Socket>();
   let hung = false;
@@ -54,7 +57,8 @@ export async function databaseProxy(database: string, asked: (bytes: Buffer) => 
   const server = createServer((client) => {
     if (isAway) return void client.on('error', () => {}).destroy();
     const upstream = connect(Number(target.port), target.hostname);
-    for (const socket of [client, upstream]) sockets.add(socket.on('close', () => sockets.delete(socket)));
+    for (const socket of [client, upstream])
+      sockets.add(socket.on('close', () => sockets.delete(socket)));
     carry(client, upstream, true);
     carry(upstream, client, false);
   }).listen(0, '127.0.0.1');

@@ -53,7 +53,8 @@ export type Described = Pick<Answered, 'operation' | 'path'>;
 /** The operation that a request is for; `undefined` for a path or method of none. */
 export function operationOf(method: string, url: string): Described | undefined {
   const path = url.split('?')[0] ?? '';
-  if (systemOperations[path]) return method === 'GET' ? { operation: systemOperations[path], path } : undefined;
+  if (systemOperations[path])
+    return method === 'GET' ? { operation: systemOperations[path], path } : undefined;
   const found = table.find((one) => one.method === method && one.form.test(path));
   return found && { operation: found.id, path: found.path };
 }
@@ -77,7 +78,9 @@ export function describedAnswers(document: any) {
     const value = headers.get(name);
     if (value === null) return required ? [`${name} is missing`] : [];
     const judged = schema.type === 'integer' && /^\d+$/.test(value) ? Number(value) : value;
-    return complaint(at('components', 'headers', name, 'schema'), judged).map((why) => `${name}: ${why}`);
+    return complaint(at('components', 'headers', name, 'schema'), judged).map(
+      (why) => `${name}: ${why}`,
+    );
   }
 
   return {
@@ -91,7 +94,16 @@ export function describedAnswers(document: any) {
       if (!described.content) return text === '' ? wrong : [...wrong, 'it has a body'];
       if (!type || !described.content[type]) return [...wrong, `${type} is not described`];
       if (!/json$/.test(type)) return wrong;
-      const place = ['paths', path, method.toLowerCase(), 'responses', String(status), 'content', type, 'schema'];
+      const place = [
+        'paths',
+        path,
+        method.toLowerCase(),
+        'responses',
+        String(status),
+        'content',
+        type,
+        'schema',
+      ];
       return [...wrong, ...complaint(at(...place), body)];
     },
 
@@ -102,7 +114,18 @@ export function describedAnswers(document: any) {
     forbids({ method, path }: Pick<Answered, 'method' | 'path'>, body: unknown): string[] {
       const described = document.paths[path][method.toLowerCase()].requestBody;
       if (body === undefined) return described.required ? ['there must be a body'] : [];
-      return complaint(at('paths', path, method.toLowerCase(), 'requestBody', 'content', 'application/json', 'schema'), body);
+      return complaint(
+        at(
+          'paths',
+          path,
+          method.toLowerCase(),
+          'requestBody',
+          'content',
+          'application/json',
+          'schema',
+        ),
+        body,
+      );
     },
   };
 }

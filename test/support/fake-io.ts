@@ -41,7 +41,9 @@ export function fakeIo({ env = {}, isTTY = false, columns, stdin = '' }: FakeWor
     type: (text) => void keys.write(text),
     terminal: () => ({
       input: keys,
-      output: new Writable({ write: (chunk, _, done) => done(void stream('err').write(String(chunk))) }),
+      output: new Writable({
+        write: (chunk, _, done) => done(void stream('err').write(String(chunk))),
+      }),
     }),
     stdout: stream('out'),
     stderr: stream('err'),
@@ -61,7 +63,11 @@ export function fakeIo({ env = {}, isTTY = false, columns, stdin = '' }: FakeWor
       new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           waiting.delete(look);
-          reject(new Error(`${pattern} was never written. stdout: ${written.out} stderr: ${written.err}`));
+          reject(
+            new Error(
+              `${pattern} was never written. stdout: ${written.out} stderr: ${written.err}`,
+            ),
+          );
         }, timeoutMs);
         const look = () => {
           const match = pattern.exec(written.out) ?? pattern.exec(written.err);

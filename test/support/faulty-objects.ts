@@ -30,7 +30,9 @@ export function faultyObjects(): FaultyObjects {
       self.gets++;
       return attempt(() => {
         const bytes = self.fault === 'garbage' ? Buffer.from('{"format":1') : self.objects.get(key);
-        return bytes === undefined || self.fault === 'none' ? undefined : { bytes, etag: etagOf(bytes) };
+        return bytes === undefined || self.fault === 'none'
+          ? undefined
+          : { bytes, etag: etagOf(bytes) };
       });
     },
     put: (key, bytes, expected) =>
@@ -41,7 +43,11 @@ export function faultyObjects(): FaultyObjects {
         return true;
       }),
     delete: (key) => attempt(() => void self.objects.delete(key)),
-    list: (folder) => attempt(() => ({ keys: [...self.objects.keys()].filter((key) => key.startsWith(`${folder}/`)), next: null })),
+    list: (folder) =>
+      attempt(() => ({
+        keys: [...self.objects.keys()].filter((key) => key.startsWith(`${folder}/`)),
+        next: null,
+      })),
     close: async () => {},
   };
   return self;

@@ -29,13 +29,20 @@ export function faultyStore(store: Store): FaultyStore {
   const get: Reader['get'] = (table, id) => {
     if (table !== 'playlists' || self.fault === 'no') return store.read.get(table, id);
     if (self.fault === 'hang') return never();
-    return self.fault === 'error' ? planted() : (Promise.resolve({ id, version: 'rubbish', items: '[' }) as never);
+    return self.fault === 'error'
+      ? planted()
+      : (Promise.resolve({ id, version: 'rubbish', items: '[' }) as never);
   };
   const write: Store['write'] = (change) => {
     const faults = [self.fault, self.faultOfWrites];
     if (faults.includes('hang')) return never();
     return faults.includes('error') ? planted() : store.write(change);
   };
-  const self = replaced(store as FaultyStore, { read: replaced(store.read, { get }), write, fault: 'no', faultOfWrites: 'no' });
+  const self = replaced(store as FaultyStore, {
+    read: replaced(store.read, { get }),
+    write,
+    fault: 'no',
+    faultOfWrites: 'no',
+  });
   return self;
 }

@@ -23,13 +23,23 @@ const paddedBytes = 20_000;
  * Sends the head of a request and the first half of its body. `finish` sends the rest and resolves with the answer, which may have come before. `begun` resolves
  * when the first half is with the operating system.
  */
-export function lateRequest(url: string, { method, path, key, body, chunked = false, headers = {} }: LateRequest) {
+export function lateRequest(
+  url: string,
+  { method, path, key, body, chunked = false, headers = {} }: LateRequest,
+) {
   const text = JSON.stringify(body);
-  const whole = Buffer.from(chunked ? text : text + ' '.repeat(Math.max(0, paddedBytes - text.length)));
+  const whole = Buffer.from(
+    chunked ? text : text + ' '.repeat(Math.max(0, paddedBytes - text.length)),
+  );
   const half = Math.floor(text.length / 2);
   const { hostname, port } = new URL(url);
   const length = chunked ? {} : { 'Content-Length': String(whole.length) };
-  const own = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', ...length, ...headers };
+  const own = {
+    Authorization: `Bearer ${key}`,
+    'Content-Type': 'application/json',
+    ...length,
+    ...headers,
+  };
   const sent = request({ agent: false, hostname, port, method, path, headers: own });
   const answer = new Promise<LateAnswer>((resolve, reject) => {
     sent.on('error', reject);
@@ -40,14 +50,19 @@ export function lateRequest(url: string, { method, path, key, body, chunked = fa
       incoming.on('end', () => {
         const said = Buffer.concat(chunks).toString();
         sent.destroy();
-        resolve({ status: incoming.statusCode ?? 0, text: said, body: said === '' ? undefined : JSON.parse(said) });
+        resolve({
+          status: incoming.statusCode ?? 0,
+          text: said,
+          body: said === '' ? undefined : JSON.parse(said),
+        });
       });
     });
   });
   // It is awaited in `finish`.
   answer.catch(() => {});
   const begun = new Promise<void>(
-    (resolve, reject) => void sent.write(whole.subarray(0, half), (error) => (error ? reject(error) : resolve())),
+    (resolve, reject) =>
+      void sent.write(whole.subarray(0, half), (error) => (error ? reject(error) : resolve())),
   );
   return {
     begun,

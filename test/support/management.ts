@@ -13,7 +13,8 @@ export function manager(service: Pick<TestService, 'send'>, token = adminToken, 
     expect(answer.status, answer.text).toBe(201);
     return answer.body;
   };
-  const tokenOf = async (role: string) => (await made('/v1/tokens', { name: `${role} ${crypto.randomUUID()}`, role })).token;
+  const tokenOf = async (role: string) =>
+    (await made('/v1/tokens', { name: `${role} ${crypto.randomUUID()}`, role })).token;
   return {
     token,
     send,
@@ -25,12 +26,14 @@ export function manager(service: Pick<TestService, 'send'>, token = adminToken, 
     /** These make what they are named after, and expect that to succeed. */
     tenant: (name: string) => made('/v1/tenants', { name }),
     venue: (name: string, more: object = {}) => made('/v1/venues', { name, ...more }),
-    screen: (venueId: string, name: string, more: object = {}) => made('/v1/screens', { venueId, name, ...more }),
+    screen: (venueId: string, name: string, more: object = {}) =>
+      made('/v1/screens', { venueId, name, ...more }),
     code: (screenId: string) => made('/v1/devices/provisioning-codes', { screenId }),
     /** The same caller inside a tenant. */
     in: (id: string) => manager(service, token, id),
     /** A caller with a new token of this role, in the tenant in which this one acts. */
-    as: async (role: string) => manager(service, await tokenOf(role), role === 'platform' ? tenantId : undefined),
+    as: async (role: string) =>
+      manager(service, await tokenOf(role), role === 'platform' ? tenantId : undefined),
   };
 }
 
@@ -39,7 +42,13 @@ export type Manager = ReturnType<typeof manager>;
 /** That an answer is this problem, whole and well-formed. */
 export function expectProblem(answer: Answer, code: ErrorCode, members: object = {}): void {
   const { status, title } = errorKinds[code];
-  expect(answer.body, answer.text).toMatchObject({ type: 'about:blank', status, title, code, ...members });
+  expect(answer.body, answer.text).toMatchObject({
+    type: 'about:blank',
+    status,
+    title,
+    code,
+    ...members,
+  });
   expect(answer.status).toBe(status);
   expect(answer.headers.get('content-type')).toBe('application/problem+json');
   expect(answer.body.detail).toEqual(expect.any(String));
@@ -49,17 +58,28 @@ export function expectProblem(answer: Answer, code: ErrorCode, members: object =
 /** That the request was refused for these members of the body, query or headers, and for no others. */
 export function expectInvalid(answer: Answer, ...paths: string[]): void {
   expectProblem(answer, 'invalid_request');
-  expect(answer.body.errors.map((error: { path: string }) => error.path).toSorted()).toEqual(paths.toSorted());
+  expect(answer.body.errors.map((error: { path: string }) => error.path).toSorted()).toEqual(
+    paths.toSorted(),
+  );
   for (const { message } of answer.body.errors) expect(message).toMatch(/\w/);
 }
 
 /** All pages of a list, `limit` items at a time. */
-export async function walk(caller: Manager, path: string, limit: number): Promise<{ pages: number; items: Answer['body'][] }> {
+export async function walk(
+  caller: Manager,
+  path: string,
+  limit: number,
+): Promise<{ pages: number; items: Answer['body'][] }> {
   const items: Answer['body'][] = [];
   let pages = 0;
   for (let cursor: string | null | undefined; cursor !== null; pages++) {
-    const query = new URLSearchParams({ limit: String(limit), ...(cursor === undefined ? {} : { cursor }) });
-    const { status, body, text } = await caller.get(`${path}${path.includes('?') ? '&' : '?'}${query}`);
+    const query = new URLSearchParams({
+      limit: String(limit),
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    const { status, body, text } = await caller.get(
+      `${path}${path.includes('?') ? '&' : '?'}${query}`,
+    );
     expect(status, text).toBe(200);
     expect(body.items.length).toBeLessThanOrEqual(limit);
     items.push(...body.items);
@@ -69,10 +89,15 @@ export async function walk(caller: Manager, path: string, limit: number): Promis
 }
 
 /** The audit entries that a piece of work leaves, oldest first. */
-export async function auditOf(reader: Manager, work: () => Promise<unknown>): Promise<Answer['body'][]> {
+export async function auditOf(
+  reader: Manager,
+  work: () => Promise<unknown>,
+): Promise<Answer['body'][]> {
   const before = new Set((await walk(reader, '/v1/audit', 200)).items.map(({ id }) => id));
   await work();
-  return (await walk(reader, '/v1/audit', 200)).items.filter(({ id }) => !before.has(id)).toReversed();
+  return (await walk(reader, '/v1/audit', 200)).items
+    .filter(({ id }) => !before.has(id))
+    .toReversed();
 }
 
 /** An id that nothing has. */
@@ -81,7 +106,13 @@ export const unknownId = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
 /** A playlist's item as TVs play it. */
 export function item(more: object = {}) {
   const creativeId = '7b0c5a1e-3f2d-4e6b-8a9c-0d1e2f3a4b5c';
-  return { creativeId, creativeUrl: 'https://media.example.com/spring.mp4', creativeType: 'video', duration: 15, ...more };
+  return {
+    creativeId,
+    creativeUrl: 'https://media.example.com/spring.mp4',
+    creativeType: 'video',
+    duration: 15,
+    ...more,
+  };
 }
 
 /** An impression as TVs report it. */

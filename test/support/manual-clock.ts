@@ -51,6 +51,8 @@ export class ManualClock implements Clock {
   }
 
   #dueBy(endMs: number): Timer | undefined {
-    return [...this.#timers].filter((timer) => timer.dueMs <= endMs).sort((a, b) => a.dueMs - b.dueMs)[0];
+    return [...this.#timers]
+      .filter((timer) => timer.dueMs <= endMs)
+      .sort((a, b) => a.dueMs - b.dueMs)[0];
   }
 }

@@ -53,11 +53,17 @@ export function memoryObjectStore(location = 'memory://objects'): MemoryObjectSt
     get: (key) =>
       call('get', key, () => {
         const text = objects.get(key);
-        return text === undefined ? undefined : { bytes: Buffer.from(text), etag: etags.get(key) ?? 'planted' };
+        return text === undefined
+          ? undefined
+          : { bytes: Buffer.from(text), etag: etags.get(key) ?? 'planted' };
       }),
     put: (key, bytes, expected) =>
       call('put', key, () => {
-        if (self.knowsConditions && expected !== (objects.has(key) ? (etags.get(key) ?? 'planted') : null)) return false;
+        if (
+          self.knowsConditions &&
+          expected !== (objects.has(key) ? (etags.get(key) ?? 'planted') : null)
+        )
+          return false;
         objects.set(key, Buffer.from(bytes).toString());
         etags.set(key, String(++writes));
         return true;
@@ -66,7 +72,11 @@ export function memoryObjectStore(location = 'memory://objects'): MemoryObjectSt
       call('delete', key, () => {
         objects.delete(key);
       }),
-    list: (folder) => call('list', folder, () => ({ keys: [...objects.keys()].filter((key) => key.startsWith(`${folder}/`)), next: null })),
+    list: (folder) =>
+      call('list', folder, () => ({
+        keys: [...objects.keys()].filter((key) => key.startsWith(`${folder}/`)),
+        next: null,
+      })),
     async close() {},
   };
   return self;

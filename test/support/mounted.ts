@@ -42,7 +42,13 @@ export async function mounted<C extends Clock = ManualClock>({
   },
   log = silentLog,
 }: Parts<C>) {
-  const services = makeServices({ store, clock, random: randomBytes, ...whole, codeTtlMinutes: 15 });
+  const services = makeServices({
+    store,
+    clock,
+    random: randomBytes,
+    ...whole,
+    codeTtlMinutes: 15,
+  });
   await bootstrap(services.kit, adminToken);
   const app = makeApp({
     services,
@@ -58,7 +64,11 @@ export async function mounted<C extends Clock = ManualClock>({
 
   const fetch = (request: Request, bindings = local) => app.fetch(request, bindings);
 
-  async function send(method: string, path: string, { key, headers = {}, body }: Sent = {}): Promise<Answer> {
+  async function send(
+    method: string,
+    path: string,
+    { key, headers = {}, body }: Sent = {},
+  ): Promise<Answer> {
     const all = new Headers(headers);
     if (key !== undefined) all.set('authorization', `Bearer ${key}`);
     const sent = body === undefined ? null : JSON.stringify(body);
@@ -70,21 +80,34 @@ export async function mounted<C extends Clock = ManualClock>({
       }),
     );
     const text = await response.text();
-    return { status: response.status, headers: response.headers, text, body: text === '' ? undefined : JSON.parse(text) };
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: text === '' ? undefined : JSON.parse(text),
+    };
   }
 
-  const manage = async (method: string, path: string, body?: unknown) => (await send(method, path, { key: adminToken, body })).body;
+  const manage = async (method: string, path: string, body?: unknown) =>
+    (await send(method, path, { key: adminToken, body })).body;
 
   /** A screen that waits for a TV, and a code for it. */
   async function code(): Promise<{ code: string; screenId: string; venueId: string }> {
     const venue = await manage('POST', '/v1/venues', { name: randomBytes(8).toString('hex') });
     const screen = await manage('POST', '/v1/screens', { venueId: venue.id, name: 'Screen' });
-    return { ...(await manage('POST', '/v1/devices/provisioning-codes', { screenId: screen.id })), venueId: venue.id };
+    return {
+      ...(await manage('POST', '/v1/devices/provisioning-codes', { screenId: screen.id })),
+      venueId: venue.id,
+    };
   }
 
   /** A bound TV. */
   async function tv(): Promise<{ deviceId: string; screenId: string; apiKey: string }> {
-    return (await send('POST', '/devices/register', { body: { pairingCode: (await code()).code, deviceInfo: {} } })).body;
+    return (
+      await send('POST', '/devices/register', {
+        body: { pairingCode: (await code()).code, deviceInfo: {} },
+      })
+    ).body;
   }
 
   return { services, clock, fetch, send, manage, code, tv };

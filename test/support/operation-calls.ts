@@ -10,7 +10,11 @@ interface Where {
 }
 
 /** What sends each operation of the table, with records made for it by a manager of the whole tenant. */
-export function operationCalls(service: Pick<TestService, 'register'>, maker: Manager, tenantId: string) {
+export function operationCalls(
+  service: Pick<TestService, 'register'>,
+  maker: Manager,
+  tenantId: string,
+) {
   let count = 0;
 
   /** Makes a record of each kind that nothing else needs, in a venue that is given or in one of its own; answers what stands for it in a path. */
@@ -18,7 +22,9 @@ export function operationCalls(service: Pick<TestService, 'register'>, maker: Ma
     tenant: async () => tenantId,
     async token(venueId) {
       const reach = venueId === undefined ? {} : { venueIds: [venueId] };
-      return (await maker.post('/v1/tokens', { name: `Made token ${++count}`, role: 'viewer', ...reach })).body.id;
+      return (
+        await maker.post('/v1/tokens', { name: `Made token ${++count}`, role: 'viewer', ...reach })
+      ).body.id;
     },
     venue: async (venueId) => venueId ?? (await maker.venue(`Made site ${++count}`)).id,
     screen: async (venueId) => (await maker.screen(await make.venue(venueId), `TV ${++count}`)).id,
@@ -31,7 +37,9 @@ export function operationCalls(service: Pick<TestService, 'register'>, maker: Ma
 
   /** A body that each operation takes; what it names is the given one, or made in the venue that is given. */
   const bodies: Partial<Record<SchemaName, (where: Where) => unknown>> = {
-    codeCreation: async ({ screenId, venueId }) => ({ screenId: screenId ?? (await make.screen(venueId)) }),
+    codeCreation: async ({ screenId, venueId }) => ({
+      screenId: screenId ?? (await make.screen(venueId)),
+    }),
     revocation: () => ({ reason: 'stolen' }),
     tenantCreation: () => ({ name: `Made tenant ${++count}` }),
     tenantPatch: () => ({}),
@@ -42,12 +50,18 @@ export function operationCalls(service: Pick<TestService, 'register'>, maker: Ma
     }),
     venueCreation: () => ({ name: `Made site ${++count}` }),
     venuePatch: () => ({ address: 'x' }),
-    screenCreation: async ({ venueId }) => ({ venueId: await make.venue(venueId), name: `TV ${++count}` }),
+    screenCreation: async ({ venueId }) => ({
+      venueId: await make.venue(venueId),
+      name: `TV ${++count}`,
+    }),
     screenPatch: () => ({ labels: { a: '1' } }),
     publication: () => ({ items: [item()] }),
     configBody: () => ({ syncIntervalMinutes: 7 }),
     eventBatch: () => [impression()],
-    registration: async ({ venueId }) => ({ pairingCode: await make.pairing_code(venueId), deviceInfo: {} }),
+    registration: async ({ venueId }) => ({
+      pairingCode: await make.pairing_code(venueId),
+      deviceInfo: {},
+    }),
   };
 
   /** A good body for an operation; `undefined` where it takes none. An operation with a body of a new kind needs an entry above. */
@@ -59,9 +73,18 @@ export function operationCalls(service: Pick<TestService, 'register'>, maker: Ma
   }
 
   /** Sends an operation with a good body; `id` stands for `:id` and `:code`. */
-  async function perform(send: Manager['send'], operation: Operation, id: string, venueId?: string): Promise<Answer> {
+  async function perform(
+    send: Manager['send'],
+    operation: Operation,
+    id: string,
+    venueId?: string,
+  ): Promise<Answer> {
     const body = await bodyOf(operation, venueId === undefined ? {} : { venueId });
-    return send(operation.method, operation.path.replace(/:(id|code)/, id), body === undefined ? {} : { body });
+    return send(
+      operation.method,
+      operation.path.replace(/:(id|code)/, id),
+      body === undefined ? {} : { body },
+    );
   }
 
   const makeFor = ({ record = 'tenant' }: Operation, venueId?: string) => make[record](venueId);

@@ -18,19 +18,29 @@ export interface WireAnswer {
 const agent = new Agent({ keepAlive: true });
 
 /** Sends it over a kept connection, without the guards of `fetch`. */
-export function wireRequest(url: string, { method, path, headers, body }: WireRequest): Promise<WireAnswer> {
+export function wireRequest(
+  url: string,
+  { method, path, headers, body }: WireRequest,
+): Promise<WireAnswer> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
-    const sent = request({ agent, hostname, port, method, path, headers: headers as string[], setHost: false }, (answer) => {
-      const chunks: Buffer[] = [];
-      answer.on('data', (chunk) => chunks.push(chunk));
-      answer.on('end', () => {
-        const pairs = answer.rawHeaders.flatMap((name, at): [string, string][] =>
-          at % 2 === 0 ? [[name.toLowerCase(), answer.rawHeaders[at + 1] as string]] : [],
-        );
-        resolve({ status: answer.statusCode, headers: pairs.sort(([a], [b]) => (a < b ? -1 : 1)), text: Buffer.concat(chunks).toString() });
-      });
-    });
+    const sent = request(
+      { agent, hostname, port, method, path, headers: headers as string[], setHost: false },
+      (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on('data', (chunk) => chunks.push(chunk));
+        answer.on('end', () => {
+          const pairs = answer.rawHeaders.flatMap((name, at): [string, string][] =>
+            at % 2 === 0 ? [[name.toLowerCase(), answer.rawHeaders[at + 1] as string]] : [],
+          );
+          resolve({
+            status: answer.statusCode,
+            headers: pairs.sort(([a], [b]) => (a < b ? -1 : 1)),
+            text: Buffer.concat(chunks).toString(),
+          });
+        });
+      },
+    );
     sent.on('error', reject);
     sent.end(body);
   });

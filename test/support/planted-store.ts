@@ -17,7 +17,11 @@ export function withTx(store: Store, plant: (tx: Tx) => Partial<Tx>): Partial<St
 }
 
 /** A transaction in which a code that is over, once `mended`, binds a TV again; the one that the screen has is pushed aside. */
-export function binding(tx: Tx, mend: (code: PairingCode) => PairingCode, pushedAside: Set<string> = new Set()): Partial<Tx> {
+export function binding(
+  tx: Tx,
+  mend: (code: PairingCode) => PairingCode,
+  pushedAside: Set<string> = new Set(),
+): Partial<Tx> {
   let binds = false;
   const get = async <T extends TableName>(table: T, id: string): Promise<Rows[T] | undefined> => {
     const row = await tx.get(table, id);
@@ -30,7 +34,10 @@ export function binding(tx: Tx, mend: (code: PairingCode) => PairingCode, pushed
     return mended as Rows[T];
   };
   const put: Tx['put'] = async (table, row) => {
-    const bound = binds && table === 'devices' ? await tx.find('devices', 'bound', (row as Device).screenId) : undefined;
+    const bound =
+      binds && table === 'devices'
+        ? await tx.find('devices', 'bound', (row as Device).screenId)
+        : undefined;
     if (bound) {
       await tx.put('devices', { ...bound, state: 'suspended', suspendedAt: tx.now });
       pushedAside.add(bound.id);

@@ -5,13 +5,29 @@ import { item } from './content.ts';
 /** A screen that no store has. */
 export function screenRow(more: Partial<Screen> = {}): Screen {
   const ids = { id: randomUUID(), tenantId: randomUUID(), venueId: randomUUID() };
-  return { ...ids, name: 'Screen', labels: {}, state: 'active', deviceId: null, createdAt: 0, updatedAt: 0, ...more };
+  return {
+    ...ids,
+    name: 'Screen',
+    labels: {},
+    state: 'active',
+    deviceId: null,
+    createdAt: 0,
+    updatedAt: 0,
+    ...more,
+  };
 }
 
 /** A playlist of a screen, as a store or a mirror has it. */
 export function playlistRow(screen: Screen, more: Partial<Playlist> = {}): Playlist {
   return {
-    ...{ id: screen.id, screenId: screen.id, tenantId: screen.tenantId, playlistId: randomUUID(), version: 1, state: 'active' },
+    ...{
+      id: screen.id,
+      screenId: screen.id,
+      tenantId: screen.tenantId,
+      playlistId: randomUUID(),
+      version: 1,
+      state: 'active',
+    },
     ...{ items: JSON.stringify([item()]), validUntil: null, publishedAt: 0, origin: 'published' },
     ...more,
   };

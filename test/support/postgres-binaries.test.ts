@@ -9,11 +9,15 @@ describe('the PostgreSQL that npm brings, for machines that have none', () => {
   it('runs, and the store runs on it', { timeout: 60_000 }, async () => {
     const server = await startPostgres({ binaries: packagedBinaries() });
     const url = server.url('postgres');
-    const [{ version }] = await inDatabase(url, (sql) => sql(`SELECT current_setting('server_version') AS version`));
+    const [{ version }] = await inDatabase(url, (sql) =>
+      sql(`SELECT current_setting('server_version') AS version`),
+    );
     expect(version).toMatch(/^17\./);
     const store = await openStore(url);
     expect(await store.appendBatch(batchOf([impression(1)], { key: 'one' }))).toBe('stored');
-    expect(await store.impressions({ tenantId: tenantA, groupBy: 'day', by: 'timestamp' })).toHaveLength(1);
+    expect(
+      await store.impressions({ tenantId: tenantA, groupBy: 'day', by: 'timestamp' }),
+    ).toHaveLength(1);
     await store.close();
     await server.end();
     expect(() => process.kill(server.pid, 0)).toThrow('ESRCH');

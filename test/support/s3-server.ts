@@ -4,11 +4,18 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { afterEachFile } from './clean-up.ts';
 
-export const s3Credentials = { accessKeyId: 'AKIDOFTHETESTS', secretAccessKey: 'secretOfTheTests/+x' };
+export const s3Credentials = {
+  accessKeyId: 'AKIDOFTHETESTS',
+  secretAccessKey: 'secretOfTheTests/+x',
+};
 export const s3Bucket = 'signage';
 
 /** What happens to a request in place of what should: an answer, no answer at all, or one that breaks off. */
-type Fault = { status: number; body?: string | Buffer; headers?: Record<string, string> } | 'silent' | 'reset' | 'cut off';
+type Fault =
+  | { status: number; body?: string | Buffer; headers?: Record<string, string> }
+  | 'silent'
+  | 'reset'
+  | 'cut off';
 
 export interface S3Server {
   /** `http://127.0.0.1:<port>`. */
@@ -19,7 +26,10 @@ export interface S3Server {
   /** Method and key of each request, in order. */
   readonly requests: string[];
   /** Asked before each request is looked at. */
-  fault: (request: { method: string; key: string }) => Fault | undefined | Promise<Fault | undefined>;
+  fault: (request: {
+    method: string;
+    key: string;
+  }) => Fault | undefined | Promise<Fault | undefined>;
   /** Without it, conditions are answered as Backblaze does: 501. */
   knowsConditions: boolean;
   /** Keys in a page of a list. */
@@ -28,41 +38,81 @@ export interface S3Server {
 }
 
 const hex = (data: string | Buffer) => createHash('sha256').update(data).digest('hex');
-const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest();
+const hmac = (key: string | Buffer, text: string) =>
+  createHmac('sha256', key).update(text).digest();
 const etagOf = (text: string) => `"${createHash('md5').update(text).digest('hex')}"`;
 const encode = (text: string) =>
-  encodeURIComponent(text).replaceAll(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
-const xml = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+  encodeURIComponent(text).replaceAll(
+    /[!'()*]/g,
+    (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+const xml = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
 /** What Signature Version 4 makes of a request; `undefined` when it is not signed. */
-function signatureOf(request: IncomingMessage, body: Buffer): { given: string; right: string } | undefined {
-  const found = /^AWS4-HMAC-SHA256 Credential=([^/]+)\/([^,]+), SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/.exec(
-    request.headers.authorization ?? '',
-  );
+function signatureOf(
+  request: IncomingMessage,
+  body: Buffer,
+): { given: string; right: string } | undefined {
+  const found =
+    /^AWS4-HMAC-SHA256 Credential=([^/]+)\/([^,]+), SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/.exec(
+      request.headers.authorization ?? '',
+    );
   if (!found || found[1] !== s3Credentials.accessKeyId) return undefined;
   const [, , scope = '', names = '', given = ''] = found;
   const url = new URL(request.url ?? '', 'http://host');
-  const query = [...url.searchParams].map(([name, value]) => `${encode(name)}=${encode(value)}`).sort();
-  const headers = names.split(';').map((name) => `${name}:${String(request.headers[name]).trim()}\n`);
+  const query = [...url.searchParams]
+    .map(([name, value]) => `${encode(name)}=${encode(value)}`)
+    .sort();
+  const headers = names
+    .split(';')
+    .map((name) => `${name}:${String(request.headers[name]).trim()}\n`);
   const path = url.pathname.split('/').map((part) => encode(decodeURIComponent(part)));
   const contents = String(request.headers['x-amz-content-sha256']);
-  const canonical = [request.method, path.join('/'), query.join('&'), headers.join(''), names, contents].join('\n');
-  const text = ['AWS4-HMAC-SHA256', request.headers['x-amz-date'], scope, hex(canonical)].join('\n');
-  const key = scope.split('/').reduce<string | Buffer>((last, part) => hmac(last, part), `AWS4${s3Credentials.secretAccessKey}`);
-  return { given, right: contents === hex(body) ? hmac(key, text).toString('hex') : 'the contents are others' };
+  const canonical = [
+    request.method,
+    path.join('/'),
+    query.join('&'),
+    headers.join(''),
+    names,
+    contents,
+  ].join('\n');
+  const text = ['AWS4-HMAC-SHA256', request.headers['x-amz-date'], scope, hex(canonical)].join(
+    '\n',
+  );
+  const key = scope
+    .split('/')
+    .reduce<string | Buffer>(
+      (last, part) => hmac(last, part),
+      `AWS4${s3Credentials.secretAccessKey}`,
+    );
+  return {
+    given,
+    right: contents === hex(body) ? hmac(key, text).toString('hex') : 'the contents are others',
+  };
 }
 
 const running = new Set<S3Server>();
 afterEachFile(() => Promise.all([...running].map((server) => server.close())));
 
-function reply(response: ServerResponse, status: number, body: string | Buffer = '', headers: Record<string, string> = {}): void {
+function reply(
+  response: ServerResponse,
+  status: number,
+  body: string | Buffer = '',
+  headers: Record<string, string> = {},
+): void {
   response.writeHead(status, { 'content-length': Buffer.byteLength(body), ...headers }).end(body);
 }
 
 function refuse(response: ServerResponse, status: number, code: string): void {
-  reply(response, status, `<?xml version="1.0"?><Error><Code>${code}</Code><Message>No.</Message></Error>`, {
-    'content-type': 'application/xml',
-  });
+  reply(
+    response,
+    status,
+    `<?xml version="1.0"?><Error><Code>${code}</Code><Message>No.</Message></Error>`,
+    {
+      'content-type': 'application/xml',
+    },
+  );
 }
 
 function misbehave(response: ServerResponse, fault: Fault): void {
@@ -79,26 +129,41 @@ function list(server: S3Server, query: URLSearchParams, response: ServerResponse
   const prefix = query.get('prefix') ?? '';
   const after = query.get('continuation-token');
   const keys = [...server.objects.keys()].filter((key) => key.startsWith(prefix)).sort();
-  const rest = after === null ? keys : keys.filter((key) => key > Buffer.from(after, 'base64').toString());
+  const rest =
+    after === null ? keys : keys.filter((key) => key > Buffer.from(after, 'base64').toString());
   const page = rest.slice(0, server.pageSize);
-  const next = rest.length > page.length ? Buffer.from(page.at(-1) ?? '').toString('base64') : undefined;
+  const next =
+    rest.length > page.length ? Buffer.from(page.at(-1) ?? '').toString('base64') : undefined;
   const contents = page.map(
-    (key) => `<Contents><Key>${xml(key)}</Key><ETag>${xml(etagOf(server.objects.get(key) ?? ''))}</ETag></Contents>`,
+    (key) =>
+      `<Contents><Key>${xml(key)}</Key><ETag>${xml(etagOf(server.objects.get(key) ?? ''))}</ETag></Contents>`,
   );
   const more = `<IsTruncated>${next !== undefined}</IsTruncated>${next === undefined ? '' : `<NextContinuationToken>${next}</NextContinuationToken>`}`;
   const body = `<?xml version="1.0"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${more}${contents.join('')}</ListBucketResult>`;
   reply(response, 200, body, { 'content-type': 'application/xml' });
 }
 
-function refusalOf(server: S3Server, { headers }: IncomingMessage, before: string | undefined): [number, string] | undefined {
+function refusalOf(
+  server: S3Server,
+  { headers }: IncomingMessage,
+  before: string | undefined,
+): [number, string] | undefined {
   const [wanted, none] = [headers['if-match'], headers['if-none-match']];
   if (!server.knowsConditions && (wanted ?? none) !== undefined) return [501, 'NotImplemented'];
   if (none === '*' && before !== undefined) return [412, 'PreconditionFailed'];
   if (wanted !== undefined && before === undefined) return [404, 'NoSuchKey'];
-  return wanted !== undefined && wanted !== etagOf(before ?? '') ? [412, 'PreconditionFailed'] : undefined;
+  return wanted !== undefined && wanted !== etagOf(before ?? '')
+    ? [412, 'PreconditionFailed']
+    : undefined;
 }
 
-function put(server: S3Server, key: string, request: IncomingMessage, body: Buffer, response: ServerResponse): void {
+function put(
+  server: S3Server,
+  key: string,
+  request: IncomingMessage,
+  body: Buffer,
+  response: ServerResponse,
+): void {
   const refusal = refusalOf(server, request, server.objects.get(key));
   if (refusal) refuse(response, ...refusal);
   else {
@@ -110,7 +175,9 @@ function put(server: S3Server, key: string, request: IncomingMessage, body: Buff
 /** The key; `undefined` for another bucket. */
 function keyOf({ pathname }: URL): string | undefined {
   const path = decodeURIComponent(pathname.slice(1));
-  return path === s3Bucket || path.startsWith(`${s3Bucket}/`) ? path.slice(s3Bucket.length + 1) : undefined;
+  return path === s3Bucket || path.startsWith(`${s3Bucket}/`)
+    ? path.slice(s3Bucket.length + 1)
+    : undefined;
 }
 
 /** Starts one on a free port of this machine; closed after the tests of the file. */
@@ -118,13 +185,18 @@ export async function startS3Server(): Promise<S3Server> {
   const http = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const [body, url, method] = [Buffer.concat(chunks), new URL(request.url ?? '', 'http://host'), request.method ?? ''];
+    const [body, url, method] = [
+      Buffer.concat(chunks),
+      new URL(request.url ?? '', 'http://host'),
+      request.method ?? '',
+    ];
     const key = keyOf(url);
     server.requests.push(`${method} ${key ?? '?'}`);
     const fault = await server.fault({ method, key: key ?? '' });
     if (fault) return misbehave(response, fault);
     const signature = signatureOf(request, body);
-    if (signature?.given !== signature?.right || !signature) return refuse(response, 403, 'SignatureDoesNotMatch');
+    if (signature?.given !== signature?.right || !signature)
+      return refuse(response, 403, 'SignatureDoesNotMatch');
     if (key === undefined) return refuse(response, 404, 'NoSuchBucket');
     if (method === 'GET' && key === '') return list(server, url.searchParams, response);
     if (method === 'PUT') return put(server, key, request, body, response);

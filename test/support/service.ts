@@ -78,14 +78,28 @@ export async function sendTo(
 ): Promise<Answer> {
   const all = new Headers(headers);
   if (key !== undefined) all.set('authorization', `Bearer ${key}`);
-  if (body !== undefined && !untyped && !all.has('content-type')) all.set('content-type', 'application/json');
+  if (body !== undefined && !untyped && !all.has('content-type'))
+    all.set('content-type', 'application/json');
   // As bytes, for text would be given a Content-Type by fetch.
   const bytes =
-    body === undefined || body instanceof Uint8Array ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  const response = await fetch(`${base}${path}`, { method, headers: all, body: bytes ?? null, signal: signal ?? null, redirect: 'manual' });
+    body === undefined || body instanceof Uint8Array
+      ? body
+      : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  const response = await fetch(`${base}${path}`, {
+    method,
+    headers: all,
+    body: bytes ?? null,
+    signal: signal ?? null,
+    redirect: 'manual',
+  });
   const text = await response.text();
   const isJson = /[/+]json/.test(response.headers.get('content-type') ?? '') && text !== '';
-  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson ? JSON.parse(text) : undefined,
+  };
 }
 
 /** What was to succeed, and did. */
@@ -99,7 +113,12 @@ export function listenPlainly({ fetch }: Pick<Running, 'fetch'>) {
   const onError = (error: Error) => {
     throw error;
   };
-  return listen({ host: '127.0.0.1', port: 0, fetch: (request, { incoming }) => fetch(request, incoming.socket), onError });
+  return listen({
+    host: '127.0.0.1',
+    port: 0,
+    fetch: (request, { incoming }) => fetch(request, incoming.socket),
+    onError,
+  });
 }
 
 /** `serve`, but what is asked of it goes the plain way: past what answers the hot requests before the app. */
@@ -141,20 +160,42 @@ export async function startService<C extends Clock = ManualClock>(
     send: (method, path, sent = {}) => sendTo(now.url, method, path, sent),
     tenantId: undefined,
     manage(method, path, body, { headers, ...sent } = {}) {
-      const tenant: Record<string, string> = service.tenantId === undefined ? {} : { 'x-tenant-id': service.tenantId };
-      return service.send(method, path, { key: now.adminToken ?? adminToken, ...sent, headers: { ...tenant, ...headers }, body });
+      const tenant: Record<string, string> =
+        service.tenantId === undefined ? {} : { 'x-tenant-id': service.tenantId };
+      return service.send(method, path, {
+        key: now.adminToken ?? adminToken,
+        ...sent,
+        headers: { ...tenant, ...headers },
+        body,
+      });
     },
-    token: async (role, sent) => made(await service.manage('POST', '/v1/tokens', { name: `Token ${++count}`, role }, sent)).token,
-    venue: async (fields = {}) => made(await service.manage('POST', '/v1/venues', { name: `Venue ${++count}`, ...fields })),
+    token: async (role, sent) =>
+      made(await service.manage('POST', '/v1/tokens', { name: `Token ${++count}`, role }, sent))
+        .token,
+    venue: async (fields = {}) =>
+      made(await service.manage('POST', '/v1/venues', { name: `Venue ${++count}`, ...fields })),
     async screen(fields = {}) {
       const venueId = fields.venueId ?? (await service.venue()).id;
-      return made(await service.manage('POST', '/v1/screens', { name: `Screen ${++count}`, ...fields, venueId }));
+      return made(
+        await service.manage('POST', '/v1/screens', {
+          name: `Screen ${++count}`,
+          ...fields,
+          venueId,
+        }),
+      );
     },
     async code(screenId) {
-      return made(await service.manage('POST', '/v1/devices/provisioning-codes', { screenId: screenId ?? (await service.screen()).id }));
+      return made(
+        await service.manage('POST', '/v1/devices/provisioning-codes', {
+          screenId: screenId ?? (await service.screen()).id,
+        }),
+      );
     },
     register: (code, { deviceInfo = {}, ...sent } = {}) =>
-      service.send('POST', '/devices/register', { body: { pairingCode: code, deviceInfo }, ...sent }),
+      service.send('POST', '/devices/register', {
+        body: { pairingCode: code, deviceInfo },
+        ...sent,
+      }),
     async tv(id) {
       const { code, screenId } = await service.code(id);
       const { venueId } = made(await service.manage('GET', `/v1/screens/${screenId}`));
@@ -163,7 +204,8 @@ export async function startService<C extends Clock = ManualClock>(
         ...registered,
         venueId,
         code,
-        send: (method, what, sent = {}) => service.send(method, `/devices/${screenId}/${what}`, { key: registered.apiKey, ...sent }),
+        send: (method, what, sent = {}) =>
+          service.send(method, `/devices/${screenId}/${what}`, { key: registered.apiKey, ...sent }),
       };
     },
     async restart() {

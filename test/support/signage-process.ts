@@ -31,7 +31,11 @@ export function startProcess(
   { cwd = checkout, env = {} }: { cwd?: string; env?: Record<string, string> } = {},
 ): SignageProcess {
   const clean = Object.entries(process.env).filter(([name]) => !name.startsWith('SIGNAGE_'));
-  const child = spawn(process.execPath, argv, { cwd, env: { ...Object.fromEntries(clean), ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, argv, {
+    cwd,
+    env: { ...Object.fromEntries(clean), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const written = { out: '', err: '' };
   const waiting = new Set<() => void>();
   const read = (name: keyof typeof written) => (text: string) => {
@@ -49,7 +53,13 @@ export function startProcess(
       };
       waiting.add(look);
       look();
-      ended.then((code) => reject(new Error(`ended with ${code} before ${pattern}. stdout: ${written.out} stderr: ${written.err}`)));
+      ended.then((code) =>
+        reject(
+          new Error(
+            `ended with ${code} before ${pattern}. stdout: ${written.out} stderr: ${written.err}`,
+          ),
+        ),
+      );
     });
   const started = {
     pid: child.pid ?? 0,

@@ -43,8 +43,10 @@ const requireTerminals = onlyOnce(() => {
       // Said below.
     }
   }
-  if (!hasScript()) throw new Error('script of util-linux is needed for these tests: apt-get install bsdutils');
-  if (!existsSync(join(checkout, 'dist/cli/main.js'))) throw new Error('These tests run the built program: npm run build');
+  if (!hasScript())
+    throw new Error('script of util-linux is needed for these tests: apt-get install bsdutils');
+  if (!existsSync(join(checkout, 'dist/cli/main.js')))
+    throw new Error('These tests run the built program: npm run build');
   return true;
 });
 
@@ -58,15 +60,27 @@ afterEachTest(async () => {
 });
 
 /** Runs `signage` with these arguments in a pseudo-terminal. Its environment has no settings of the service, and no `CI`, but those given. */
-export function openTerminal(argv: readonly string[], env: Record<string, string>, [columns, rows] = [80, 24]): SignageTerminal {
+export function openTerminal(
+  argv: readonly string[],
+  env: Record<string, string>,
+  [columns, rows] = [80, 24],
+): SignageTerminal {
   requireTerminals();
-  const program = [process.execPath, join(checkout, 'bin/signage.js'), ...argv].map(shellWord).join(' ');
+  const program = [process.execPath, join(checkout, 'bin/signage.js'), ...argv]
+    .map(shellWord)
+    .join(' ');
   const command = `tty; stty cols ${columns} rows ${rows}; exec ${program}`;
-  const clean = Object.entries(process.env).filter(([name]) => !/^(?:SIGNAGE_|CI$|NO_COLOR$|FORCE_COLOR$)/.test(name));
-  const child = spawn('script', ['--quiet', '--return', '--flush', '--command', command, '/dev/null'], {
-    env: { ...Object.fromEntries(clean), SHELL: '/bin/sh', TERM: 'xterm-256color', ...env },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
+  const clean = Object.entries(process.env).filter(
+    ([name]) => !/^(?:SIGNAGE_|CI$|NO_COLOR$|FORCE_COLOR$)/.test(name),
+  );
+  const child = spawn(
+    'script',
+    ['--quiet', '--return', '--flush', '--command', command, '/dev/null'],
+    {
+      env: { ...Object.fromEntries(clean), SHELL: '/bin/sh', TERM: 'xterm-256color', ...env },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    },
+  );
   let all = '';
   let size = columns;
   const waiting = new Set<() => void>();
@@ -92,7 +106,8 @@ export function openTerminal(argv: readonly string[], env: Record<string, string
     hangUp: () => void child.kill('SIGKILL'),
     until: (pattern) =>
       new Promise((resolve, reject) => {
-        const fail = (why: string) => reject(new Error(`${pattern} was never seen: ${why}. There was:\n${seen()}`));
+        const fail = (why: string) =>
+          reject(new Error(`${pattern} was never seen: ${why}. There was:\n${seen()}`));
         const timer = setTimeout(fail, 20_000, 'the time is over');
         const look = () => {
           const match = pattern.exec(seen());

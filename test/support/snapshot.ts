@@ -3,6 +3,8 @@ import type { TestService } from './service.ts';
 /** All that managers can see of a small tenant, to compare before and after what must not change anything. */
 export async function snapshot(service: TestService): Promise<Record<string, unknown>> {
   const paths = ['/v1/venues', '/v1/screens', '/v1/devices', '/v1/events', '/v1/audit'];
-  const answers = await Promise.all(paths.map((path) => service.manage('GET', `${path}?limit=200`)));
+  const answers = await Promise.all(
+    paths.map((path) => service.manage('GET', `${path}?limit=200`)),
+  );
   return Object.fromEntries(paths.map((path, index) => [path, answers[index]?.body]));
 }

@@ -25,7 +25,12 @@ export async function stubService(...answers: Answer[]): Promise<StubService> {
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request.setEncoding('utf8')) body += chunk;
-    heard.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, body });
+    heard.push({
+      method: request.method ?? '',
+      url: request.url ?? '',
+      headers: request.headers,
+      body,
+    });
     const answer = stub.answers.length > 1 ? stub.answers.shift() : stub.answers[0];
     answer?.(response, heard.at(-1)!);
   });
@@ -35,21 +40,34 @@ export async function stubService(...answers: Answer[]): Promise<StubService> {
       server.close(() => resolve());
       server.closeAllConnections();
     });
-  const stub = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, heard, answers, close };
+  const stub = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    heard,
+    answers,
+    close,
+  };
   return stub;
 }
 
 export const json =
   (status: number, body: unknown, headers: Record<string, string> = {}): Answer =>
   (response) =>
-    void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+    void response
+      .writeHead(status, { 'content-type': 'application/json', ...headers })
+      .end(JSON.stringify(body));
 
 export const raw =
   (status: number, body: string | Buffer, headers: Record<string, string> = {}): Answer =>
   (response) =>
     void response.writeHead(status, headers).end(body);
 
-export const problem = (status: number, code: string, detail: string, more: object = {}, headers: Record<string, string> = {}): Answer =>
+export const problem = (
+  status: number,
+  code: string,
+  detail: string,
+  more: object = {},
+  headers: Record<string, string> = {},
+): Answer =>
   json(
     status,
     { type: 'about:blank', title: 'Title', status, detail, code, requestId: 'r', ...more },

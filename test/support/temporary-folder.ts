@@ -5,7 +5,9 @@ import { afterEachFile } from './clean-up.ts';
 
 const made: string[] = [];
 
-afterEachFile(() => Promise.all(made.splice(0).map((folder) => rm(folder, { recursive: true, force: true }))));
+afterEachFile(() =>
+  Promise.all(made.splice(0).map((folder) => rm(folder, { recursive: true, force: true }))),
+);
 
 /** A fresh folder, gone after the tests of the file. */
 export async function temporaryFolder(): Promise<string> {

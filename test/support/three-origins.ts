@@ -29,12 +29,19 @@ export interface ThreeOrigins {
   /** Keeps copies in the object store, as the service does. */
   mirrored?: boolean;
   /** Replaces parts of what asks the origins. */
-  plant?: ((parts: { served: ServedVersions; ask: PlaylistChain }) => { served?: ServedVersions; ask?: PlaylistChain }) | undefined;
+  plant?:
+    | ((parts: { served: ServedVersions; ask: PlaylistChain }) => {
+        served?: ServedVersions;
+        ask?: PlaylistChain;
+      })
+    | undefined;
 }
 
 /** Status, source and version of an answer, such as `200 store 3`. */
 export function summary({ status, headers }: Answer): string {
-  return [status, headers.get('x-source'), headers.get('x-playlist-version')].filter((part) => part !== null).join(' ');
+  return [status, headers.get('x-source'), headers.get('x-playlist-version')]
+    .filter((part) => part !== null)
+    .join(' ');
 }
 
 /** The service on an on-demand source, a store and an object store that can each be made to fail, on a clock that stands still. */
@@ -50,7 +57,14 @@ export async function threeOrigins({
   const inner = await openStore(location, { clock });
   const copies = makePlaylistCopies(objects, clock);
   const mirror = mirrored
-    ? startMirror({ store: inner, copies, configCopies: makeConfigCopies(objects, clock), clock, random: randomBytes, log: silentLog })
+    ? startMirror({
+        store: inner,
+        copies,
+        configCopies: makeConfigCopies(objects, clock),
+        clock,
+        random: randomBytes,
+        log: silentLog,
+      })
     : undefined;
   const store = faultyStore(mirror?.store ?? inner);
   const kit = { store, clock, random: randomBytes, newId: makeIdSource(clock) };
@@ -58,10 +72,16 @@ export async function threeOrigins({
   const { served = real } = plant({ served: real, ask: async () => ({ kind: 'none' }) });
   const limits = { ttlMs, timeoutMs: 2000, concurrency: 20 };
   const playlists = onDemand && ((async () => onDemand()) as OnDemandPlaylists);
-  const source = await openOnDemand({ playlists, url: undefined, token: undefined, ...limits }, clock);
+  const source = await openOnDemand(
+    { playlists, url: undefined, token: undefined, ...limits },
+    clock,
+  );
   const origins = makeOrigins({
     ...{ clock, reader: store.read, log: silentLog, notOlder: served.notOlder },
-    onDemand: source && { ...source, versions: (asked, read) => makeOnDemandVersions(kit, { source: asked, read, served }) },
+    onDemand: source && {
+      ...source,
+      versions: (asked, read) => makeOnDemandVersions(kit, { source: asked, read, served }),
+    },
     objectStore: makeObjectStoreOrigin(copies, clock),
   });
   const { ask = origins.ask } = plant({ served, ask: origins.ask });
@@ -83,9 +103,12 @@ export async function threeOrigins({
       await service.send('GET', `/devices/${tv.screenId}/config`, { key: tv.apiKey });
       return tv;
     },
-    get: (tv: { screenId: string; apiKey: string }) => driven(service.send('GET', `/devices/${tv.screenId}/playlist`, { key: tv.apiKey })),
-    publish: (screenId: string, items: unknown[]) => driven(service.manage('PUT', `/v1/screens/${screenId}/playlist`, { items })),
-    withdraw: (screenId: string) => driven(service.send('DELETE', `/v1/screens/${screenId}/playlist`, { key: adminToken })),
+    get: (tv: { screenId: string; apiKey: string }) =>
+      driven(service.send('GET', `/devices/${tv.screenId}/playlist`, { key: tv.apiKey })),
+    publish: (screenId: string, items: unknown[]) =>
+      driven(service.manage('PUT', `/v1/screens/${screenId}/playlist`, { items })),
+    withdraw: (screenId: string) =>
+      driven(service.send('DELETE', `/v1/screens/${screenId}/playlist`, { key: adminToken })),
     async close() {
       if (mirror) await driven(mirror.stop());
       await inner.close();

@@ -11,15 +11,29 @@ export async function tvPlace(service: TestService<Clock>) {
     code,
     screenId,
     /** The TV that was bound to it last. */
-    device: async () => (await service.manage('GET', `/v1/devices?screenId=${screenId}`)).body.items.at(-1),
+    device: async () =>
+      (await service.manage('GET', `/v1/devices?screenId=${screenId}`)).body.items.at(-1),
     /** The events that are stored, in the order in which they came. */
     async events() {
-      const { body } = await service.manage('GET', `/v1/events?screenId=${screenId}&order=asc&limit=200`);
+      const { body } = await service.manage(
+        'GET',
+        `/v1/events?screenId=${screenId}&order=asc&limit=200`,
+      );
       return body.items.map(({ event }: { event: object }) => event);
     },
   };
 }
 
 /** What a service tells a TV that registers. */
-export const config = { syncIntervalMinutes: 5, heartbeatIntervalMinutes: 1, cachePolicy: { maxSizeGB: 10, retentionDays: 7 } };
-export const registered = { deviceId: 'device', screenId: 'screen', apiKey: 'dak_key', tenantId: 'tenant', config };
+export const config = {
+  syncIntervalMinutes: 5,
+  heartbeatIntervalMinutes: 1,
+  cachePolicy: { maxSizeGB: 10, retentionDays: 7 },
+};
+export const registered = {
+  deviceId: 'device',
+  screenId: 'screen',
+  apiKey: 'dak_key',
+  tenantId: 'tenant',
+  config,
+};

@@ -6,7 +6,12 @@ import type { SignageError } from '../../src/domain/error.ts';
 import type { Batch, EventInput, Item } from '../../src/simulator/batch.ts';
 import { Player } from '../../src/simulator/player.ts';
 import { type PlayerMemory, ramMemory } from '../../src/simulator/player-memory.ts';
-import type { DropReason, PlayerAnswer, PlayerPhase, UnpairedReason } from '../../src/simulator/player-observer.ts';
+import type {
+  DropReason,
+  PlayerAnswer,
+  PlayerPhase,
+  UnpairedReason,
+} from '../../src/simulator/player-observer.ts';
 import type { PlayerOptions } from '../../src/simulator/player-options.ts';
 import { makeTvClock, type TvClock } from '../../src/simulator/tv-clock.ts';
 
@@ -55,11 +60,23 @@ export function virtualTv({
   ...options
 }: VirtualTvOptions): VirtualTv {
   const told: Told = {
-    ...{ events: [], sent: [], acknowledged: [], dropped: [], answers: [], phases: [], shown: [], failures: [], unpaired: [], bound: [] },
+    ...{
+      events: [],
+      sent: [],
+      acknowledged: [],
+      dropped: [],
+      answers: [],
+      phases: [],
+      shown: [],
+      failures: [],
+      unpaired: [],
+      bound: [],
+    },
   };
   const clock = makeTvClock({ speed, startMs, wall: systemClock });
   const memory = options.memory ?? ramMemory();
-  const makeRequester = async (certificates: readonly string[] | undefined) => wire(makeUndiciRequester(certificates));
+  const makeRequester = async (certificates: readonly string[] | undefined) =>
+    wire(makeUndiciRequester(certificates));
   const player = new Player({
     client: new RuntimeClient({ url, makeRequester }),
     deviceInfo: { model: 'TV' },
@@ -83,7 +100,10 @@ export function virtualTv({
     },
   });
   const at = (sinceStartMs: number, work: () => Promise<unknown> | unknown) =>
-    void clock.after(startMs + sinceStartMs - clock.now(), () => void clock.hold(async () => work()));
+    void clock.after(
+      startMs + sinceStartMs - clock.now(),
+      () => void clock.hold(async () => work()),
+    );
   const minutes = (ms: number) => String(Math.round(ms / 6000) / 10);
   const pace = (operation: PlayerAnswer['operation']) =>
     told.answers
@@ -93,7 +113,8 @@ export function virtualTv({
 }
 
 /** Chance without any, for waits: each is as long as it is on average. Keys are random all the same. */
-const evenChance = (length: number) => (length === 2 ? Uint8Array.of(0x80, 0) : systemRandom(length));
+const evenChance = (length: number) =>
+  length === 2 ? Uint8Array.of(0x80, 0) : systemRandom(length);
 
 /** A creative that plays for so many seconds. */
 export const video = (number: number, duration: number, more: object = {}) => ({

@@ -21,7 +21,11 @@ export async function readHead(path: string): Promise<HeadFile> {
   try {
     return headFile.parse(JSON.parse(text));
   } catch (cause) {
-    throw new SignageError('invalid_file', `${path} holds no head of an audit trail: name a file that --save-head has written.`, { cause });
+    throw new SignageError(
+      'invalid_file',
+      `${path} holds no head of an audit trail: name a file that --save-head has written.`,
+      { cause },
+    );
   }
 }
 

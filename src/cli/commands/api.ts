@@ -14,15 +14,22 @@ type Method = (typeof methods)[number];
 
 function readMethod(text: string): Method {
   const method = methods.find((one) => one === text.toUpperCase());
-  if (method === undefined) throw usage(`The method must be one of ${methods.join(', ')}, not "${text}".`, 'signage api GET /v1/me');
+  if (method === undefined)
+    throw usage(
+      `The method must be one of ${methods.join(', ')}, not "${text}".`,
+      'signage api GET /v1/me',
+    );
   return method;
 }
 
 /** A path of the service itself: no other address can be named, for the token goes along. */
 function readPath(text: string): string {
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) throw usage('Give the path alone, such as /v1/venues: --url says where the service is.');
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text))
+    throw usage('Give the path alone, such as /v1/venues: --url says where the service is.');
   if (!/^[\x21\x22\x24-\x7e]+$/.test(text))
-    throw usage('The path must be percent-encoded, without blanks and fragment: write %20 for a blank.');
+    throw usage(
+      'The path must be percent-encoded, without blanks and fragment: write %20 for a blank.',
+    );
   return text.startsWith('/') ? text : `/${text}`;
 }
 
@@ -31,18 +38,30 @@ type Answer = NonNullable<Awaited<ReturnType<Call['send']>>>;
 /** Status and headers of an answer, beside the result. Of a pairing code in a `Location` only the place is shown. */
 async function tellHead({ io }: Call, { status, headers }: Answer): Promise<void> {
   const { shownPath } = await import('../connect.ts');
-  const lines = Object.entries(headers).flatMap(([name, value]) => [value ?? []].flat().map((one) => `${name}: ${one}`));
+  const lines = Object.entries(headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((one) => `${name}: ${one}`),
+  );
   for (const line of [`HTTP ${status}`, ...lines, '']) io.stderr.write(`${shownPath(line)}\n`);
 }
 
 /** Sends it; answers `undefined` under `--dry-run`. */
-async function exchange(call: Call, method: Method, path: string, body?: unknown): Promise<Answer | undefined> {
+async function exchange(
+  call: Call,
+  method: Method,
+  path: string,
+  body?: unknown,
+): Promise<Answer | undefined> {
   const answer = await call.send(method, path, body);
   if (answer && call.options.include) await tellHead(call, answer);
   return answer;
 }
 
-const noJson = (hint?: string) => new SignageError('unexpected_answer', 'The answer is no JSON.', hint === undefined ? {} : { hint });
+const noJson = (hint?: string) =>
+  new SignageError(
+    'unexpected_answer',
+    'The answer is no JSON.',
+    hint === undefined ? {} : { hint },
+  );
 
 /** The body as JSON; `undefined` where there is none, or something else. Throws `unexpected_answer` where JSON was promised. */
 function asJson({ text, headers }: Answer): unknown {
@@ -64,9 +83,12 @@ function showText({ io, common: { output, jq, fields } }: Call, text: string): v
 }
 
 /** The form of the result: JSON unless another is asked for. */
-const resultsOf = ({ io, common }: Call) => makeResults(io, { ...common, output: common.output ?? 'json' });
+const resultsOf = ({ io, common }: Call) =>
+  makeResults(io, { ...common, output: common.output ?? 'json' });
 
-async function* itemsOf(pages: Iterable<RawPage> | AsyncIterable<RawPage>): AsyncGenerator<readonly unknown[]> {
+async function* itemsOf(
+  pages: Iterable<RawPage> | AsyncIterable<RawPage>,
+): AsyncGenerator<readonly unknown[]> {
   for await (const { items } of pages) yield items;
 }
 
@@ -99,9 +121,15 @@ export const command = defineCommand({
   description:
     'For what has no command: the path goes to the service that all commands talk to, with the same token. The answer is shown as JSON, as it ' +
     'came, unless -o says otherwise. See docs/protocol.md, or /docs of the service, for what there is.',
-  arguments: { method: one(methods.join(', ')), path: one('path and query, such as "/v1/venues?search=lobby"') },
+  arguments: {
+    method: one(methods.join(', ')),
+    path: one('path and query, such as "/v1/venues?search=lobby"'),
+  },
   options: {
-    file: option.text('-f, --file <file>', 'send what this file holds, JSON or YAML, as JSON; - reads stdin'),
+    file: option.text(
+      '-f, --file <file>',
+      'send what this file holds, JSON or YAML, as JSON; - reads stdin',
+    ),
     paginate: option.flag('--paginate', 'follow a list to its end, and show all of its items'),
     include: option.flag('-i, --include', 'show status and headers of the answer, on stderr'),
   },
@@ -115,10 +143,16 @@ export const command = defineCommand({
     const { file, paginate } = call.options;
     const method = readMethod(call.args.method);
     const path = readPath(call.args.path);
-    if (method === 'GET' && file !== undefined) throw usage('GET has no body: leave -f out, or give another method.');
+    if (method === 'GET' && file !== undefined)
+      throw usage('GET has no body: leave -f out, or give another method.');
     if (paginate && method !== 'GET') throw usage('--paginate goes with GET.');
     if (paginate) return showPages(call, path);
-    const answer = await exchange(call, method, path, file === undefined ? undefined : await readDocument(call.io, file));
+    const answer = await exchange(
+      call,
+      method,
+      path,
+      file === undefined ? undefined : await readDocument(call.io, file),
+    );
     if (answer) await showAnswer(call, answer);
   },
 });

@@ -8,7 +8,10 @@ export const command = defineCommand({
     'Site files say which venues and screens there are, with their labels, configs and playlists; docs/site-files.md has the format. What is as described already is left alone: the same command may run any number of times, and goes on where an interrupted one ended. What the files do not name stays, unless --prune says otherwise. A record that fails does not stop the others; the exit code is then 9.',
   options: {
     file: option.repeated('-f, --file <file>', 'a site file, YAML or JSON; - for stdin'),
-    allowOutside: option.flag('--allow-outside', 'let the files name playlist files outside their own folders'),
+    allowOutside: option.flag(
+      '--allow-outside',
+      'let the files name playlist files outside their own folders',
+    ),
     prune: option.flag(
       '--prune',
       'delete what the files do not name: screens of the venues that are named, and with an entry `tenant` venues',
@@ -19,7 +22,10 @@ export const command = defineCommand({
     ['signage apply -f site.yaml', 'makes what is missing, and changes what differs'],
     ['signage apply -f site.yaml --dry-run', 'says what that would be'],
     ['signage apply -f playlists.yaml -f venues.yaml', 'several files, as if they were one'],
-    ['signage apply -f site.yaml --prune --yes', 'deletes what is not in the file, without asking: for scripts'],
+    [
+      'signage apply -f site.yaml --prune --yes',
+      'deletes what is not in the file, without asking: for scripts',
+    ],
   ],
   effect: 'destroys',
   async run(call) {

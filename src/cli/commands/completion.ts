@@ -19,7 +19,11 @@ const filesWanted = '\t\n';
 async function offerText(words: readonly string[], context: Context): Promise<string> {
   const { completeWords } = await import('../completion/complete.ts');
   const offer: Offer = await completeWords(words, context);
-  return offer === 'files' ? filesWanted : lines(offer.map(({ text, description }) => `${text}\t${description.replaceAll(/\s+/g, ' ')}`));
+  return offer === 'files'
+    ? filesWanted
+    : lines(
+        offer.map(({ text, description }) => `${text}\t${description.replaceAll(/\s+/g, ' ')}`),
+      );
 }
 
 /** bash says the line, for it takes words apart at `=` and `:`; it inserts what it is given as it is. */
@@ -35,7 +39,9 @@ async function offerBash(line: string, context: Context): Promise<string> {
     words.map(({ text }) => text),
     context,
   );
-  return offer === 'files' ? filesWanted : lines(offer.flatMap(({ text }) => bashRest(text, last) ?? []));
+  return offer === 'files'
+    ? filesWanted
+    : lines(offer.flatMap(({ text }) => bashRest(text, last) ?? []));
 }
 
 export const command = defineCommand({
@@ -48,17 +54,30 @@ asks the service. Put it where the shell finds it:
   fish   signage completion fish > ~/.config/fish/completions/signage.fish
 
 With words after --, it prints what could come next: the scripts ask that.`,
-  arguments: { shell: shellArgument, words: some('what is typed so far; the scripts pass it after --') },
+  arguments: {
+    shell: shellArgument,
+    words: some('what is typed so far; the scripts pass it after --'),
+  },
   examples: [
     ['source <(signage completion bash)', 'for this session of bash'],
-    ['signage completion fish > ~/.config/fish/completions/signage.fish', 'for every session of fish'],
+    [
+      'signage completion fish > ~/.config/fish/completions/signage.fish',
+      'for every session of fish',
+    ],
   ],
   effect: 'alone',
   async run(call) {
     const { shell, words } = call.args;
-    if (!isShell(shell)) throw usage(`There is no completion for "${shell}".`, `There is one for ${shells.join(', ')}.`);
+    if (!isShell(shell))
+      throw usage(
+        `There is no completion for "${shell}".`,
+        `There is one for ${shells.join(', ')}.`,
+      );
     const [line] = words;
     if (line === undefined) call.io.stdout.write(completionScripts[shell]);
-    else call.io.stdout.write(await (shell === 'bash' ? offerBash(line, call) : offerText(words, call)));
+    else
+      call.io.stdout.write(
+        await (shell === 'bash' ? offerBash(line, call) : offerText(words, call)),
+      );
   },
 });

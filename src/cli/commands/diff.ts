@@ -8,13 +8,19 @@ export const command = defineCommand({
     'Each place in which a record differs from the site files, with what is there and what the files say. The exit code is 0 when nothing differs, and 9 when something does.',
   options: {
     file: option.repeated('-f, --file <file>', 'a site file, YAML or JSON; - for stdin'),
-    allowOutside: option.flag('--allow-outside', 'let the files name playlist files outside their own folders'),
+    allowOutside: option.flag(
+      '--allow-outside',
+      'let the files name playlist files outside their own folders',
+    ),
     prune: option.flag('--prune', 'show what apply --prune would delete, too'),
   },
   examples: [
     ['signage diff -f site.yaml', 'what apply would change'],
     ['signage diff -f site.yaml --prune', 'and what it would delete'],
-    ['signage diff -f site.yaml --quiet > /dev/null && echo "as described"', 'by the exit code, for scripts'],
+    [
+      'signage diff -f site.yaml --quiet > /dev/null && echo "as described"',
+      'by the exit code, for scripts',
+    ],
   ],
   effect: 'reads',
   async run(call) {

@@ -26,7 +26,10 @@ async function examineScreen(call: Call, name: string): Promise<Finding[]> {
 }
 
 /** From the outside inwards: what lies behind something that failed is not looked at. */
-async function* examine(call: Call, screen: string | undefined): AsyncGenerator<readonly Finding[]> {
+async function* examine(
+  call: Call,
+  screen: string | undefined,
+): AsyncGenerator<readonly Finding[]> {
   let profile: Profile;
   try {
     profile = await call.profile();
@@ -34,7 +37,9 @@ async function* examine(call: Call, screen: string | undefined): AsyncGenerator<
     yield [findingOf('settings', error)];
     return;
   }
-  const service = await checkService(profile, call).catch((error: unknown) => [findingOf('service', error)]);
+  const service = await checkService(profile, call).catch((error: unknown) => [
+    findingOf('service', error),
+  ]);
   yield service;
   if (service.some(({ check, status }) => status === 'fail' && check !== 'clock')) return;
   const credential = await checkCredential(call, profile);
@@ -50,7 +55,10 @@ and events. Each check is ok, warn or fail, with the command to type next. Exit 
   examples: [
     ['signage doctor', 'the connection, the token and the service'],
     ['signage doctor Lobby/Main', 'also why that screen is dark'],
-    [`signage doctor Lobby/Main -o json --jq '.[] | select(.status == "fail") | .next'`, 'for scripts: what to type next'],
+    [
+      `signage doctor Lobby/Main -o json --jq '.[] | select(.status == "fail") | .next'`,
+      'for scripts: what to type next',
+    ],
   ],
   effect: 'reads',
   async run(call) {

@@ -17,9 +17,13 @@ export const command = defineCommand({
   async run(call) {
     const { output, jq } = call.common;
     const format = output ?? (jq === undefined ? 'yaml' : 'json');
-    if (!['yaml', 'json', 'ndjson'].includes(format)) throw usage(`A site is written as yaml or json, not as ${format}.`);
+    if (!['yaml', 'json', 'ndjson'].includes(format))
+      throw usage(`A site is written as yaml or json, not as ${format}.`);
     const { exportSite } = await import('../site/export-site.ts');
     const site = await exportSite(call, call.options.venue);
-    await makeResults(call.io, { ...call.common, output: format }).record(site, { columns: [], nameOf: () => '' });
+    await makeResults(call.io, { ...call.common, output: format }).record(site, {
+      columns: [],
+      nameOf: () => '',
+    });
   },
 });

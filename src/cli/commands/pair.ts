@@ -19,9 +19,15 @@ export const command = defineCommand({
   examples: [
     ['signage pair', 'asks for venue and screen, and shows what to do'],
     ['signage pair Lobby/Main', 'that screen'],
-    ['signage pair Lobby/Main --replace --reason "Panel is broken"', 'takes the TV off it that is there, and pairs another'],
+    [
+      'signage pair Lobby/Main --replace --reason "Panel is broken"',
+      'takes the TV off it that is there, and pairs another',
+    ],
     ['signage pair --venue Lobby --all', 'every screen of the venue that waits for a TV'],
-    ['signage pair --venue Lobby --screen Main --create -o ndjson', 'for scripts: a line of JSON for each step, the first with the code'],
+    [
+      'signage pair --venue Lobby --screen Main --create -o ndjson',
+      'for scripts: a line of JSON for each step, the first with the code',
+    ],
     [
       'signage pair Lobby/Main --wait-for registered --timeout 2m -o ndjson',
       'ends as soon as a TV has registered, or after two minutes with 8',

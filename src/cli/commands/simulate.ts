@@ -14,8 +14,14 @@ Exit codes: 0 all is well, 9 events were lost, stored twice or made up, a TV's k
       'signage simulate --speed 600 --fault lost-answer:events:5% --fault "offline:5m every 1h"',
       'a week in a quarter of an hour, on a bad network',
     ],
-    ['signage simulate --scenario everything --speed max -o json', 'everything that can go wrong, without waiting'],
-    ['signage simulate --codes codes.txt --keep tvs', 'with codes of real screens; the same TVs again at the next run'],
+    [
+      'signage simulate --scenario everything --speed max -o json',
+      'everything that can go wrong, without waiting',
+    ],
+    [
+      'signage simulate --codes codes.txt --keep tvs',
+      'with codes of real screens; the same TVs again at the next run',
+    ],
   ],
   effect: 'alone',
   run: async (call) => (await import('../run-simulation.ts')).runSimulation(call, call.flags),

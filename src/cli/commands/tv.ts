@@ -11,14 +11,24 @@ the state file is in use, 6 the state file is damaged, 7 the service cannot be r
   options: tvOptions,
   examples: [
     ['signage tv', 'asks for the code; on the service of the current context'],
-    ['signage tv --code ABCD-2345 --state tv.json --profile lg-webos', 'one that can be switched off and on again'],
-    ['signage tv --url https://signage.example.com --code ABCD2345 --speed 60', 'somewhere else, an hour a minute'],
-    ['signage tv --state tv.json --once -o ndjson', 'for scripts: is the service there for this TV?'],
+    [
+      'signage tv --code ABCD-2345 --state tv.json --profile lg-webos',
+      'one that can be switched off and on again',
+    ],
+    [
+      'signage tv --url https://signage.example.com --code ABCD2345 --speed 60',
+      'somewhere else, an hour a minute',
+    ],
+    [
+      'signage tv --state tv.json --once -o ndjson',
+      'for scripts: is the service there for this TV?',
+    ],
   ],
   effect: 'alone',
   hints: {
     device_key_revoked: 'Somebody has revoked this TV. Start it with a new code: --code …',
-    device_key_orphaned: 'The screen of this TV is gone, or has another. Start it with a new code: --code …',
+    device_key_orphaned:
+      'The screen of this TV is gone, or has another. Start it with a new code: --code …',
     device_key_invalid: 'The service does not know this key. Start it with a new code: --code …',
     pairing_code_not_found: 'signage code create, or signage pair, makes one.',
     pairing_code_used: 'signage code create, or signage pair, makes another.',

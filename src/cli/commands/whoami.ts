@@ -11,7 +11,12 @@ export const command = defineCommand({
   async run(call) {
     const { context, url, token } = await call.profile();
     const me = await call.read('getMe');
-    const sources = { context: context ?? null, url: url.value, urlSource: url.source, tokenSource: token?.source ?? 'none' };
+    const sources = {
+      context: context ?? null,
+      url: url.value,
+      urlSource: url.source,
+      tokenSource: token?.source ?? 'none',
+    };
     const identity = { ...me, ...sources };
     await call.results.record(identity, identityView(call, identity, call.clock.now()));
   },

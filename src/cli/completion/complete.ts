@@ -20,24 +20,58 @@ interface Valued {
   flags?: string;
 }
 
-type Flag = Valued & { long: string; short: string | undefined; takesValue: boolean; repeatable: boolean; help: string };
+type Flag = Valued & {
+  long: string;
+  short: string | undefined;
+  takesValue: boolean;
+  repeatable: boolean;
+  help: string;
+};
 
 function readFlag(setting: Setting<unknown>): Flag {
   const { flags, help, repeatable = false, choices, completes } = setting;
   const long = /--[\w-]+/.exec(flags)?.[0] ?? flags;
   const valued = { ...(choices && { choices }), completes, flags };
-  return { ...valued, long, short: /(?:^|\s)(-\w)\b/.exec(flags)?.[1], takesValue: /[<[]/.test(flags), repeatable, help };
+  return {
+    ...valued,
+    long,
+    short: /(?:^|\s)(-\w)\b/.exec(flags)?.[1],
+    takesValue: /[<[]/.test(flags),
+    repeatable,
+    help,
+  };
 }
 
-const flagsOf = (settings: Readonly<Record<string, Setting<unknown>>>) => Object.values(settings).map(readFlag);
-const helpFlag: Flag = { long: '--help', short: '-h', takesValue: false, repeatable: false, help: 'show this help' };
-const versionFlag: Flag = { long: '--version', short: '-V', takesValue: false, repeatable: false, help: 'show the version' };
+const flagsOf = (settings: Readonly<Record<string, Setting<unknown>>>) =>
+  Object.values(settings).map(readFlag);
+const helpFlag: Flag = {
+  long: '--help',
+  short: '-h',
+  takesValue: false,
+  repeatable: false,
+  help: 'show this help',
+};
+const versionFlag: Flag = {
+  long: '--version',
+  short: '-V',
+  takesValue: false,
+  repeatable: false,
+  help: 'show the version',
+};
 const { url, context, tenant } = connectionOptions;
 /** What may stand before the noun. */
-const leading = [...flagsOf({ output: outputOptions.output, url, context, tenant }), versionFlag, helpFlag];
+const leading = [
+  ...flagsOf({ output: outputOptions.output, url, context, tenant }),
+  versionFlag,
+  helpFlag,
+];
 
 function allFlags(spec: CommandSpec): Flag[] {
-  return [...flagsOf(spec.options ?? {}), ...Object.values(commonOptionsOf(spec)).flatMap(flagsOf), helpFlag];
+  return [
+    ...flagsOf(spec.options ?? {}),
+    ...Object.values(commonOptionsOf(spec)).flatMap(flagsOf),
+    helpFlag,
+  ];
 }
 
 /** What the words before the one that is typed have said. */
@@ -51,7 +85,11 @@ interface Said {
   isOver: boolean;
 }
 
-function readWords(words: readonly string[], flags: readonly Flag[], mayEnd = false): { said: Said; at: number } {
+function readWords(
+  words: readonly string[],
+  flags: readonly Flag[],
+  mayEnd = false,
+): { said: Said; at: number } {
   const said: Said = { operands: [], given: new Map(), open: undefined, isOver: false };
   let at = 0;
   for (; at < words.length; at++) {
@@ -74,7 +112,8 @@ function readWords(words: readonly string[], flags: readonly Flag[], mayEnd = fa
   return { said, at };
 }
 
-const startsWith = (text: string, typed: string) => text.toLowerCase().startsWith(typed.toLowerCase());
+const startsWith = (text: string, typed: string) =>
+  text.toLowerCase().startsWith(typed.toLowerCase());
 
 function matching(candidates: readonly Candidate[], typed: string): Candidate[] {
   return candidates.filter(({ text }) => startsWith(text, typed));
@@ -88,7 +127,11 @@ interface Asked {
   context: Context;
 }
 
-async function values({ choices, completes, flags = '' }: Valued, typed: string, { said, context }: Asked): Promise<Offer> {
+async function values(
+  { choices, completes, flags = '' }: Valued,
+  typed: string,
+  { said, context }: Asked,
+): Promise<Offer> {
   if (choices)
     return matching(
       choices.map((text) => ({ text, description: '' })),
@@ -97,8 +140,11 @@ async function values({ choices, completes, flags = '' }: Valued, typed: string,
   if (/<(?:file|folder|path)>/.test(flags)) return 'files';
   if (completes === undefined) return [];
   const { findNames } = await import('./names.ts');
-  const camelCase = (long: string) => long.slice(2).replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-  const connection = Object.fromEntries([...said.given].map(([long, value]) => [camelCase(long), value]));
+  const camelCase = (long: string) =>
+    long.slice(2).replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+  const connection = Object.fromEntries(
+    [...said.given].map(([long, value]) => [camelCase(long), value]),
+  );
   return matching(await findNames(completes, typed, connection, context), typed);
 }
 
@@ -108,7 +154,9 @@ async function flagsOrValue(asked: Asked): Promise<Offer> {
   if (value !== undefined) {
     const flag = flags.find(({ long, takesValue }) => long === name && takesValue);
     const offer = flag ? await values(flag, value, asked) : [];
-    return offer === 'files' ? offer : offer.map(({ text, description }) => ({ text: `${name}=${text}`, description }));
+    return offer === 'files'
+      ? offer
+      : offer.map(({ text, description }) => ({ text: `${name}=${text}`, description }));
   }
   const offered = flags.filter(({ long, repeatable }) => repeatable || !said.given.has(long));
   return matching(
@@ -124,7 +172,12 @@ async function complete(asked: Asked, operand: () => Promise<Offer>): Promise<Of
   return typed.startsWith('-') && !said.isOver ? flagsOrValue(asked) : operand();
 }
 
-async function completeCommand(path: CommandPath, words: readonly string[], before: Said, context: Context): Promise<Offer> {
+async function completeCommand(
+  path: CommandPath,
+  words: readonly string[],
+  before: Said,
+  context: Context,
+): Promise<Offer> {
   const spec = await loadCommand(path);
   const flags = allFlags(spec);
   const typed = words.at(-1) ?? '';
@@ -134,14 +187,18 @@ async function completeCommand(path: CommandPath, words: readonly string[], befo
   return complete(asked, async () => {
     const all: Argument[] = Object.values(spec.arguments ?? {});
     const last = all.at(-1);
-    const argument = all[said.operands.length] ?? (last && ['many', 'some'].includes(last.form) ? last : undefined);
+    const argument =
+      all[said.operands.length] ??
+      (last && ['many', 'some'].includes(last.form) ? last : undefined);
     return argument ? values(argument, typed, asked) : [];
   });
 }
 
 async function completeVerb({ name, verbs }: Branch, typed: string): Promise<Candidate[]> {
   const offered = verbs.filter((verb) => startsWith(verb, typed));
-  return Promise.all(offered.map(async (text) => ({ text, description: (await loadCommand([name, text])).summary })));
+  return Promise.all(
+    offered.map(async (text) => ({ text, description: (await loadCommand([name, text])).summary })),
+  );
 }
 
 /**
@@ -157,13 +214,20 @@ export async function completeWords(words: readonly string[], context: Context):
   if (first === undefined) {
     const branches = tree.map(({ name, summary }) => ({ text: name, description: summary }));
     const help = { text: 'help', description: 'Show the help of a command' };
-    return complete({ typed, said, flags: leading, context }, async () => matching([...branches, help], typed));
+    return complete({ typed, said, flags: leading, context }, async () =>
+      matching([...branches, help], typed),
+    );
   }
   if (first === 'help') return completeWords([...done.slice(at + 1), typed], context);
   const branch = tree.find(({ name }) => name === first);
   if (!branch) return [];
-  if (branch.verbs.length === 0) return completeCommand([first], words.slice(at + 1), said, context);
+  if (branch.verbs.length === 0)
+    return completeCommand([first], words.slice(at + 1), said, context);
   if (second === undefined)
-    return typed.startsWith('-') ? matching([{ text: '--help', description: helpFlag.help }], typed) : completeVerb(branch, typed);
-  return branch.verbs.includes(second) ? completeCommand([first, second], words.slice(at + 2), said, context) : [];
+    return typed.startsWith('-')
+      ? matching([{ text: '--help', description: helpFlag.help }], typed)
+      : completeVerb(branch, typed);
+  return branch.verbs.includes(second)
+    ? completeCommand([first, second], words.slice(at + 2), said, context)
+    : [];
 }

@@ -41,20 +41,31 @@ async function screens(asking: Asking): Promise<Candidate[]> {
   const name = typed.slice(0, slash);
   const [venue] = (await client.call('listVenues', { query: { name }, signal })).items;
   if (!venue) return [];
-  const { items } = await client.call('listScreens', { query: { ...part(typed.slice(slash + 1)), venueId: venue.id }, signal });
+  const { items } = await client.call('listScreens', {
+    query: { ...part(typed.slice(slash + 1)), venueId: venue.id },
+    signal,
+  });
   const shown = items.filter((screen) => isPrintable(screen.name));
   return shown.map((screen) => ({ text: `${name}/${screen.name}`, description: screen.state }));
 }
 
-const ask: Readonly<Record<Exclude<NameKind, 'context'>, (asking: Asking) => Promise<Candidate[]>>> = {
+const ask: Readonly<
+  Record<Exclude<NameKind, 'context'>, (asking: Asking) => Promise<Candidate[]>>
+> = {
   venue: venues,
   screen: screens,
   device: screens,
   async tenant({ client, signal, typed }) {
-    return described((await client.call('listTenants', { query: part(typed), signal })).items, () => '');
+    return described(
+      (await client.call('listTenants', { query: part(typed), signal })).items,
+      () => '',
+    );
   },
   async token({ client, signal, typed }) {
-    return described((await client.call('listTokens', { query: part(typed), signal })).items, ({ role }: { role: string }) => role);
+    return described(
+      (await client.call('listTokens', { query: part(typed), signal })).items,
+      ({ role }: { role: string }) => role,
+    );
   },
 };
 
@@ -64,8 +75,16 @@ async function contexts({ io }: Context): Promise<Candidate[]> {
   return Object.entries(saved).map(([text, { url }]) => ({ text, description: url }));
 }
 
-async function askService(kind: Exclude<NameKind, 'context'>, typed: string, flags: Flags, context: Context): Promise<Candidate[]> {
-  const [{ readProfile }, { connect }] = await Promise.all([import('../profile.ts'), import('../connect.ts')]);
+async function askService(
+  kind: Exclude<NameKind, 'context'>,
+  typed: string,
+  flags: Flags,
+  context: Context,
+): Promise<Candidate[]> {
+  const [{ readProfile }, { connect }] = await Promise.all([
+    import('../profile.ts'),
+    import('../connect.ts'),
+  ]);
   const late = new AbortController();
   const cancel = context.clock.after(patienceMs, () => late.abort());
   const signal = AbortSignal.any([late.signal, context.interrupted]);
@@ -84,9 +103,15 @@ async function askService(kind: Exclude<NameKind, 'context'>, typed: string, fla
  * The names there are of a kind; `flags` say which service to ask. Nothing when it does not answer soon, or refuses: an error would spoil the
  * line that is being typed.
  */
-export async function findNames(kind: NameKind, typed: string, flags: Flags, context: Context): Promise<Candidate[]> {
+export async function findNames(
+  kind: NameKind,
+  typed: string,
+  flags: Flags,
+  context: Context,
+): Promise<Candidate[]> {
   try {
-    const found = kind === 'context' ? await contexts(context) : await askService(kind, typed, flags, context);
+    const found =
+      kind === 'context' ? await contexts(context) : await askService(kind, typed, flags, context);
     return found.filter(({ text }) => isPrintable(text) && !text.startsWith('-'));
   } catch {
     return [];

@@ -19,12 +19,19 @@ export interface RowOptions {
 }
 
 function allowed({ slow, withGuessing, withTenants }: RowOptions): Need[] {
-  const needs: (Need | false)[] = [slow && 'time', withGuessing && 'guessing', withTenants && 'tenants'];
+  const needs: (Need | false)[] = [
+    slow && 'time',
+    withGuessing && 'guessing',
+    withTenants && 'tenants',
+  ];
   return needs.filter((need) => need !== false);
 }
 
 /** The rows in pages, for columns that line up; when the run breaks off, those that it came to are shown all the same. */
-async function* inPages(outcomes: AsyncIterable<Outcome>, count: (outcome: Outcome) => void): AsyncGenerator<Outcome[]> {
+async function* inPages(
+  outcomes: AsyncIterable<Outcome>,
+  count: (outcome: Outcome) => void,
+): AsyncGenerator<Outcome[]> {
   let page: Outcome[] = [];
   try {
     for await (const outcome of outcomes) {
@@ -45,12 +52,25 @@ async function* inPages(outcomes: AsyncIterable<Outcome>, count: (outcome: Outco
 export async function runRows(call: Call, options: RowOptions): Promise<number> {
   const profile = await call.profile();
   const { tenantId } = await connect(profile, call, call.common.verbose);
-  const { url, token, certificates, clock, random, onExchange } = await clientOptions(profile, call, call.common.verbose);
+  const { url, token, certificates, clock, random, onExchange } = await clientOptions(
+    profile,
+    call,
+    call.common.verbose,
+  );
   const counts: Record<Outcome['result'], number> = { pass: 0, fail: 0, skip: 0 };
   const left: string[] = [];
   const progress = makeProgress(call);
   const rows = runConformance({
-    ...{ url, token, tenantId, certificates, clock, random, onExchange, makeRequester: makeNodeRequester },
+    ...{
+      url,
+      token,
+      tenantId,
+      certificates,
+      clock,
+      random,
+      onExchange,
+      makeRequester: makeNodeRequester,
+    },
     ...{ only: options.only, ids: options.row, allow: allowed(options), signal: call.interrupted },
     onProgress: (done, of) => progress.show(`${done} of ${of} rows`),
     onLeft: (what) => void left.push(...what),

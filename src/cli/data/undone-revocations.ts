@@ -22,7 +22,9 @@ const kinds: Record<string, Pick<UndoneRevocation, 'what' | 'reason'> & { verb: 
 };
 
 /** Picks them out of an audit trail; each once, the oldest first. Those that were made after the backup are unknown to the store, and need nothing. */
-export async function undoneRevocations(entries: AsyncIterable<AuditEntry>): Promise<UndoneRevocation[]> {
+export async function undoneRevocations(
+  entries: AsyncIterable<AuditEntry>,
+): Promise<UndoneRevocation[]> {
   const found = new Map<string, UndoneRevocation>();
   const madeLater = new Set<string>();
   for await (const { at, action, subject, details } of entries) {
@@ -35,7 +37,13 @@ export async function undoneRevocations(entries: AsyncIterable<AuditEntry>): Pro
     const { what, verb, reason } = kind;
     // Of a token that was deleted with its tenant: that tenant is there again, and is no longer the only one.
     const inTenant = typeof details.tenantId === 'string' ? ` --tenant ${details.tenantId}` : '';
-    found.set(id, { at: new Date(at).toISOString(), what, id, reason, command: `${verb} ${id}${inTenant}` });
+    found.set(id, {
+      at: new Date(at).toISOString(),
+      what,
+      id,
+      reason,
+      command: `${verb} ${id}${inTenant}`,
+    });
   }
   const undone = [...found.values()].filter(({ id }) => !madeLater.has(id));
   return undone.sort((a, b) => (a.at < b.at ? -1 : 1));
@@ -43,6 +51,7 @@ export async function undoneRevocations(entries: AsyncIterable<AuditEntry>): Pro
 
 /** What to tell the operator of one of them. */
 export function undoneNote({ at, what, reason, command }: UndoneRevocation): string {
-  if (reason === 'revoked') return `A ${what} that was revoked at ${at} works again. Once the service runs: ${command}`;
+  if (reason === 'revoked')
+    return `A ${what} that was revoked at ${at} works again. Once the service runs: ${command}`;
   return `A ${what} that was replaced at ${at} works again, and the new one is unknown: a TV that has kept its former key goes back to it by itself. If others may know that key: ${command}`;
 }

@@ -20,28 +20,51 @@ const login = ({ url }: Profile) => `signage login --url ${shellWord(url.value)}
 /** Where a token was refused, or its tenant is none. */
 function refusal(error: SignageError, profile: Profile): Finding {
   if (error.code === 'tenant_not_found') {
-    return fail('tenant', `${error.message} It is from ${profile.tenant?.source ?? 'the service'}.`, 'signage tenant list');
+    return fail(
+      'tenant',
+      `${error.message} It is from ${profile.tenant?.source ?? 'the service'}.`,
+      'signage tenant list',
+    );
   }
   if (error.status !== 401) return fail('credential', error.message);
-  return fail('credential', `The token from ${profile.token?.source} is refused: ${error.message}`, login(profile));
+  return fail(
+    'credential',
+    `The token from ${profile.token?.source} is refused: ${error.message}`,
+    login(profile),
+  );
 }
 
 /** Whose token is used, what it may do, and in which tenant. */
 export async function checkCredential(call: Call, profile: Profile): Promise<Finding[]> {
-  if (profile.token === undefined) return [fail('credential', `There is no token for ${profile.url.value}.`, login(profile))];
+  if (profile.token === undefined)
+    return [fail('credential', `There is no token for ${profile.url.value}.`, login(profile))];
   try {
     const me = await call.read('getMe');
     const { name, role, tenantName, tenantId } = me;
     const tenant =
       tenantId === null
-        ? warn('tenant', 'There are several tenants, and none is chosen: --tenant names one.', 'signage tenant list')
-        : ok('tenant', `${tenantName ?? tenantId}${profile.tenant === undefined ? '' : ` (${profile.tenant.source})`}`);
+        ? warn(
+            'tenant',
+            'There are several tenants, and none is chosen: --tenant names one.',
+            'signage tenant list',
+          )
+        : ok(
+            'tenant',
+            `${tenantName ?? tenantId}${profile.tenant === undefined ? '' : ` (${profile.tenant.source})`}`,
+          );
     const may = Object.hasOwn(mayDo, role) ? `: ${mayDo[role as Role]}` : '';
     const owned = `The token "${name}", from ${profile.token.source}`;
     const credential = endsSoon(me, call.clock.now())
-      ? warn('credential', `${owned}, ends soon: ${ago(me.expiresAt ?? '', call.clock.now())}.`, 'signage token create')
+      ? warn(
+          'credential',
+          `${owned}, ends soon: ${ago(me.expiresAt ?? '', call.clock.now())}.`,
+          'signage token create',
+        )
       : ok('credential', `${owned}.`);
-    const bound = me.venueIds === null ? '' : ` in ${me.venueIds.length === 1 ? 'one venue' : `${me.venueIds.length} venues`} only`;
+    const bound =
+      me.venueIds === null
+        ? ''
+        : ` in ${me.venueIds.length === 1 ? 'one venue' : `${me.venueIds.length} venues`} only`;
     return [credential, ok('role', `${role}${may}${bound}.`), tenant];
   } catch (error) {
     if (!(error instanceof SignageError) || error.code === 'interrupted') throw error;

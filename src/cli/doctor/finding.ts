@@ -12,7 +12,12 @@ export interface Finding {
 
 const finding =
   (status: Finding['status']) =>
-  (check: string, detail: string, next: string | null = null): Finding => ({ check, status, detail, next });
+  (check: string, detail: string, next: string | null = null): Finding => ({
+    check,
+    status,
+    detail,
+    next,
+  });
 
 export const ok = finding('ok');
 export const warn = finding('warn');

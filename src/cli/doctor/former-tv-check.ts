@@ -10,11 +10,19 @@ const stillCallsMs = 7 * dayMs;
 /** What a TV is called by those who look at it. */
 export function tvName({ id, deviceInfo }: Device): string {
   const { manufacturer, model, deviceName } = deviceInfo;
-  return deviceName ?? ([manufacturer, model].filter((text) => text !== null && text !== undefined).join(' ') || id);
+  return (
+    deviceName ??
+    ([manufacturer, model].filter((text) => text !== null && text !== undefined).join(' ') || id)
+  );
 }
 
 /** The TVs that were revoked on a screen and do not seem to know it; `next` is what to type about it. */
-export async function checkFormerTvs(reader: Reader, { id: screenId }: Screen, nowMs: number, next: string): Promise<Finding[]> {
+export async function checkFormerTvs(
+  reader: Reader,
+  { id: screenId }: Screen,
+  nowMs: number,
+  next: string,
+): Promise<Finding[]> {
   const devices = await reader.all('listDevices', { query: { screenId, state: 'suspended' } });
   return devices.flatMap((device) => {
     const { lastRefusedAt, lastAddress } = device;

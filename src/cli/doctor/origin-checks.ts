@@ -22,9 +22,15 @@ function findingOf(check: string, line: Line, nowMs: number): Finding {
       `It failed so often that it is left alone${since}, but for a look every 2 s: ${failure ?? 'see the service’s log'}.`,
     );
   }
-  if (line.status !== 'ok') return warn(check, `It fails${since}: ${failure ?? 'see the service’s log'}. The next origin is asked.`);
+  if (line.status !== 'ok')
+    return warn(
+      check,
+      `It fails${since}: ${failure ?? 'see the service’s log'}. The next origin is asked.`,
+    );
   const answers =
-    typeof line.latencyMs === 'number' ? `It answers within ${Math.max(1, Math.round(line.latencyMs))} ms` : 'Nobody has asked it yet';
+    typeof line.latencyMs === 'number'
+      ? `It answers within ${Math.max(1, Math.round(line.latencyMs))} ms`
+      : 'Nobody has asked it yet';
   return ok(check, failure ? `${answers}; it failed last with ${failure}.` : `${answers}.`);
 }
 

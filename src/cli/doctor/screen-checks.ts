@@ -35,9 +35,18 @@ function checkCode({ screen, typed, nowMs }: Patient): Finding {
   const code = screen.provisioningCode;
   const pair = `signage pair ${typed}`;
   if (code === null) return fail('code', 'There is no pairing code.', pair);
-  if (code.status === 'pending') return warn('code', `A pairing code waits for its TV: it expires at ${ago(code.expiresAt, nowMs)}.`, pair);
+  if (code.status === 'pending')
+    return warn(
+      'code',
+      `A pairing code waits for its TV: it expires at ${ago(code.expiresAt, nowMs)}.`,
+      pair,
+    );
   const when = code.status === 'expired' ? `: ${ago(code.expiresAt, nowMs)}` : '';
-  return fail('code', `${codeTexts[code.status] ?? `The last pairing code is ${code.status}`}${when}.`, pair);
+  return fail(
+    'code',
+    `${codeTexts[code.status] ?? `The last pairing code is ${code.status}`}${when}.`,
+    pair,
+  );
 }
 
 /** What became of the TVs that the screen had. */
@@ -53,10 +62,15 @@ async function checkFormerDevice({ reader, screen, typed, nowMs }: Patient): Pro
 
 function checkDevice({ typed, nowMs }: Patient, device: Device): Finding {
   const what = tvName(device);
-  const seen = device.lastSeenAt === null ? 'it was never seen' : `last seen ${ago(device.lastSeenAt, nowMs)}`;
+  const seen =
+    device.lastSeenAt === null ? 'it was never seen' : `last seen ${ago(device.lastSeenAt, nowMs)}`;
   if (device.online) return ok('device', `${what} is online, ${seen}.`);
   const where = device.lastAddress === null ? '' : ` from ${device.lastAddress}`;
-  return fail('device', `${what} is offline: ${seen}${where}. Look at its power and network.`, `signage wait device ${typed} --for online`);
+  return fail(
+    'device',
+    `${what} is offline: ${seen}${where}. Look at its power and network.`,
+    `signage wait device ${typed} --for online`,
+  );
 }
 
 /** The playlist that TVs are given, if there is one; the newest one there was otherwise. */
@@ -65,7 +79,10 @@ async function findPlaylist({ reader, screen }: Patient): Promise<Playlist | und
     return await reader.read('readPlaylist', { params: { id: screen.id } });
   } catch (error) {
     if (!hasCode(error, 'playlist_not_found')) throw error;
-    const { items } = await reader.read('listPlaylistVersions', { params: { id: screen.id }, query: { limit: 1 } });
+    const { items } = await reader.read('listPlaylistVersions', {
+      params: { id: screen.id },
+      query: { limit: 1 },
+    });
     return items[0];
   }
 }
@@ -98,25 +115,46 @@ function checkPlaylist({ typed, nowMs }: Patient, playlist: Playlist | undefined
 function checkFetch({ typed, nowMs }: Patient, device: Device, playlist: Playlist): Finding {
   const look = `signage device get ${typed}`;
   const { lastPlaylistAt: at, lastPlaylistVersion: version, lastPlaylistStatus: status } = device;
-  if (at === null) return warn('version', 'The TV has never asked for its playlist: does its app run?', look);
+  if (at === null)
+    return warn('version', 'The TV has never asked for its playlist: does its app run?', look);
   const when = `asked ${ago(at, nowMs)}`;
   if (status === 500)
-    return fail('version', `The TV ${when}, and the playlist could not be fetched: the log of the service says why.`, look);
-  if (status === 404) return warn('version', `The TV ${when}, when there was no playlist: it has not asked since.`, look);
+    return fail(
+      'version',
+      `The TV ${when}, and the playlist could not be fetched: the log of the service says why.`,
+      look,
+    );
+  if (status === 404)
+    return warn(
+      'version',
+      `The TV ${when}, when there was no playlist: it has not asked since.`,
+      look,
+    );
   if (version === playlist.version) return ok('version', `The TV has version ${version}, ${when}.`);
   const tell = nowMs - Date.parse(at) > fetchedByMs ? fail : warn;
-  return tell('version', `The TV has version ${version ?? 'unknown'} and not ${playlist.version}: it last ${when}.`, look);
+  return tell(
+    'version',
+    `The TV has version ${version ?? 'unknown'} and not ${playlist.version}: it last ${when}.`,
+    look,
+  );
 }
 
 function checkEvents({ typed, nowMs }: Patient, { lastEventAt: at, online }: Device): Finding {
   const follow = `signage event list --screen ${typed} --follow`;
-  if (at === null) return warn('events', 'The TV has sent no event: nothing tells that it plays.', follow);
+  if (at === null)
+    return warn('events', 'The TV has sent no event: nothing tells that it plays.', follow);
   const last = `The last event came ${ago(at, nowMs)}`;
-  return online && nowMs - Date.parse(at) > dayMs ? warn('events', `${last}: does it still play?`, follow) : ok('events', `${last}.`);
+  return online && nowMs - Date.parse(at) > dayMs
+    ? warn('events', `${last}: does it still play?`, follow)
+    : ok('events', `${last}.`);
 }
 
 /** Looks for the reason that a screen is dark, from its code to its events. */
-export async function checkScreen(reader: Reader, screen: Screen, nowMs: number): Promise<Finding[]> {
+export async function checkScreen(
+  reader: Reader,
+  screen: Screen,
+  nowMs: number,
+): Promise<Finding[]> {
   const venue = await reader.read('getVenue', { params: { id: screen.venueId } });
   const name = `${venue.name}/${screen.name}`;
   const typed = shellWord(isPrintable(name) ? name : screen.id);
@@ -125,12 +163,25 @@ export async function checkScreen(reader: Reader, screen: Screen, nowMs: number)
   const findings = [ok('screen', `${name}, ${screen.state}.`)];
   const formerTvs = (next: string) => checkFormerTvs(reader, screen, nowMs, next);
   if (screen.deviceId === null) {
-    const former = [await checkFormerDevice(patient), ...(await formerTvs(`signage pair ${typed}`))];
+    const former = [
+      await checkFormerDevice(patient),
+      ...(await formerTvs(`signage pair ${typed}`)),
+    ];
     return [...findings, ...former, checkCode(patient), checkPlaylist(patient, playlist)];
   }
   const device = await reader.read('getDevice', { params: { id: screen.deviceId } });
   const content = checkPlaylist(patient, playlist);
-  const fetch = playlist === undefined || content.status === 'fail' ? [] : [checkFetch(patient, device, playlist)];
+  const fetch =
+    playlist === undefined || content.status === 'fail'
+      ? []
+      : [checkFetch(patient, device, playlist)];
   const former = await formerTvs(`signage device list --screen ${typed} --state suspended`);
-  return [...findings, checkDevice(patient, device), ...former, content, ...fetch, checkEvents(patient, device)];
+  return [
+    ...findings,
+    checkDevice(patient, device),
+    ...former,
+    content,
+    ...fetch,
+    checkEvents(patient, device),
+  ];
 }

@@ -15,11 +15,27 @@ const patienceMs = 10_000;
 const clockWarnsMs = 5 * secondMs;
 const clockFailsMs = 5 * minuteMs;
 
-async function makeCaller({ url, caFile }: Profile, { clock, random }: Context): Promise<{ caller: Caller; ca: string[] | undefined }> {
-  const [{ Caller }, { readCertificates }] = await Promise.all([import('../../client/caller.ts'), import('../connect.ts')]);
+async function makeCaller(
+  { url, caFile }: Profile,
+  { clock, random }: Context,
+): Promise<{ caller: Caller; ca: string[] | undefined }> {
+  const [{ Caller }, { readCertificates }] = await Promise.all([
+    import('../../client/caller.ts'),
+    import('../connect.ts'),
+  ]);
   const ca = caFile === undefined ? undefined : await readCertificates(caFile);
   const trust = ca && { certificates: ca };
-  return { caller: new Caller({ url: url.value, timeoutMs: patienceMs, retry: { attempts: 1 }, ...trust, clock, random }), ca };
+  return {
+    caller: new Caller({
+      url: url.value,
+      timeoutMs: patienceMs,
+      retry: { attempts: 1 },
+      ...trust,
+      clock,
+      random,
+    }),
+    ca,
+  };
 }
 
 /** Compares two clocks by what the service says of the time; `undefined` when it says nothing. */
@@ -28,16 +44,22 @@ function checkClock(reply: Reply, startedMs: number, endedMs: number): Finding |
   if (Number.isNaN(serviceMs)) return undefined;
   // Half a second more, for what `Date` leaves away.
   const aheadMs = (startedMs + endedMs) / 2 - (serviceMs + secondMs / 2);
-  if (Math.abs(aheadMs) <= clockWarnsMs) return ok('clock', 'The clocks of this machine and of the service agree.');
+  if (Math.abs(aheadMs) <= clockWarnsMs)
+    return ok('clock', 'The clocks of this machine and of the service agree.');
   const how = `${span(aheadMs)} ${aheadMs > 0 ? 'ahead of' : 'behind'} that of the service`;
   const tell = Math.abs(aheadMs) > clockFailsMs ? fail : warn;
   return tell('clock', `The clock of this machine is ${how}: one of them needs setting (NTP).`);
 }
 
-const startIt = ({ url }: Profile) => (isLoopback(new URL(url.value).hostname) ? 'signage serve' : null);
+const startIt = ({ url }: Profile) =>
+  isLoopback(new URL(url.value).hostname) ? 'signage serve' : null;
 
 /** Asks whether it is there at all; whatever answers must be a signage service. */
-async function checkAlive(caller: Caller, profile: Profile, { clock, interrupted }: Context): Promise<Finding[]> {
+async function checkAlive(
+  caller: Caller,
+  profile: Profile,
+  { clock, interrupted }: Context,
+): Promise<Finding[]> {
   const startedMs = clock.now();
   let reply: Reply;
   try {
@@ -48,14 +70,21 @@ async function checkAlive(caller: Caller, profile: Profile, { clock, interrupted
   }
   const endedMs = clock.now();
   const { status, version } = asObject(reply.text) ?? {};
-  if (status !== 'ok') return [fail('service', `What answers at ${profile.url.value} is no signage service.`)];
+  if (status !== 'ok')
+    return [fail('service', `What answers at ${profile.url.value} is no signage service.`)];
   const shownVersion = typeof version === 'string' ? ` version ${version},` : '';
-  const alive = ok('service', `It answers,${shownVersion} within ${Math.max(1, Math.round(endedMs - startedMs))} ms.`);
+  const alive = ok(
+    'service',
+    `It answers,${shownVersion} within ${Math.max(1, Math.round(endedMs - startedMs))} ms.`,
+  );
   return [alive, checkClock(reply, startedMs, endedMs) ?? []].flat();
 }
 
 /** Whether it can work, and how the places fare where playlists come from. */
-async function checkReady(caller: Caller, { clock, interrupted: signal }: Context): Promise<Finding[]> {
+async function checkReady(
+  caller: Caller,
+  { clock, interrupted: signal }: Context,
+): Promise<Finding[]> {
   try {
     const verbose = await caller.send('GET', '/readyz?verbose', { signal }).catch(() => undefined);
     // One that is not ready says why where it is asked for nothing else.

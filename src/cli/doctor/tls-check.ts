@@ -9,7 +9,10 @@ const endsSoonDays = 21;
 const trustIt = 'signage doctor --ca-file FILE';
 
 /** The handshake's socket, whatever the certificate; the code of the error when there is none. */
-function shakeHands(url: URL, ca: readonly string[] | undefined): Promise<TLSSocket | { code: string }> {
+function shakeHands(
+  url: URL,
+  ca: readonly string[] | undefined,
+): Promise<TLSSocket | { code: string }> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const name = isIP(host) ? {} : { servername: host };
   return new Promise((resolve) => {
@@ -41,32 +44,52 @@ function complaint(code: string, socket: TLSSocket, host: string): Finding {
       trustIt,
     );
   }
-  if (code === 'CERT_HAS_EXPIRED') return fail('tls', `The certificate has expired on ${day(to)}: the service needs a new one.`);
+  if (code === 'CERT_HAS_EXPIRED')
+    return fail('tls', `The certificate has expired on ${day(to)}: the service needs a new one.`);
   if (code === 'CERT_NOT_YET_VALID')
-    return fail('tls', `The certificate is valid from ${day(from)} on: is the clock of this machine right?`);
+    return fail(
+      'tls',
+      `The certificate is valid from ${day(from)} on: is the clock of this machine right?`,
+    );
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
-    return fail('tls', `The certificate is for ${names?.replaceAll(/\b(?:DNS|IP Address):/g, '') || 'another host'}, not for ${host}.`);
+    return fail(
+      'tls',
+      `The certificate is for ${names?.replaceAll(/\b(?:DNS|IP Address):/g, '') || 'another host'}, not for ${host}.`,
+    );
   }
-  return fail('tls', `The certificate is not from an authority that is trusted here (${code}).`, trustIt);
+  return fail(
+    'tls',
+    `The certificate is not from an authority that is trusted here (${code}).`,
+    trustIt,
+  );
 }
 
 /** Looks at the certificate of a service; `undefined` when nothing can be said of it, as nobody answers. Sends nothing. */
-export async function checkTls(address: string, ca: readonly string[] | undefined, nowMs: number): Promise<Finding | undefined> {
+export async function checkTls(
+  address: string,
+  ca: readonly string[] | undefined,
+  nowMs: number,
+): Promise<Finding | undefined> {
   const url = new URL(address);
   if (url.protocol === 'http:') {
-    if (isLoopback(url.hostname)) return ok('tls', 'Not encrypted, and on this machine it need not be.');
+    if (isLoopback(url.hostname))
+      return ok('tls', 'Not encrypted, and on this machine it need not be.');
     return warn('tls', 'Not encrypted: tokens and keys cross the network in clear.');
   }
   const socket = await shakeHands(url, ca);
   if ('code' in socket) {
     const isNoTls = /^(?:ERR_SSL|EPROTO)/.test(socket.code);
-    return isNoTls ? fail('tls', `What listens there does not speak TLS (${socket.code}): is it http?`) : undefined;
+    return isNoTls
+      ? fail('tls', `What listens there does not speak TLS (${socket.code}): is it http?`)
+      : undefined;
   }
   try {
-    if (!socket.authorized) return complaint(String(socket.authorizationError), socket, url.hostname);
+    if (!socket.authorized)
+      return complaint(String(socket.authorizationError), socket, url.hostname);
     const { valid_to: to } = socket.getPeerCertificate();
     const leftDays = Math.floor((Date.parse(to) - nowMs) / dayMs);
-    if (leftDays <= endsSoonDays) return warn('tls', `The certificate expires on ${day(to)}, in ${leftDays} d: renew it.`);
+    if (leftDays <= endsSoonDays)
+      return warn('tls', `The certificate expires on ${day(to)}, in ${leftDays} d: renew it.`);
     return ok('tls', `The certificate is trusted, and valid until ${day(to)}.`);
   } finally {
     socket.destroy();

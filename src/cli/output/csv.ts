@@ -16,7 +16,11 @@ export function csvSheet(stdout: Output, columns: readonly Column<unknown>[]): S
   return {
     async add(records) {
       begin();
-      stdout.write(records.map((record) => csvLine(columns.map((column) => cell(column.value(record))))).join(''));
+      stdout.write(
+        records
+          .map((record) => csvLine(columns.map((column) => cell(column.value(record)))))
+          .join(''),
+      );
     },
     end: async () => begin(),
   };

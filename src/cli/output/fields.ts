@@ -1,17 +1,23 @@
 import { usage } from '../settings.ts';
 import type { Column } from './view.ts';
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
 
 function at(record: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>((value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined), record);
+  return path.reduce<unknown>(
+    (value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
+    record,
+  );
 }
 
 /** The paths of `--fields`: `id,labels.floor`. */
 export function readFields(text: string): string[] {
   const paths = text.split(',').map((path) => path.trim());
   if (paths.some((path) => path === '' || path.split('.').includes(''))) {
-    throw usage(`--fields takes paths separated by commas, such as id,name,labels.floor, not "${text}".`);
+    throw usage(
+      `--fields takes paths separated by commas, such as id,name,labels.floor, not "${text}".`,
+    );
   }
   return paths;
 }
@@ -20,13 +26,19 @@ export function readFields(text: string): string[] {
 export function checkFields(record: unknown, paths: readonly string[]): void {
   if (!isObject(record)) return;
   const unknown = paths.find((path) => !Object.hasOwn(record, path.split('.')[0] ?? ''));
-  if (unknown !== undefined) throw usage(`There is no field "${unknown}". There are: ${Object.keys(record).join(', ')}.`);
+  if (unknown !== undefined)
+    throw usage(`There is no field "${unknown}". There are: ${Object.keys(record).join(', ')}.`);
 }
 
 function put(into: Record<string, unknown>, path: readonly string[], value: unknown): void {
   const [name = '', ...rest] = path;
   if (rest.length === 0) {
-    Object.defineProperty(into, name, { value, enumerable: true, configurable: true, writable: true });
+    Object.defineProperty(into, name, {
+      value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
     return;
   }
   if (!Object.hasOwn(into, name)) put(into, [name], {});

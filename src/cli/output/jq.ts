@@ -14,7 +14,9 @@ function shown(line: string): string {
 export async function applyJq(value: unknown, expression: string): Promise<string[]> {
   const { raw } = await import('jq-wasm');
   // Parentheses, lest an expression that begins with a dash be taken for a flag; the line break ends a comment.
-  const { stdout, stderr, exitCode } = await raw(JSON.stringify(value), `(${expression}\n)`, ['-c']);
+  const { stdout, stderr, exitCode } = await raw(JSON.stringify(value), `(${expression}\n)`, [
+    '-c',
+  ]);
   if (exitCode !== 0) {
     const said = stderr.split('\n', 1)[0]?.replace(/^jq: error(?: \(at [^)]*\))?:? ?/, '') ?? '';
     throw usage(`--jq failed: ${said || `jq ended with ${exitCode}`}`);

@@ -7,11 +7,15 @@ import { type Column, shownText } from './view.ts';
 const header = (name: string) => name.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toUpperCase();
 /** `lastSeenAt` as the label `Last seen at`. */
 function label(name: string): string {
-  const words = name.replaceAll(/([a-z])([A-Z])/g, (_, before: string, after: string) => `${before} ${after.toLowerCase()}`);
+  const words = name.replaceAll(
+    /([a-z])([A-Z])/g,
+    (_, before: string, after: string) => `${before} ${after.toLowerCase()}`,
+  );
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-const cells = (columns: readonly Column<unknown>[], record: unknown) => columns.map((column) => printable(shownText(column.value(record))));
+const cells = (columns: readonly Column<unknown>[], record: unknown) =>
+  columns.map((column) => printable(shownText(column.value(record))));
 
 /** What measures these texts. string-width takes longer to load than all else, and ASCII has none of the cases that it is for. */
 async function widthOf(rows: readonly (readonly string[])[]): Promise<(text: string) => number> {
@@ -36,7 +40,12 @@ export function listTable({ stdout, columns, strong }: TableOptions): Sheet {
       const rows = records.map((record) => cells(columns, record));
       const width = await widthOf([titles, ...rows]);
       const before = widths;
-      const now = columns.map((_, at) => Math.max(before?.[at] ?? width(titles[at] ?? ''), ...rows.map((row) => width(row[at] ?? ''))));
+      const now = columns.map((_, at) =>
+        Math.max(
+          before?.[at] ?? width(titles[at] ?? ''),
+          ...rows.map((row) => width(row[at] ?? '')),
+        ),
+      );
       widths = now;
       const line = (row: readonly string[]) =>
         row
@@ -54,6 +63,13 @@ export function listTable({ stdout, columns, strong }: TableOptions): Sheet {
 export function recordTable({ stdout, columns, strong }: TableOptions): Sheet {
   const labels = columns.map(({ name }) => printable(label(name)));
   const widest = Math.max(0, ...labels.map((text) => text.length));
-  const lines = (record: unknown) => cells(columns, record).map((cell, at) => `${strong((labels[at] ?? '').padEnd(widest))}  ${cell}\n`);
-  return { add: async (records) => stdout.write(records.map((record) => lines(record).join('')).join('\n')), end: async () => {} };
+  const lines = (record: unknown) =>
+    cells(columns, record).map(
+      (cell, at) => `${strong((labels[at] ?? '').padEnd(widest))}  ${cell}\n`,
+    );
+  return {
+    add: async (records) =>
+      stdout.write(records.map((record) => lines(record).join('')).join('\n')),
+    end: async () => {},
+  };
 }

@@ -18,7 +18,10 @@ export interface View<T> {
 export type ViewSource<T> = View<T> | (() => Promise<View<T>>);
 
 /** A column that shows a member as it is. */
-export function member<T, K extends keyof T & string>(name: K, more: { wide?: boolean } = {}): Column<T> {
+export function member<T, K extends keyof T & string>(
+  name: K,
+  more: { wide?: boolean } = {},
+): Column<T> {
   return { name, value: (record) => record[name], ...more };
 }
 
@@ -27,7 +30,8 @@ const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 /** A map of texts as people write it: `floor=2, wing=east`; all else as JSON. */
 function structureText(value: object): string {
   const entries = Object.entries(value);
-  if (Array.isArray(value)) return value.every((one) => typeof one === 'string') ? value.join(', ') : JSON.stringify(value);
+  if (Array.isArray(value))
+    return value.every((one) => typeof one === 'string') ? value.join(', ') : JSON.stringify(value);
   const flat = entries.every(([, one]) => typeof one === 'string');
   return flat ? entries.map(([key, one]) => `${key}=${one}`).join(', ') : JSON.stringify(value);
 }

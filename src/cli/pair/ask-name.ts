@@ -20,7 +20,11 @@ function nameProblem(text: string): string | undefined {
 
 /** Asks for the name of something new. */
 export async function askName({ prompter }: Call, message: string, flag: string): Promise<ToMake> {
-  const name = await prompter.input({ message: printable(message), flag, validate: (text) => nameProblem(text) ?? true });
+  const name = await prompter.input({
+    message: printable(message),
+    flag,
+    validate: (text) => nameProblem(text) ?? true,
+  });
   return { name: name.trim() };
 }
 
@@ -28,9 +32,15 @@ export async function askName({ prompter }: Call, message: string, flag: string)
 export type Offer = { id?: undefined; name: string | undefined };
 
 /** The offer to make something new: under the name that was typed, when it may be one and there is none of that name. */
-export function offerToMake(kind: string, term: string, there: readonly { name: string }[]): Choice<Offer>[] {
+export function offerToMake(
+  kind: string,
+  term: string,
+  there: readonly { name: string }[],
+): Choice<Offer>[] {
   const name = term.trim();
   if (name === '') return [{ value: { name: undefined }, name: `Make a new ${kind} …` }];
   const isThere = there.some((one) => one.name.toLowerCase() === name.toLowerCase());
-  return isThere || nameProblem(name) !== undefined ? [] : [{ value: { name }, name: `Make the ${kind} "${name}"` }];
+  return isThere || nameProblem(name) !== undefined
+    ? []
+    : [{ value: { name }, name: `Make the ${kind} "${name}"` }];
 }

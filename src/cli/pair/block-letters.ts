@@ -2,10 +2,45 @@ import { groupedCode } from '../code-text.ts';
 
 /** The characters of pairing codes, 5 by 7 dots each: a row of dots is a digit of base 32, its bits from left to right. */
 const letters: Readonly<Record<string, string>> = {
-  ...{ A: 'ehhvhhh', B: 'uhhuhhu', C: 'ehggghe', D: 'uhhhhhu', E: 'vgguggv', F: 'vgguggg', G: 'ehgnhhf', H: 'hhhvhhh' },
-  ...{ J: '72222ic', K: 'hikokih', M: 'hrllhhh', N: 'hppljjh', P: 'uhhuggg', Q: 'ehhhlid', R: 'uhhukih', S: 'fgge11u' },
-  ...{ T: 'v444444', U: 'hhhhhhe', V: 'hhhhha4', W: 'hhhllla', X: 'hha4ahh', Y: 'hha4444', Z: 'v1248gv' },
-  ...{ 2: 'eh1248v', 3: 'v2421he', 4: '26aiv22', 5: 'vgu11he', 6: '68guhhe', 7: 'v124888', 8: 'ehhehhe', 9: 'ehhf12c' },
+  ...{
+    A: 'ehhvhhh',
+    B: 'uhhuhhu',
+    C: 'ehggghe',
+    D: 'uhhhhhu',
+    E: 'vgguggv',
+    F: 'vgguggg',
+    G: 'ehgnhhf',
+    H: 'hhhvhhh',
+  },
+  ...{
+    J: '72222ic',
+    K: 'hikokih',
+    M: 'hrllhhh',
+    N: 'hppljjh',
+    P: 'uhhuggg',
+    Q: 'ehhhlid',
+    R: 'uhhukih',
+    S: 'fgge11u',
+  },
+  ...{
+    T: 'v444444',
+    U: 'hhhhhhe',
+    V: 'hhhhha4',
+    W: 'hhhllla',
+    X: 'hha4ahh',
+    Y: 'hha4444',
+    Z: 'v1248gv',
+  },
+  ...{
+    2: 'eh1248v',
+    3: 'v2421he',
+    4: '26aiv22',
+    5: 'vgu11he',
+    6: '68guhhe',
+    7: 'v124888',
+    8: 'ehhehhe',
+    9: 'ehhf12c',
+  },
 };
 
 const dotsAcross = 5;
@@ -22,7 +57,9 @@ function letterLine(letter: string, line: number): string {
 }
 
 function groupLines(group: string): string[] {
-  return lines.map((line) => [...group].map((character) => letterLine(letters[character] ?? '', line)).join(' '));
+  return lines.map((line) =>
+    [...group].map((character) => letterLine(letters[character] ?? '', line)).join(' '),
+  );
 }
 
 /**
@@ -31,10 +68,15 @@ function groupLines(group: string): string[] {
  */
 export function blockLetters(code: string, columns: number): string[] | undefined {
   const groups = groupedCode(code).split(' ');
-  if (groups.length !== 2 || ![...groups.join('')].every((character) => Object.hasOwn(letters, character))) return undefined;
+  if (
+    groups.length !== 2 ||
+    ![...groups.join('')].every((character) => Object.hasOwn(letters, character))
+  )
+    return undefined;
   const [left = [], right = []] = groups.map(groupLines);
   const width = left[0]?.length ?? 0;
   const gap = 4;
-  if (2 * width + gap <= columns) return left.map((line, at) => `${line}${' '.repeat(gap)}${right[at]}`);
+  if (2 * width + gap <= columns)
+    return left.map((line, at) => `${line}${' '.repeat(gap)}${right[at]}`);
   return width <= columns ? [...left, '', ...right] : undefined;
 }

@@ -34,7 +34,13 @@ interface Screen {
 async function painter({ env }: Call['io']): Promise<Record<Look, (text: string) => string>> {
   const { Chalk } = await import('chalk');
   const chalk = new Chalk({ level: env.NO_COLOR ? 0 : 1 });
-  return { strong: chalk.bold, good: chalk.green, faint: chalk.dim, bad: chalk.red, inverse: chalk.bgBlack.whiteBright };
+  return {
+    strong: chalk.bold,
+    good: chalk.green,
+    faint: chalk.dim,
+    bad: chalk.red,
+    inverse: chalk.bgBlack.whiteBright,
+  };
 }
 
 /** Whether somebody watches, and sees nothing else there than the board: not results that are written as they come. */
@@ -46,12 +52,18 @@ export function isWatched({ io, common }: Pick<Call, 'io' | 'common'>): boolean 
 }
 
 /** Draws a board once a second, when `draw` is called, and when the terminal's size changes, until it is closed. */
-export async function openBoard({ io, clock }: Call, render: (size: BoardSize) => readonly BoardLine[]): Promise<Board> {
+export async function openBoard(
+  { io, clock }: Call,
+  render: (size: BoardSize) => readonly BoardLine[],
+): Promise<Board> {
   const [{ default: width }, paint] = await Promise.all([import('string-width'), painter(io)]);
   const screen = io.terminal().output as Screen;
   let drawn: readonly number[] = [];
   let cancel = () => {};
-  const size = () => ({ columns: screen.columns || usualSize.columns, rows: screen.rows || usualSize.rows });
+  const size = () => ({
+    columns: screen.columns || usualSize.columns,
+    rows: screen.rows || usualSize.rows,
+  });
 
   /** The text as far as it fits. */
   const cut = (text: string, columns: number) => {
@@ -70,8 +82,13 @@ export async function openBoard({ io, clock }: Call, render: (size: BoardSize) =
   };
   const write = (lines: readonly BoardLine[]) => {
     const { columns } = size();
-    const shown = lines.map(({ text, look }) => ({ text: cut(printable(text), columns - 1), look }));
-    const text = shown.map((line) => `${line.look ? paint[line.look](line.text) : line.text}\n`).join('');
+    const shown = lines.map(({ text, look }) => ({
+      text: cut(printable(text), columns - 1),
+      look,
+    }));
+    const text = shown
+      .map((line) => `${line.look ? paint[line.look](line.text) : line.text}\n`)
+      .join('');
     io.stderr.write(wipe(columns) + text);
     drawn = shown.map((line) => width(line.text));
   };

@@ -45,8 +45,17 @@ async function screenAnywhere(call: Call, rights: PairRights, name: string): Pro
 /** Works out which screen is meant, and asks for what was not said. Nothing is made yet. */
 export async function choosePlace(call: Call, rights: PairRights): Promise<ChosenPlace> {
   const named = namedPlace(call);
-  if (named.venue === undefined && named.screen !== undefined) return screenAnywhere(call, rights, named.screen);
-  const venue = named.venue === undefined ? await askVenue(call, rights) : await venueNamed(call, rights, named.venue);
+  if (named.venue === undefined && named.screen !== undefined)
+    return screenAnywhere(call, rights, named.screen);
+  const venue =
+    named.venue === undefined
+      ? await askVenue(call, rights)
+      : await venueNamed(call, rights, named.venue);
   const isNamed = named.screen !== undefined && named.screen !== '';
-  return { venue, screen: isNamed ? await screenNamed(call, rights, venue, named.screen ?? '') : await askScreen(call, rights, venue) };
+  return {
+    venue,
+    screen: isNamed
+      ? await screenNamed(call, rights, venue, named.screen ?? '')
+      : await askScreen(call, rights, venue),
+  };
 }

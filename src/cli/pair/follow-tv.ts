@@ -13,7 +13,8 @@ const delivered: readonly (number | null)[] = [200, 304];
 async function boundDevice(run: PairRun, pairing: Pairing): Promise<string | null> {
   const { call, signal } = run;
   const { id } = pairing.place.screen;
-  return (await persist(run, pairing, () => call.read('getScreen', { params: { id }, signal }))).deviceId;
+  return (await persist(run, pairing, () => call.read('getScreen', { params: { id }, signal })))
+    .deviceId;
 }
 
 /** Makes another code; answers the device if a TV has registered with some other code meanwhile. */
@@ -22,7 +23,9 @@ async function renewCode(run: PairRun, pairing: Pairing): Promise<string | null>
     await persist(run, pairing, () => makeCode(run, pairing));
     return null;
   } catch (error) {
-    const deviceId = hasCode(error, 'screen_already_bound') ? await boundDevice(run, pairing) : null;
+    const deviceId = hasCode(error, 'screen_already_bound')
+      ? await boundDevice(run, pairing)
+      : null;
     if (deviceId === null) throw error;
     return deviceId;
   }
@@ -35,11 +38,15 @@ async function* untilRegistered(run: PairRun, pairing: Pairing): AsyncGenerator<
     yield makeStep(pairing, 'code', pairing.code?.createdAt ?? '');
     const { status, deviceId } = await codeEnd(run, pairing);
     // Using one code cancels the others of the screen.
-    const there = deviceId ?? (status === 'cancelled' ? await boundDevice(run, pairing) : await renewCode(run, pairing));
+    const there =
+      deviceId ??
+      (status === 'cancelled' ? await boundDevice(run, pairing) : await renewCode(run, pairing));
     if (there !== null) return there;
     if (status === 'cancelled') {
       const message = `The code for "${placeName(pairing.place)}" was cancelled by somebody else.`;
-      throw new SignageError('pairing_code_cancelled', message, { hint: `Another one: signage pair ${placeWord(pairing.place)}` });
+      throw new SignageError('pairing_code_cancelled', message, {
+        hint: `Another one: signage pair ${placeWord(pairing.place)}`,
+      });
     }
   }
 }
@@ -47,23 +54,39 @@ async function* untilRegistered(run: PairRun, pairing: Pairing): AsyncGenerator<
 /** When the device did it; `null` when it has not yet. */
 const doneAt: Record<Stage, (device: Device) => string | null> = {
   registered: ({ createdAt }) => createdAt,
-  playlist: ({ lastPlaylistAt, lastPlaylistStatus }) => (delivered.includes(lastPlaylistStatus) ? lastPlaylistAt : null),
+  playlist: ({ lastPlaylistAt, lastPlaylistStatus }) =>
+    delivered.includes(lastPlaylistStatus) ? lastPlaylistAt : null,
   event: ({ lastEventAt }) => lastEventAt,
 };
 
-function troubleOf({ lastPlaylistStatus }: Device, stage: Stage, pairing: Pairing): string | undefined {
+function troubleOf(
+  { lastPlaylistStatus }: Device,
+  stage: Stage,
+  pairing: Pairing,
+): string | undefined {
   if (stage !== 'playlist' || lastPlaylistStatus === null) return undefined;
   if (lastPlaylistStatus !== 404) return 'The service cannot fetch the playlist of the screen.';
   return `The screen has no playlist yet: signage playlist publish ${placeWord(pairing.place)} -f …`;
 }
 
 /** Looks at the device until it has done that; answers when it did. */
-async function untilDone(run: PairRun, pairing: Pairing, id: string, stage: Stage): Promise<string> {
+async function untilDone(
+  run: PairRun,
+  pairing: Pairing,
+  id: string,
+  stage: Stage,
+): Promise<string> {
   for (;;) {
-    const device = await persist(run, pairing, () => run.call.read('getDevice', { params: { id }, signal: run.signal }));
+    const device = await persist(run, pairing, () =>
+      run.call.read('getDevice', { params: { id }, signal: run.signal }),
+    );
     pairing.device = device;
     if (device.state === 'suspended') {
-      throw new SignageError('device_revoked', `The device on "${placeName(pairing.place)}" was revoked meanwhile.`, { status: 409 });
+      throw new SignageError(
+        'device_revoked',
+        `The device on "${placeName(pairing.place)}" was revoked meanwhile.`,
+        { status: 409 },
+      );
     }
     const at = doneAt[stage](device);
     setTrouble(run, pairing, at === null ? troubleOf(device, stage, pairing) : undefined);

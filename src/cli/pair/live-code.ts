@@ -10,7 +10,10 @@ const soonMs = 500;
 const betweenLooksMs = 1000;
 
 /** Does something that an interruption must not cut short, for nobody would know what became of it; only a service that hangs is left. */
-async function unhurried<T>({ call, signal }: PairRun, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function unhurried<T>(
+  { call, signal }: PairRun,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const giveUp = new AbortController();
   let cancel = () => {};
   const begin = () => {
@@ -39,14 +42,19 @@ export async function makeCode(run: PairRun, pairing: Pairing): Promise<void> {
 }
 
 /** Waits until the code is used, has expired or is cancelled; answers what became of it. */
-export async function codeEnd(run: PairRun, pairing: Pairing): Promise<CallAnswer<'getCodeStatus'>> {
+export async function codeEnd(
+  run: PairRun,
+  pairing: Pairing,
+): Promise<CallAnswer<'getCodeStatus'>> {
   const { call, signal } = run;
   for (;;) {
     const { code, endsAtMs } = pairing.code ?? { code: '', endsAtMs: 0 };
     const askedAtMs = call.clock.now();
     const holdMs = Math.min(leftMs(run, pairing), endsAtMs - askedAtMs);
     const waitSeconds = Math.min(longestHoldSeconds, Math.max(1, Math.ceil(holdMs / 1000)));
-    const status = await persist(run, pairing, () => call.read('getCodeStatus', { params: { code }, query: { waitSeconds }, signal }));
+    const status = await persist(run, pairing, () =>
+      call.read('getCodeStatus', { params: { code }, query: { waitSeconds }, signal }),
+    );
     if (pairing.code) {
       pairing.code.fate = status.status;
       pairing.code.endsAtMs = call.clock.now() + status.expiresInSeconds * 1000;

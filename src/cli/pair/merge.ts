@@ -2,9 +2,16 @@
  * What several sources yield, as it comes; at most `atOnce` of them run at a time, the next begins when one has ended. What one throws is
  * thrown, once `stop` has been called and all the others have ended.
  */
-export async function* merge<T>(sources: readonly AsyncGenerator<T>[], atOnce: number, stop: () => void): AsyncGenerator<T> {
+export async function* merge<T>(
+  sources: readonly AsyncGenerator<T>[],
+  atOnce: number,
+  stop: () => void,
+): AsyncGenerator<T> {
   const waiting = [...sources];
-  const pending = new Map<AsyncGenerator<T>, Promise<{ source: AsyncGenerator<T>; result: IteratorResult<T> }>>();
+  const pending = new Map<
+    AsyncGenerator<T>,
+    Promise<{ source: AsyncGenerator<T>; result: IteratorResult<T> }>
+  >();
   const ask = (source: AsyncGenerator<T>) => {
     const answer = source.next().then((result) => ({ source, result }));
     // It is awaited later on, perhaps after another one has thrown.

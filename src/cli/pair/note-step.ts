@@ -18,9 +18,16 @@ export function requireVisibleCode(call: Call): void {
 }
 
 /** Says a code where there is no board, and the results come too late to say it; its QR code, if that is wanted, in any case. */
-export function noteStep(call: Call, step: PairStep, qrOf: ((text: string) => QrCode) | undefined): void {
+export function noteStep(
+  call: Call,
+  step: PairStep,
+  qrOf: ((text: string) => QrCode) | undefined,
+): void {
   if (step.step !== 'code' || step.code === null) return;
   if (!resultsShowCodes(call.common))
-    call.note(`Code for ${step.venue}/${step.screen}: ${groupedCode(step.code)}, good until ${step.expiresAt}`);
-  if (qrOf && step.link !== null) for (const line of [...qrOf(step.link).lines, step.link]) call.note(line);
+    call.note(
+      `Code for ${step.venue}/${step.screen}: ${groupedCode(step.code)}, good until ${step.expiresAt}`,
+    );
+  if (qrOf && step.link !== null)
+    for (const line of [...qrOf(step.link).lines, step.link]) call.note(line);
 }

@@ -18,15 +18,25 @@ const waiting: Record<Stage, string> = {
   playlist: 'waiting for it to fetch its playlist',
   event: 'waiting for its first event',
 };
-const later: Record<Stage, string> = { registered: 'it registers', playlist: 'it fetches its playlist', event: 'it sends its first event' };
-const done: Record<Stage, string> = { registered: 'registered', playlist: 'fetched its playlist', event: 'sent its first event' };
+const later: Record<Stage, string> = {
+  registered: 'it registers',
+  playlist: 'it fetches its playlist',
+  event: 'it sends its first event',
+};
+const done: Record<Stage, string> = {
+  registered: 'registered',
+  playlist: 'fetched its playlist',
+  event: 'sent its first event',
+};
 
 function stageLines({ reached }: Pairing, waitFor: Stage): BoardLine[] {
   const wanted = stages.slice(0, stages.indexOf(waitFor) + 1);
   const next = wanted.find((stage) => !reached.includes(stage));
   return wanted.map((stage) => {
     if (reached.includes(stage)) return { text: `✓ the TV ${done[stage]}`, look: 'good' };
-    return stage === next ? { text: `● ${waiting[stage]}` } : { text: `○ then ${later[stage]}`, look: 'faint' };
+    return stage === next
+      ? { text: `● ${waiting[stage]}` }
+      : { text: `○ then ${later[stage]}`, look: 'faint' };
   });
 }
 
@@ -37,36 +47,60 @@ function wrapped(text: string, columns: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ').filter((one) => one !== '')) {
     const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= columns) lines[lines.length - 1] = `${last} ${word}`;
+    if (last !== undefined && last.length + 1 + word.length <= columns)
+      lines[lines.length - 1] = `${last} ${word}`;
     else lines.push(word);
   }
   return lines;
 }
 
-function codeLines({ code }: Pairing, clock: Clock, letters: readonly string[] | undefined): BoardLine[] {
+function codeLines(
+  { code }: Pairing,
+  clock: Clock,
+  letters: readonly string[] | undefined,
+): BoardLine[] {
   if (!code) return [{ text: 'Making a code …' }, blank];
-  const large: BoardLine[] = letters ? [...letters.map((text): BoardLine => ({ text, look: 'strong' })), blank] : [];
+  const large: BoardLine[] = letters
+    ? [...letters.map((text): BoardLine => ({ text, look: 'strong' })), blank]
+    : [];
   const left = countdown(code.endsAtMs, clock);
-  return [...large, { text: `Code ${groupedCode(code.code)}`, look: 'strong' }, { text: `Type it on the TV: ${left} left` }, blank];
+  return [
+    ...large,
+    { text: `Code ${groupedCode(code.code)}`, look: 'strong' },
+    { text: `Type it on the TV: ${left} left` },
+    blank,
+  ];
 }
 
 function beside(left: readonly string[], right: readonly BoardLine[]): BoardLine[] {
   const width = left[0]?.length ?? 0;
   return Array.from({ length: Math.max(left.length, right.length) }, (_, at) => {
     const { text = '' } = right[at] ?? {};
-    return { text: `${left[at] ?? ' '.repeat(width)}   ${text}`.trimEnd(), ...(left[at] !== undefined && { look: 'inverse' as const }) };
+    return {
+      text: `${left[at] ?? ' '.repeat(width)}   ${text}`.trimEnd(),
+      ...(left[at] !== undefined && { look: 'inverse' as const }),
+    };
   });
 }
 
 const mostBesideColumns = 30;
 
 /** The QR code with what else there is to say: beside it, or under it, or, where it does not fit, what to do about that. */
-function withQr(qr: QrCode, lines: readonly BoardLine[], { columns, rows }: BoardSize): BoardLine[] {
+function withQr(
+  qr: QrCode,
+  lines: readonly BoardLine[],
+  { columns, rows }: BoardSize,
+): BoardLine[] {
   const width = (qr.lines[0]?.length ?? 0) + 1;
   if (columns > width && qr.lines.length + lines.length < rows)
     return [...qr.lines.map((text): BoardLine => ({ text, look: 'inverse' })), blank, ...lines];
   if (columns > width + mostBesideColumns && qr.lines.length < rows) return beside(qr.lines, lines);
-  return [...lines, { text: `No room for the QR code: ${width + 1} columns, ${qr.lines.length + lines.length + 1} rows.` }];
+  return [
+    ...lines,
+    {
+      text: `No room for the QR code: ${width + 1} columns, ${qr.lines.length + lines.length + 1} rows.`,
+    },
+  ];
 }
 
 interface PairFrame {
@@ -77,21 +111,36 @@ interface PairFrame {
 }
 
 /** What a person sees while one screen is paired. */
-export function pairFrame({ pairing, waitFor, clock, qr }: PairFrame, size: BoardSize): BoardLine[] {
+export function pairFrame(
+  { pairing, waitFor, clock, qr }: PairFrame,
+  size: BoardSize,
+): BoardLine[] {
   const title: BoardLine = { text: placeName(pairing.place), look: 'strong' };
-  const trouble: BoardLine[] = wrapped(pairing.trouble ?? '', size.columns - 1).map((text) => ({ text, look: 'bad' }));
+  const trouble: BoardLine[] = wrapped(pairing.trouble ?? '', size.columns - 1).map((text) => ({
+    text,
+    look: 'bad',
+  }));
   const rest = [...stageLines(pairing, waitFor), ...trouble];
   if (pairing.reached.length > 0) return [title, blank, ...rest];
   if (qr) return withQr(qr, [title, ...codeLines(pairing, clock, undefined), ...rest], size);
   const letters = pairing.code && blockLetters(pairing.code.code, size.columns - 1);
   const large = [title, blank, ...codeLines(pairing, clock, letters), ...rest];
-  return large.length < size.rows ? large : [title, ...codeLines(pairing, clock, undefined), ...rest];
+  return large.length < size.rows
+    ? large
+    : [title, ...codeLines(pairing, clock, undefined), ...rest];
 }
 
 /** What stays of it. */
 export function pairedFrame(pairing: Pairing, waitFor: Stage): BoardLine[] {
   const { deviceInfo } = pairing.device ?? {};
-  const what = deviceInfo === undefined ? '' : [modelText(deviceInfo), versionText(deviceInfo)].filter((text) => text !== '').join(' · ');
+  const what =
+    deviceInfo === undefined
+      ? ''
+      : [modelText(deviceInfo), versionText(deviceInfo)].filter((text) => text !== '').join(' · ');
   const word = waitFor === 'event' ? 'paired ✓' : `${done[waitFor]} ✓`;
-  return [...stageLines(pairing, waitFor), blank, { text: `${word} ${placeName(pairing.place)}${what && ` · ${what}`}`, look: 'good' }];
+  return [
+    ...stageLines(pairing, waitFor),
+    blank,
+    { text: `${word} ${placeName(pairing.place)}${what && ` · ${what}`}`, look: 'good' },
+  ];
 }

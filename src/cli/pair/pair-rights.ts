@@ -34,7 +34,11 @@ export async function readRights(reader: Reader): Promise<PairRights> {
   const { role, venueIds } = await reader.read('getMe');
   const needs = operations.createCode.access;
   if (!mayAct(role, needs)) throw notAllowed(role, 'make pairing codes', needs);
-  return { role, mayMake: mayAct(role, operations.createScreen.access), isBound: venueIds !== null };
+  return {
+    role,
+    mayMake: mayAct(role, operations.createScreen.access),
+    isBound: venueIds !== null,
+  };
 }
 
 /** Refuses what would have to be made by somebody else, and says by whom. */
@@ -42,7 +46,11 @@ export function requireMaking({ role, mayMake }: PairRights, what: string): void
   if (mayMake) return;
   const needs = operations.createScreen.access;
   if (!mayAct(role, needs)) throw notAllowed(role, `make ${what}`, needs);
-  throw new SignageError('insufficient_role', `The token is bound to venues, and may not make ${what}.`, {
-    hint: 'Ask somebody with a token of the whole tenant; signage whoami shows the venues of this one.',
-  });
+  throw new SignageError(
+    'insufficient_role',
+    `The token is bound to venues, and may not make ${what}.`,
+    {
+      hint: 'Ask somebody with a token of the whole tenant; signage whoami shows the venues of this one.',
+    },
+  );
 }

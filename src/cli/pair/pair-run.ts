@@ -27,11 +27,17 @@ function awaited({ place, reached }: Pairing): string {
 }
 
 /** How long there is left. Throws `wait_timed_out` when there is nothing left, and `interrupted`. */
-export function leftMs({ call, endsAtMs, timeoutMs = 0, signal }: PairRun, pairing: Pairing): number {
+export function leftMs(
+  { call, endsAtMs, timeoutMs = 0, signal }: PairRun,
+  pairing: Pairing,
+): number {
   if (signal.aborted) throw interrupted();
   const left = endsAtMs - call.clock.now();
   if (left > 0) return left;
-  throw new SignageError('wait_timed_out', `Waited ${Math.round(timeoutMs / 1000)} s for ${awaited(pairing)}, in vain.`);
+  throw new SignageError(
+    'wait_timed_out',
+    `Waited ${Math.round(timeoutMs / 1000)} s for ${awaited(pairing)}, in vain.`,
+  );
 }
 
 /** Lets time pass between two looks. */
@@ -51,7 +57,11 @@ const passing = ['unreachable', 'unavailable'];
 const betweenTriesMs = 2000;
 
 /** Asks until the service answers: an installer's network comes and goes. Whatever else goes wrong is thrown. */
-export async function persist<T>(run: PairRun, pairing: Pairing, ask: () => Promise<T>): Promise<T> {
+export async function persist<T>(
+  run: PairRun,
+  pairing: Pairing,
+  ask: () => Promise<T>,
+): Promise<T> {
   for (let failed = false; ; failed = true) {
     try {
       const answer = await ask();

@@ -12,7 +12,11 @@ import { loadQrCodes, type QrCode } from './qr-code.ts';
 import { showSteps } from './show-steps.ts';
 import { standing } from './standing.ts';
 
-async function openFrame(run: PairRun, pairing: Pairing, qrOf: ((text: string) => QrCode) | undefined): Promise<Board> {
+async function openFrame(
+  run: PairRun,
+  pairing: Pairing,
+  qrOf: ((text: string) => QrCode) | undefined,
+): Promise<Board> {
   const { call, waitFor } = run;
   return openBoard(call, (size) => {
     const qr = qrOf && pairing.code && qrOf(pairing.code.link);
@@ -24,7 +28,9 @@ async function openFrame(run: PairRun, pairing: Pairing, qrOf: ((text: string) =
 async function noteUnreachable(call: Call): Promise<void> {
   const { url } = await call.profile();
   if (isLoopback(new URL(url.value).hostname))
-    call.note(`The QR code names ${url.value}, which only this machine reaches: --url names another.`);
+    call.note(
+      `The QR code names ${url.value}, which only this machine reaches: --url names another.`,
+    );
 }
 
 /** The steps with what is drawn, or said on `stderr`, beside them. */

@@ -27,15 +27,36 @@ export interface PairStep {
 }
 
 function deviceMembers(device: Device | undefined) {
-  const { manufacturer = null, model = null, appVersion = null, osVersion = null } = device?.deviceInfo ?? {};
-  return { deviceId: device?.id ?? null, manufacturer, model, appVersion, osVersion, playlistVersion: device?.lastPlaylistVersion ?? null };
+  const {
+    manufacturer = null,
+    model = null,
+    appVersion = null,
+    osVersion = null,
+  } = device?.deviceInfo ?? {};
+  return {
+    deviceId: device?.id ?? null,
+    manufacturer,
+    model,
+    appVersion,
+    osVersion,
+    playlistVersion: device?.lastPlaylistVersion ?? null,
+  };
 }
 
 /** The step that a pairing has just come to. */
-export function makeStep({ place, code, device }: Pairing, step: PairStep['step'], at: string, error: string | null = null): PairStep {
+export function makeStep(
+  { place, code, device }: Pairing,
+  step: PairStep['step'],
+  at: string,
+  error: string | null = null,
+): PairStep {
   const { venue, screen } = place;
   const names = { venue: venue.name, screen: screen.name, venueId: venue.id, screenId: screen.id };
-  const codeMembers = { code: code?.code ?? null, expiresAt: code?.expiresAt ?? null, link: code?.link ?? null };
+  const codeMembers = {
+    code: code?.code ?? null,
+    expiresAt: code?.expiresAt ?? null,
+    link: code?.link ?? null,
+  };
   return { step, at, ...names, ...codeMembers, ...deviceMembers(device), error };
 }
 
@@ -51,14 +72,18 @@ export function versionText({ appVersion, osVersion }: Info): string {
   return [appVersion, osVersion].filter((text) => text).join(', ');
 }
 
-const screenColumn = { name: 'screen', value: ({ venue, screen }: PairStep) => `${venue}/${screen}` };
+const screenColumn = {
+  name: 'screen',
+  value: ({ venue, screen }: PairStep) => `${venue}/${screen}`,
+};
 const deviceColumns = [
   { name: 'device', value: ({ deviceId }: PairStep) => deviceId },
   { name: 'model', value: modelText },
   { name: 'version', value: versionText },
 ];
 
-const nameOf = ({ venue, screen, screenId }: PairStep) => (isPrintable(`${venue}/${screen}`) ? `${venue}/${screen}` : screenId);
+const nameOf = ({ venue, screen, screenId }: PairStep) =>
+  isPrintable(`${venue}/${screen}`) ? `${venue}/${screen}` : screenId;
 
 /** How the steps are shown as a table: they are written as they come. */
 export const stepView: View<PairStep> = {

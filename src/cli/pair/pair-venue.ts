@@ -24,18 +24,37 @@ const hopeless = [1, 4, 7];
 
 async function venueOf(call: Call): Promise<Venue> {
   const { args, options } = call;
-  if (args.screen !== undefined || options.screen !== undefined || options.create || options.replace || options.qr) {
-    throw usage('--all is for the open screens of a venue: give --venue with it, and neither a screen nor --create, --replace or --qr.');
+  if (
+    args.screen !== undefined ||
+    options.screen !== undefined ||
+    options.create ||
+    options.replace ||
+    options.qr
+  ) {
+    throw usage(
+      '--all is for the open screens of a venue: give --venue with it, and neither a screen nor --create, --replace or --qr.',
+    );
   }
-  return options.venue === undefined ? ((await askVenue(call, undefined)) as Venue) : findVenue(call, options.venue);
+  return options.venue === undefined
+    ? ((await askVenue(call, undefined)) as Venue)
+    : findVenue(call, options.venue);
 }
 
 /** One screen of several: what goes wrong with it alone is a step of its own. */
-async function* oneOfMany(run: PairRun, pairing: Pairing, failures: Map<Pairing, SignageError>): AsyncGenerator<PairStep> {
+async function* oneOfMany(
+  run: PairRun,
+  pairing: Pairing,
+  failures: Map<Pairing, SignageError>,
+): AsyncGenerator<PairStep> {
   try {
     yield* followTv(run, pairing);
   } catch (error) {
-    if (!(error instanceof SignageError) || error.code === 'interrupted' || hopeless.includes(exitCodeOf(error))) throw error;
+    if (
+      !(error instanceof SignageError) ||
+      error.code === 'interrupted' ||
+      hopeless.includes(exitCodeOf(error))
+    )
+      throw error;
     failures.set(pairing, error);
     pairing.state = 'failed';
     yield makeStep(pairing, 'failed', iso(run.call.clock.now()), error.message);
@@ -88,7 +107,9 @@ function outcome({ call }: PairRun, failures: ReadonlyMap<Pairing, SignageError>
 export async function pairVenue(plan: PairRun): Promise<number> {
   const { call } = plan;
   const venue = await venueOf(call);
-  const screens = await call.all('listScreens', { query: { venueId: venue.id, state: 'provisioning' } });
+  const screens = await call.all('listScreens', {
+    query: { venueId: venue.id, state: 'provisioning' },
+  });
   if (screens.length === 0) call.note(`No screen of "${venue.name}" waits for a TV.`);
   if (call.common.dryRun) {
     for (const { id } of screens) await call.change('createCode', { body: { screenId: id } });
@@ -101,7 +122,8 @@ export async function pairVenue(plan: PairRun): Promise<number> {
   } catch (error) {
     const done = pairings.filter(({ state }) => state === 'done').length;
     call.note(`${done} of ${pairings.length} screens are paired.`);
-    for (const pairing of pairings) if (pairing.state === 'going' && pairing.code) call.note(standing(pairing));
+    for (const pairing of pairings)
+      if (pairing.state === 'going' && pairing.code) call.note(standing(pairing));
     throw error;
   }
   return outcome(plan, failures);

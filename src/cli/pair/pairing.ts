@@ -36,7 +36,14 @@ export interface Pairing {
 }
 
 export function newPairing(place: Place): Pairing {
-  return { place, code: undefined, device: undefined, reached: [], trouble: undefined, state: 'going' };
+  return {
+    place,
+    code: undefined,
+    device: undefined,
+    reached: [],
+    trouble: undefined,
+    state: 'going',
+  };
 }
 
 /** `Lobby/Main` */

@@ -25,18 +25,29 @@ export function askReason({ prompter }: Call, usual: string): Promise<string> {
 }
 
 /** Whether the device of an active screen is to make way for another, and why. Throws `screen_already_bound`, and `declined`. */
-export async function agreeToReplace(call: Call, { venue, screen }: ChosenPlace): Promise<Replacement | undefined> {
-  if (screen.id === undefined || screen.deviceId === null || venue.id === undefined) return undefined;
+export async function agreeToReplace(
+  call: Call,
+  { venue, screen }: ChosenPlace,
+): Promise<Replacement | undefined> {
+  if (screen.id === undefined || screen.deviceId === null || venue.id === undefined)
+    return undefined;
   const device = await call.read('getDevice', { params: { id: screen.deviceId } });
   const { reason = usualReason, replace } = call.options;
   if (replace) return { device, reason };
   const place = { venue, screen, changes: [] };
   const what = `The screen "${placeName(place)}" has a TV already: ${deviceText(device)}.`;
   if (!call.prompter.canAsk) {
-    throw new SignageError('screen_already_bound', what, { hint: `To revoke it: signage pair ${placeWord(place)} --replace` });
+    throw new SignageError('screen_already_bound', what, {
+      hint: `To revoke it: signage pair ${placeWord(place)} --replace`,
+    });
   }
   call.note(what);
-  if (!(await call.prompter.confirm({ message: 'Revoke it, and pair another in its place?', flag: '--replace' }))) {
+  if (
+    !(await call.prompter.confirm({
+      message: 'Revoke it, and pair another in its place?',
+      flag: '--replace',
+    }))
+  ) {
     throw new SignageError('declined', 'Nothing was changed.');
   }
   return { device, reason: call.options.reason ?? (await askReason(call, usualReason)) };
@@ -56,7 +67,11 @@ async function madeOrThere<T>(
 }
 
 /** Makes what is to be made and revokes what is to be revoked. Under `--dry-run` ids stand in that there are none of yet. */
-export async function preparePlace(call: Call, chosen: ChosenPlace, replacement: Replacement | undefined): Promise<Place> {
+export async function preparePlace(
+  call: Call,
+  chosen: ChosenPlace,
+  replacement: Replacement | undefined,
+): Promise<Place> {
   const changes: string[] = [];
   const did = (what: string) => {
     if (call.common.dryRun) return;
@@ -67,7 +82,9 @@ export async function preparePlace(call: Call, chosen: ChosenPlace, replacement:
   if (chosen.venue.id === undefined) {
     const { name } = chosen.venue;
     const make = () => call.change('createVenue', { body: { name } });
-    const { record, isNew } = await madeOrThere(make, (id) => call.read('getVenue', { params: { id } }));
+    const { record, isNew } = await madeOrThere(make, (id) =>
+      call.read('getVenue', { params: { id } }),
+    );
     venue = record ?? venue;
     if (isNew) did(`the venue "${name}" was made`);
   }
@@ -75,12 +92,17 @@ export async function preparePlace(call: Call, chosen: ChosenPlace, replacement:
   if (chosen.screen.id === undefined) {
     const { name } = chosen.screen;
     const make = () => call.change('createScreen', { body: { venueId: venue.id, name } });
-    const { record, isNew } = await madeOrThere(make, (id) => call.read('getScreen', { params: { id } }));
+    const { record, isNew } = await madeOrThere(make, (id) =>
+      call.read('getScreen', { params: { id } }),
+    );
     screen = record ?? screen;
     if (isNew) did(`the screen "${venue.name}/${name}" was made`);
   }
   if (replacement) {
-    await call.change('revokeDevice', { params: { id: replacement.device.id }, body: { reason: replacement.reason } });
+    await call.change('revokeDevice', {
+      params: { id: replacement.device.id },
+      body: { reason: replacement.reason },
+    });
     did(`the device ${replacement.device.id} was revoked: ${replacement.reason}`);
   }
   return { venue, screen, changes };

@@ -13,7 +13,8 @@ export async function loadQrCodes(): Promise<(text: string) => QrCode> {
   const { renderUnicodeCompact } = await import('uqr');
   let last: { text: string; qr: QrCode } | undefined;
   return (text) => {
-    if (last?.text !== text) last = { text, qr: { lines: renderUnicodeCompact(text, { border: 2 }).split('\n') } };
+    if (last?.text !== text)
+      last = { text, qr: { lines: renderUnicodeCompact(text, { border: 2 }).split('\n') } };
     return last.qr;
   };
 }

@@ -10,7 +10,11 @@ import { type PairingOptions, pairAt } from './run-pair.ts';
 const usualReason = 'Replaced by another TV (signage device replace)';
 
 /** `signage device replace`: revokes the TV of a screen, and pairs another in its place. All else of the screen stays. */
-export async function replaceDevice(call: Call, named: string, options: PairingOptions & { reason: string | undefined }): Promise<void> {
+export async function replaceDevice(
+  call: Call,
+  named: string,
+  options: PairingOptions & { reason: string | undefined },
+): Promise<void> {
   await readRights(call);
   requireVisibleCode(call);
   const screen = await findScreen(call, named);
@@ -18,7 +22,9 @@ export async function replaceDevice(call: Call, named: string, options: PairingO
   const place = { venue, screen, changes: [] };
   if (screen.deviceId === null) {
     const message = `The screen "${placeName(place)}" has no TV that could be replaced.`;
-    throw new SignageError('device_not_found', message, { hint: `To pair one: signage pair ${placeWord(place)}` });
+    throw new SignageError('device_not_found', message, {
+      hint: `To pair one: signage pair ${placeWord(place)}`,
+    });
   }
   const device = await call.read('getDevice', { params: { id: screen.deviceId } });
   call.note(`The screen "${placeName(place)}" has this TV: ${deviceText(device)}.`);

@@ -25,7 +25,13 @@ async function makeRun(call: Call, options: PairingOptions): Promise<PairRun> {
   const { url } = await call.profile();
   const timeoutMs = options.timeout ?? (prompter.canAsk ? undefined : usualTimeoutMs);
   return {
-    ...{ call, waitFor: options.waitFor ?? 'event', timeoutMs, signal: interrupted, changed: () => {} },
+    ...{
+      call,
+      waitFor: options.waitFor ?? 'event',
+      timeoutMs,
+      signal: interrupted,
+      changed: () => {},
+    },
     // From here on: the time that questions take does not count.
     endsAtMs: timeoutMs === undefined ? Number.POSITIVE_INFINITY : clock.now() + timeoutMs,
     linkOf: (code) => pairLink(url.value, code),
@@ -45,7 +51,10 @@ export async function pairAt(
 }
 
 /** `signage pair`: chooses the place, makes room on it, shows a code and follows the TV. Answers the exit code. */
-export async function runPair(call: Call, options: PairingOptions & { all: boolean }): Promise<number> {
+export async function runPair(
+  call: Call,
+  options: PairingOptions & { all: boolean },
+): Promise<number> {
   const rights = await readRights(call);
   requireVisibleCode(call);
   if (options.all) return pairVenue(await makeRun(call, options));

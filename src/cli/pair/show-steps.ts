@@ -6,7 +6,11 @@ import { type PairStep, pairedView, stepView } from './pair-step.ts';
  * The results of a pairing: each step as it happens; or, where a person watches the steps on the same terminal, what came of them: a record, or
  * a list with a line for each screen.
  */
-export async function showSteps(call: Call, shape: 'record' | 'list', steps: AsyncIterable<PairStep[]>): Promise<void> {
+export async function showSteps(
+  call: Call,
+  shape: 'record' | 'list',
+  steps: AsyncIterable<PairStep[]>,
+): Promise<void> {
   if (!isWatched(call) || !call.io.stdout.isTTY) return call.results.list(steps, stepView);
   const last = new Map<string, PairStep>();
   for await (const page of steps) for (const step of page) last.set(step.screenId, step);

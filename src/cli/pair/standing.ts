@@ -4,8 +4,10 @@ import { type Pairing, placeName, placeWord } from './pairing.ts';
 function codeText({ place, code }: Pairing): string[] {
   if (!code || code.fate === 'expired') return [];
   const shown = groupedCode(code.code);
-  if (code.fate === 'left') return [`The code ${shown} could not be cancelled; it is good until ${code.expiresAt}.`];
-  if (code.fate === 'used') return [`A TV has registered on "${placeName(place)}" with the code ${shown}.`];
+  if (code.fate === 'left')
+    return [`The code ${shown} could not be cancelled; it is good until ${code.expiresAt}.`];
+  if (code.fate === 'used')
+    return [`A TV has registered on "${placeName(place)}" with the code ${shown}.`];
   return [`The code ${shown} is cancelled.`];
 }
 
@@ -17,8 +19,14 @@ export function standing(pairing: Pairing): string {
     const what = reached.includes('playlist')
       ? 'has fetched its playlist, but sent no event yet'
       : 'has registered, but not fetched its playlist yet';
-    return [...made, `The TV on "${placeName(place)}" ${what}: signage device get ${device.id}`].join(' ');
+    return [
+      ...made,
+      `The TV on "${placeName(place)}" ${what}: signage device get ${device.id}`,
+    ].join(' ');
   }
-  const next = code?.fate === 'used' ? [] : [`"${placeName(place)}" waits for a TV: signage pair ${placeWord(place)}`];
+  const next =
+    code?.fate === 'used'
+      ? []
+      : [`"${placeName(place)}" waits for a TV: signage pair ${placeWord(place)}`];
   return [...made, ...codeText(pairing), ...next].join(' ');
 }

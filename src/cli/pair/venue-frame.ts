@@ -13,7 +13,10 @@ const otherColumns = 30;
 function stateText({ state, reached, device, code }: Pairing, waitFor: Stage): string {
   if (state === 'failed') return 'failed';
   const model = device ? modelText(device.deviceInfo) : '';
-  if (state === 'done') return [waitFor === 'event' ? 'paired ✓' : 'done ✓', model].filter((text) => text !== '').join(' ');
+  if (state === 'done')
+    return [waitFor === 'event' ? 'paired ✓' : 'done ✓', model]
+      .filter((text) => text !== '')
+      .join(' ');
   if (reached.includes('playlist')) return 'has playlist';
   if (reached.includes('registered')) return 'registered';
   return code ? 'waiting' : '…';
@@ -21,7 +24,9 @@ function stateText({ state, reached, device, code }: Pairing, waitFor: Stage): s
 
 function cut(text: string, columns: number): string {
   const characters = [...text];
-  return characters.length <= columns ? text.padEnd(columns) : `${characters.slice(0, columns - 1).join('')}…`;
+  return characters.length <= columns
+    ? text.padEnd(columns)
+    : `${characters.slice(0, columns - 1).join('')}…`;
 }
 
 function rowOf(pairing: Pairing, waitFor: Stage, clock: Clock, columns: number): BoardLine {
@@ -30,20 +35,43 @@ function rowOf(pairing: Pairing, waitFor: Stage, clock: Clock, columns: number):
   const name = cut(pairing.place.screen.name, columns);
   const text = `${name}  ${(isOpen ? groupedCode(code.code) : '').padEnd(9)}  ${(isOpen ? countdown(code.endsAtMs, clock) : '').padStart(5)}  `;
   const look = { going: 'strong', done: 'good', failed: 'bad' } as const;
-  return { text: text + stateText(pairing, waitFor), ...((state !== 'going' || isOpen) && { look: look[state] }) };
+  return {
+    text: text + stateText(pairing, waitFor),
+    ...((state !== 'going' || isOpen) && { look: look[state] }),
+  };
 }
 
 /** What a person sees while all screens of a venue are paired: those that are not done yet come first where not all fit. */
-export function venueFrame(venue: string, pairings: readonly Pairing[], waitFor: Stage, clock: Clock, size: BoardSize): BoardLine[] {
+export function venueFrame(
+  venue: string,
+  pairings: readonly Pairing[],
+  waitFor: Stage,
+  clock: Clock,
+  size: BoardSize,
+): BoardLine[] {
   const done = pairings.filter(({ state }) => state === 'done').length;
   const longest = Math.max(...pairings.map(({ place }) => [...place.screen.name].length));
   const columns = Math.max(4, Math.min(longest, nameColumns, size.columns - otherColumns));
-  const title: BoardLine = { text: `${venue}: ${done} of ${pairings.length} paired`, look: 'strong' };
+  const title: BoardLine = {
+    text: `${venue}: ${done} of ${pairings.length} paired`,
+    look: 'strong',
+  };
   const trouble = pairings.find((one) => one.trouble !== undefined);
-  const last: BoardLine[] = trouble ? [{ text: `${trouble.place.screen.name}: ${trouble.trouble}`, look: 'bad' }] : [];
+  const last: BoardLine[] = trouble
+    ? [{ text: `${trouble.place.screen.name}: ${trouble.trouble}`, look: 'bad' }]
+    : [];
   const room = Math.max(1, size.rows - 3 - last.length);
-  const order = pairings.length <= room ? pairings : pairings.toSorted((a, b) => Number(a.state !== 'going') - Number(b.state !== 'going'));
-  const rows = order.slice(0, room === pairings.length ? room : Math.max(1, pairings.length > room ? room - 1 : room));
-  const rest: BoardLine[] = rows.length < pairings.length ? [{ text: `… and ${pairings.length - rows.length} more`, look: 'faint' }] : [];
+  const order =
+    pairings.length <= room
+      ? pairings
+      : pairings.toSorted((a, b) => Number(a.state !== 'going') - Number(b.state !== 'going'));
+  const rows = order.slice(
+    0,
+    room === pairings.length ? room : Math.max(1, pairings.length > room ? room - 1 : room),
+  );
+  const rest: BoardLine[] =
+    rows.length < pairings.length
+      ? [{ text: `… and ${pairings.length - rows.length} more`, look: 'faint' }]
+      : [];
   return [title, ...rows.map((one) => rowOf(one, waitFor, clock, columns)), ...rest, ...last];
 }

@@ -11,7 +11,14 @@ const steps: Readonly<Record<FleetProgress['step'], string>> = {
 };
 
 /** What a fleet is doing, in a line. */
-export function progressText({ step, phases, requestsPerSecond, latencies, events, compared }: FleetProgress): string {
+export function progressText({
+  step,
+  phases,
+  requestsPerSecond,
+  latencies,
+  events,
+  compared,
+}: FleetProgress): string {
   const { p50Ms, p95Ms, p99Ms } = latencies;
   const tvs = Object.entries(phases).filter(([, count]) => count > 0);
   const parts = [

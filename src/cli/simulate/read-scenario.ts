@@ -20,7 +20,11 @@ const nameForm = /^[a-z0-9-]+$/;
 const mediaUrl = 'https://media.example.com';
 
 /** The file of what is named; `undefined`, with the names there are, when there is none. */
-function fixture(folder: string, name: string, ending: string): { file: string | undefined; names: string } {
+function fixture(
+  folder: string,
+  name: string,
+  ending: string,
+): { file: string | undefined; names: string } {
   const files = readdirSync(fixtures + folder).filter((file) => file.endsWith(ending));
   const file = `${name}${ending}`;
   return {
@@ -34,12 +38,17 @@ function fileOf(text: string): string {
   if (!nameForm.test(text)) return text;
   const { file, names } = fixture('scenarios', text, '.yaml');
   if (file !== undefined) return file;
-  throw usage(`There is no scenario "${text}": choose one of ${names}, or name a file, such as ./${text}.yaml.`);
+  throw usage(
+    `There is no scenario "${text}": choose one of ${names}, or name a file, such as ./${text}.yaml.`,
+  );
 }
 
 async function playlistNamed(source: SourceDocument, name: string): Promise<Publication> {
   const { file, names } = fixture('playlists', name, '.json');
-  if (file === undefined) throw invalidFile([source.complaint(['playlist'], `must be a playlist, or the name of one of ${names}`)]);
+  if (file === undefined)
+    throw invalidFile([
+      source.complaint(['playlist'], `must be a playlist, or the name of one of ${names}`),
+    ]);
   return JSON.parse((await readFile(file, 'utf8')).replaceAll('{media}', mediaUrl)) as Publication;
 }
 
@@ -49,9 +58,13 @@ export async function readScenario(io: Io, text: string): Promise<ReadScenario> 
   const documents = parseDocuments(await readInput(io, file), file);
   const complaints: FieldError[] = [];
   const [first, ...more] = documents;
-  if (!first || more.length > 0) throw invalidFile([{ path: file, message: `must hold one scenario, not ${documents.length}` }]);
+  if (!first || more.length > 0)
+    throw invalidFile([{ path: file, message: `must hold one scenario, not ${documents.length}` }]);
   const content = checkDocument(scenario, first, complaints);
   if (!content) throw invalidFile(complaints);
   const { playlist } = content;
-  return { ...content, playlist: typeof playlist === 'string' ? await playlistNamed(first, playlist) : playlist };
+  return {
+    ...content,
+    playlist: typeof playlist === 'string' ? await playlistNamed(first, playlist) : playlist,
+  };
 }

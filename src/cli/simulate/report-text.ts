@@ -10,12 +10,19 @@ import { shortMs } from './progress-text.ts';
 
 function eventsText({ made, acknowledged, queued, dropped }: EventCounts): string {
   const given = Object.entries(dropped).map(([why, count]) => `${count} given up (${why})`);
-  return [`${made} made`, `${acknowledged} acknowledged`, `${queued} still on the TVs`, ...given].join(', ');
+  return [
+    `${made} made`,
+    `${acknowledged} acknowledged`,
+    `${queued} still on the TVs`,
+    ...given,
+  ].join(', ');
 }
 
 function keysText({ rotations, fallBacks, reconciliation: { keys } }: FleetReport): string {
   const back = fallBacks === 0 ? '' : `, ${fallBacks} times back to the former one`;
-  const found = keys ? `; ${keys.issued} ever given out, of which ${keys.working} work, on ${keys.tvs} TVs` : '';
+  const found = keys
+    ? `; ${keys.issued} ever given out, of which ${keys.working} work, on ${keys.tvs} TVs`
+    : '';
   return `${rotations} times changed${back}${found}${keys?.underWay ? `, ${keys.underWay} in the middle of a change` : ''}`;
 }
 
@@ -25,7 +32,10 @@ function comparedText({ outcome, why, devices, events, findings }: Reconciliatio
   return `${stored}: ${findings.length === 0 ? 'nothing lost, nothing twice, nothing strange' : 'SOMETHING IS WRONG'}`;
 }
 
-const millis = (name: 'p50Ms' | 'p95Ms' | 'p99Ms' | 'maxMs', title: string): Column<EndpointTraffic> => ({
+const millis = (
+  name: 'p50Ms' | 'p95Ms' | 'p99Ms' | 'maxMs',
+  title: string,
+): Column<EndpointTraffic> => ({
   name: title,
   value: (endpoint) => `${shortMs(endpoint[name])} ms`,
 });
@@ -51,21 +61,41 @@ const faultColumns: readonly Column<FaultCount>[] = [
   { name: 'times', value: ({ count }) => count },
 ];
 
-async function table<T>(stdout: Output, columns: readonly Column<T>[], records: readonly T[]): Promise<void> {
+async function table<T>(
+  stdout: Output,
+  columns: readonly Column<T>[],
+  records: readonly T[],
+): Promise<void> {
   if (records.length === 0) return;
   stdout.write('\n');
-  const sheet = listTable({ stdout, columns: columns as readonly Column<unknown>[], strong: (text) => text });
+  const sheet = listTable({
+    stdout,
+    columns: columns as readonly Column<unknown>[],
+    strong: (text) => text,
+  });
   await sheet.add(records);
 }
 
 function list(title: string, items: readonly Failures[]): string {
-  const lines = items.map(({ code, count, message }) => `  ${count} × ${printable(code)}: ${printable(message)}\n`);
+  const lines = items.map(
+    ({ code, count, message }) => `  ${count} × ${printable(code)}: ${printable(message)}\n`,
+  );
   return items.length === 0 ? '' : `\n${title}\n${lines.join('')}`;
 }
 
 /** Writes a report for people. */
 export async function writeReport(stdout: Output, report: FleetReport): Promise<void> {
-  const { seed, tvs, seconds, hoursLived, requests, requestsPerSecond, repeatedBatches, events, reconciliation } = report;
+  const {
+    seed,
+    tvs,
+    seconds,
+    hoursLived,
+    requests,
+    requestsPerSecond,
+    repeatedBatches,
+    events,
+    reconciliation,
+  } = report;
   const unpaired = tvs.unpaired === 0 ? '' : `, ${tvs.unpaired} without a good code`;
   stdout.write(
     pairs([

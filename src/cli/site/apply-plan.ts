@@ -31,7 +31,9 @@ interface Outcome {
 /** Nothing further can go well after these. */
 const hopeless = [1, 4, 7];
 const isHopeless = (error: unknown) =>
-  !(error instanceof SignageError) || error.code === 'interrupted' || hopeless.includes(exitCodeOf(error));
+  !(error instanceof SignageError) ||
+  error.code === 'interrupted' ||
+  hopeless.includes(exitCodeOf(error));
 
 /** Makes a record; where somebody else has meanwhile, theirs is taken. */
 async function make(
@@ -43,11 +45,18 @@ async function make(
   const { name = '', address, timezone, labels = {} } = wanted;
   try {
     if (kind === 'venue') {
-      const body = { name, ...(address != null && { address }), ...(timezone != null && { timezone }), labels };
+      const body = {
+        name,
+        ...(address != null && { address }),
+        ...(timezone != null && { timezone }),
+        labels,
+      };
       const made = await service.change('createVenue', { body });
       if (made) return { standing: standingVenue(made.answer), isNew: true };
     } else {
-      const made = await service.change('createScreen', { body: { venueId: venueId ?? '', name, labels } });
+      const made = await service.change('createScreen', {
+        body: { venueId: venueId ?? '', name, labels },
+      });
       if (made) return { standing: standingScreen(made.answer), isNew: true };
     }
   } catch (error) {
@@ -64,10 +73,16 @@ async function make(
 }
 
 /** Brings one record to what is wanted of it. */
-async function bring(service: Service, plan: Planned, venueId: string | undefined, outcome: Outcome): Promise<void> {
+async function bring(
+  service: Service,
+  plan: Planned,
+  venueId: string | undefined,
+  outcome: Outcome,
+): Promise<void> {
   const { standing, isNew } = await make(service, plan, venueId);
   outcome.id = standing.id;
-  if (!plan.standing && !isNew) outcome.changed = differences(standing.facts, plan.wanted).map(({ member }) => member);
+  if (!plan.standing && !isNew)
+    outcome.changed = differences(standing.facts, plan.wanted).map(({ member }) => member);
   const names = differingFacts(standing.facts, plan.wanted);
   await writeFacts(service, plan.kind, standing, plan.wanted, names);
   outcome.result = isNew ? 'created' : names.length > 0 ? 'updated' : 'unchanged';
@@ -75,17 +90,28 @@ async function bring(service: Service, plan: Planned, venueId: string | undefine
 
 /** Why a record will not be deleted, if so. */
 export function refusal({ change, standing }: Planned, force: boolean): string | null {
-  return change === 'delete' && standing?.isActive && !force ? 'The screen is active: revoke its device first, or say --force.' : null;
+  return change === 'delete' && standing?.isActive && !force
+    ? 'The screen is active: revoke its device first, or say --force.'
+    : null;
 }
 
-async function remove(service: Service, plan: Planned, force: boolean, outcome: Outcome): Promise<void> {
+async function remove(
+  service: Service,
+  plan: Planned,
+  force: boolean,
+  outcome: Outcome,
+): Promise<void> {
   const { kind, standing } = plan;
   const id = standing?.id ?? '';
   const reason = refusal(plan, force);
   if (reason !== null) throw new SignageError('screen_active', reason);
   try {
     if (kind === 'venue') await service.change('deleteVenue', { params: { id } });
-    else await service.change('deleteScreen', { params: { id }, ...(force && { query: { force: 'true' } }) });
+    else
+      await service.change('deleteScreen', {
+        params: { id },
+        ...(force && { query: { force: 'true' } }),
+      });
   } catch (error) {
     // Somebody else was quicker.
     if (!hasCode(error, 'screen_not_found') && !hasCode(error, 'venue_not_found')) throw error;
@@ -116,7 +142,11 @@ export async function applyPlan(
 
   async function apply(plan: Planned): Promise<void> {
     const { kind, name } = plan;
-    const outcome: Outcome = { id: plan.standing?.id ?? null, result: 'failed', changed: plan.differences.map(({ member }) => member) };
+    const outcome: Outcome = {
+      id: plan.standing?.id ?? null,
+      result: 'failed',
+      changed: plan.differences.map(({ member }) => member),
+    };
     let error: string | null = null;
     try {
       const venueId = plan.venue && done.get(plan.venue)?.id;

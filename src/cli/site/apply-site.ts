@@ -20,25 +20,37 @@ interface Asked {
   allowOutside: boolean;
 }
 
-const changing = (plans: readonly Planned[]) => plans.filter(({ change }) => change !== 'unchanged');
+const changing = (plans: readonly Planned[]) =>
+  plans.filter(({ change }) => change !== 'unchanged');
 
 /** Shows what is not as the files say; answers 9 when there is something. */
-export async function showDifferences(call: Call, { files, prune, allowOutside }: Asked): Promise<number> {
+export async function showDifferences(
+  call: Call,
+  { files, prune, allowOutside }: Asked,
+): Promise<number> {
   const plans = await planSite(call, await readSite(call.io, files, { allowOutside }), { prune });
   const changes = changing(plans);
   const lines = differenceLines(changes);
   // Of names, each once.
-  const shown = call.common.output === 'name' ? lines.filter((line, at) => lines[at - 1]?.name !== line.name) : lines;
+  const shown =
+    call.common.output === 'name'
+      ? lines.filter((line, at) => lines[at - 1]?.name !== line.name)
+      : lines;
   await call.results.list(onePage(shown), differenceView);
   const same = plans.length - changes.length;
-  if (changes.length === 0) call.note(`Nothing differs: ${counted(same, 'record')} as the files say.`);
-  else call.note(`${counted(changes.length, 'record')} to change: ${tally(changes.map(({ change }) => `to ${change}`))}.`);
+  if (changes.length === 0)
+    call.note(`Nothing differs: ${counted(same, 'record')} as the files say.`);
+  else
+    call.note(
+      `${counted(changes.length, 'record')} to change: ${tally(changes.map(({ change }) => `to ${change}`))}.`,
+    );
   return changes.length === 0 ? 0 : differsExitCode;
 }
 
 /** What `--prune` is about to delete, in one question. */
 function deletionQuestion(plans: readonly Planned[]): string {
-  const names = (kind: Planned['kind']) => plans.filter((plan) => plan.kind === kind).map(({ name }) => name);
+  const names = (kind: Planned['kind']) =>
+    plans.filter((plan) => plan.kind === kind).map(({ name }) => name);
   const [venues, screens] = [names('venue'), names('screen')];
   const counts = [
     ...(venues.length > 0 ? [counted(venues.length, 'venue')] : []),
@@ -52,17 +64,28 @@ function deletionQuestion(plans: readonly Planned[]): string {
 function asPlanned(plan: Planned, force: boolean): Applied {
   const { kind, name, standing, change } = plan;
   const changed = plan.differences.map(({ member }) => member);
-  return { kind, name, id: standing?.id ?? null, result: change, changed, error: refusal(plan, force) };
+  return {
+    kind,
+    name,
+    id: standing?.id ?? null,
+    result: change,
+    changed,
+    error: refusal(plan, force),
+  };
 }
 
 function summary(results: readonly Applied[]): string {
   const words = results.map(({ result }) => result);
-  if (words.every((word) => word === 'unchanged')) return `Nothing to change: ${counted(words.length, 'record')} as the files say.`;
+  if (words.every((word) => word === 'unchanged'))
+    return `Nothing to change: ${counted(words.length, 'record')} as the files say.`;
   return `Applied ${counted(words.length, 'record')}: ${tally(words)}.`;
 }
 
 /** Makes the service as the files describe it; answers 9 when a record failed. */
-export async function applySite(call: Call, { files, prune, force, allowOutside }: Asked & { force: boolean }): Promise<number> {
+export async function applySite(
+  call: Call,
+  { files, prune, force, allowOutside }: Asked & { force: boolean },
+): Promise<number> {
   const plans = await planSite(call, await readSite(call.io, files, { allowOutside }), { prune });
   if (call.common.dryRun) {
     await call.results.list(onePage(plans.map((plan) => asPlanned(plan, force))), appliedView);

@@ -4,7 +4,8 @@ import type { Path, SourceDocument } from './source-document.ts';
 
 function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>(
-    (inner, part) => (typeof inner === 'object' && inner !== null ? inner[part as keyof typeof inner] : undefined),
+    (inner, part) =>
+      typeof inner === 'object' && inner !== null ? inner[part as keyof typeof inner] : undefined,
     value,
   );
 }
@@ -17,16 +18,23 @@ function quoteHint(message: string, value: unknown): string {
 
 function complaintsOf(issue: z.core.$ZodIssue, document: SourceDocument): FieldError[] {
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => document.complaint([...issue.path, key], 'is no entry that we know: check its spelling'));
+    return issue.keys.map((key) =>
+      document.complaint([...issue.path, key], 'is no entry that we know: check its spelling'),
+    );
   }
   const value = valueAt(document.value, issue.path);
-  const message = issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
+  const message =
+    issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message;
   const isMissing = value === undefined && issue.path.length > 0;
   return [document.complaint(issue.path, isMissing ? 'is missing' : quoteHint(message, value))];
 }
 
 /** Checks a document against a schema; what is wrong goes to `complaints`, each place once, and the answer is `undefined`. */
-export function checkDocument<S extends z.ZodType>(schema: S, document: SourceDocument, complaints: FieldError[]): z.output<S> | undefined {
+export function checkDocument<S extends z.ZodType>(
+  schema: S,
+  document: SourceDocument,
+  complaints: FieldError[],
+): z.output<S> | undefined {
   const result = schema.safeParse(document.value);
   if (result.success) return result.data;
   const seen = new Set<string>();

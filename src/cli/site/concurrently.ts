@@ -2,7 +2,11 @@
  * Does the work for all items, so many at once. The first failure stops it: nothing further is begun, what is under way is awaited, and then it
  * is thrown.
  */
-export async function concurrently<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
+export async function concurrently<T>(
+  items: readonly T[],
+  atOnce: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
   const failures: unknown[] = [];
   let next = 0;
   const worker = async () => {

@@ -11,10 +11,14 @@ type Read = Pick<Facts, 'config'> & { playlist: SitePlaylist | null };
 function makePlaylists(reads: Iterable<Read>) {
   const key = (playlist: SitePlaylist) => JSON.stringify(playlist);
   const uses = new Map<string, number>();
-  for (const { playlist } of reads) if (playlist) uses.set(key(playlist), (uses.get(key(playlist)) ?? 0) + 1);
+  for (const { playlist } of reads)
+    if (playlist) uses.set(key(playlist), (uses.get(key(playlist)) ?? 0) + 1);
   const shared = [...uses].filter(([, count]) => count > 1).map(([text]) => text);
   const names = new Map(shared.map((text, at) => [text, `playlist-${at + 1}`]));
-  const body = ({ items, validUntil }: SitePlaylist) => ({ items, ...(validUntil !== null && { validUntil }) });
+  const body = ({ items, validUntil }: SitePlaylist) => ({
+    items,
+    ...(validUntil !== null && { validUntil }),
+  });
   return {
     named: Object.fromEntries([...names].map(([text, name]) => [name, body(JSON.parse(text))])),
     of: (playlist: SitePlaylist) => names.get(key(playlist)) ?? body(playlist),
@@ -36,16 +40,24 @@ export async function exportSite(call: Call, names: readonly string[]): Promise<
     const config = await readConfig(call, kind, id);
     const playlist = kind === 'screen' ? await readPlaylist(call, id) : null;
     // One that is past its end is not what anybody wants shown, and would not be taken.
-    const stands = playlist?.status === 'active' ? { items: playlist.items, validUntil: playlist.validUntil } : null;
+    const stands =
+      playlist?.status === 'active'
+        ? { items: playlist.items, validUntil: playlist.validUntil }
+        : null;
     reads.set(id, { config, playlist: stands });
   };
   try {
     progress.show('Reading what is there…');
     const found = await Promise.all(names.map((name) => findVenue(call, name)));
-    const venues = names.length > 0 ? [...new Map(found.map((venue) => [venue.id, venue])).values()] : await call.all('listVenues');
+    const venues =
+      names.length > 0
+        ? [...new Map(found.map((venue) => [venue.id, venue])).values()]
+        : await call.all('listVenues');
     const screens: Screen[] = [];
     if (names.length === 0) screens.push(...(await call.all('listScreens')));
-    else for (const { id } of venues) screens.push(...(await call.all('listScreens', { query: { venueId: id } })));
+    else
+      for (const { id } of venues)
+        screens.push(...(await call.all('listScreens', { query: { venueId: id } })));
     const me = names.length > 0 ? null : await call.read('getMe');
     // To a token that is bound to venues, the tenant is more than there is.
     const tenantId = me === null || me.venueIds !== null ? null : me.tenantId;
@@ -64,7 +76,12 @@ export async function exportSite(call: Call, names: readonly string[]): Promise<
   }
 }
 
-function document(tenantId: string | null, venues: readonly Venue[], screens: readonly Screen[], reads: ReadonlyMap<string, Read>): object {
+function document(
+  tenantId: string | null,
+  venues: readonly Venue[],
+  screens: readonly Screen[],
+  reads: ReadonlyMap<string, Read>,
+): object {
   const playlists = makePlaylists(reads.values());
   const byVenue = new Map<string, Screen[]>(venues.map(({ id }) => [id, []]));
   for (const screen of screens) byVenue.get(screen.venueId)?.push(screen);
@@ -73,7 +90,9 @@ function document(tenantId: string | null, venues: readonly Venue[], screens: re
     return { ...entry(screen, { config }), ...(playlist && { playlist: playlists.of(playlist) }) };
   };
   const venueEntry = (venue: Venue) => {
-    const { name, ...rest } = entry(venue, { config: reads.get(venue.id)?.config }) as { name: string };
+    const { name, ...rest } = entry(venue, { config: reads.get(venue.id)?.config }) as {
+      name: string;
+    };
     const { address, timezone } = venue;
     const place = { ...(address !== null && { address }), ...(timezone !== null && { timezone }) };
     return { name, ...place, ...rest, screens: (byVenue.get(venue.id) ?? []).map(screenEntry) };

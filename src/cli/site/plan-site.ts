@@ -7,7 +7,13 @@ import { usage } from '../settings.ts';
 import { concurrently, requestsAtOnce } from './concurrently.ts';
 import { beginnings, type Difference, differences } from './differences.ts';
 import type { Facts, Site } from './site.ts';
-import { type RecordKind, readFurther, type Standing, standingScreen, standingVenue } from './standing.ts';
+import {
+  type RecordKind,
+  readFurther,
+  type Standing,
+  standingScreen,
+  standingVenue,
+} from './standing.ts';
 
 /** What is to be done to one record. */
 export interface Planned {
@@ -26,29 +32,44 @@ export interface Planned {
 type Target = Pick<Planned, 'kind' | 'name' | 'wanted' | 'venue' | 'standing'>;
 
 /** The tenant that the files speak of, which must be the one that is acted in. */
-async function findTenant(reader: Reader, name: string | undefined): Promise<Pick<Tenant, 'id' | 'name'>> {
+async function findTenant(
+  reader: Reader,
+  name: string | undefined,
+): Promise<Pick<Tenant, 'id' | 'name'>> {
   const { tenantId, tenantName } = await reader.read('getMe');
-  if (tenantId === null || tenantName === null) throw usage('The files speak of the tenant: say which one with --tenant.');
-  if (name === undefined || foldName(name) === foldName(tenantName)) return { id: tenantId, name: tenantName };
-  throw usage(`The files are for the tenant "${name}", and this is "${tenantName}".`, 'Name the tenant with --tenant, or use its token.');
+  if (tenantId === null || tenantName === null)
+    throw usage('The files speak of the tenant: say which one with --tenant.');
+  if (name === undefined || foldName(name) === foldName(tenantName))
+    return { id: tenantId, name: tenantName };
+  throw usage(
+    `The files are for the tenant "${name}", and this is "${tenantName}".`,
+    'Name the tenant with --tenant, or use its token.',
+  );
 }
 
 /** The screens of these venues, by venue: each by itself, or where they are most of the venues, all in one list. */
-async function screensOf(reader: Reader, wanted: readonly Venue[], venueCount: number): Promise<Map<string, Screen[]>> {
+async function screensOf(
+  reader: Reader,
+  wanted: readonly Venue[],
+  venueCount: number,
+): Promise<Map<string, Screen[]>> {
   const screens = new Map(wanted.map(({ id }): [string, Screen[]] => [id, []]));
   if (wanted.length * 2 > venueCount) {
-    for await (const page of reader.pages('listScreens')) for (const screen of page) screens.get(screen.venueId)?.push(screen);
+    for await (const page of reader.pages('listScreens'))
+      for (const screen of page) screens.get(screen.venueId)?.push(screen);
   } else {
     await concurrently(
       wanted,
       requestsAtOnce,
-      async ({ id }) => void screens.set(id, await reader.all('listScreens', { query: { venueId: id } })),
+      async ({ id }) =>
+        void screens.set(id, await reader.all('listScreens', { query: { venueId: id } })),
     );
   }
   return screens;
 }
 
-const byName = <T extends { name: string }>(records: readonly T[]) => new Map(records.map((one) => [foldName(one.name), one]));
+const byName = <T extends { name: string }>(records: readonly T[]) =>
+  new Map(records.map((one) => [foldName(one.name), one]));
 
 function planned(target: Target): Planned {
   const { standing, wanted } = target;
@@ -57,21 +78,34 @@ function planned(target: Target): Planned {
   return { ...target, change: found.length > 0 ? 'update' : 'unchanged', differences: found };
 }
 
-function deletion(kind: RecordKind, name: string, standing: Standing, venue: Planned | undefined): Planned {
+function deletion(
+  kind: RecordKind,
+  name: string,
+  standing: Standing,
+  venue: Planned | undefined,
+): Planned {
   const gone: Difference = { member: 'name', from: standing.facts.name, to: null };
   return { kind, name, change: 'delete', standing, wanted: {}, venue, differences: [gone] };
 }
 
 /** What `--prune` deletes: screens that no file names in the venues that are named, and where the tenant is, venues with all they have. */
-function deletions(site: Site, venues: readonly Venue[], screens: ReadonlyMap<string, Screen[]>): Planned[] {
+function deletions(
+  site: Site,
+  venues: readonly Venue[],
+  screens: ReadonlyMap<string, Screen[]>,
+): Planned[] {
   const named = byName(site.venues);
   return venues.flatMap((venue) => {
     const kept = named.get(foldName(venue.name));
     if (!kept && !site.tenant) return [];
     const goes = kept ? undefined : deletion('venue', venue.name, standingVenue(venue), undefined);
     const keptScreens = byName(kept?.screens ?? []);
-    const surplus = (screens.get(venue.id) ?? []).filter(({ name }) => !keptScreens.has(foldName(name)));
-    const ofScreens = surplus.map((screen) => deletion('screen', `${venue.name}/${screen.name}`, standingScreen(screen), goes));
+    const surplus = (screens.get(venue.id) ?? []).filter(
+      ({ name }) => !keptScreens.has(foldName(name)),
+    );
+    const ofScreens = surplus.map((screen) =>
+      deletion('screen', `${venue.name}/${screen.name}`, standingScreen(screen), goes),
+    );
     return [...ofScreens, ...(goes ? [goes] : [])];
   });
 }
@@ -85,11 +119,23 @@ function targetsOf(
   const targets: Target[] = [];
   if (tenant && site.tenant) {
     const standing = { id: tenant.id, isActive: false, facts: {} };
-    targets.push({ kind: 'tenant', name: tenant.name, wanted: { config: site.tenant.config }, venue: undefined, standing });
+    targets.push({
+      kind: 'tenant',
+      name: tenant.name,
+      wanted: { config: site.tenant.config },
+      venue: undefined,
+      standing,
+    });
   }
   for (const { screens: wantedScreens, ...wanted } of site.venues) {
     const venue = venues.get(foldName(wanted.name));
-    const target: Target = { kind: 'venue', name: wanted.name, wanted, venue: undefined, standing: venue && standingVenue(venue) };
+    const target: Target = {
+      kind: 'venue',
+      name: wanted.name,
+      wanted,
+      venue: undefined,
+      standing: venue && standingVenue(venue),
+    };
     const standing = byName((venue && screens.get(venue.id)) ?? []);
     targets.push(target);
     for (const screen of wantedScreens) {
@@ -107,7 +153,11 @@ function targetsOf(
 }
 
 /** Reads what there is of a site, and works out what is to be done, in the order of the files; what is to be deleted comes last. */
-export async function planSite(call: Call, site: Site, { prune }: { prune: boolean }): Promise<Planned[]> {
+export async function planSite(
+  call: Call,
+  site: Site,
+  { prune }: { prune: boolean },
+): Promise<Planned[]> {
   const progress = makeProgress(call);
   try {
     progress.show('Reading what is there…');
@@ -120,12 +170,14 @@ export async function planSite(call: Call, site: Site, { prune }: { prune: boole
     const targets = targetsOf(site, tenant, byName(venues), screens);
     let read = 0;
     await concurrently(targets, requestsAtOnce, async (target) => {
-      if (target.standing) target.standing = await readFurther(call, target.kind, target.standing, target.wanted);
+      if (target.standing)
+        target.standing = await readFurther(call, target.kind, target.standing, target.wanted);
       progress.show(`Reading what is there: ${++read} of ${targets.length}`);
     });
     // Screens point to what is planned for their venues.
     const plans = new Map<Target, Planned>();
-    for (const target of targets) plans.set(target, planned({ ...target, venue: target.venue && plans.get(target.venue) }));
+    for (const target of targets)
+      plans.set(target, planned({ ...target, venue: target.venue && plans.get(target.venue) }));
     return [...plans.values(), ...(prune ? deletions(site, looked, screens) : [])];
   } finally {
     progress.end();

@@ -18,7 +18,10 @@ function isBelow(folder: string, file: string): boolean {
  * Reads playlists that stand in files of their own, each once however often it is named; what is wrong goes to `complaints`. A site file may come from
  * somebody else: it names files in its own folder, after symbolic links, unless `allowOutside`.
  */
-export function makePlaylistFiles(complaints: FieldError[], { allowOutside }: { allowOutside: boolean }) {
+export function makePlaylistFiles(
+  complaints: FieldError[],
+  { allowOutside }: { allowOutside: boolean },
+) {
   const files = new Map<string, Promise<Read>>();
 
   async function readOne(file: string, path: string): Promise<Read> {
@@ -38,7 +41,9 @@ export function makePlaylistFiles(complaints: FieldError[], { allowOutside }: { 
     try {
       file = await realpath(path);
       if (!allowOutside && !isBelow(await realpath(folder), file)) {
-        return { failure: `${path} is outside the folder of the site file: give --allow-outside to read it all the same` };
+        return {
+          failure: `${path} is outside the folder of the site file: give --allow-outside to read it all the same`,
+        };
       }
     } catch (error) {
       return { failure: unreadable(error) };
@@ -49,7 +54,11 @@ export function makePlaylistFiles(complaints: FieldError[], { allowOutside }: { 
   }
 
   /** The playlist that a place says; `at` is where in the document it says so. */
-  return async (place: PlaylistPlace, document: SourceDocument, at: Path): Promise<SitePlaylist | undefined> => {
+  return async (
+    place: PlaylistPlace,
+    document: SourceDocument,
+    at: Path,
+  ): Promise<SitePlaylist | undefined> => {
     if ('items' in place) return place;
     const path = isAbsolute(place.file) ? place.file : join(document.folder, place.file);
     const { playlist, failure } = await readBelow(document.folder, path);

@@ -26,7 +26,11 @@ function makeOnce(complaints: FieldError[]) {
 }
 
 /** The playlists of all documents by their names: a screen may name one that stands in another file. */
-async function namedPlaylists(all: readonly Read[], complaints: FieldError[], readPlaylist: ReturnType<typeof makePlaylistFiles>) {
+async function namedPlaylists(
+  all: readonly Read[],
+  complaints: FieldError[],
+  readPlaylist: ReturnType<typeof makePlaylistFiles>,
+) {
   const isFirst = makeOnce(complaints);
   const playlists = new Map<string, SitePlaylist | undefined>();
   for (const { source, content } of all) {
@@ -38,8 +42,13 @@ async function namedPlaylists(all: readonly Read[], complaints: FieldError[], re
   return playlists;
 }
 
-async function readDocuments(io: Io, files: readonly string[], complaints: FieldError[]): Promise<Read[]> {
-  if (files.filter((file) => file === '-').length > 1) throw usage('-f - can be given once: there is one stdin.');
+async function readDocuments(
+  io: Io,
+  files: readonly string[],
+  complaints: FieldError[],
+): Promise<Read[]> {
+  if (files.filter((file) => file === '-').length > 1)
+    throw usage('-f - can be given once: there is one stdin.');
   const all: Read[] = [];
   let found = 0;
   for (const file of files) {
@@ -50,7 +59,8 @@ async function readDocuments(io: Io, files: readonly string[], complaints: Field
     }
   }
   if (complaints.length > 0) throw invalidFile(complaints);
-  if (found === 0) throw invalidFile([{ path: files.join(', '), message: 'there is nothing in it' }]);
+  if (found === 0)
+    throw invalidFile([{ path: files.join(', '), message: 'there is nothing in it' }]);
   return all;
 }
 
@@ -58,7 +68,11 @@ async function readDocuments(io: Io, files: readonly string[], complaints: Field
  * Reads site files (`-` is stdin) and puts together what they say; `allowOutside` as of `makePlaylistFiles`. Nothing is asked of the service. Throws
  * `invalid_file` with every mistake, each with its file, document, line and path.
  */
-export async function readSite(io: Io, files: readonly string[], { allowOutside }: { allowOutside: boolean }): Promise<Site> {
+export async function readSite(
+  io: Io,
+  files: readonly string[],
+  { allowOutside }: { allowOutside: boolean },
+): Promise<Site> {
   const complaints: FieldError[] = [];
   const all = await readDocuments(io, files, complaints);
   const readPlaylist = makePlaylistFiles(complaints, { allowOutside });
@@ -74,9 +88,15 @@ export async function readSite(io: Io, files: readonly string[], { allowOutside 
   ): Promise<Named> {
     if (place === null || place === undefined) return { ...screen, playlist: place };
     const at = [...path, 'playlist'];
-    if (typeof place !== 'string') return { ...screen, playlist: await readPlaylist(place, source, at) };
+    if (typeof place !== 'string')
+      return { ...screen, playlist: await readPlaylist(place, source, at) };
     if (!playlists.has(place))
-      complaints.push(source.complaint(at, `names the playlist "${place}", and there is none of that name under "playlists"`));
+      complaints.push(
+        source.complaint(
+          at,
+          `names the playlist "${place}", and there is none of that name under "playlists"`,
+        ),
+      );
     return { ...screen, playlist: playlists.get(place) };
   }
 
@@ -88,7 +108,10 @@ export async function readSite(io: Io, files: readonly string[], { allowOutside 
       const named: Named[] = [];
       for (const [index, screen] of screens.entries()) {
         const where = [...path, 'screens', index];
-        isFirstRecord(`${foldName(venue.name)}/${foldName(screen.name)}`, source, [...where, 'name']);
+        isFirstRecord(`${foldName(venue.name)}/${foldName(screen.name)}`, source, [
+          ...where,
+          'name',
+        ]);
         named.push(await screenOf(screen, source, where));
       }
       venues.push({ ...venue, screens: named });

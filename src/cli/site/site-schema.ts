@@ -7,36 +7,50 @@ import type { SitePlaylist } from './site.ts';
 
 /** A playlist in the file itself, as it is published. */
 export const playlistBody = publication.transform(
-  ({ items, validUntil }): SitePlaylist => ({ items, validUntil: validUntil == null ? null : Math.floor(epochMs(validUntil) / 1000) }),
+  ({ items, validUntil }): SitePlaylist => ({
+    items,
+    validUntil: validUntil == null ? null : Math.floor(epochMs(validUntil) / 1000),
+  }),
 );
 
 /** A playlist in a file of its own, JSON or YAML, found from the folder of the site file. */
-const playlistFile = z.strictObject({ file: z.string('must be the path of a file').min(1, 'must be the path of a file') });
+const playlistFile = z.strictObject({
+  file: z.string('must be the path of a file').min(1, 'must be the path of a file'),
+});
 
 export type PlaylistPlace = SitePlaylist | z.infer<typeof playlistFile>;
 
-const isMap = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isMap = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Checks by the form that is meant: of a union, zod says only that nothing fits. */
 const playlistPlace = z.unknown().transform((value, context): PlaylistPlace => {
   const form = isMap(value) && Object.hasOwn(value, 'file') ? playlistFile : playlistBody;
   const result = form.safeParse(value);
   if (result.success) return result.data;
-  for (const issue of result.error.issues) context.issues.push({ ...issue, input: value } as z.core.$ZodRawIssue);
+  for (const issue of result.error.issues)
+    context.issues.push({ ...issue, input: value } as z.core.$ZodRawIssue);
   return z.NEVER;
 });
 
-const playlistOfScreen = z.unknown().transform((value, context): PlaylistPlace | string | null | undefined => {
-  if (value === null || value === undefined || typeof value === 'string') return value;
-  if (isMap(value)) {
-    const result = playlistPlace.safeParse(value);
-    if (result.success) return result.data;
-    for (const issue of result.error.issues) context.issues.push({ ...issue, input: value } as z.core.$ZodRawIssue);
+const playlistOfScreen = z
+  .unknown()
+  .transform((value, context): PlaylistPlace | string | null | undefined => {
+    if (value === null || value === undefined || typeof value === 'string') return value;
+    if (isMap(value)) {
+      const result = playlistPlace.safeParse(value);
+      if (result.success) return result.data;
+      for (const issue of result.error.issues)
+        context.issues.push({ ...issue, input: value } as z.core.$ZodRawIssue);
+      return z.NEVER;
+    }
+    context.addIssue({
+      code: 'custom',
+      message:
+        'must be the name of a playlist under "playlists", { file: … }, { items: […] }, or null',
+    });
     return z.NEVER;
-  }
-  context.addIssue({ code: 'custom', message: 'must be the name of a playlist under "playlists", { file: … }, { items: […] }, or null' });
-  return z.NEVER;
-});
+  });
 
 const config = configBody.nullable().optional();
 const allLabels = labels
@@ -65,8 +79,15 @@ const venue = z.strictObject(
 export const siteDocument = z.strictObject(
   {
     version: z.literal(1, 'must be 1, the version of this format'),
-    tenant: z.strictObject({ name: storedName.optional(), config }, 'must be a map, such as { config: … } or {}').optional(),
-    playlists: z.record(z.string(), playlistPlace, 'must be a map of playlists by their names').default({}),
+    tenant: z
+      .strictObject(
+        { name: storedName.optional(), config },
+        'must be a map, such as { config: … } or {}',
+      )
+      .optional(),
+    playlists: z
+      .record(z.string(), playlistPlace, 'must be a map of playlists by their names')
+      .default({}),
     venues: z.array(venue, 'must be a list of venues').default([]),
   },
   'must be a map with version: 1',

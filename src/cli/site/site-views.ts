@@ -22,11 +22,13 @@ export const differenceLines = (plans: readonly Planned[]): DifferenceLine[] =>
 /** A value in short: of lists and playlists, how much there is of them. */
 function brief(value: unknown): unknown {
   if (Array.isArray(value)) return value.length === 1 ? '1 item' : `${value.length} items`;
-  const items = typeof value === 'object' && value !== null ? (value as { items?: unknown }).items : undefined;
+  const items =
+    typeof value === 'object' && value !== null ? (value as { items?: unknown }).items : undefined;
   return Array.isArray(items) ? brief(items) : value;
 }
 
-const nameOf = ({ name, id }: { name: string; id: string | null }) => (isPrintable(name) ? name : (id ?? name));
+const nameOf = ({ name, id }: { name: string; id: string | null }) =>
+  isPrintable(name) ? name : (id ?? name);
 
 export const differenceView: View<DifferenceLine> = {
   columns: [

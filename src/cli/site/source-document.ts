@@ -30,25 +30,33 @@ function offsetOf(document: Document.Parsed, path: Path): number {
   return document.contents?.range[0] ?? document.range[0];
 }
 
-const pointer = (path: Path) => path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+const pointer = (path: Path) =>
+  path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
 /** As the service will have it after JSON: what JSON does not know goes, as does what the service drops. */
 function asJson(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value) ?? 'null', (key, one) => (key === '__proto__' ? undefined : one));
+  return JSON.parse(JSON.stringify(value) ?? 'null', (key, one) =>
+    key === '__proto__' ? undefined : one,
+  );
 }
 
 function contentOf(document: Document.Parsed, file: string): unknown {
   try {
     return asJson(document.toJS({ maxAliasCount }));
   } catch (error) {
-    throw new SignageError('invalid_file', `${file} cannot be used: ${(error as Error).message}.`, { cause: error });
+    throw new SignageError('invalid_file', `${file} cannot be used: ${(error as Error).message}.`, {
+      cause: error,
+    });
   }
 }
 
 function countMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   const inner = Object.values(value);
-  return inner.reduce((sum: number, one) => sum + countMembers(one), Array.isArray(value) ? 0 : inner.length);
+  return inner.reduce(
+    (sum: number, one) => sum + countMembers(one),
+    Array.isArray(value) ? 0 : inner.length,
+  );
 }
 
 /** JSON without the way through YAML, which takes a hundred times as long; `undefined` for all else, and where a member is written twice. */
@@ -56,18 +64,34 @@ function asPlainJson(text: string): unknown {
   if (!/^\s*\{/.test(text)) return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    const written = [...text.matchAll(/"(?:[^"\\]|\\.)*"\s*(:?)/g)].filter(([, colon]) => colon).length;
+    const written = [...text.matchAll(/"(?:[^"\\]|\\.)*"\s*(:?)/g)].filter(
+      ([, colon]) => colon,
+    ).length;
     return written === countMembers(value) ? asJson(value) : undefined;
   } catch {
     return undefined;
   }
 }
 
-function parseYaml(text: string, file: string): { documents: Document.Parsed[]; lines: LineCounter } {
+function parseYaml(
+  text: string,
+  file: string,
+): { documents: Document.Parsed[]; lines: LineCounter } {
   const lines = new LineCounter();
-  const documents = [...parseAllDocuments(text, { lineCounter: lines, prettyErrors: true, uniqueKeys: true, merge: true })];
+  const documents = [
+    ...parseAllDocuments(text, {
+      lineCounter: lines,
+      prettyErrors: true,
+      uniqueKeys: true,
+      merge: true,
+    }),
+  ];
   const [first] = documents.flatMap(({ errors }) => errors);
-  if (first) throw new SignageError('invalid_file', `${file} is no YAML or JSON: ${first.message.split('\n', 1)[0]?.replace(/:$/, '')}.`);
+  if (first)
+    throw new SignageError(
+      'invalid_file',
+      `${file} is no YAML or JSON: ${first.message.split('\n', 1)[0]?.replace(/:$/, '')}.`,
+    );
   return { documents, lines };
 }
 
@@ -76,7 +100,8 @@ export function parseDocuments(text: string, path: string): SourceDocument[] {
   const file = path === '-' ? 'stdin' : path;
   const parse = once(() => parseYaml(text, file));
   const plain = asPlainJson(text);
-  const values = plain === undefined ? parse().documents.map((document) => contentOf(document, file)) : [plain];
+  const values =
+    plain === undefined ? parse().documents.map((document) => contentOf(document, file)) : [plain];
   return values.flatMap((value, at) => {
     if (value === null) return [];
     const place = (where: Path) => {
@@ -84,7 +109,10 @@ export function parseDocuments(text: string, path: string): SourceDocument[] {
       const number = documents.length > 1 ? `, document ${at + 1}` : '';
       return `${file}${number}, line ${lines.linePos(offsetOf(documents[at] as Document.Parsed, where)).line}`;
     };
-    const complaint = (where: Path, message: string) => ({ path: `${place(where)}: ${pointer(where) || 'the document'}`, message });
+    const complaint = (where: Path, message: string) => ({
+      path: `${place(where)}: ${pointer(where) || 'the document'}`,
+      message,
+    });
     return [{ value, folder: path === '-' ? '.' : dirname(path), place, complaint }];
   });
 }
@@ -93,5 +121,7 @@ export function parseDocuments(text: string, path: string): SourceDocument[] {
 export function invalidFile(complaints: readonly FieldError[]): SignageError {
   const [first] = complaints;
   const more = complaints.length > 1 ? ` (and ${complaints.length - 1} more)` : '';
-  return new SignageError('invalid_file', `${first?.path}: ${first?.message}${more}`, { errors: [...complaints] });
+  return new SignageError('invalid_file', `${first?.path}: ${first?.message}${more}`, {
+    errors: [...complaints],
+  });
 }

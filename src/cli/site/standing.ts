@@ -29,11 +29,18 @@ async function orNull<T>(reading: Promise<T>): Promise<T | null> {
 export function readConfig(reader: Reader, kind: RecordKind, id: string): Promise<Facts['config']> {
   const params = { id };
   if (kind === 'tenant') return orNull(reader.read('getTenantConfig', { params }));
-  return orNull(kind === 'venue' ? reader.read('getVenueConfig', { params }) : reader.read('getScreenConfig', { params }));
+  return orNull(
+    kind === 'venue'
+      ? reader.read('getVenueConfig', { params })
+      : reader.read('getScreenConfig', { params }),
+  );
 }
 
 /** The playlist of a screen, also one that is past its end. */
-export function readPlaylist(reader: Reader, id: string): Promise<CallAnswer<'readPlaylist'> | null> {
+export function readPlaylist(
+  reader: Reader,
+  id: string,
+): Promise<CallAnswer<'readPlaylist'> | null> {
   return orNull(reader.read('readPlaylist', { params: { id } }));
 }
 
@@ -43,17 +50,31 @@ function canonicalItems(items: CallAnswer<'readPlaylist'>['items']): SitePlaylis
 }
 
 /** Reads what the list of records does not tell, as far as `wanted` speaks of it. */
-export async function readFurther(reader: Reader, kind: RecordKind, standing: Standing, wanted: Facts): Promise<Standing> {
+export async function readFurther(
+  reader: Reader,
+  kind: RecordKind,
+  standing: Standing,
+  wanted: Facts,
+): Promise<Standing> {
   const facts = { ...standing.facts };
   if (wanted.config !== undefined) facts.config = await readConfig(reader, kind, standing.id);
   if (wanted.playlist !== undefined) {
     const playlist = await readPlaylist(reader, standing.id);
-    facts.playlist = playlist && { items: canonicalItems(playlist.items), validUntil: playlist.validUntil };
+    facts.playlist = playlist && {
+      items: canonicalItems(playlist.items),
+      validUntil: playlist.validUntil,
+    };
   }
   return { ...standing, facts };
 }
 
-export function standingVenue({ id, name, address, timezone, labels }: CallAnswer<'getVenue'>): Standing {
+export function standingVenue({
+  id,
+  name,
+  address,
+  timezone,
+  labels,
+}: CallAnswer<'getVenue'>): Standing {
   return { id, isActive: false, facts: { name, address, timezone, labels } };
 }
 

@@ -4,7 +4,10 @@ import type { FactName, Facts } from './site.ts';
 import type { RecordKind, Standing } from './standing.ts';
 
 /** A merge patch that leaves the wanted labels and no others. */
-function labelsPatch(standing: Facts['labels'] = {}, wanted: Facts['labels'] = {}): Record<string, string | null> {
+function labelsPatch(
+  standing: Facts['labels'] = {},
+  wanted: Facts['labels'] = {},
+): Record<string, string | null> {
   return { ...Object.fromEntries(Object.keys(standing).map((key) => [key, null])), ...wanted };
 }
 
@@ -24,11 +27,17 @@ async function patchRecord(
     ...(names.includes('timezone') && { timezone: wanted.timezone ?? null }),
   };
   if (Object.keys(patch).length + Object.keys(ofVenue).length === 0) return;
-  if (kind === 'venue') await service.change('updateVenue', { params: { id }, body: { ...patch, ...ofVenue } });
+  if (kind === 'venue')
+    await service.change('updateVenue', { params: { id }, body: { ...patch, ...ofVenue } });
   else await service.change('updateScreen', { params: { id }, body: patch });
 }
 
-async function writeConfig(service: Service, kind: RecordKind, id: string, config: Facts['config']): Promise<void> {
+async function writeConfig(
+  service: Service,
+  kind: RecordKind,
+  id: string,
+  config: Facts['config'],
+): Promise<void> {
   const params = { id };
   if (config == null) {
     if (kind === 'tenant') await service.change('deleteTenantConfig', { params });
@@ -39,9 +48,17 @@ async function writeConfig(service: Service, kind: RecordKind, id: string, confi
   else await service.change('putScreenConfig', { params, body: config });
 }
 
-async function writePlaylist(service: Service, id: string, playlist: Facts['playlist']): Promise<void> {
+async function writePlaylist(
+  service: Service,
+  id: string,
+  playlist: Facts['playlist'],
+): Promise<void> {
   if (playlist == null) await service.change('withdrawPlaylist', { params: { id } });
-  else await service.change('publishPlaylist', { params: { id }, body: playlist as CallInput<'publishPlaylist'>['body'] });
+  else
+    await service.change('publishPlaylist', {
+      params: { id },
+      body: playlist as CallInput<'publishPlaylist'>['body'],
+    });
 }
 
 /** Makes the named facts of a record what they are wanted to be. */

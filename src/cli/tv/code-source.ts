@@ -6,7 +6,10 @@ import type { TvOptions } from './tv-options.ts';
 import { unpairedWords } from './tv-words.ts';
 
 /** Where the pairing codes of the TV come from. */
-export type CodeSource = (why: UnpairedReason, error: SignageError | undefined) => Promise<string | undefined>;
+export type CodeSource = (
+  why: UnpairedReason,
+  error: SignageError | undefined,
+) => Promise<string | undefined>;
 
 function codeProblem(text: string): string | undefined {
   try {
@@ -29,6 +32,14 @@ export async function codeSource(
     given = undefined;
     if (first !== undefined || !prompter.canAsk) return first;
     const message = `${error ? error.message : unpairedWords[why]} Pairing code:`;
-    return aside(async () => readCode(await prompter.input({ message, flag: '--code', validate: (text) => codeProblem(text) ?? true })));
+    return aside(async () =>
+      readCode(
+        await prompter.input({
+          message,
+          flag: '--code',
+          validate: (text) => codeProblem(text) ?? true,
+        }),
+      ),
+    );
   };
 }

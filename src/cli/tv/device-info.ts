@@ -3,11 +3,28 @@ import { readDeviceProfile } from '../device-profiles.ts';
 import type { TvOptions } from './tv-options.ts';
 
 const usualProfile = 'samsung-tizen';
-const members = ['manufacturer', 'model', 'osVersion', 'appVersion', 'macAddress', 'ipAddress', 'deviceName', 'locationHint'] as const;
+const members = [
+  'manufacturer',
+  'model',
+  'osVersion',
+  'appVersion',
+  'macAddress',
+  'ipAddress',
+  'deviceName',
+  'locationHint',
+] as const;
 
 /** What the TV says of itself: the profile, or else what it said before a restart, or else the usual one; flags change single members. */
-export async function readDeviceInfo(options: TvOptions, kept: DeviceInfoInput | undefined): Promise<DeviceInfoInput> {
-  const given = Object.fromEntries(members.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])));
-  const basis = options.profile === undefined && kept ? kept : await readDeviceProfile(options.profile ?? usualProfile, '--profile');
+export async function readDeviceInfo(
+  options: TvOptions,
+  kept: DeviceInfoInput | undefined,
+): Promise<DeviceInfoInput> {
+  const given = Object.fromEntries(
+    members.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
+  );
+  const basis =
+    options.profile === undefined && kept
+      ? kept
+      : await readDeviceProfile(options.profile ?? usualProfile, '--profile');
   return { ...basis, ...given };
 }

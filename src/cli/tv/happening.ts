@@ -1,6 +1,12 @@
 import { SignageError } from '../../domain/error.ts';
 import type { EventInput, Item } from '../../simulator/batch.ts';
-import type { DropReason, PlayerAnswer, PlayerObserver, PlayerPhase, UnpairedReason } from '../../simulator/player-observer.ts';
+import type {
+  DropReason,
+  PlayerAnswer,
+  PlayerObserver,
+  PlayerPhase,
+  UnpairedReason,
+} from '../../simulator/player-observer.ts';
 import type { PlayerEnd } from '../../simulator/player-options.ts';
 
 /** One thing that a TV did or met. */
@@ -23,11 +29,15 @@ type What =
 export type Happening = What & { atMs: number };
 
 /** Tells all that a player tells as happenings. */
-export function observe(now: () => number, tell: (happening: Happening) => void): Required<PlayerObserver> {
+export function observe(
+  now: () => number,
+  tell: (happening: Happening) => void,
+): Required<PlayerObserver> {
   const say = (what: What) => tell({ ...what, atMs: now() });
   return {
     onEvent: (event) => say({ what: 'event', event }),
-    onSending: ({ events, idempotencyKey }) => say({ what: 'sending', events: events.length, idempotencyKey }),
+    onSending: ({ events, idempotencyKey }) =>
+      say({ what: 'sending', events: events.length, idempotencyKey }),
     onAcknowledged: ({ events, idempotencyKey }, received) =>
       say({ what: 'acknowledged', events: events.length, received, idempotencyKey }),
     onDropped: (events, why) => say({ what: 'dropped', events, why }),
@@ -40,7 +50,12 @@ export function observe(now: () => number, tell: (happening: Happening) => void)
     onUnpaired: (why, error) => say({ what: 'unpaired', why, code: error?.code }),
     onFailure: (error) => {
       const code = error instanceof SignageError ? error.code : 'unexpected';
-      say({ what: 'failure', code, message: error instanceof Error ? error.message : String(error), error });
+      say({
+        what: 'failure',
+        code,
+        message: error instanceof Error ? error.message : String(error),
+        error,
+      });
     },
   };
 }

@@ -13,7 +13,9 @@ async function socketName(file: string, platform: NodeJS.Platform): Promise<stri
   const { dev, ino } = await stat(folder, { bigint: true });
   const id = hash('sha256', `${dev}-${ino}/${basename(file)}`).slice(0, 32);
   if (platform === 'linux') return `\0signage-kit/tv/${id}`;
-  return platform === 'win32' ? `\\\\.\\pipe\\signage-kit-tv-${id}` : join(tmpdir(), `signage-tv-${id}.sock`);
+  return platform === 'win32'
+    ? `\\\\.\\pipe\\signage-kit-tv-${id}`
+    : join(tmpdir(), `signage-tv-${id}.sock`);
 }
 
 function listen(path: string): Promise<Server> {
@@ -41,7 +43,10 @@ function answers(path: string): Promise<boolean> {
  * Holds a file for this process, though the file itself is replaced again and again; `undefined` when another process has it. It is a socket, for a
  * lock file would stay behind when the power goes.
  */
-export async function holdName(file: string, platform: NodeJS.Platform = process.platform): Promise<Release | undefined> {
+export async function holdName(
+  file: string,
+  platform: NodeJS.Platform = process.platform,
+): Promise<Release | undefined> {
   const path = await socketName(file, platform);
   const tryOnce = async () => {
     try {

@@ -12,9 +12,23 @@ export interface KeptTv {
 
 const text = z.string();
 const event = z.looseObject({ type: text, timestamp: z.number() });
-const config = z.looseObject({ syncIntervalMinutes: z.number(), heartbeatIntervalMinutes: z.number(), cachePolicy: z.looseObject({}) });
-const item = z.looseObject({ creativeId: text, creativeUrl: text, creativeType: text, duration: z.number() });
-const playlist = z.looseObject({ id: text, version: z.number(), validUntil: z.number(), items: z.array(item) });
+const config = z.looseObject({
+  syncIntervalMinutes: z.number(),
+  heartbeatIntervalMinutes: z.number(),
+  cachePolicy: z.looseObject({}),
+});
+const item = z.looseObject({
+  creativeId: text,
+  creativeUrl: text,
+  creativeType: text,
+  duration: z.number(),
+});
+const playlist = z.looseObject({
+  id: text,
+  version: z.number(),
+  validUntil: z.number(),
+  items: z.array(item),
+});
 
 const keptTv = z.object({
   format: z.literal(1),
@@ -29,7 +43,9 @@ const keptTv = z.object({
     keySinceMs: z.number().optional(),
     config: config.optional(),
     configTag: text.optional(),
-    playlist: z.object({ answer: playlist, etag: text.optional(), validUntilMs: z.number() }).optional(),
+    playlist: z
+      .object({ answer: playlist, etag: text.optional(), validUntilMs: z.number() })
+      .optional(),
     queue: z.array(event),
     batch: z.object({ events: z.array(event).min(1).max(100), idempotencyKey: text }).optional(),
   }),

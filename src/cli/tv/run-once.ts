@@ -12,7 +12,12 @@ export async function runOnce(player: Player, nextCode: CodeSource, nowMs: numbe
   }
   await player.fetchConfig().catch((error) => {
     // It went back to its former key, or to its other id.
-    if (error instanceof SignageError && error.status === 401 && player.state.deviceId !== undefined) return player.fetchConfig();
+    if (
+      error instanceof SignageError &&
+      error.status === 401 &&
+      player.state.deviceId !== undefined
+    )
+      return player.fetchConfig();
     throw error;
   });
   await player.fetchPlaylist().catch((error) => {

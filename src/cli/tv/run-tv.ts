@@ -25,7 +25,8 @@ const farewellMs = 2 * secondMs;
 const mostTries = 3;
 
 const passing = ['unreachable', 'unavailable', 'internal_error'];
-const isRefusal = ({ code, status }: SignageError) => code.startsWith('pairing_code_') || status === 400;
+const isRefusal = ({ code, status }: SignageError) =>
+  code.startsWith('pairing_code_') || status === 400;
 
 /** Cuts the power of a TV that cannot even be paired: a real one would try for ever, but here somebody waits for it. */
 class PairingWatch {
@@ -45,21 +46,28 @@ class PairingWatch {
     if (happening.what !== 'failure' || this.#isPaired) return;
     const { error } = happening;
     if (error instanceof SignageError && isRefusal(error)) return;
-    if (error instanceof SignageError && passing.includes(error.code) && ++this.#tries < mostTries) return;
+    if (error instanceof SignageError && passing.includes(error.code) && ++this.#tries < mostTries)
+      return;
     this.fatal ??= error;
     this.#cut.abort();
   }
 }
 
 /** A good end at the first signal, at the end of the time and when nobody reads any more; a quick one when that takes too long. */
-function planEnd({ io, clock, interrupted }: Call, { duration }: TvOptions, player: Player, cut: AbortController): () => void {
+function planEnd(
+  { io, clock, interrupted }: Call,
+  { duration }: TvOptions,
+  player: Player,
+  cut: AbortController,
+): () => void {
   let cancelCut: (() => void) | undefined;
   const stop = () => {
     player.stop();
     cancelCut ??= clock.after(farewellMs, () => cut.abort());
   };
   const cancelTime = duration === undefined ? undefined : clock.after(duration, stop);
-  for (const signal of [interrupted, io.stdout.gone]) signal?.addEventListener('abort', stop, { once: true });
+  for (const signal of [interrupted, io.stdout.gone])
+    signal?.addEventListener('abort', stop, { once: true });
   if (interrupted.aborted) stop();
   return () => {
     cancelTime?.();
@@ -76,9 +84,15 @@ function untilInterrupted({ interrupted }: Call): Promise<never> {
   });
 }
 
-function noteEnd(call: Call, { state }: TvOptions, { stored }: TvStory, { queued, deviceId }: PlayerView): void {
+function noteEnd(
+  call: Call,
+  { state }: TvOptions,
+  { stored }: TvStory,
+  { queued, deviceId }: PlayerView,
+): void {
   if (deviceId === undefined && stored === 0) return;
-  const rest = queued === 0 ? '' : state === undefined ? `, ${queued} lost` : `, ${queued} kept in ${state}`;
+  const rest =
+    queued === 0 ? '' : state === undefined ? `, ${queued} lost` : `, ${queued} kept in ${state}`;
   call.note(`The TV has ended: ${counted(stored, 'event')} stored${rest}.`);
 }
 
@@ -116,9 +130,17 @@ async function beTv(call: Call, options: TvOptions, file: StateFile | undefined)
   const deviceInfo = await readDeviceInfo(options, file?.kept?.deviceInfo);
   file?.begin(address, deviceInfo);
   const speed = options.speed ?? 1;
-  const clock = speed === 1 ? call.clock : makeTvClock({ speed, startMs: call.clock.now(), wall: call.clock });
+  const clock =
+    speed === 1 ? call.clock : makeTvClock({ speed, startMs: call.clock.now(), wall: call.clock });
   const now = () => clock.now();
-  const story: TvStory = { service: address, deviceInfo, speed, stored: 0, dropped: 0, trouble: undefined };
+  const story: TvStory = {
+    service: address,
+    deviceInfo,
+    speed,
+    stored: 0,
+    dropped: 0,
+    trouble: undefined,
+  };
   const display = makeDisplay(call, options, (size) => tvFrame(player.state, story, now(), size));
   const cut = new AbortController();
   const watch = new PairingWatch(file?.kept?.tv.binding !== undefined, cut);
@@ -130,7 +152,16 @@ async function beTv(call: Call, options: TvOptions, file: StateFile | undefined)
   const nextCode = await codeSource(call, options, (ask) => display.aside(ask));
   const memory = file ?? ramMemory();
   const { rotateEvery: rotateEveryMs } = options;
-  const own = { client, deviceInfo, memory, nextCode, clock, random: call.random, speed, rotateEveryMs };
+  const own = {
+    client,
+    deviceInfo,
+    memory,
+    nextCode,
+    clock,
+    random: call.random,
+    speed,
+    rotateEveryMs,
+  };
   const player = new Player({ ...own, observer: observe(now, tell) });
   await display.open();
   try {
@@ -146,7 +177,8 @@ export async function runTv(call: Call, options: TvOptions): Promise<number> {
   call.heedHangup();
   const file = options.state === undefined ? undefined : await StateFile.open(options.state);
   try {
-    if (!file) call.note('Without --state this TV is forgotten when it ends, and needs another code then.');
+    if (!file)
+      call.note('Without --state this TV is forgotten when it ends, and needs another code then.');
     return await beTv(call, options, file);
   } finally {
     await file?.close();

@@ -14,9 +14,13 @@ async function readPrivate(path: string): Promise<string | undefined> {
     const { mode } = await stat(path);
     if (!isWindows && (mode & 0o077) !== 0) {
       const shown = (mode & 0o777).toString(8).padStart(4, '0');
-      throw new SignageError('invalid_file', `The state file ${path} can be read by others on this machine (mode ${shown}).`, {
-        hint: `chmod 600 ${path}`,
-      });
+      throw new SignageError(
+        'invalid_file',
+        `The state file ${path} can be read by others on this machine (mode ${shown}).`,
+        {
+          hint: `chmod 600 ${path}`,
+        },
+      );
     }
     return await readFile(path, 'utf8');
   } catch (error) {
@@ -74,9 +78,16 @@ export class StateFile implements PlayerMemory {
   /** Takes the file for this process. Throws `state_in_use` when another has it, and `invalid_file` when it is damaged or open to others. */
   static async open(path: string): Promise<StateFile> {
     const release = await holdName(path).catch((error: Error) => {
-      throw new SignageError('invalid_file', `The state file ${path} cannot be used: ${error.message}.`);
+      throw new SignageError(
+        'invalid_file',
+        `The state file ${path} cannot be used: ${error.message}.`,
+      );
     });
-    if (!release) throw new SignageError('state_in_use', `Another signage tv is the TV of ${path}. Stop that one, or name another file.`);
+    if (!release)
+      throw new SignageError(
+        'state_in_use',
+        `Another signage tv is the TV of ${path}. Stop that one, or name another file.`,
+      );
     try {
       return new StateFile(path, release, await readKept(path));
     } catch (error) {
@@ -105,9 +116,13 @@ export class StateFile implements PlayerMemory {
     try {
       await replace(this.#path, `${JSON.stringify({ ...this.#kept, tv } satisfies KeptTv)}\n`);
     } catch (error) {
-      throw new SignageError('state_not_saved', `The state file ${this.#path} cannot be written: ${(error as Error).message}.`, {
-        cause: error,
-      });
+      throw new SignageError(
+        'state_not_saved',
+        `The state file ${this.#path} cannot be written: ${(error as Error).message}.`,
+        {
+          cause: error,
+        },
+      );
     }
   }
 

@@ -20,7 +20,8 @@ const drawEveryMs = secondMs / 10;
 
 /** Whether a person sees one screen that changes, and not line after line. */
 function isWatched({ io, common }: Call): boolean {
-  const isPlain = common.output === undefined && !common.quiet && !common.verbose && io.env.TERM !== 'dumb';
+  const isPlain =
+    common.output === undefined && !common.quiet && !common.verbose && io.env.TERM !== 'dumb';
   return isPlain && io.stdout.isTTY && io.stderr.isTTY;
 }
 
@@ -82,6 +83,10 @@ class LiveDisplay implements TvDisplay {
 }
 
 /** Shows a TV: on one screen for a person who watches, else line by line. */
-export function makeDisplay(call: Call, options: Pick<TvOptions, 'once'>, render: (size: BoardSize) => readonly BoardLine[]): TvDisplay {
+export function makeDisplay(
+  call: Call,
+  options: Pick<TvOptions, 'once'>,
+  render: (size: BoardSize) => readonly BoardLine[],
+): TvDisplay {
   return isWatched(call) && !options.once ? new LiveDisplay(call, render) : lineDisplay(call);
 }

@@ -8,7 +8,13 @@ import { answerText, itemName, operationWords, phaseWords, spanText } from './tv
 
 const widestBar = 40;
 const blank: BoardLine = { text: '' };
-const calls: readonly RuntimeOperation[] = ['registerDevice', 'getDeviceConfig', 'getPlaylist', 'postEvents', 'rotateDeviceKey'];
+const calls: readonly RuntimeOperation[] = [
+  'registerDevice',
+  'getDeviceConfig',
+  'getPlaylist',
+  'postEvents',
+  'rotateDeviceKey',
+];
 
 /** Left and right on one line, or below each other where there is no room. */
 function sides(left: string, right: string, { columns }: BoardSize): string[] {
@@ -16,12 +22,22 @@ function sides(left: string, right: string, { columns }: BoardSize): string[] {
   return gap >= 2 ? [`${left}${' '.repeat(gap)}${right}`] : [left, right];
 }
 
-function headLines(view: PlayerView, { service, deviceInfo, speed }: TvStory, size: BoardSize): BoardLine[] {
+function headLines(
+  view: PlayerView,
+  { service, deviceInfo, speed }: TvStory,
+  size: BoardSize,
+): BoardLine[] {
   const { manufacturer, model, osVersion, appVersion } = deviceInfo;
-  const name = [[manufacturer, model].filter(Boolean).join(' '), osVersion, appVersion].filter(Boolean).join(' · ');
-  const phase = speed === 1 ? phaseWords[view.phase] : `${phaseWords[view.phase]}, ×${Number.isFinite(speed) ? speed : 'max'}`;
+  const name = [[manufacturer, model].filter(Boolean).join(' '), osVersion, appVersion]
+    .filter(Boolean)
+    .join(' · ');
+  const phase =
+    speed === 1
+      ? phaseWords[view.phase]
+      : `${phaseWords[view.phase]}, ×${Number.isFinite(speed) ? speed : 'max'}`;
   const [first = '', ...more] = sides(name || 'TV', service, size);
-  const ids = view.screenId === undefined ? [] : [`screen ${view.screenId}`, `device ${view.deviceId}`];
+  const ids =
+    view.screenId === undefined ? [] : [`screen ${view.screenId}`, `device ${view.deviceId}`];
   const look = view.phase === 'playing' ? 'good' : 'bad';
   return [
     { text: first, look: 'strong' },
@@ -40,22 +56,37 @@ function progressText(playedSeconds: number, seconds: number, columns: number): 
   return `  ${'█'.repeat(full)}${'░'.repeat(width - full)}  ${words}`;
 }
 
-function showLines({ showing, playlist }: PlayerView, nowMs: number, { columns }: BoardSize): BoardLine[] {
+function showLines(
+  { showing, playlist }: PlayerView,
+  nowMs: number,
+  { columns }: BoardSize,
+): BoardLine[] {
   if (!showing || !playlist) return [{ text: '■ nothing is shown', look: 'faint' }, blank];
   const { item, place, sinceMs } = showing;
   const { items } = playlist;
   const played = Math.min(item.duration, Math.max(0, (nowMs - sinceMs) / 1000));
-  const coming = [1, 2, 3].slice(0, items.length - 1).map((step) => items[(place + step) % items.length]);
-  const next = coming.flatMap((one) => (one ? [`${itemName(one)} (${spanText(one.duration)})`] : []));
+  const coming = [1, 2, 3]
+    .slice(0, items.length - 1)
+    .map((step) => items[(place + step) % items.length]);
+  const next = coming.flatMap((one) =>
+    one ? [`${itemName(one)} (${spanText(one.duration)})`] : [],
+  );
   return [
-    { text: `▶ ${itemName(item)}, ${item.creativeType}, ${Math.min(place + 1, items.length)} of ${items.length}`, look: 'strong' },
+    {
+      text: `▶ ${itemName(item)}, ${item.creativeType}, ${Math.min(place + 1, items.length)} of ${items.length}`,
+      look: 'strong',
+    },
     { text: progressText(played, item.duration, columns) },
-    { text: next.length > 0 ? `  then ${next.join(', ')}` : '  then the same again', look: 'faint' },
+    {
+      text: next.length > 0 ? `  then ${next.join(', ')}` : '  then the same again',
+      look: 'faint',
+    },
     blank,
   ];
 }
 
-const dayText = (timeMs: number) => (Math.abs(timeMs) <= 8.64e15 ? new Date(timeMs).toISOString().slice(0, 16).replace('T', ' ') : '?');
+const dayText = (timeMs: number) =>
+  Math.abs(timeMs) <= 8.64e15 ? new Date(timeMs).toISOString().slice(0, 16).replace('T', ' ') : '?';
 
 function playlistText(playlist: Playlist | undefined, validUntilMs: number | undefined): string {
   if (!playlist) return 'none';
@@ -67,11 +98,22 @@ function factLines(view: PlayerView, { stored, dropped }: TvStory): BoardLine[] 
   const policy = config?.cachePolicy;
   const rows: [string, string][] = [
     ['playlist', playlistText(playlist, validUntilMs)],
-    ['config', config ? `sync ${config.syncIntervalMinutes} min, heartbeat ${config.heartbeatIntervalMinutes} min` : 'none'],
+    [
+      'config',
+      config
+        ? `sync ${config.syncIntervalMinutes} min, heartbeat ${config.heartbeatIntervalMinutes} min`
+        : 'none',
+    ],
     ['cache', policy ? `${policy.maxSizeGB} GB, ${policy.retentionDays} days` : 'none'],
-    ['events', `${queued} wait${batch ? ` (${batch.events.length} in a batch)` : ''}, ${stored} stored, ${dropped} dropped`],
+    [
+      'events',
+      `${queued} wait${batch ? ` (${batch.events.length} in a batch)` : ''}, ${stored} stored, ${dropped} dropped`,
+    ],
   ];
-  return [...rows.map(([label, text]): BoardLine => ({ text: `${label.padEnd(9)}${text}` })), blank];
+  return [
+    ...rows.map(([label, text]): BoardLine => ({ text: `${label.padEnd(9)}${text}` })),
+    blank,
+  ];
 }
 
 function answerLines({ answers }: PlayerView, nowMs: number): BoardLine[] {
@@ -79,15 +121,29 @@ function answerLines({ answers }: PlayerView, nowMs: number): BoardLine[] {
     const answer = answers[operation];
     if (!answer) return [];
     const age = nowMs - answer.atMs;
-    const ago = age < minuteMs ? `${Math.max(0, Math.floor(age / 1000))} s ago` : `${Math.floor(age / minuteMs)} min ago`;
+    const ago =
+      age < minuteMs
+        ? `${Math.max(0, Math.floor(age / 1000))} s ago`
+        : `${Math.floor(age / minuteMs)} min ago`;
     const isGood = answer.status !== undefined && answer.status < 400;
-    return [{ text: `${operationWords[operation].padEnd(9)}${answerText(answer)}, ${ago}`, look: isGood ? 'good' : 'bad' }];
+    return [
+      {
+        text: `${operationWords[operation].padEnd(9)}${answerText(answer)}, ${ago}`,
+        look: isGood ? 'good' : 'bad',
+      },
+    ];
   });
 }
 
 /** The one screen on which a person sees what the TV is at. Where there is little room, what is furthest down goes first. */
-export function tvFrame(view: PlayerView, story: TvStory, nowMs: number, size: BoardSize): BoardLine[] {
-  const trouble: BoardLine[] = story.trouble === undefined ? [] : [{ text: story.trouble, look: 'bad' }];
+export function tvFrame(
+  view: PlayerView,
+  story: TvStory,
+  nowMs: number,
+  size: BoardSize,
+): BoardLine[] {
+  const trouble: BoardLine[] =
+    story.trouble === undefined ? [] : [{ text: story.trouble, look: 'bad' }];
   return [
     ...headLines(view, story, size),
     ...showLines(view, nowMs, size),

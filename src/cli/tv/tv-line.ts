@@ -2,9 +2,22 @@ import { iso } from '../../domain/clock.ts';
 import { printable } from '../print.ts';
 import { counted } from '../site/counted.ts';
 import type { Happening } from './happening.ts';
-import { answerText, dropWords, eventText, itemName, operationWords, phaseWords, spanText, unpairedWords } from './tv-words.ts';
+import {
+  answerText,
+  dropWords,
+  eventText,
+  itemName,
+  operationWords,
+  phaseWords,
+  spanText,
+  unpairedWords,
+} from './tv-words.ts';
 
-const endWords = { stopped: 'stopped', aborted: 'ended at once', unpaired: 'without a key and a code' };
+const endWords = {
+  stopped: 'stopped',
+  aborted: 'ended at once',
+  unpaired: 'without a key and a code',
+};
 
 /** What happened, as a label and a text; `undefined` for what would only say twice what another line says. */
 function words(happening: Happening): [label: string, text: string] | undefined {
@@ -21,7 +34,10 @@ function words(happening: Happening): [label: string, text: string] | undefined 
       return ['unpaired', unpairedWords[happening.why]];
     case 'show':
       if (!happening.item) return ['shows', 'nothing'];
-      return ['shows', `${itemName(happening.item)}, ${happening.item.creativeType}, ${spanText(happening.item.duration)}`];
+      return [
+        'shows',
+        `${itemName(happening.item)}, ${happening.item.creativeType}, ${spanText(happening.item.duration)}`,
+      ];
     case 'event':
       return ['event', eventText(happening.event)];
     case 'sending':
@@ -29,7 +45,10 @@ function words(happening: Happening): [label: string, text: string] | undefined 
     case 'acknowledged':
       return ['stored', counted(happening.received, 'event')];
     case 'dropped':
-      return ['dropped', `${counted(happening.events.length, 'event')}: ${dropWords[happening.why]}`];
+      return [
+        'dropped',
+        `${counted(happening.events.length, 'event')}: ${dropWords[happening.why]}`,
+      ];
     case 'answer':
       return [operationWords[happening.operation], answerText(happening)];
     case 'failure':

@@ -18,19 +18,32 @@ export interface TvService {
 function ownService(kept: KeptTv | undefined, { url, state }: TvOptions): string | undefined {
   if (!kept?.tv.binding && !kept?.tv.registering) return undefined;
   if (url === undefined || serviceAddress(url) === kept.service) return kept.service;
-  throw new SignageError('state_of_elsewhere', `The TV of ${state} is paired with ${kept.service}, and its key is not sent to ${url}.`, {
-    hint: 'Leave --url out, or name another file for --state.',
-  });
+  throw new SignageError(
+    'state_of_elsewhere',
+    `The TV of ${state} is paired with ${kept.service}, and its key is not sent to ${url}.`,
+    {
+      hint: 'Leave --url out, or name another file for --state.',
+    },
+  );
 }
 
 /** The service that is named, or that the TV is paired with already, or that of the context; no token is looked for. */
-export async function tvService({ io, clock, random, common }: Call, options: TvOptions, kept: KeptTv | undefined): Promise<TvService> {
+export async function tvService(
+  { io, clock, random, common }: Call,
+  options: TvOptions,
+  kept: KeptTv | undefined,
+): Promise<TvService> {
   const url = ownService(kept, options) ?? options.url;
-  const address = await readAddress({ url, context: options.context, caFile: options.caFile, insecureHttp: options.insecureHttp }, io);
+  const address = await readAddress(
+    { url, context: options.context, caFile: options.caFile, insecureHttp: options.insecureHttp },
+    io,
+  );
   const client = new RuntimeClient({
     ...{ url: address.url.value, clock, random, makeRequester: makeNodeRequester },
     ...(address.caFile !== undefined && { certificates: await readCertificates(address.caFile) }),
-    ...(common.verbose && { onExchange: (exchange: Exchanged) => io.stderr.write(exchangeLine(exchange)) }),
+    ...(common.verbose && {
+      onExchange: (exchange: Exchanged) => io.stderr.write(exchangeLine(exchange)),
+    }),
   });
   return { address: serviceAddress(address.url.value), client };
 }

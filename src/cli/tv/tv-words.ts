@@ -1,5 +1,10 @@
 import type { EventInput, Item } from '../../simulator/batch.ts';
-import type { DropReason, PlayerPhase, RuntimeOperation, UnpairedReason } from '../../simulator/player-observer.ts';
+import type {
+  DropReason,
+  PlayerPhase,
+  RuntimeOperation,
+  UnpairedReason,
+} from '../../simulator/player-observer.ts';
 
 /** How people speak of what a TV does. */
 export const phaseWords: Readonly<Record<PlayerPhase, string>> = {
@@ -48,7 +53,15 @@ export function spanText(seconds: number): string {
 }
 
 /** What became of a call: `304 in 4 ms`, `401 device_key_revoked in 3 ms`, `unreachable`. */
-export function answerText({ status, code, ms }: { status: number | undefined; code: string | undefined; ms: number }): string {
+export function answerText({
+  status,
+  code,
+  ms,
+}: {
+  status: number | undefined;
+  code: string | undefined;
+  ms: number;
+}): string {
   return `${[status, code].filter((one) => one !== undefined).join(' ')} in ${Math.round(ms)} ms`;
 }
 

@@ -13,7 +13,10 @@ export const auditView: View<ListItem<'listAudit'>> = {
     { name: 'subject', value: ({ subject }) => titled(subject) },
     {
       name: 'details',
-      value: ({ details }) => Object.fromEntries(Object.entries(details).map(([name, value]) => [name, String(value ?? '')])),
+      value: ({ details }) =>
+        Object.fromEntries(
+          Object.entries(details).map(([name, value]) => [name, String(value ?? '')]),
+        ),
     },
     member('address', { wide: true }),
     { name: 'actorId', value: ({ actor }) => actor.id, wide: true },

@@ -12,11 +12,17 @@ type CodeStatus = CallAnswer<'getCodeStatus'>;
 const forPeople: readonly (Format | undefined)[] = [undefined, 'table', 'wide'];
 
 /** The columns that every code has. */
-async function columnsOf({ common, read, all, pages }: Call, screenId: string): Promise<Column<Code>[]> {
+async function columnsOf(
+  { common, read, all, pages }: Call,
+  screenId: string,
+): Promise<Column<Code>[]> {
   const reader = { read, all, pages };
   const screen = await screenName(reader, await read('getScreen', { params: { id: screenId } }));
   return [
-    { name: 'code', value: ({ code }) => (forPeople.includes(common.output) ? groupedCode(code) : code) },
+    {
+      name: 'code',
+      value: ({ code }) => (forPeople.includes(common.output) ? groupedCode(code) : code),
+    },
     { name: 'screen', value: () => screen },
     member('status'),
     member('expiresAt'),

@@ -45,13 +45,18 @@ function makeView(nameOfScreen: (screenId: string) => string): View<Device> {
 }
 
 /** How devices are shown that are on screens of one venue, or on any: the screens' names are fetched for it. */
-export const devicesView = (reader: Reader, venueId?: string) => async (): Promise<View<Device>> => {
-  const names = await screenNames(reader, venueId);
-  return makeView((screenId) => names.get(screenId) ?? screenId);
-};
+export const devicesView =
+  (reader: Reader, venueId?: string) => async (): Promise<View<Device>> => {
+    const names = await screenNames(reader, venueId);
+    return makeView((screenId) => names.get(screenId) ?? screenId);
+  };
 
 /** How the devices of one screen are shown. */
-export const devicesOfScreenView = (reader: Reader, screenId: string) => async (): Promise<View<Device>> => {
-  const name = await screenName(reader, await reader.read('getScreen', { params: { id: screenId } }));
-  return makeView(() => name);
-};
+export const devicesOfScreenView =
+  (reader: Reader, screenId: string) => async (): Promise<View<Device>> => {
+    const name = await screenName(
+      reader,
+      await reader.read('getScreen', { params: { id: screenId } }),
+    );
+    return makeView(() => name);
+  };

@@ -12,20 +12,22 @@ export interface Identity extends CallAnswer<'getMe'> {
 }
 
 /** How that is shown; the names of the venues that the token is bound to are read for it. */
-export const identityView = (reader: Pick<Reader, 'read'>, identity: Identity, nowMs: number) => async (): Promise<View<Identity>> => ({
-  columns: [
-    member('name'),
-    member('role'),
-    { name: 'tenant', value: ({ tenantName }) => tenantName },
-    ...reachColumns<Identity>(await venueNames(reader, identity), nowMs),
-    member('tenantId', { wide: true }),
-    member('context'),
-    member('url'),
-    member('urlSource'),
-    member('tokenSource'),
-    member('tokenId', { wide: true }),
-    member('expiresAt', { wide: true }),
-    member('venueIds', { wide: true }),
-  ],
-  nameOf: ({ name }) => name,
-});
+export const identityView =
+  (reader: Pick<Reader, 'read'>, identity: Identity, nowMs: number) =>
+  async (): Promise<View<Identity>> => ({
+    columns: [
+      member('name'),
+      member('role'),
+      { name: 'tenant', value: ({ tenantName }) => tenantName },
+      ...reachColumns<Identity>(await venueNames(reader, identity), nowMs),
+      member('tenantId', { wide: true }),
+      member('context'),
+      member('url'),
+      member('urlSource'),
+      member('tokenSource'),
+      member('tokenId', { wide: true }),
+      member('expiresAt', { wide: true }),
+      member('venueIds', { wide: true }),
+    ],
+    nameOf: ({ name }) => name,
+  });

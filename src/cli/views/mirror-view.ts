@@ -28,4 +28,7 @@ export const copiesView = (reader: Reader) => async (): Promise<View<MirrorCopy>
   };
 };
 
-export const repairView: View<CallAnswer<'repairMirror'>> = { columns: [member('queued')], nameOf: ({ queued }) => String(queued) };
+export const repairView: View<CallAnswer<'repairMirror'>> = {
+  columns: [member('queued')],
+  nameOf: ({ queued }) => String(queued),
+};

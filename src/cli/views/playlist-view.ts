@@ -31,7 +31,12 @@ export const itemView: View<Item> = {
     member('creativeUrl'),
     member('creativeId'),
     { name: 'campaignId', value: ({ campaignId }) => campaignId, wide: true },
-    { name: 'more', value: (item) => Object.fromEntries(Object.entries(item).filter(([name]) => !known.includes(name))), wide: true },
+    {
+      name: 'more',
+      value: (item) =>
+        Object.fromEntries(Object.entries(item).filter(([name]) => !known.includes(name))),
+      wide: true,
+    },
   ],
   nameOf: ({ creativeId }) => creativeId,
 };

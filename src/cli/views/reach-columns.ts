@@ -28,18 +28,28 @@ function expiryText(reach: Reach, nowMs: number): string {
 }
 
 /** The columns that show it. */
-export function reachColumns<T extends Reach>(venueName: (id: string) => string, nowMs: number): Column<T>[] {
+export function reachColumns<T extends Reach>(
+  venueName: (id: string) => string,
+  nowMs: number,
+): Column<T>[] {
   return [
-    { name: 'venues', value: ({ venueIds }) => (venueIds === null ? 'all' : venueIds.map(venueName).join(', ')) },
+    {
+      name: 'venues',
+      value: ({ venueIds }) => (venueIds === null ? 'all' : venueIds.map(venueName).join(', ')),
+    },
     { name: 'expires', value: (reach) => expiryText(reach, nowMs) },
   ];
 }
 
 /** Which name a venue has; one that is gone is called by its id. */
-export const namesOf = (names: ReadonlyMap<string, string>) => (id: string) => names.get(id) ?? `${id} (deleted)`;
+export const namesOf = (names: ReadonlyMap<string, string>) => (id: string) =>
+  names.get(id) ?? `${id} (deleted)`;
 
 /** The names of the venues that one token is bound to. */
-export async function venueNames(reader: Pick<Reader, 'read'>, { venueIds }: Reach): Promise<(id: string) => string> {
+export async function venueNames(
+  reader: Pick<Reader, 'read'>,
+  { venueIds }: Reach,
+): Promise<(id: string) => string> {
   const names = new Map<string, string>();
   await Promise.all(
     (venueIds ?? []).map(async (id) => {

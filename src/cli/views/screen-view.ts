@@ -5,7 +5,10 @@ import type { Reader } from '../service.ts';
 
 function makeView(venueName: (venueId: string) => string): View<Screen> {
   const venue: Column<Screen> = { name: 'venue', value: ({ venueId }) => venueName(venueId) };
-  const code: Column<Screen> = { name: 'code', value: ({ provisioningCode }) => provisioningCode?.status };
+  const code: Column<Screen> = {
+    name: 'code',
+    value: ({ provisioningCode }) => provisioningCode?.status,
+  };
   return {
     columns: [
       venue,
@@ -33,7 +36,8 @@ export const screensView = (reader: Reader) => async (): Promise<View<Screen>> =
 };
 
 /** How the screens of one venue are shown. */
-export const screensOfVenueView = (reader: Reader, venueId: string) => async (): Promise<View<Screen>> => {
-  const { name } = await reader.read('getVenue', { params: { id: venueId } });
-  return makeView(() => name);
-};
+export const screensOfVenueView =
+  (reader: Reader, venueId: string) => async (): Promise<View<Screen>> => {
+    const { name } = await reader.read('getVenue', { params: { id: venueId } });
+    return makeView(() => name);
+  };

@@ -3,6 +3,11 @@ import type { Tenant } from '../resolve.ts';
 import { typedName } from './typed-name.ts';
 
 export const tenantView: View<Tenant> = {
-  columns: [member('name'), member('id'), member('createdAt', { wide: true }), member('updatedAt', { wide: true })],
+  columns: [
+    member('name'),
+    member('id'),
+    member('createdAt', { wide: true }),
+    member('updatedAt', { wide: true }),
+  ],
   nameOf: typedName,
 };

@@ -16,7 +16,13 @@ const members = <T extends Token>(): Column<T>[] => [
 /** How one token is shown whose venues have these names. */
 export function knownTokenView(venueName: (id: string) => string, nowMs: number): View<Token> {
   return {
-    columns: [member('name'), member('role'), ...reachColumns<Token>(venueName, nowMs), member('lastUsedAt'), ...members<Token>()],
+    columns: [
+      member('name'),
+      member('role'),
+      ...reachColumns<Token>(venueName, nowMs),
+      member('lastUsedAt'),
+      ...members<Token>(),
+    ],
     nameOf: typedName,
   };
 }
@@ -28,12 +34,22 @@ export const tokensView = (call: Call) => async (): Promise<View<Token>> => {
 };
 
 /** How one token is shown: the names of its venues are fetched for it. */
-export const tokenView = (call: Call, token: Token) => async () => knownTokenView(await venueNames(call, token), call.clock.now());
+export const tokenView = (call: Call, token: Token) => async () =>
+  knownTokenView(await venueNames(call, token), call.clock.now());
 
 type CreatedToken = CallAnswer<'createToken'>;
 
 /** A token in the one answer that holds the secret itself. Nothing is fetched for it: that could fail, and the token would be lost. */
-export const createdTokenView = (venueName: (id: string) => string, nowMs: number): View<CreatedToken> => ({
-  columns: [member('name'), member('role'), ...reachColumns<CreatedToken>(venueName, nowMs), member('token'), ...members<CreatedToken>()],
+export const createdTokenView = (
+  venueName: (id: string) => string,
+  nowMs: number,
+): View<CreatedToken> => ({
+  columns: [
+    member('name'),
+    member('role'),
+    ...reachColumns<CreatedToken>(venueName, nowMs),
+    member('token'),
+    ...members<CreatedToken>(),
+  ],
   nameOf: typedName,
 });

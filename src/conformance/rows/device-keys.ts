@@ -16,8 +16,16 @@ const calls: readonly Call[] = [
 ];
 
 /** One call at the TV's screen, or at another id, with a key or none. */
-function callWith(stage: Stage, { method, what }: Call, id: string, key: string | undefined): Promise<Answer> {
-  return stage.send(method, `/devices/${id}/${what}`, { key, ...(method === 'POST' && { body: heartbeats(1, stage.moment()) }) });
+function callWith(
+  stage: Stage,
+  { method, what }: Call,
+  id: string,
+  key: string | undefined,
+): Promise<Answer> {
+  return stage.send(method, `/devices/${id}/${what}`, {
+    key,
+    ...(method === 'POST' && { body: heartbeats(1, stage.moment()) }),
+  });
 }
 
 /** A TV whose device was revoked while it played. */
@@ -41,8 +49,13 @@ function orphanedTv(stage: Stage): Promise<Tv> {
 /** A key of the right form that nobody was given. */
 const madeUpKey = `dak_${'A'.repeat(49)}`;
 
-const reasons: Readonly<Record<string, { when: string; ask(stage: Stage, call: Call): Promise<Answer> }>> = {
-  missing: { when: 'without a key', ask: async (stage, call) => callWith(stage, call, (await stage.tv()).screenId, undefined) },
+const reasons: Readonly<
+  Record<string, { when: string; ask(stage: Stage, call: Call): Promise<Answer> }>
+> = {
+  missing: {
+    when: 'without a key',
+    ask: async (stage, call) => callWith(stage, call, (await stage.tv()).screenId, undefined),
+  },
   invalid: {
     when: 'with a key that was never given out',
     ask: async (stage, call) => callWith(stage, call, (await stage.tv()).screenId, madeUpKey),
@@ -63,7 +76,8 @@ const reasons: Readonly<Record<string, { when: string; ask(stage: Stage, call: C
   },
   mismatch: {
     when: 'with the key of another screen',
-    ask: async (stage, call) => callWith(stage, call, (await stage.tv()).screenId, (await stage.plainTv()).apiKey),
+    ask: async (stage, call) =>
+      callWith(stage, call, (await stage.tv()).screenId, (await stage.plainTv()).apiKey),
   },
 };
 
@@ -71,9 +85,14 @@ const refusals: readonly Row[] = calls.flatMap((call) =>
   about(
     { id: call.id, subject: `${call.method} /devices/:id/${call.what}`, section: '2.1' },
     Object.entries(reasons).flatMap(([reason, { when, ask }]) => [
-      required(`401.${reason}`, `401 ${when}`, '401', async (stage) => status(await ask(stage, call))),
-      profile(`401.${reason}.code`, `device_key_${reason} ${when}`, `401 device_key_${reason}`, async (stage) =>
-        said(await ask(stage, call)),
+      required(`401.${reason}`, `401 ${when}`, '401', async (stage) =>
+        status(await ask(stage, call)),
+      ),
+      profile(
+        `401.${reason}.code`,
+        `device_key_${reason} ${when}`,
+        `401 device_key_${reason}`,
+        async (stage) => said(await ask(stage, call)),
       ),
     ]),
   ),
@@ -81,7 +100,9 @@ const refusals: readonly Row[] = calls.flatMap((call) =>
 
 /** The playlist of the TV, asked for with this `Authorization`. */
 const asked = async (stage: Stage, authorization: string) =>
-  stage.send('GET', `/devices/${(await stage.tv()).screenId}/config`, { headers: { authorization } });
+  stage.send('GET', `/devices/${(await stage.tv()).screenId}/config`, {
+    headers: { authorization },
+  });
 
 /** Which key opens what (docs/protocol.md §2.1, §2.2). */
 export const deviceKeyRows: readonly Row[] = [
@@ -89,7 +110,10 @@ export const deviceKeyRows: readonly Row[] = [
   ...about({ id: 'device-key', subject: 'Device key', section: '2.1' }, [
     profile('scheme', 'the scheme may be written in any case', '200, 200', async (stage) => {
       const { apiKey } = await stage.tv();
-      return saidAll([await asked(stage, `bearer ${apiKey}`), await asked(stage, `BEARER ${apiKey}`)]);
+      return saidAll([
+        await asked(stage, `bearer ${apiKey}`),
+        await asked(stage, `BEARER ${apiKey}`),
+      ]);
     }),
     profile(
       'form',
@@ -97,14 +121,25 @@ export const deviceKeyRows: readonly Row[] = [
       [0, 0, 0].map(() => '401 device_key_invalid').join(', '),
       async (stage) => {
         const { apiKey } = await stage.tv();
-        return saidAll([await asked(stage, 'Bearer'), await asked(stage, `Basic ${apiKey}`), await asked(stage, `Bearer ${apiKey} x`)]);
+        return saidAll([
+          await asked(stage, 'Bearer'),
+          await asked(stage, `Basic ${apiKey}`),
+          await asked(stage, `Bearer ${apiKey} x`),
+        ]);
       },
     ),
-    profile('typo', 'a key with one letter changed is device_key_invalid', '401 device_key_invalid', async (stage) => {
-      const { apiKey } = await stage.tv();
-      const letter = apiKey.at(20) === 'x' ? 'y' : 'x';
-      return said(await asked(stage, `Bearer ${apiKey.slice(0, 20)}${letter}${apiKey.slice(21)}`));
-    }),
+    profile(
+      'typo',
+      'a key with one letter changed is device_key_invalid',
+      '401 device_key_invalid',
+      async (stage) => {
+        const { apiKey } = await stage.tv();
+        const letter = apiKey.at(20) === 'x' ? 'y' : 'x';
+        return said(
+          await asked(stage, `Bearer ${apiKey.slice(0, 20)}${letter}${apiKey.slice(21)}`),
+        );
+      },
+    ),
     profile(
       'unknown-id',
       'unknown and malformed ids answer as those of other screens',
@@ -115,16 +150,34 @@ export const deviceKeyRows: readonly Row[] = [
         return saidAll([await ask(unknownId), await ask('nowhere')]);
       },
     ),
-    profile('order', 'a key that is revoked says so first, whatever the id', '401 device_key_revoked', async (stage) =>
-      said(await stage.send('GET', `/devices/${unknownId}/config`, { key: (await revokedTv(stage)).apiKey })),
+    profile(
+      'order',
+      'a key that is revoked says so first, whatever the id',
+      '401 device_key_revoked',
+      async (stage) =>
+        said(
+          await stage.send('GET', `/devices/${unknownId}/config`, {
+            key: (await revokedTv(stage)).apiKey,
+          }),
+        ),
     ),
-    profile('www-authenticate', 'every 401 carries WWW-Authenticate: Bearer', 'Bearer, Bearer, Bearer, Bearer, Bearer', async (stage) => {
-      const answers: Answer[] = [];
-      for (const { ask } of Object.values(reasons)) answers.push(await ask(stage, calls[1] as Call));
-      return answers.map(({ headers }) => headers['www-authenticate'] ?? 'none').join(', ');
-    }),
-    profile('no-token', 'a management token is no device key', '401 device_key_invalid', async (stage) =>
-      said(await stage.manage('GET', `/devices/${(await stage.tv()).screenId}/config`)),
+    profile(
+      'www-authenticate',
+      'every 401 carries WWW-Authenticate: Bearer',
+      'Bearer, Bearer, Bearer, Bearer, Bearer',
+      async (stage) => {
+        const answers: Answer[] = [];
+        for (const { ask } of Object.values(reasons))
+          answers.push(await ask(stage, calls[1] as Call));
+        return answers.map(({ headers }) => headers['www-authenticate'] ?? 'none').join(', ');
+      },
+    ),
+    profile(
+      'no-token',
+      'a management token is no device key',
+      '401 device_key_invalid',
+      async (stage) =>
+        said(await stage.manage('GET', `/devices/${(await stage.tv()).screenId}/config`)),
     ),
   ]),
   ...about({ id: 'device-id', subject: 'The device’s own id', section: '2.2' }, [

@@ -8,7 +8,8 @@ const allowed = 10;
 function lockedOut(stage: Stage): Promise<Answer> {
   return stage.once('locked out', async () => {
     let answer = await stage.register('1O0ILIL1');
-    for (let n = 0; n < allowed && answer.status !== 429; n++) answer = await stage.register('1O0ILIL1');
+    for (let n = 0; n < allowed && answer.status !== 429; n++)
+      answer = await stage.register('1O0ILIL1');
     return answer;
   });
 }
@@ -17,16 +18,31 @@ function lockedOut(stage: Stage): Promise<Answer> {
 export const guessingRows: readonly Row[] = about(
   { id: 'guessing', subject: 'POST /devices/register', section: '3.5', needs: 'guessing' },
   [
-    profile('429', '429 after ten unknown codes from one address', '429 too_many_attempts', async (stage) => said(await lockedOut(stage))),
-    profile('retry-after', 'it says when to come again: Retry-After, in whole seconds', 'whole seconds', async (stage) => {
-      const wait = (await lockedOut(stage)).headers['retry-after'] ?? 'none';
-      return /^[1-9]\d{0,3}$/.test(wait) ? 'whole seconds' : wait;
-    }),
-    profile('trusted', 'codes of a tenant whose token works from there still bind', '201', async (stage) => {
-      const { code } = await stage.code();
-      await lockedOut(stage);
-      return said(await stage.register(code));
-    }),
+    profile(
+      '429',
+      '429 after ten unknown codes from one address',
+      '429 too_many_attempts',
+      async (stage) => said(await lockedOut(stage)),
+    ),
+    profile(
+      'retry-after',
+      'it says when to come again: Retry-After, in whole seconds',
+      'whole seconds',
+      async (stage) => {
+        const wait = (await lockedOut(stage)).headers['retry-after'] ?? 'none';
+        return /^[1-9]\d{0,3}$/.test(wait) ? 'whole seconds' : wait;
+      },
+    ),
+    profile(
+      'trusted',
+      'codes of a tenant whose token works from there still bind',
+      '201',
+      async (stage) => {
+        const { code } = await stage.code();
+        await lockedOut(stage);
+        return said(await stage.register(code));
+      },
+    ),
     profile('only', 'nothing else from there is refused', '200', async (stage) => {
       await lockedOut(stage);
       return said(await (await stage.tv()).send('GET', 'config'));

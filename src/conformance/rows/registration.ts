@@ -6,31 +6,49 @@ import { about, profile, type Row, required } from '../row.ts';
 import type { Stage } from '../stage.ts';
 
 /** Registers on a new screen with this deviceInfo. */
-const withInfo = async (stage: Stage, info: unknown) => stage.register((await stage.code()).code, info);
-const refusedInfo = async (stage: Stage, info: unknown) => stage.register(await stage.spareCode(), info);
+const withInfo = async (stage: Stage, info: unknown) =>
+  stage.register((await stage.code()).code, info);
+const refusedInfo = async (stage: Stage, info: unknown) =>
+  stage.register(await stage.spareCode(), info);
 const done = async (stage: Stage) => (await stage.tv()).registered;
 
 const documented = about({ id: 'register', subject: 'POST /devices/register', section: '3.1' }, [
   required('201', '201 for a code and deviceInfo, without Authorization', '201', async (stage) =>
     status(await withInfo(stage, deviceInfo)),
   ),
-  required('members', 'deviceId, screenId, apiKey, tenantId and config', 'all of them, each of its type', async (stage) =>
-    misfits((await done(stage)).json, { deviceId: 'uuid', screenId: 'uuid', apiKey: 'text', tenantId: 'text', config: 'object' }),
+  required(
+    'members',
+    'deviceId, screenId, apiKey, tenantId and config',
+    'all of them, each of its type',
+    async (stage) =>
+      misfits((await done(stage)).json, {
+        deviceId: 'uuid',
+        screenId: 'uuid',
+        apiKey: 'text',
+        tenantId: 'text',
+        config: 'object',
+      }),
   ),
-  required('config', 'config has intervals and a cachePolicy', 'all of them, each of its type', async (stage) =>
-    misfits((await done(stage)).json, {
-      'config.syncIntervalMinutes': 'number',
-      'config.heartbeatIntervalMinutes': 'number',
-      'config.cachePolicy.maxSizeGB': 'number',
-      'config.cachePolicy.retentionDays': 'number',
-    }),
+  required(
+    'config',
+    'config has intervals and a cachePolicy',
+    'all of them, each of its type',
+    async (stage) =>
+      misfits((await done(stage)).json, {
+        'config.syncIntervalMinutes': 'number',
+        'config.heartbeatIntervalMinutes': 'number',
+        'config.cachePolicy.maxSizeGB': 'number',
+        'config.cachePolicy.retentionDays': 'number',
+      }),
   ),
   required('api-key', 'apiKey begins with dak_', 'dak_', async (stage) =>
     textAt((await done(stage)).json, 'apiKey').startsWith('dak_') ? 'dak_' : 'another beginning',
   ),
   required('screen', 'screenId is the screen of the code', 'the same', async (stage) => {
     const { screenId, registered } = await stage.tv();
-    return at(registered.json, 'screenId') === screenId ? 'the same' : String(at(registered.json, 'screenId'));
+    return at(registered.json, 'screenId') === screenId
+      ? 'the same'
+      : String(at(registered.json, 'screenId'));
   }),
   required('key-works', 'the key opens the runtime endpoints', '200', async (stage) =>
     status(await (await stage.newTv()).send('GET', 'config')),
@@ -57,31 +75,51 @@ const documented = about({ id: 'register', subject: 'POST /devices/register', se
     refused(await stage.register(`${await stage.spareCode()}A`, deviceInfo)),
   ),
   required('code-case', 'a code in lower case is refused', 'refused (4xx)', async (stage) =>
-    refused(await stage.register(`${(await stage.spareCode()).slice(0, 7).toLowerCase()}a`, deviceInfo)),
+    refused(
+      await stage.register(`${(await stage.spareCode()).slice(0, 7).toLowerCase()}a`, deviceInfo),
+    ),
   ),
-  required('code-characters', 'a code with other characters is refused', 'refused (4xx)', async (stage) =>
-    refused(await stage.register(`${(await stage.spareCode()).slice(0, 7)}-`, deviceInfo)),
+  required(
+    'code-characters',
+    'a code with other characters is refused',
+    'refused (4xx)',
+    async (stage) =>
+      refused(await stage.register(`${(await stage.spareCode()).slice(0, 7)}-`, deviceInfo)),
   ),
-  required('key-once', 'the apiKey is in this answer only: nothing else shows it', 'nowhere', async (stage) => {
-    const { apiKey, screenId, deviceId, send } = await stage.tv();
-    const paths = [`/v1/devices/${deviceId}`, `/v1/screens/${screenId}`];
-    const texts = [
-      (await send('GET', 'config')).text,
-      ...(await Promise.all(paths.map((path) => stage.manage('GET', path)))).map(({ text }) => text),
-    ];
-    return texts.some((text) => text.includes(apiKey)) ? 'shown' : 'nowhere';
-  }),
+  required(
+    'key-once',
+    'the apiKey is in this answer only: nothing else shows it',
+    'nowhere',
+    async (stage) => {
+      const { apiKey, screenId, deviceId, send } = await stage.tv();
+      const paths = [`/v1/devices/${deviceId}`, `/v1/screens/${screenId}`];
+      const texts = [
+        (await send('GET', 'config')).text,
+        ...(await Promise.all(paths.map((path) => stage.manage('GET', path)))).map(
+          ({ text }) => text,
+        ),
+      ];
+      return texts.some((text) => text.includes(apiKey)) ? 'shown' : 'nowhere';
+    },
+  ),
 ]);
 
 const decided = about({ id: 'register', subject: 'POST /devices/register', section: '3.1' }, [
-  profile('key-form', 'the key is dak_, 43 characters of base62 and their checksum', 'of that form', async (stage) =>
-    isKey('dak_', (await stage.tv()).apiKey) ? 'of that form' : 'of another form',
+  profile(
+    'key-form',
+    'the key is dak_, 43 characters of base62 and their checksum',
+    'of that form',
+    async (stage) =>
+      isKey('dak_', (await stage.tv()).apiKey) ? 'of that form' : 'of another form',
   ),
   profile('no-store', 'the answer is not to be kept by caches', 'no-store', async (stage) =>
     String((await done(stage)).headers['cache-control']),
   ),
-  profile('400.code', '400 at /pairingCode for a code in another form', '400 invalid_request at /pairingCode', async (stage) =>
-    saidAt(await stage.register('abcd2345')),
+  profile(
+    '400.code',
+    '400 at /pairingCode for a code in another form',
+    '400 invalid_request at /pairingCode',
+    async (stage) => saidAt(await stage.register('abcd2345')),
   ),
   profile(
     '400.mac',
@@ -106,27 +144,44 @@ const decided = about({ id: 'register', subject: 'POST /devices/register', secti
     '400 for deviceInfo that is missing or no object',
     '400 invalid_request at /deviceInfo, 400 invalid_request at /deviceInfo',
     async (stage) => {
-      const missing = await stage.send('POST', '/devices/register', { body: { pairingCode: await stage.spareCode() } });
+      const missing = await stage.send('POST', '/devices/register', {
+        body: { pairingCode: await stage.spareCode() },
+      });
       return [missing, await refusedInfo(stage, 'TV')].map(saidAt).join(', ');
     },
   ),
-  profile('optional', 'every member of deviceInfo may be left out, or null', '201, 201', async (stage) => {
-    const nothing = Object.fromEntries(Object.keys(deviceInfo).map((name) => [name, null]));
-    return saidAll([await withInfo(stage, {}), await withInfo(stage, nothing)]);
-  }),
+  profile(
+    'optional',
+    'every member of deviceInfo may be left out, or null',
+    '201, 201',
+    async (stage) => {
+      const nothing = Object.fromEntries(Object.keys(deviceInfo).map((name) => [name, null]));
+      return saidAll([await withInfo(stage, {}), await withInfo(stage, nothing)]);
+    },
+  ),
   profile('unknown-members', 'members that are not known are ignored', '201', async (stage) =>
     said(await withInfo(stage, { firmware: 1 })),
   ),
-  profile('refused-keeps-code', 'a registration that is refused does not use the code up', '400 invalid_request, 201', async (stage) => {
-    const { code } = await stage.code();
-    return saidAll([await stage.register(code, { macAddress: 'x' }), await stage.register(code)]);
-  }),
-  profile('device', 'the device is shown with its deviceInfo', JSON.stringify(deviceInfo), async (stage) => {
-    const answer = await withInfo(stage, deviceInfo);
-    const device = await stage.made('GET', `/v1/devices/${textAt(answer.json, 'deviceId')}`);
-    const shown = Object.keys(deviceInfo).map((name) => [name, at(device, `deviceInfo.${name}`)]);
-    return JSON.stringify(Object.fromEntries(shown));
-  }),
+  profile(
+    'refused-keeps-code',
+    'a registration that is refused does not use the code up',
+    '400 invalid_request, 201',
+    async (stage) => {
+      const { code } = await stage.code();
+      return saidAll([await stage.register(code, { macAddress: 'x' }), await stage.register(code)]);
+    },
+  ),
+  profile(
+    'device',
+    'the device is shown with its deviceInfo',
+    JSON.stringify(deviceInfo),
+    async (stage) => {
+      const answer = await withInfo(stage, deviceInfo);
+      const device = await stage.made('GET', `/v1/devices/${textAt(answer.json, 'deviceId')}`);
+      const shown = Object.keys(deviceInfo).map((name) => [name, at(device, `deviceInfo.${name}`)]);
+      return JSON.stringify(Object.fromEntries(shown));
+    },
+  ),
 ]);
 
 /** How a TV is bound (docs/protocol.md §3.1). */

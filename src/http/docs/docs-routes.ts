@@ -5,8 +5,13 @@ import { Hono } from 'hono';
 import { answerStaticFile, readStaticFile, type StaticFile } from '../static-file.ts';
 
 // Swagger UI draws its icons as data: images; styles it sets by script alone, which a policy does not bind. All else is ours.
-const policy = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-const headers = { 'Content-Security-Policy': policy, 'Cache-Control': 'no-cache', 'Referrer-Policy': 'no-referrer' };
+const policy =
+  "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const headers = {
+  'Content-Security-Policy': policy,
+  'Cache-Control': 'no-cache',
+  'Referrer-Policy': 'no-referrer',
+};
 
 const names = ['page.css', 'page.js', 'swagger-ui.css', 'swagger-ui-bundle.js'];
 
@@ -16,7 +21,9 @@ export const docsPaths = ['/docs', '/docs/', ...names.map((name) => `/docs/${nam
 /** A file of the page: it lies beside this module, but for Swagger UI's own, which only the build puts there. */
 function locate(name: string): string {
   const beside = fileURLToPath(new URL(name, import.meta.url));
-  return existsSync(beside) ? beside : createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`);
+  return existsSync(beside)
+    ? beside
+    : createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`);
 }
 
 /** Reads each file when it is first asked for: most services never show the page. */

@@ -24,7 +24,11 @@ function brokenStream(bytes: Uint8Array): ReadableStream<Uint8Array> {
 }
 
 /** Sends the head of the answer and half of its body, then breaks the connection off; at once when there is no body to send. */
-export async function breakOff(answer: Response, method: string, outgoing: ServerResponse | undefined): Promise<Response> {
+export async function breakOff(
+  answer: Response,
+  method: string,
+  outgoing: ServerResponse | undefined,
+): Promise<Response> {
   const bytes = new Uint8Array(await answer.arrayBuffer());
   if (bytes.length === 0 || method === 'HEAD') return hangUp(outgoing);
   const half = bytes.subarray(0, bytes.length >> 1);

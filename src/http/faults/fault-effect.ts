@@ -48,31 +48,60 @@ function readCode(part: Part, target: FaultTarget, status: number, word: string)
   throw wrongWord(
     part,
     word,
-    codes.length === 0 ? `no code is documented there with ${status}` : `with ${status} there is ${codes.join(', ')}`,
+    codes.length === 0
+      ? `no code is documented there with ${status}`
+      : `with ${status} there is ${codes.join(', ')}`,
   );
 }
 
 function readRetry(part: Part, word: string): number {
   const spanMs = readDuration(word);
-  if (spanMs === undefined || spanMs % secondMs !== 0) throw wrongWord(part, word, 'retry takes whole seconds, such as 30s or 2m');
+  if (spanMs === undefined || spanMs % secondMs !== 0)
+    throw wrongWord(part, word, 'retry takes whole seconds, such as 30s or 2m');
   return spanMs / secondMs;
 }
 
-function readRefusal(part: Part, target: FaultTarget, status: number, words: readonly string[]): Refusal {
+function readRefusal(
+  part: Part,
+  target: FaultTarget,
+  status: number,
+  words: readonly string[],
+): Refusal {
   const [first, ...others] = words;
-  const code = first === undefined || first === 'retry' ? undefined : readCode(part, target, status, first);
+  const code =
+    first === undefined || first === 'retry' ? undefined : readCode(part, target, status, first);
   const [retry, span, ...rest] = code === undefined ? words : others;
   const wrong = [retry === 'retry' ? undefined : retry, ...rest].find((word) => word !== undefined);
-  if (wrong !== undefined) throw wrongWord(part, wrong, 'after a status come its code, and retry with a span of time');
+  if (wrong !== undefined)
+    throw wrongWord(part, wrong, 'after a status come its code, and retry with a span of time');
   if (retry !== undefined && span === undefined)
-    throw wrongRule(part.rule, { part: '', at: part.at + part.text.length, allowed: 'retry takes whole seconds, such as 30s' });
-  return { kind: 'status', status, code, retryAfterSeconds: span === undefined ? undefined : readRetry(part, span) };
+    throw wrongRule(part.rule, {
+      part: '',
+      at: part.at + part.text.length,
+      allowed: 'retry takes whole seconds, such as 30s',
+    });
+  return {
+    kind: 'status',
+    status,
+    code,
+    retryAfterSeconds: span === undefined ? undefined : readRetry(part, span),
+  };
 }
 
 function readDelay(part: Part, word: string): Delay {
   const [fromMs, toMs = fromMs, more] = word.split('-').map(readDuration);
-  if (fromMs === undefined || toMs === undefined || toMs < fromMs || more !== undefined || word.split('-').length > 2) {
-    throw wrongWord(part, word, 'delay takes a span of time, or two for a range, such as 2s or 100ms-2s');
+  if (
+    fromMs === undefined ||
+    toMs === undefined ||
+    toMs < fromMs ||
+    more !== undefined ||
+    word.split('-').length > 2
+  ) {
+    throw wrongWord(
+      part,
+      word,
+      'delay takes a span of time, or two for a range, such as 2s or 100ms-2s',
+    );
   }
   return { kind: 'delay', fromMs, toMs };
 }
@@ -83,6 +112,7 @@ export function readEffect(part: Part, target: FaultTarget): FaultEffect {
   const status = /^\d{3}$/.test(word) ? Number(word) : 0;
   if (status >= 400 && status <= 599) return readRefusal(part, target, status, words);
   if (word === 'delay' && words.length < 2) return readDelay(part, words[0] ?? '');
-  if ((word === 'truncate' || word === 'drop' || word === 'lose') && words.length === 0) return { kind: word };
+  if ((word === 'truncate' || word === 'drop' || word === 'lose') && words.length === 0)
+    return { kind: word };
   throw wrongRule(part.rule, { part: part.text, at: part.at, allowed });
 }

@@ -21,7 +21,9 @@ export interface Faults {
 }
 
 function delayOf({ effect }: FaultRule, random: Random): number {
-  return effect.kind === 'delay' ? effect.fromMs + Math.floor(fraction(random) * (effect.toMs - effect.fromMs + 1)) : 0;
+  return effect.kind === 'delay'
+    ? effect.fromMs + Math.floor(fraction(random) * (effect.toMs - effect.fromMs + 1))
+    : 0;
 }
 
 /** Reads the rules. Delays add up; of all else, the first rule whose turn it is decides. Throws `invalid_option` for a rule that is none. */
@@ -31,13 +33,19 @@ export function makeFaults(texts: readonly string[], random: Random): Faults {
     rules: texts,
     of(method, path) {
       const segments = segmentsOf(path);
-      const turns = rules.filter(({ target, isTurn }) => isTarget(target, method, segments) && isTurn());
+      const turns = rules.filter(
+        ({ target, isTurn }) => isTarget(target, method, segments) && isTurn(),
+      );
       const delays = turns.filter(({ effect }) => effect.kind === 'delay');
       const decisive = turns.find(({ effect }) => effect.kind !== 'delay');
       const met = turns.filter((rule) => rule === decisive || delays.includes(rule));
       if (met.length === 0) return undefined;
       const delayMs = delays.reduce((sum, rule) => sum + delayOf(rule, random), 0);
-      return { rules: met.map(({ text }) => text), delayMs, effect: decisive?.effect as Hit['effect'] };
+      return {
+        rules: met.map(({ text }) => text),
+        delayMs,
+        effect: decisive?.effect as Hit['effect'],
+      };
     },
   };
 }

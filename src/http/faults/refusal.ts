@@ -11,20 +11,38 @@ const usualRetryAfter: Readonly<Record<number, number>> = { 429: 60, 500: 5, 503
 const detail = 'A fault rule of this service planted this answer: X-Signage-Fault says which.';
 
 /** A problem without a code, as from a proxy: the status is not documented for this path. */
-function uncoded(status: number, retryAfterSeconds: number | undefined, requestId: string): Response {
-  const body = { type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail, requestId };
+function uncoded(
+  status: number,
+  retryAfterSeconds: number | undefined,
+  requestId: string,
+): Response {
+  const body = {
+    type: 'about:blank',
+    title: STATUS_CODES[status] ?? 'Error',
+    status,
+    detail,
+    requestId,
+  };
   const headers = new Headers({ 'Content-Type': 'application/problem+json' });
   if (retryAfterSeconds !== undefined) headers.set('Retry-After', String(retryAfterSeconds));
   return new Response(JSON.stringify(body), { status, headers });
 }
 
-function refuse({ status, code: named, retryAfterSeconds }: Refusal, { req, var: { origin } }: Ctx): Response {
+function refuse(
+  { status, code: named, retryAfterSeconds }: Refusal,
+  { req, var: { origin } }: Ctx,
+): Response {
   const code = named ?? usualCode(req.method, segmentsOf(new URL(req.url).pathname), status);
-  const isUsual = status !== 500 || code === 'playlist_fetch_failed' || code === 'config_fetch_failed';
+  const isUsual =
+    status !== 500 || code === 'playlist_fetch_failed' || code === 'config_fetch_failed';
   const wait = retryAfterSeconds ?? (isUsual ? usualRetryAfter[status] : undefined);
   if (code === undefined) return uncoded(status, wait, origin.requestId);
-  const errors = code === 'invalid_request' ? [{ path: '', message: 'is refused by a fault rule' }] : undefined;
-  const error = new SignageError(code, detail, { ...(errors && { errors }), ...(wait !== undefined && { retryAfterSeconds: wait }) });
+  const errors =
+    code === 'invalid_request' ? [{ path: '', message: 'is refused by a fault rule' }] : undefined;
+  const error = new SignageError(code, detail, {
+    ...(errors && { errors }),
+    ...(wait !== undefined && { retryAfterSeconds: wait }),
+  });
   return problem(error, origin.requestId);
 }
 

@@ -39,10 +39,15 @@ export function withFaults(answer: Answer, options: FaultyOptions): Answer {
       await hold(delayMs, options);
       return hangUp(bindings?.outgoing);
     }
-    const whole = await answer(request, effect?.kind === 'status' ? { ...bindings, refusal: effect } : bindings);
+    const whole = await answer(
+      request,
+      effect?.kind === 'status' ? { ...bindings, refusal: effect } : bindings,
+    );
     for (const rule of rules) whole.headers.append('X-Signage-Fault', rule);
     await hold(delayMs, options);
     if (effect?.kind === 'lose') return hangUp(bindings?.outgoing);
-    return effect?.kind === 'truncate' ? breakOff(whole, request.method, bindings?.outgoing) : whole;
+    return effect?.kind === 'truncate'
+      ? breakOff(whole, request.method, bindings?.outgoing)
+      : whole;
   };
 }

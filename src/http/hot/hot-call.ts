@@ -24,7 +24,12 @@ function areDistinct({ headers, rawHeaders }: IncomingMessage): boolean {
 /** The announced length of a body of at most `limit` bytes; `undefined` for all else. */
 function lengthOf({ headers }: IncomingMessage, limit: number): number | undefined {
   const announced = headers['content-length'];
-  if (announced === undefined || headers['transfer-encoding'] !== undefined || !plainLength.test(announced)) return undefined;
+  if (
+    announced === undefined ||
+    headers['transfer-encoding'] !== undefined ||
+    !plainLength.test(announced)
+  )
+    return undefined;
   return Number(announced) <= limit ? Number(announced) : undefined;
 }
 
@@ -33,12 +38,14 @@ export function hotCall(incoming: IncomingMessage, bodyLimit: number): HotCall |
   const { method, headers } = incoming;
   if (method !== 'GET' && method !== 'POST') return undefined;
   const [, id, what] = hotPath.exec(incoming.url ?? '') ?? [];
-  if (id === undefined || !plainHost.test(headers.host ?? '') || !areDistinct(incoming)) return undefined;
+  if (id === undefined || !plainHost.test(headers.host ?? '') || !areDistinct(incoming))
+    return undefined;
   if (method === 'POST') {
     const length = what === 'events' ? lengthOf(incoming, bodyLimit) : undefined;
     return length === undefined ? undefined : { operation: 'postEvents', id, length };
   }
-  const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+  const hasBody =
+    headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
   if (what === 'events' || hasBody) return undefined;
   return { operation: what === 'playlist' ? 'getPlaylist' : 'getDeviceConfig', id, length: 0 };
 }

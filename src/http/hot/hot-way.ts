@@ -12,12 +12,21 @@ import { type HotCall, hotCall } from './hot-call.ts';
 import { readBatch } from './read-batch.ts';
 
 /** Answers a request, or calls `next` before anything of it was used. */
-export type HotWay = (incoming: IncomingMessage, outgoing: ServerResponse, next: () => void) => void;
+export type HotWay = (
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  next: () => void,
+) => void;
 
 const [common, typeName] = [Object.entries(commonHeaders).flat(), 'Content-Type'];
 
 /** Names and values in one array are what Node writes quickest. Text is pure ASCII. */
-function write(outgoing: ServerResponse, requestId: string, type: string, { status = 200, headers = {}, body = null }: Reply): void {
+function write(
+  outgoing: ServerResponse,
+  requestId: string,
+  type: string,
+  { status = 200, headers = {}, body = null }: Reply,
+): void {
   const all: string[] = ['X-Request-Id', requestId, ...common];
   for (const name in headers) all.push(name, headers[name] as string);
   if (body === null) {
@@ -40,28 +49,58 @@ export function makeHotWay(options: AppOptions): HotWay | undefined {
   const visits = makeVisits(options);
   const replies = runtimeReplies(services, metrics);
 
-  function answer(outgoing: ServerResponse, visit: Visit, { operation }: HotCall, reply: Reply): void {
+  function answer(
+    outgoing: ServerResponse,
+    visit: Visit,
+    { operation }: HotCall,
+    reply: Reply,
+  ): void {
     write(outgoing, visit.origin.requestId, 'application/json', reply);
     visits.end(visit, operation, reply.status ?? 200);
   }
 
-  function refuse(outgoing: ServerResponse, visit: Visit, { operation }: HotCall, thrown: unknown): void {
+  function refuse(
+    outgoing: ServerResponse,
+    visit: Visit,
+    { operation }: HotCall,
+    thrown: unknown,
+  ): void {
     const { status, headers, text } = visits.fail(visit.origin, operation, thrown);
     const { [typeName]: type = '', ...others } = headers;
-    write(outgoing, visit.origin.requestId, type, { status, headers: others, body: bodyBytes(text) });
+    write(outgoing, visit.origin.requestId, type, {
+      status,
+      headers: others,
+      body: bodyBytes(text),
+    });
     visits.end(visit, operation, status);
   }
 
-  function replyTo({ headers }: IncomingMessage, { operation }: HotCall, device: DeviceCaller): Awaitable<Reply> {
+  function replyTo(
+    { headers }: IncomingMessage,
+    { operation }: HotCall,
+    device: DeviceCaller,
+  ): Awaitable<Reply> {
     const reply = operation === 'getPlaylist' ? replies.playlist : replies.config;
     return reply(device, headers['if-none-match']);
   }
 
-  function get(incoming: IncomingMessage, outgoing: ServerResponse, visit: Visit, call: HotCall): void {
+  function get(
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    visit: Visit,
+    call: HotCall,
+  ): void {
     let made: Awaitable<Reply>;
     try {
-      const caller = services.deviceAuth(connectionKey(incoming), { id: call.id, onlyReads: true }, visit.origin);
-      made = caller instanceof Promise ? caller.then((device) => replyTo(incoming, call, device)) : replyTo(incoming, call, caller);
+      const caller = services.deviceAuth(
+        connectionKey(incoming),
+        { id: call.id, onlyReads: true },
+        visit.origin,
+      );
+      made =
+        caller instanceof Promise
+          ? caller.then((device) => replyTo(incoming, call, device))
+          : replyTo(incoming, call, caller);
     } catch (thrown) {
       refuse(outgoing, visit, call, thrown);
       return;
@@ -87,17 +126,30 @@ export function makeHotWay(options: AppOptions): HotWay | undefined {
       const bytes = await readAnnounced(incoming, call.length);
       const device = late ? await late() : caller;
       const { sums, sent } = readBatch(bytes, headers);
-      answer(outgoing, visit, call, await replies.events(device, sums, sent, headers['idempotency-key'] as string | undefined));
+      answer(
+        outgoing,
+        visit,
+        call,
+        await replies.events(device, sums, sent, headers['idempotency-key'] as string | undefined),
+      );
     } catch (thrown) {
       refuse(outgoing, visit, call, thrown);
     }
   }
 
   /** Who is refused has a body that nobody reads: the app knows what to do with it. */
-  function post(incoming: IncomingMessage, outgoing: ServerResponse, visit: Visit, call: HotCall, next: () => void): void {
-    const authenticate = () => services.deviceAuth(connectionKey(incoming), { id: call.id, onlyReads: false }, visit.origin);
+  function post(
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    visit: Visit,
+    call: HotCall,
+    next: () => void,
+  ): void {
+    const authenticate = () =>
+      services.deviceAuth(connectionKey(incoming), { id: call.id, onlyReads: false }, visit.origin);
     const late = incoming.complete ? undefined : authenticate;
-    const proceed = (caller: DeviceCaller) => void take(incoming, outgoing, visit, call, { caller, late });
+    const proceed = (caller: DeviceCaller) =>
+      void take(incoming, outgoing, visit, call, { caller, late });
     let caller: Awaitable<DeviceCaller>;
     try {
       caller = authenticate();

@@ -15,7 +15,10 @@ interface ReadBatch {
 const plainScan: ReadBody['scan'] = { depth: 2, elements: [], members: 0, isCompact: true };
 
 /** Reads a batch in the order of `readBody`: at a glance, where it is plain; else it is parsed and checked like any body, and throws as that does. */
-export function readBatch(bytes: Uint8Array, { 'content-type': type, 'content-encoding': encoding }: IncomingHttpHeaders): ReadBatch {
+export function readBatch(
+  bytes: Uint8Array,
+  { 'content-type': type, 'content-encoding': encoding }: IncomingHttpHeaders,
+): ReadBatch {
   checkType(type, encoding);
   const sums = plainBatch(bytes);
   if (sums) return { sums, sent: { bytes, json: undefined, scan: plainScan } };

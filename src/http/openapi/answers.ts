@@ -5,7 +5,10 @@ import type { Operation } from '../../wire/operations.ts';
 import { schemas } from '../../wire/schemas.ts';
 import { media } from './media.ts';
 
-const text = (description: string): oas31.HeaderObject => ({ description, schema: { type: 'string' } });
+const text = (description: string): oas31.HeaderObject => ({
+  description,
+  schema: { type: 'string' },
+});
 
 /** Response headers, as components of the document. */
 export const responseHeaders = {
@@ -27,7 +30,10 @@ export const responseHeaders = {
   },
   ETag: text('Stands for the content: send it as `If-None-Match`'),
   Location: { ...text('The path of what was made'), required: true },
-  'Retry-After': { description: 'Whole seconds after which it is worth trying again', schema: { type: 'integer', minimum: 0 } },
+  'Retry-After': {
+    description: 'Whole seconds after which it is worth trying again',
+    schema: { type: 'integer', minimum: 0 },
+  },
   'WWW-Authenticate': text('`Bearer`'),
 } as const satisfies Record<string, oas31.HeaderObject>;
 
@@ -35,7 +41,9 @@ type HeaderName = keyof typeof responseHeaders;
 
 /** The headers of an answer: these, and the one that every answer has. */
 export function headers(...names: HeaderName[]): oas31.HeadersObject {
-  return Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+  return Object.fromEntries(
+    ['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  );
 }
 
 const ownHeaders: Record<string, HeaderName[]> = {
@@ -44,13 +52,26 @@ const ownHeaders: Record<string, HeaderName[]> = {
 };
 
 const otherMedia: Record<string, ZodOpenApiResponseObject['content']> = {
-  reportImpressions: { 'text/csv': { schema: { type: 'string' }, example: 'key,impressions,seconds\r\n2026-11-20,128,1920\r\n' } },
+  reportImpressions: {
+    'text/csv': {
+      schema: { type: 'string' },
+      example: 'key,impressions,seconds\r\n2026-11-20,128,1920\r\n',
+    },
+  },
   createBackup: { 'application/x-tar': { schema: { type: 'string', format: 'binary' } } },
 };
 
-const meanings = { 200: 'Done', 201: 'Made', 202: 'Accepted: kept for good', 204: 'Done; there is nothing to say' };
+const meanings = {
+  200: 'Done',
+  201: 'Made',
+  202: 'Accepted: kept for good',
+  204: 'Done; there is nothing to say',
+};
 
-function success(id: string, { status, answer, access, conditional }: Operation): ZodOpenApiResponseObject {
+function success(
+  id: string,
+  { status, answer, access, conditional }: Operation,
+): ZodOpenApiResponseObject {
   // A registration makes a device, and a rotation a key, but the TV has no way to read it: there is no place to point to.
   const hasLocation = status === 201 && access !== 'public' && access !== 'device';
   return {
@@ -60,12 +81,19 @@ function success(id: string, { status, answer, access, conditional }: Operation)
       ...(conditional ? (['ETag'] as const) : []),
       ...(hasLocation ? (['Location'] as const) : []),
     ),
-    ...(answer || otherMedia[id] ? { content: { ...(answer && { 'application/json': media(answer) }), ...otherMedia[id] } } : {}),
+    ...(answer || otherMedia[id]
+      ? { content: { ...(answer && { 'application/json': media(answer) }), ...otherMedia[id] } }
+      : {}),
   };
 }
 
 /** Codes that a caller should try again after a while. */
-const passing: ErrorCode[] = ['too_many_attempts', 'unavailable', 'playlist_fetch_failed', 'config_fetch_failed'];
+const passing: ErrorCode[] = [
+  'too_many_attempts',
+  'unavailable',
+  'playlist_fetch_failed',
+  'config_fetch_failed',
+];
 
 /** One error answer: a problem document with any of these codes. */
 export function problem(...codes: ErrorCode[]): ZodOpenApiResponseObject {
@@ -73,11 +101,16 @@ export function problem(...codes: ErrorCode[]): ZodOpenApiResponseObject {
   const isUnauthorized = codes.some((code) => errorKinds[code].status === 401);
   return {
     description: codes.map((code) => `\`${code}\``).join(', '),
-    headers: headers(...(isPassing ? (['Retry-After'] as const) : []), ...(isUnauthorized ? (['WWW-Authenticate'] as const) : [])),
+    headers: headers(
+      ...(isPassing ? (['Retry-After'] as const) : []),
+      ...(isUnauthorized ? (['WWW-Authenticate'] as const) : []),
+    ),
     content: {
       'application/problem+json': {
         schema: schemas.problem,
-        examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+        examples: Object.fromEntries(
+          codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
+        ),
       },
     },
   };
@@ -89,12 +122,17 @@ function problems(operation: Operation): ZodOpenApiResponsesObject {
     const { status } = errorKinds[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
-  return Object.fromEntries([...byStatus].map(([status, codes]) => [String(status), problem(...codes)]));
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [String(status), problem(...codes)]),
+  );
 }
 
 /** Every answer that an operation can give, by status. */
 export function answers(id: string, operation: Operation): ZodOpenApiResponsesObject {
-  const unchanged = { description: 'Not changed since', headers: headers(...(ownHeaders[id] ?? []), 'ETag') };
+  const unchanged = {
+    description: 'Not changed since',
+    headers: headers(...(ownHeaders[id] ?? []), 'ETag'),
+  };
   return {
     [`${operation.status}`]: success(id, operation),
     ...(operation.conditional ? { '304': unchanged } : {}),

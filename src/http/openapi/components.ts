@@ -7,11 +7,22 @@ import { requestHeaders } from './request.ts';
 /** A problem document of each code, shown wherever the code can come. */
 function problemExample(code: ErrorCode) {
   const { status, title } = errorKinds[code];
-  const errors = code === 'invalid_request' ? { errors: [{ path: '/name', message: 'must not be empty' }] } : {};
-  const existing = code === 'name_taken' ? { existingId: '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e' } : {};
+  const errors =
+    code === 'invalid_request' ? { errors: [{ path: '/name', message: 'must not be empty' }] } : {};
+  const existing =
+    code === 'name_taken' ? { existingId: '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e' } : {};
   return {
     summary: title,
-    value: { type: 'about:blank', title, status, detail: `${title}.`, code, requestId: 'req-7f3a', ...errors, ...existing },
+    value: {
+      type: 'about:blank',
+      title,
+      status,
+      detail: `${title}.`,
+      code,
+      requestId: 'req-7f3a',
+      ...errors,
+      ...existing,
+    },
   };
 }
 
@@ -25,9 +36,23 @@ const lists = Object.entries(schemas)
 /** What the operations share. */
 export const components: ZodOpenApiComponentsObject = {
   securitySchemes: {
-    deviceKey: { type: 'http', scheme: 'bearer', bearerFormat: 'dak_…', description: 'The key that registration gave to the TV' },
-    managementToken: { type: 'http', scheme: 'bearer', bearerFormat: 'mak_…', description: 'A management token' },
-    metricsToken: { type: 'http', scheme: 'bearer', description: 'The token for /metrics, if the service was started with one' },
+    deviceKey: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'dak_…',
+      description: 'The key that registration gave to the TV',
+    },
+    managementToken: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'mak_…',
+      description: 'A management token',
+    },
+    metricsToken: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'The token for /metrics, if the service was started with one',
+    },
   },
   schemas: Object.fromEntries(lists),
   parameters: requestHeaders,

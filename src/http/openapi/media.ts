@@ -7,7 +7,15 @@ const playlistId = '0190a5b6-1a40-7d11-8c5e-2f6a9b3c4d5e';
 const creativeId = '7b0c5a1e-3f2d-4e6b-8a9c-0d1e2f3a4b5c';
 const campaignId = '2f9d4c1b-6e3a-4b8d-9c7f-1a2b3c4d5e6f';
 
-const items = [{ creativeId, creativeUrl: 'https://media.example.com/spring.mp4', creativeType: 'video', duration: 15, campaignId }];
+const items = [
+  {
+    creativeId,
+    creativeUrl: 'https://media.example.com/spring.mp4',
+    creativeType: 'video',
+    duration: 15,
+    campaignId,
+  },
+];
 
 /** Bodies that say more than what can be put together from their members' examples. */
 export const examples: Partial<Record<SchemaName, unknown>> = {

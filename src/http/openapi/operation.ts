@@ -10,7 +10,9 @@ function security({ access }: Operation): Record<string, string[]>[] {
 }
 
 function description({ access }: Operation): string | undefined {
-  return access === 'public' || access === 'device' ? undefined : `Takes a token with the role \`${access}\` or a higher one.`;
+  return access === 'public' || access === 'device'
+    ? undefined
+    : `Takes a token with the role \`${access}\` or a higher one.`;
 }
 
 /** One entry of the operation table as OpenAPI says it. */

@@ -10,7 +10,8 @@ export const plainSchema: ZodOpenApiOverride = ({ jsonSchema, io }) => {
   if (jsonSchema.type === 'integer') {
     if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
     if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-    if ((jsonSchema.maximum ?? Number.POSITIVE_INFINITY) > largestInt32) jsonSchema.format = 'int64';
+    if ((jsonSchema.maximum ?? Number.POSITIVE_INFINITY) > largestInt32)
+      jsonSchema.format = 'int64';
   }
   if (jsonSchema.format === 'ipv4' || jsonSchema.format === 'ipv6') delete jsonSchema.pattern;
   const { additionalProperties: others } = jsonSchema;

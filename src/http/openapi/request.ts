@@ -1,4 +1,9 @@
-import type { oas31, ZodObjectInput, ZodOpenApiOperationObject, ZodOpenApiRequestBodyObject } from 'zod-openapi';
+import type {
+  oas31,
+  ZodObjectInput,
+  ZodOpenApiOperationObject,
+  ZodOpenApiRequestBodyObject,
+} from 'zod-openapi';
 import type { Operation } from '../../wire/operations.ts';
 import { schemas } from '../../wire/schemas.ts';
 import { media } from './media.ts';
@@ -8,7 +13,8 @@ export const requestHeaders = {
   TenantId: {
     name: 'X-Tenant-Id',
     in: 'header',
-    description: 'The tenant to act in. Platform tokens must name it once there are several tenants; others may leave it out.',
+    description:
+      'The tenant to act in. Platform tokens must name it once there are several tenants; others may leave it out.',
     schema: { type: 'string', format: 'uuid' },
   },
   IfNoneMatch: {
@@ -27,48 +33,79 @@ export const requestHeaders = {
   RotationKey: {
     name: 'Idempotency-Key',
     in: 'header',
-    description: 'Random, such as a UUID, and secret. The same one gets the same new key again, until that is first used.',
+    description:
+      'Random, such as a UUID, and secret. The same one gets the same new key again, until that is first used.',
     schema: { type: 'string', pattern: '^[!-~]{16,255}$' },
   },
   BatchKey: {
     name: 'Idempotency-Key',
     in: 'header',
-    description: 'The same batch with the same key is stored once, however often it is sent. The last 128 keys of a device are remembered.',
+    description:
+      'The same batch with the same key is stored once, however often it is sent. The last 128 keys of a device are remembered.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
 } as const satisfies Record<string, oas31.ParameterObject>;
 
-function headersOf({ access, conditional, headers, body }: Operation): (keyof typeof requestHeaders)[] {
+function headersOf({
+  access,
+  conditional,
+  headers,
+  body,
+}: Operation): (keyof typeof requestHeaders)[] {
   const names: (keyof typeof requestHeaders)[] = [];
   if (access !== 'public' && access !== 'device') names.push('TenantId');
   if (conditional) names.push('IfNoneMatch');
-  if (headers?.includes('Idempotency-Key')) names.push(access === 'public' ? 'RegistrationKey' : body ? 'BatchKey' : 'RotationKey');
+  if (headers?.includes('Idempotency-Key'))
+    names.push(access === 'public' ? 'RegistrationKey' : body ? 'BatchKey' : 'RotationKey');
   return names;
 }
 
 function pathParameter(name: string, { access, record }: Operation): oas31.ParameterObject {
   const inPath = { name, in: 'path', required: true } as const;
-  if (name === 'code') return { ...inPath, description: 'The pairing code', schema: { type: 'string', pattern: '^[A-Z0-9]{8}$' } };
-  const whose = access === 'device' ? "The screen's id; the device's own is taken too" : `The id of the ${record}`;
+  if (name === 'code')
+    return {
+      ...inPath,
+      description: 'The pairing code',
+      schema: { type: 'string', pattern: '^[A-Z0-9]{8}$' },
+    };
+  const whose =
+    access === 'device'
+      ? "The screen's id; the device's own is taken too"
+      : `The id of the ${record}`;
   return { ...inPath, description: whose, schema: { type: 'string', format: 'uuid' } };
 }
 
 /** What an operation takes beside its body. */
-export function parameters(operation: Operation): Pick<ZodOpenApiOperationObject, 'parameters' | 'requestParams'> {
-  const inPath = [...operation.path.matchAll(/:(\w+)/g)].map(([, name]) => pathParameter(name ?? '', operation));
-  const inHeaders = headersOf(operation).map((name) => ({ $ref: `#/components/parameters/${name}` }));
+export function parameters(
+  operation: Operation,
+): Pick<ZodOpenApiOperationObject, 'parameters' | 'requestParams'> {
+  const inPath = [...operation.path.matchAll(/:(\w+)/g)].map(([, name]) =>
+    pathParameter(name ?? '', operation),
+  );
+  const inHeaders = headersOf(operation).map((name) => ({
+    $ref: `#/components/parameters/${name}`,
+  }));
   const all = [...inPath, ...inHeaders];
   return {
     ...(all.length > 0 ? { parameters: all } : {}),
-    ...(operation.query ? { requestParams: { query: schemas[operation.query] as ZodObjectInput } } : {}),
+    ...(operation.query
+      ? { requestParams: { query: schemas[operation.query] as ZodObjectInput } }
+      : {}),
   };
 }
 
 /** The body that an operation takes, if any. */
-export function requestBody({ method, body, bodyOptional }: Operation): ZodOpenApiRequestBodyObject | undefined {
+export function requestBody({
+  method,
+  body,
+  bodyOptional,
+}: Operation): ZodOpenApiRequestBodyObject | undefined {
   if (!body) return undefined;
   return {
     required: !bodyOptional,
-    content: { 'application/json': media(body), ...(method === 'PATCH' ? { 'application/merge-patch+json': media(body) } : {}) },
+    content: {
+      'application/json': media(body),
+      ...(method === 'PATCH' ? { 'application/merge-patch+json': media(body) } : {}),
+    },
   };
 }

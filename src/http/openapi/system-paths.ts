@@ -1,4 +1,9 @@
-import type { oas31, ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiResponsesObject } from 'zod-openapi';
+import type {
+  oas31,
+  ZodOpenApiOperationObject,
+  ZodOpenApiPathsObject,
+  ZodOpenApiResponsesObject,
+} from 'zod-openapi';
 import { headers, problem } from './answers.ts';
 
 interface SystemPath {
@@ -26,13 +31,21 @@ const paths: SystemPath[] = [
     path: '/healthz',
     id: 'getHealth',
     summary: 'Whether the service is alive',
-    schema: { type: 'object', properties: { status: { type: 'string', const: 'ok' }, version: text }, required: ['status', 'version'] },
+    schema: {
+      type: 'object',
+      properties: { status: { type: 'string', const: 'ok' }, version: text },
+      required: ['status', 'version'],
+    },
   },
   {
     path: '/readyz',
     id: 'getReadiness',
     summary: 'Whether the service can work: its store answers',
-    schema: { type: 'object', properties: { status: { type: 'string', const: 'ready' } }, required: ['status'] },
+    schema: {
+      type: 'object',
+      properties: { status: { type: 'string', const: 'ready' } },
+      required: ['status'],
+    },
     linesWith: { parameter: 'verbose', schema: component },
     errors: { '503': problem('unavailable') },
   },
@@ -46,14 +59,31 @@ const paths: SystemPath[] = [
     security: [{}, { metricsToken: [] }],
   },
   { path: '/openapi.json', id: 'getOpenApi', summary: 'This document', schema: { type: 'object' } },
-  { path: '/docs', id: 'getDocs', summary: 'This document as a page', mediaType: 'text/html', schema: text },
+  {
+    path: '/docs',
+    id: 'getDocs',
+    summary: 'This document as a page',
+    mediaType: 'text/html',
+    schema: text,
+  },
 ];
 
 const lines = 'application/x-ndjson';
 
 function describe(path: SystemPath): ZodOpenApiOperationObject {
-  const { id, summary, mediaType = 'application/json', schema, linesWith, errors, security = [] } = path;
-  const content = { [mediaType]: { schema }, ...(linesWith && { [lines]: { schema: linesWith.schema } }) };
+  const {
+    id,
+    summary,
+    mediaType = 'application/json',
+    schema,
+    linesWith,
+    errors,
+    security = [],
+  } = path;
+  const content = {
+    [mediaType]: { schema },
+    ...(linesWith && { [lines]: { schema: linesWith.schema } }),
+  };
   const done = { description: 'Done', headers: headers(), content };
   const parameter = linesWith && {
     in: 'query' as const,
@@ -69,4 +99,6 @@ function describe(path: SystemPath): ZodOpenApiOperationObject {
 }
 
 /** The paths outside both families, which are not in the operation table: no client calls them. */
-export const systemPaths: ZodOpenApiPathsObject = Object.fromEntries(paths.map((one) => [one.path, { get: describe(one) }]));
+export const systemPaths: ZodOpenApiPathsObject = Object.fromEntries(
+  paths.map((one) => [one.path, { get: describe(one) }]),
+);

@@ -31,7 +31,14 @@ function rowOf({ bytes }: StoredObject, { id, tenantId }: ConfigOf): StoredConfi
     const { json } = parseJson(bytes ?? new Uint8Array());
     const { level, ownerId, updatedAt, tenantId: owningTenant } = configObject.parse(json);
     if (`${level}/${ownerId}` !== id || owningTenant !== tenantId) return undefined;
-    return { id, tenantId, level, ownerId, config: (json as { config: ConfigBody }).config, updatedAt };
+    return {
+      id,
+      tenantId,
+      level,
+      ownerId,
+      config: (json as { config: ConfigBody }).config,
+      updatedAt,
+    };
   } catch {
     return undefined;
   }

@@ -26,7 +26,10 @@ async function readObject(disk: Disk, path: string): Promise<StoredObject | unde
   if (!file) return undefined;
   try {
     const found = await file.stat({ bigint: true });
-    return { bytes: found.size > maxObjectBytes ? undefined : await file.readFile(), etag: etagOf(found) };
+    return {
+      bytes: found.size > maxObjectBytes ? undefined : await file.readFile(),
+      etag: etagOf(found),
+    };
   } finally {
     await file.close();
   }
@@ -40,7 +43,12 @@ async function syncFolder(disk: Disk, path: string): Promise<void> {
 }
 
 /** Temporary file, sync, rename, sync of the folder: whole or not at all, and past a power cut. */
-async function replace(disk: Disk, path: string, temporary: string, bytes: Uint8Array): Promise<void> {
+async function replace(
+  disk: Disk,
+  path: string,
+  temporary: string,
+  bytes: Uint8Array,
+): Promise<void> {
   const file = await openTemporary(disk, temporary);
   try {
     await file.writeFile(bytes);
@@ -58,7 +66,8 @@ async function replace(disk: Disk, path: string, temporary: string, bytes: Uint8
 /** Makes a folder and those above it, each name synced in the folder that it is in. */
 async function makeFolder(disk: Disk, path: string): Promise<void> {
   const first = await disk.mkdir(path, { recursive: true, mode: 0o700 });
-  for (let made = path; first !== undefined && made.length >= first.length; made = dirname(made)) await syncFolder(disk, dirname(made));
+  for (let made = path; first !== undefined && made.length >= first.length; made = dirname(made))
+    await syncFolder(disk, dirname(made));
 }
 
 /** Most objects come to a folder that is there. */
@@ -82,7 +91,11 @@ export function makeFileObjectStore(folder: string, disk: Disk = nodeDisk): Obje
       return await work();
     } catch (cause) {
       const { message } = cause as Error;
-      throw new SignageError('object_store_unreachable', `${pathOf(key)} cannot be ${what}: ${message}`, { cause });
+      throw new SignageError(
+        'object_store_unreachable',
+        `${pathOf(key)} cannot be ${what}: ${message}`,
+        { cause },
+      );
     }
   }
 

@@ -15,11 +15,15 @@ export function makeObjectStoreOrigin(copies: PlaylistCopies, clock: Clock): Rem
       if (!held) return { kind: 'none' };
       const { copy } = held;
       if (copy.kind === 'damaged') {
-        throw new SignageError('origin_bad_answer', `The copy of the playlist of the screen ${screen.id} cannot be used: ${copy.why}.`);
+        throw new SignageError(
+          'origin_bad_answer',
+          `The copy of the playlist of the screen ${screen.id} cannot be used: ${copy.why}.`,
+        );
       }
       if (copy.kind === 'withdrawn') return { kind: 'decided-none', version: copy.version };
       const { playlist } = copy;
-      if (playlistStatusAt(playlist, clock.now()) !== 'active') return { kind: 'decided-none', version: playlist.version };
+      if (playlistStatusAt(playlist, clock.now()) !== 'active')
+        return { kind: 'decided-none', version: playlist.version };
       return { kind: 'playlist', playlist };
     },
   };

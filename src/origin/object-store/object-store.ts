@@ -24,7 +24,12 @@ export interface ObjectStore {
    * Writes whole or not at all; durable on return. Where the place knows conditions, only over the object with the etag `expected` (`null`: only
    * where there is none): answers `false` when that is no longer so, and nothing was written.
    */
-  put(key: string, bytes: Uint8Array, expected: string | null, signal: AbortSignal): Promise<boolean>;
+  put(
+    key: string,
+    bytes: Uint8Array,
+    expected: string | null,
+    signal: AbortSignal,
+  ): Promise<boolean>;
   /** Nothing happens when there is none. */
   delete(key: string, signal: AbortSignal): Promise<void>;
   /** Keys directly below a folder, a key without its last part; `after` is the `next` of the page before. */

@@ -11,26 +11,40 @@ export interface AwsSettings extends Partial<S3Credentials> {
   region?: string;
 }
 
-const wrong = (what: string) => new SignageError('invalid_option', `The object store’s URL ${what}`);
+const wrong = (what: string) =>
+  new SignageError('invalid_option', `The object store’s URL ${what}`);
 
 function folderOf(text: string): string {
   try {
     return fileURLToPath(text);
   } catch (cause) {
-    throw new SignageError('invalid_option', 'The object store’s URL must name a folder of this machine: file:///var/lib/signage/mirror.', {
-      cause,
-    });
+    throw new SignageError(
+      'invalid_option',
+      'The object store’s URL must name a folder of this machine: file:///var/lib/signage/mirror.',
+      {
+        cause,
+      },
+    );
   }
 }
 
 /** Opens `file:///folder` or `s3://bucket/prefix?…` (`readS3Location`); asks nobody yet. Throws `invalid_option`. */
-export async function openObjectStore(text: string, aws: AwsSettings, clock: Clock): Promise<ObjectStore> {
+export async function openObjectStore(
+  text: string,
+  aws: AwsSettings,
+  clock: Clock,
+): Promise<ObjectStore> {
   if (text.startsWith('file:')) return makeFileObjectStore(folderOf(text));
   if (!text.startsWith('s3:')) throw wrong('begins with file: or s3:.');
   const location = readS3Location(text, aws.region);
   const { accessKeyId, secretAccessKey, sessionToken } = aws;
-  if (!accessKeyId || !secretAccessKey) throw wrong('needs credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.');
+  if (!accessKeyId || !secretAccessKey)
+    throw wrong('needs credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.');
   // Signing and undici are loaded where they are used.
   const { makeS3ObjectStore } = await import('./s3-object-store.ts');
-  return makeS3ObjectStore(location, { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) }, clock);
+  return makeS3ObjectStore(
+    location,
+    { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) },
+    clock,
+  );
 }

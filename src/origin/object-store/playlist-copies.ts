@@ -43,15 +43,22 @@ export function makePlaylistCopies(store: ObjectStore, clock: Clock): PlaylistCo
     async write(row: Playlist, held) {
       const bytes = playlistObjectBytes(row);
       if (bytes.length > maxObjectBytes)
-        throw new SignageError('object_too_large', `${keyOf(screenOf(row))} would have more than ${maxObjectBytes} bytes.`);
-      return within(writeTimeoutMs, (signal) => store.put(keyOf(screenOf(row)), bytes, held?.etag ?? null, signal));
+        throw new SignageError(
+          'object_too_large',
+          `${keyOf(screenOf(row))} would have more than ${maxObjectBytes} bytes.`,
+        );
+      return within(writeTimeoutMs, (signal) =>
+        store.put(keyOf(screenOf(row)), bytes, held?.etag ?? null, signal),
+      );
     },
     async remove(screen) {
       await within(writeTimeoutMs, (signal) => store.delete(keyOf(screen), signal));
     },
     async screensOf(tenantId, after) {
       const folder = folderOf(tenantId);
-      const { keys, next } = await within(writeTimeoutMs, (signal) => store.list(folder, after, signal));
+      const { keys, next } = await within(writeTimeoutMs, (signal) =>
+        store.list(folder, after, signal),
+      );
       const names = keys.flatMap((key) => /\/([^/]+)\.json$/.exec(key)?.[1] ?? []);
       return { ids: names.filter((name) => asGuid(name) === name), next };
     },

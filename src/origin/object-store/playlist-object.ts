@@ -32,7 +32,8 @@ const playlistObject = z.discriminatedUnion('state', [
 export function playlistObjectBytes(row: Playlist): Uint8Array {
   const { tenantId, screenId, playlistId, version, validUntil, publishedAt, origin } = row;
   const head = { format, tenantId, screenId, playlistId, version };
-  if (row.state === 'withdrawn') return Buffer.from(`${JSON.stringify({ ...head, state: 'withdrawn' })}\n`);
+  if (row.state === 'withdrawn')
+    return Buffer.from(`${JSON.stringify({ ...head, state: 'withdrawn' })}\n`);
   const text = JSON.stringify({ ...head, state: 'active', validUntil, publishedAt, origin });
   return Buffer.from(`${text.slice(0, -1)},"items":${row.items}}\n`);
 }
@@ -46,7 +47,8 @@ export function readPlaylistObject(bytes: Uint8Array, screen: ScreenOf): Playlis
     throw new Error(`/${issue?.path.join('/')} ${issue?.message}`);
   }
   const { playlistId, version, screenId, tenantId } = data;
-  if (screenId !== screen.id || tenantId !== screen.tenantId) throw new Error('it is of another screen');
+  if (screenId !== screen.id || tenantId !== screen.tenantId)
+    throw new Error('it is of another screen');
   if (data.state === 'withdrawn') return { kind: 'withdrawn', version };
   const { validUntil, publishedAt, origin } = data;
   // As they were kept: a schema may change an item in small ways, such as the case of an id.

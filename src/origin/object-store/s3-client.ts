@@ -64,7 +64,10 @@ export async function signed(
 async function readBody({ body, headers }: Dispatcher.ResponseData): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
-  if (Number(headers['content-length']) <= maxObjectBytes || headers['content-length'] === undefined) {
+  if (
+    Number(headers['content-length']) <= maxObjectBytes ||
+    headers['content-length'] === undefined
+  ) {
     for await (const chunk of body as AsyncIterable<Buffer>) {
       size += chunk.length;
       if (size > maxObjectBytes) break;
@@ -78,7 +81,9 @@ async function readBody({ body, headers }: Dispatcher.ResponseData): Promise<Buf
 
 function errorCode(status: number, body: Buffer | undefined): string | undefined {
   if (status < 300) return undefined;
-  return /<Code>([A-Za-z0-9.]{1,64})<\/Code>/.exec(body?.subarray(0, 64 * 1024).toString() ?? '')?.[1];
+  return /<Code>([A-Za-z0-9.]{1,64})<\/Code>/.exec(
+    body?.subarray(0, 64 * 1024).toString() ?? '',
+  )?.[1];
 }
 
 export interface S3Client {
@@ -88,7 +93,11 @@ export interface S3Client {
 }
 
 /** Talks to one bucket. `clock` dates the signatures. */
-export function makeS3Client({ name, bucketUrl, region }: S3Location, credentials: S3Credentials, clock: Clock): S3Client {
+export function makeS3Client(
+  { name, bucketUrl, region }: S3Location,
+  credentials: S3Credentials,
+  clock: Clock,
+): S3Client {
   // Time-outs are the caller's: `signal` ends a call wherever it is.
   const dispatcher = new Agent({ connect: { timeout: 0 }, headersTimeout: 0, bodyTimeout: 0 });
   const keys = new Map<string, ArrayBuffer>();
@@ -96,13 +105,33 @@ export function makeS3Client({ name, bucketUrl, region }: S3Location, credential
     async send({ path, query, signal, ...call }) {
       const target = `${bucketUrl}${path}${query ? `?${new URLSearchParams(query)}` : ''}`;
       try {
-        const { url, headers } = await signed(call, target, { region, credentials, nowMs: clock.now(), keys });
-        const response = await request(url, { method: call.method, headers, body: call.body ?? null, signal, dispatcher });
+        const { url, headers } = await signed(call, target, {
+          region,
+          credentials,
+          nowMs: clock.now(),
+          keys,
+        });
+        const response = await request(url, {
+          method: call.method,
+          headers,
+          body: call.body ?? null,
+          signal,
+          dispatcher,
+        });
         const body = await readBody(response);
-        return { status: response.statusCode, headers: response.headers, body, code: errorCode(response.statusCode, body) };
+        return {
+          status: response.statusCode,
+          headers: response.headers,
+          body,
+          code: errorCode(response.statusCode, body),
+        };
       } catch (cause) {
         const { message } = cause as Error;
-        throw new SignageError('object_store_unreachable', `${name} cannot be reached: ${message}`, { cause });
+        throw new SignageError(
+          'object_store_unreachable',
+          `${name} cannot be reached: ${message}`,
+          { cause },
+        );
       }
     },
     close: () => dispatcher.destroy(),

@@ -1,11 +1,24 @@
 import type { KeyPage } from './object-store.ts';
 
-const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+const entities: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+};
 const plain = (text: string) =>
-  text.replaceAll(/&(?:(amp|lt|gt|quot|apos)|#x([0-9a-f]{1,6})|#(\d{1,7}));/gi, (whole, name?: string, hex?: string, decimal?: string) => {
-    const point = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
-    return name === undefined ? (point <= 0x10ffff ? String.fromCodePoint(point) : whole) : (entities[name.toLowerCase()] ?? whole);
-  });
+  text.replaceAll(
+    /&(?:(amp|lt|gt|quot|apos)|#x([0-9a-f]{1,6})|#(\d{1,7}));/gi,
+    (whole, name?: string, hex?: string, decimal?: string) => {
+      const point = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+      return name === undefined
+        ? point <= 0x10ffff
+          ? String.fromCodePoint(point)
+          : whole
+        : (entities[name.toLowerCase()] ?? whole);
+    },
+  );
 
 /** The texts of all elements with this name, in one pass: no part of the document is looked at twice, whatever is missing in it. */
 function* elements(xml: string, name: string): Generator<string> {
@@ -30,8 +43,11 @@ function textOf(xml: string, name: string): string | undefined {
  * needs no XML parser.
  */
 export function readS3Listing(xml: string): KeyPage | undefined {
-  if (!/<ListBucketResult[\s>]/.test(xml) || !xml.trimEnd().endsWith('</ListBucketResult>')) return undefined;
-  const keys = [...elements(xml, 'Contents')].flatMap((inner) => textOf(inner, 'Key') ?? []).map(plain);
+  if (!/<ListBucketResult[\s>]/.test(xml) || !xml.trimEnd().endsWith('</ListBucketResult>'))
+    return undefined;
+  const keys = [...elements(xml, 'Contents')]
+    .flatMap((inner) => textOf(inner, 'Key') ?? [])
+    .map(plain);
   const isTruncated = textOf(xml, 'IsTruncated')?.trim() === 'true';
   const token = textOf(xml, 'NextContinuationToken');
   if (isTruncated && !token) return undefined;

@@ -66,7 +66,10 @@ export class FaultWords {
   spans(): readonly [leastMs: number, mostMs: number] {
     const [, first = '', second = first] = spans.exec(this.#text) ?? [];
     const [least = Number.NaN, most = Number.NaN] = [readDuration(first), readDuration(second)];
-    return this.#take(least <= most && most > 0 ? ([least, most] as const) : undefined, this.#isName ? allowed.target : allowed.spans);
+    return this.#take(
+      least <= most && most > 0 ? ([least, most] as const) : undefined,
+      this.#isName ? allowed.target : allowed.spans,
+    );
   }
 
   /** Whether a span stands here, and not yet how often. */
@@ -81,7 +84,10 @@ export class FaultWords {
     }
     const [, amount, percent, period = ''] = frequency.exec(this.#text) ?? [];
     const times = Number(amount) / (percent === '%' ? 100 : 1);
-    return this.#take(times > 0 ? { times, inMs: periodsMs[period] ?? dayMs } : undefined, allowed.pace);
+    return this.#take(
+      times > 0 ? { times, inMs: periodsMs[period] ?? dayMs } : undefined,
+      allowed.pace,
+    );
   }
 
   /** Nothing may follow. */
@@ -110,6 +116,10 @@ export class FaultWords {
 
   #complaint(wanted: string): SignageError {
     const { text: part, at } = this.#words[this.#next] ?? { text: '', at: this.#rule.length };
-    return wrongRule(this.#rule, { part, at, allowed: this.form === '' ? wanted : `${wanted}; ${this.form}` });
+    return wrongRule(this.#rule, {
+      part,
+      at,
+      allowed: this.form === '' ? wanted : `${wanted}; ${this.form}`,
+    });
   }
 }

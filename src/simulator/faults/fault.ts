@@ -7,7 +7,11 @@ export type Pace = { everyMs: number } | { times: number; inMs: number };
 
 /** What goes wrong with single requests. */
 export type LinkFault =
-  | { kind: 'lost-request' | 'lost-answer' | 'cut-answer' | 'duplicate'; target: Target; share: number }
+  | {
+      kind: 'lost-request' | 'lost-answer' | 'cut-answer' | 'duplicate';
+      target: Target;
+      share: number;
+    }
   | { kind: 'slow'; target: Target; leastMs: number; mostMs: number; share: number };
 
 /** What goes wrong with a TV now and then. */
@@ -25,7 +29,13 @@ export type Fault = LinkFault | LifeFault | BirthFault;
 /** A fault with the rule that it was written as, by which reports name it. */
 export type Rule = Fault & { rule: string };
 
-const linkKinds: readonly string[] = ['lost-request', 'lost-answer', 'cut-answer', 'duplicate', 'slow'] satisfies LinkFault['kind'][];
+const linkKinds: readonly string[] = [
+  'lost-request',
+  'lost-answer',
+  'cut-answer',
+  'duplicate',
+  'slow',
+] satisfies LinkFault['kind'][];
 const birthKinds: readonly string[] = ['clock-skew', 'shared-code'] satisfies BirthFault['kind'][];
 
 export function isLinkFault<R extends Fault>(fault: R): fault is R & LinkFault {

@@ -14,7 +14,12 @@ function* delays(pace: Pace, chance: SeededChance): Generator<number> {
 }
 
 /** Calls `beat` at this pace until it is stopped. */
-export function startPacemaker(clock: Clock, chance: SeededChance, pace: Pace, beat: () => void): () => void {
+export function startPacemaker(
+  clock: Clock,
+  chance: SeededChance,
+  pace: Pace,
+  beat: () => void,
+): () => void {
   const times = delays(pace, chance);
   let cancel = () => {};
   const wait = () => {

@@ -10,7 +10,11 @@ interface Kind {
   read(words: FaultWords): Fault;
 }
 
-const ofRequests = (kind: Exclude<LinkFault['kind'], 'slow'>, example: string, about: string): Kind => ({
+const ofRequests = (
+  kind: Exclude<LinkFault['kind'], 'slow'>,
+  example: string,
+  about: string,
+): Kind => ({
   form: `${kind}[:WHAT]:SHARE`,
   example,
   about,
@@ -30,7 +34,11 @@ function readSlow(words: FaultWords): Fault {
   return { kind: 'slow', target, leastMs, mostMs, share: words.share(1) };
 }
 
-function readLasting(kind: 'offline' | 'power-cut', words: FaultWords, usualMs?: number): LifeFault {
+function readLasting(
+  kind: 'offline' | 'power-cut',
+  words: FaultWords,
+  usualMs?: number,
+): LifeFault {
   const lastsMs = usualMs === undefined || words.hasSpan ? words.span() : usualMs;
   return { kind, lastsMs, pace: words.pace() };
 }
@@ -40,9 +48,21 @@ const usualCutMs = 60_000;
 /** All that can go wrong, by the names that rules begin with. */
 export const faultKinds: Readonly<Record<Fault['kind'], Kind>> = {
   'lost-request': ofRequests('lost-request', 'lost-request:events:5%', 'the request never arrives'),
-  'lost-answer': ofRequests('lost-answer', 'lost-answer:register:20%', 'the request arrives, and the TV never gets the answer'),
-  'cut-answer': ofRequests('cut-answer', 'cut-answer:playlist:10%', 'the connection breaks in the middle of the answer'),
-  duplicate: ofRequests('duplicate', 'duplicate:events:20%', 'the request arrives twice; the TV gets the second answer'),
+  'lost-answer': ofRequests(
+    'lost-answer',
+    'lost-answer:register:20%',
+    'the request arrives, and the TV never gets the answer',
+  ),
+  'cut-answer': ofRequests(
+    'cut-answer',
+    'cut-answer:playlist:10%',
+    'the connection breaks in the middle of the answer',
+  ),
+  duplicate: ofRequests(
+    'duplicate',
+    'duplicate:events:20%',
+    'the request arrives twice; the TV gets the second answer',
+  ),
   slow: {
     form: 'slow[:WHAT]:SPAN[-SPAN][:SHARE]',
     example: 'slow:events:200ms-2s:30%',
@@ -70,14 +90,20 @@ export const faultKinds: Readonly<Record<Fault['kind'], Kind>> = {
   'power-cut': {
     form: 'power-cut[:SPAN]:PACE',
     example: 'power-cut:1%/h',
-    about: 'the power fails for so long (1m), at any point of what the TV does; it keeps what it had saved',
+    about:
+      'the power fails for so long (1m), at any point of what the TV does; it keeps what it had saved',
     read: (words) => readLasting('power-cut', words, usualCutMs),
   },
-  'factory-reset': ofLife('factory-reset', 'factory-reset:every 12h', 'the TV forgets everything, and is paired again'),
+  'factory-reset': ofLife(
+    'factory-reset',
+    'factory-reset:every 12h',
+    'the TV forgets everything, and is paired again',
+  ),
   'shared-code': {
     form: 'shared-code:SHARE',
     example: 'shared-code:50%',
-    about: 'of so many pairs of TVs both try the same code: one gets it, the other asks for another',
+    about:
+      'of so many pairs of TVs both try the same code: one gets it, the other asks for another',
     read: (words) => ({ kind: 'shared-code', share: words.share() }),
   },
   'revoked-key': ofLife(

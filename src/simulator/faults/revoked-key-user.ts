@@ -21,8 +21,14 @@ export function useRevokedKey({ client, screenId, clock, chance }: RevokedKeyUse
   let left = uses;
   let cancel = () => {};
   const report = () => {
-    const event = { type: 'log', timestamp: Math.floor(clock.now() / secondMs), message: 'Sent with a revoked key.' };
-    return client.postEvents(screenId, [event], { idempotencyKey: Buffer.from(chance.bytes(16)).toString('hex') });
+    const event = {
+      type: 'log',
+      timestamp: Math.floor(clock.now() / secondMs),
+      message: 'Sent with a revoked key.',
+    };
+    return client.postEvents(screenId, [event], {
+      idempotencyKey: Buffer.from(chance.bytes(16)).toString('hex'),
+    });
   };
   const calls = [report, () => client.fetchPlaylist(screenId), () => client.fetchConfig(screenId)];
   const wait = () => {

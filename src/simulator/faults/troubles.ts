@@ -47,7 +47,10 @@ function resetToFactory({ tv }: Occasion): void {
   tv.memory.wipe();
 }
 
-async function revoke({ tv, chance, stopLater }: Occasion, { deviceId, screenId, apiKey }: PlayerBinding): Promise<void> {
+async function revoke(
+  { tv, chance, stopLater }: Occasion,
+  { deviceId, screenId, apiKey }: PlayerBinding,
+): Promise<void> {
   try {
     await tv.clock.hold(async () => tv.revoke?.(deviceId, 'A fault of the simulation.'));
     stopLater(useRevokedKey({ client: tv.clientWith(apiKey), screenId, clock: tv.clock, chance }));

@@ -129,7 +129,10 @@ export class ChainKey {
   /** The key in the two forms that HMAC makes of it: a database without HMAC needs no other. */
   pads(): { inner: Buffer; outer: Buffer } {
     const padded = Buffer.concat([this.#key], blockBytes);
-    return { inner: padded.map((byte) => byte ^ 0x36) as Buffer, outer: padded.map((byte) => byte ^ 0x5c) as Buffer };
+    return {
+      inner: padded.map((byte) => byte ^ 0x36) as Buffer,
+      outer: padded.map((byte) => byte ^ 0x5c) as Buffer,
+    };
   }
 
   #mac(kind: string, ...parts: (string | number)[]): string {

@@ -30,7 +30,8 @@ export interface AuditSummary {
 /** The last time that a date can have. */
 const latestMs = 8.64e15;
 
-const range = (from: number, to: number) => (from === to ? `entry ${from} is` : `entries ${from} to ${to} are`);
+const range = (from: number, to: number) =>
+  from === to ? `entry ${from} is` : `entries ${from} to ${to} are`;
 
 /** The JSON text of an entry; `undefined` for what has none, such as one that is nested too deeply. */
 function textOf(entry: unknown): string | undefined {
@@ -74,7 +75,11 @@ export class AuditVerifier {
     else if (link) this.#follow(link, text, (what, level) => this.#add(place, what, level));
     else {
       this.#summary.unlinked++;
-      if (this.#last) this.#add(place, 'the entry carries no MAC though entries before it do: inserted, or its MAC was removed');
+      if (this.#last)
+        this.#add(
+          place,
+          'the entry carries no MAC though entries before it do: inserted, or its MAC was removed',
+        );
     }
     return this.#handOut();
   }
@@ -85,14 +90,19 @@ export class AuditVerifier {
     const { head } = this.#state;
     if (head === undefined) {
       if (last) this.#add(last, 'the signed head of the trail is missing');
-    } else if (!this.#key.isHead(head)) this.#add(head, 'the signed head of the trail is not what was written');
+    } else if (!this.#key.isHead(head))
+      this.#add(head, 'the signed head of the trail is not what was written');
     else this.#expect(head.seq, head, 'the end of the trail is missing');
     const kept = this.#kept;
     if (kept) this.#endKept(kept);
     return this.#handOut();
   }
 
-  #follow(link: AuditLink, text: string, add: (what: string, level?: AuditFinding['level']) => void): void {
+  #follow(
+    link: AuditLink,
+    text: string,
+    add: (what: string, level?: AuditFinding['level']) => void,
+  ): void {
     const before = this.#last;
     const expected = (before?.seq ?? 0) + 1;
     if (link.seq === 1 && before && this.#key.link(link.writer, undefined, text).mac === link.mac) {
@@ -110,20 +120,30 @@ export class AuditVerifier {
     this.#summary.first ??= this.#summary.head;
   }
 
-  #judgeGap(from: number, link: AuditLink, text: string, add: (what: string, level?: AuditFinding['level']) => void): void {
+  #judgeGap(
+    from: number,
+    link: AuditLink,
+    text: string,
+    add: (what: string, level?: AuditFinding['level']) => void,
+  ): void {
     const to = link.seq - 1;
     const { sig } = this.#key.gap(from, link, text);
-    if (this.#state.gaps?.some((gap) => gap.sig === sig)) add(`before it, ${range(from, to)} lost, as a repair has noted`, 'note');
+    if (this.#state.gaps?.some((gap) => gap.sig === sig))
+      add(`before it, ${range(from, to)} lost, as a repair has noted`, 'note');
     else add(`before it, ${range(from, to)} missing`);
   }
 
   /** What is known of an entry beside the chain must be so. */
   #compare({ writer, seq, mac }: AuditLink, add: (what: string) => void): void {
     const { head } = this.#state;
-    if (head?.seq === seq && head.mac !== mac && this.#key.isHead(head)) add('the entry is not the one that the signed head names');
+    if (head?.seq === seq && head.mac !== mac && this.#key.isHead(head))
+      add('the entry is not the one that the signed head names');
     const kept = this.#kept;
     if (kept?.sequence !== seq || kept.mac === mac) return;
-    const why = kept.writer === writer ? '' : `: the trail was written anew by ${writer}, as after a backup was restored`;
+    const why =
+      kept.writer === writer
+        ? ''
+        : `: the trail was written anew by ${writer}, as after a backup was restored`;
     add(`the entry is not the one that the kept head names (writer ${kept.writer})${why}`);
   }
 
@@ -131,9 +151,19 @@ export class AuditVerifier {
     const { start } = this.#state;
     const place = { writer: kept.writer, seq: kept.sequence };
     if (start && kept.sequence < start.seq)
-      this.#add(place, 'the kept head is older than all that retention has left: keep a newer one', 'note');
-    else if (start?.seq === kept.sequence && start.mac !== kept.mac) this.#add(place, 'the trail does not go on from the kept head');
-    else this.#expect(kept.sequence, place, 'the trail ends before the kept head: its end was cut off, or an older backup was restored');
+      this.#add(
+        place,
+        'the kept head is older than all that retention has left: keep a newer one',
+        'note',
+      );
+    else if (start?.seq === kept.sequence && start.mac !== kept.mac)
+      this.#add(place, 'the trail does not go on from the kept head');
+    else
+      this.#expect(
+        kept.sequence,
+        place,
+        'the trail ends before the kept head: its end was cut off, or an older backup was restored',
+      );
   }
 
   #expect(seq: number, place: { writer: string; seq: number }, what: string): void {
@@ -147,7 +177,14 @@ export class AuditVerifier {
     level: AuditFinding['level'] = 'damage',
   ): void {
     const isTime = typeof at === 'number' && Math.abs(at) <= latestMs;
-    this.#found.push({ level, writer: writer ?? null, sequence: seq ?? null, at: isTime ? iso(at) : null, id: id ?? null, what });
+    this.#found.push({
+      level,
+      writer: writer ?? null,
+      sequence: seq ?? null,
+      at: isTime ? iso(at) : null,
+      id: id ?? null,
+      what,
+    });
   }
 
   #handOut(): AuditFinding[] {

@@ -1,10 +1,21 @@
 import { hash } from 'node:crypto';
 import { SignageError } from '../../domain/error.ts';
 import { SectionSum } from './section-sum.ts';
-import { type Records, type Section, type StoreSource, type StoreTarget, sections } from './transfer.ts';
+import {
+  type Records,
+  type Section,
+  type StoreSource,
+  type StoreTarget,
+  sections,
+} from './transfer.ts';
 
 /** Told what is done, of how many records of which section. */
-type CopyListener = (what: 'copying' | 'comparing', section: Section, done: number, all: number) => void;
+type CopyListener = (
+  what: 'copying' | 'comparing',
+  section: Section,
+  done: number,
+  all: number,
+) => void;
 
 /** One section of both stores. */
 export interface ComparedSection {
@@ -29,23 +40,37 @@ export interface CopyManner {
 }
 
 /** Copies everything, going on where an earlier attempt broke off, and compares the two. Only when they are the same may a service start on the target. */
-export async function copyBetween(source: StoreSource, target: StoreTarget, manner: CopyManner = {}): Promise<ComparedSection[]> {
+export async function copyBetween(
+  source: StoreSource,
+  target: StoreTarget,
+  manner: CopyManner = {},
+): Promise<ComparedSection[]> {
   const { onProgress, signal, stepSize = stepRecords } = manner;
   const tell: CopyListener = (...told) => {
-    if (signal?.aborted) throw new SignageError('interrupted', 'The copy was interrupted: the same command goes on with it.');
+    if (signal?.aborted)
+      throw new SignageError(
+        'interrupted',
+        'The copy was interrupted: the same command goes on with it.',
+      );
     onProgress?.(...told);
   };
   const counts = await countsOf(source);
   for (const section of sections) {
     if (!target.isComplete(section))
-      await copySection(section, source, target, stepSize, (done) => tell('copying', section, done, counts[section]));
+      await copySection(section, source, target, stepSize, (done) =>
+        tell('copying', section, done, counts[section]),
+      );
   }
   await target.finish();
   const copied = await target.copied();
   try {
     const compared = [comparedServers(source, copied)];
     for (const section of sections) {
-      compared.push(await compare(section, source, copied, (done) => tell('comparing', section, done, 2 * counts[section])));
+      compared.push(
+        await compare(section, source, copied, (done) =>
+          tell('comparing', section, done, 2 * counts[section]),
+        ),
+      );
     }
     if (compared.every(({ same }) => same)) await target.release();
     return compared;
@@ -78,7 +103,10 @@ async function copySection<S extends Section>(
 }
 
 /** Pages put together until they are worth a step. */
-async function* steps<S extends Section>(pages: AsyncIterable<readonly Records[S][]>, size: number): AsyncGenerator<readonly Records[S][]> {
+async function* steps<S extends Section>(
+  pages: AsyncIterable<readonly Records[S][]>,
+  size: number,
+): AsyncGenerator<readonly Records[S][]> {
   let [step, bytes]: [Records[S][], number] = [[], 0];
   for await (const page of pages) {
     for (const record of page) {
@@ -122,7 +150,11 @@ async function compare<S extends Section>(
 
 type Sum = { count: number; checksum: string };
 
-function comparedSums(section: ComparedSection['section'], source: Sum, target: Sum): ComparedSection {
+function comparedSums(
+  section: ComparedSection['section'],
+  source: Sum,
+  target: Sum,
+): ComparedSection {
   const same = source.count === target.count && source.checksum === target.checksum;
   const checksums = { sourceChecksum: source.checksum, targetChecksum: target.checksum };
   return { section, source: source.count, target: target.count, ...checksums, same };

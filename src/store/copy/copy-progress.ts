@@ -17,21 +17,38 @@ export interface CopyProgress {
 
 export function newProgress({ secret, state, logEnd, chain }: StoreSource): CopyProgress {
   const { writer: _writer, ...copied } = chain;
-  return { origin: { store: hash('sha256', secret), state }, logEnd, chain: copied, done: {}, complete: [] };
+  return {
+    origin: { store: hash('sha256', secret), state },
+    logEnd,
+    chain: copied,
+    done: {},
+    complete: [],
+  };
 }
 
 /** Throws when the copy that was begun in `place` is not one of this source as it is now. */
-export function requireSameOrigin({ origin }: CopyProgress, source: StoreSource, place: string): void {
+export function requireSameOrigin(
+  { origin }: CopyProgress,
+  source: StoreSource,
+  place: string,
+): void {
   const { store, state } = newProgress(source).origin;
   if (origin.store !== store) throw notEmpty(place, 'a copy of another store was begun in it');
-  if (origin.state !== state) throw notEmpty(place, 'a copy was begun in it, and the source has changed since then');
+  if (origin.state !== state)
+    throw notEmpty(place, 'a copy was begun in it, and the source has changed since then');
 }
 
 export function notEmpty(place: string, why: string): SignageError {
-  return new SignageError('store_not_empty', `${place} cannot be copied into: ${why}. Empty it, or name another place.`);
+  return new SignageError(
+    'store_not_empty',
+    `${place} cannot be copied into: ${why}. Empty it, or name another place.`,
+  );
 }
 
 /** Why neither a service starts on a place nor a copy is made of it. */
 export function unfinished(place: string): SignageError {
-  return new SignageError('copy_unfinished', `${place}: a copy into it was not finished. Run signage store copy again, or empty it.`);
+  return new SignageError(
+    'copy_unfinished',
+    `${place}: a copy into it was not finished. Run signage store copy again, or empty it.`,
+  );
 }

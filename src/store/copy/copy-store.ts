@@ -57,7 +57,11 @@ export async function planCopy(from: string, to: string): Promise<PlannedSection
   try {
     const progress = await examineTarget(to, source);
     const counts = await countsOf(source);
-    return sections.map((section) => ({ section, records: counts[section], copied: progress?.done[section] ?? 0 }));
+    return sections.map((section) => ({
+      section,
+      records: counts[section],
+      copied: progress?.done[section] ?? 0,
+    }));
   } finally {
     await source.close();
   }
@@ -65,20 +69,30 @@ export async function planCopy(from: string, to: string): Promise<PlannedSection
 
 function requireTwo(from: string, to: string): void {
   const place = (location: string) => (isDatabaseUrl(location) ? location : resolve(location));
-  if (place(from) === place(to)) throw new SignageError('invalid_option', 'The two stores are the same one: name two.');
+  if (place(from) === place(to))
+    throw new SignageError('invalid_option', 'The two stores are the same one: name two.');
 }
 
 async function openSource(location: string): Promise<StoreSource> {
-  if (!isDatabaseUrl(location)) return (await import('../json/copy/folder-source.ts')).openFolderSource(resolve(location));
+  if (!isDatabaseUrl(location))
+    return (await import('../json/copy/folder-source.ts')).openFolderSource(resolve(location));
   return (await import('../postgres/copy/database-source.ts')).openDatabaseSource(location);
 }
 
 async function openTarget(location: string, clock: Clock): Promise<StoreTarget> {
-  if (!isDatabaseUrl(location)) return (await import('../json/copy/folder-target.ts')).openFolderTarget(resolve(location), clock);
+  if (!isDatabaseUrl(location))
+    return (await import('../json/copy/folder-target.ts')).openFolderTarget(
+      resolve(location),
+      clock,
+    );
   return (await import('../postgres/copy/database-target.ts')).openDatabaseTarget(location);
 }
 
-async function examineTarget(location: string, source: StoreSource): Promise<CopyProgress | undefined> {
-  if (!isDatabaseUrl(location)) return (await import('../json/copy/copy-marker.ts')).examineFolder(resolve(location), source);
+async function examineTarget(
+  location: string,
+  source: StoreSource,
+): Promise<CopyProgress | undefined> {
+  if (!isDatabaseUrl(location))
+    return (await import('../json/copy/copy-marker.ts')).examineFolder(resolve(location), source);
   return (await import('../postgres/copy/database-target.ts')).examineDatabase(location, source);
 }

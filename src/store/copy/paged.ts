@@ -2,7 +2,9 @@
 const pageRecords = 500;
 
 /** What comes one by one, in pages. */
-export async function* paged<T>(items: Iterable<T> | AsyncIterable<T>): AsyncGenerator<readonly T[]> {
+export async function* paged<T>(
+  items: Iterable<T> | AsyncIterable<T>,
+): AsyncGenerator<readonly T[]> {
   let page: T[] = [];
   for await (const item of items) {
     page.push(item);

@@ -10,7 +10,8 @@ const texts: { [S in Section]?: (record: Records[S], place: number) => string } 
   idempotency: ({ deviceId, keys }) => `${deviceId} ${keys.join(' ')}`,
   impressions: ({ scope, clock, group, day, key, impressions, seconds }: CopiedImpressions) =>
     JSON.stringify([scope, clock, group, day, key, impressions, seconds]),
-  marks: ({ kind, id, marks }: CopiedMarks) => `${kind} ${id} ${JSON.stringify(Object.entries(marks).sort())}`,
+  marks: ({ kind, id, marks }: CopiedMarks) =>
+    `${kind} ${id} ${JSON.stringify(Object.entries(marks).sort())}`,
 };
 
 function rowText({ id, ...rest }: { id: string }): string {

@@ -54,7 +54,14 @@ export interface Records extends Rows {
 export type Section = keyof Records;
 
 /** In this order they are copied: what a store reads at its start, then rows, then what is noted of them. */
-export const sections: readonly Section[] = ['batches', 'idempotency', 'impressions', 'audit', ...tableNames, 'marks'];
+export const sections: readonly Section[] = [
+  'batches',
+  'idempotency',
+  'impressions',
+  'audit',
+  ...tableNames,
+  'marks',
+];
 
 /** The number and the time of the last batch that was ever stored, also when retention has dropped it: the next one comes after it. */
 export interface LogEnd {

@@ -60,28 +60,49 @@ export function placeOf(line: Buffer): Omit<AuditPlace, 'file'> | undefined {
 
 /** A cursor has the form of an event's id: the 62 bits hold the record (42) and the place in it (20). */
 function cursorOf({ seq, n, file }: AuditPlace): string {
-  return eventId({ receivedAtMs: startOfFile(file), batch: seq * 4096 + Math.floor(n / 256), index: n % 256 });
+  return eventId({
+    receivedAtMs: startOfFile(file),
+    batch: seq * 4096 + Math.floor(n / 256),
+    index: n % 256,
+  });
 }
 
 function placeOfCursor(cursor: string): AuditPlace | undefined {
   const at = eventPosition(cursor);
-  return at && { seq: Math.floor(at.batch / 4096), n: (at.batch % 4096) * 256 + at.index, file: dayFile(at.receivedAtMs) };
+  return (
+    at && {
+      seq: Math.floor(at.batch / 4096),
+      n: (at.batch % 4096) * 256 + at.index,
+      file: dayFile(at.receivedAtMs),
+    }
+  );
 }
 
 /** One page of the trail, newest first: entries that are in no file yet (oldest first), then the files. */
-export async function auditPage(view: LogView, pending: readonly PlacedEntry[], query: AuditPageQuery): Promise<Slice<AuditEntry>> {
+export async function auditPage(
+  view: LogView,
+  pending: readonly PlacedEntry[],
+  query: AuditPageQuery,
+): Promise<Slice<AuditEntry>> {
   const after = query.after === undefined ? undefined : placeOfCursor(query.after);
   if (query.after !== undefined && !after) return { items: [], next: null };
   const page = new AuditPage(query, after);
-  for (let at = pending.length - 1; at >= 0 && !page.isDone; at--) page.takePending(pending[at] as PlacedEntry);
+  for (let at = pending.length - 1; at >= 0 && !page.isDone; at--)
+    page.takePending(pending[at] as PlacedEntry);
   if (!page.isDone) await fillPage(view, namesFor(view, query, after), page);
   return { items: page.items, next: page.next };
 }
 
 /** A clock that stepped back has left entries in a file of a later day; a day of it is allowed for. */
-function namesFor({ files }: LogView, { from = 0, to }: AuditPageQuery, after: AuditPlace | undefined): string[] {
+function namesFor(
+  { files }: LogView,
+  { from = 0, to }: AuditPageQuery,
+  after: AuditPlace | undefined,
+): string[] {
   const [first, last] = [dayFile(from), to === undefined ? '~' : dayFile(to + dayMs)];
-  return files.names.filter((name) => name >= first && name <= last && (!after || name <= after.file)).reverse();
+  return files.names
+    .filter((name) => name >= first && name <= last && (!after || name <= after.file))
+    .reverse();
 }
 
 /** Whether an entry is about venues, and about these alone. */
@@ -106,7 +127,9 @@ class AuditPage implements LogPage {
     this.#after = after;
     const { tenantIds, action, subjectId } = query;
     const tenantId = tenantIds.length === 1 ? tenantIds[0] : undefined;
-    this.#marks = [tenantId, action, subjectId].filter((value) => value != null).map((value) => JSON.stringify(value));
+    this.#marks = [tenantId, action, subjectId]
+      .filter((value) => value != null)
+      .map((value) => JSON.stringify(value));
   }
 
   get hasBoundary(): boolean {

@@ -8,7 +8,14 @@ import { DayFiles, dayFile, type FilesMark, startOfFile } from './day-files.ts';
 import { isWhole, readFrames } from './frame.ts';
 import { GroupLog } from './group-log.ts';
 import { linesBackward } from './log-lines.ts';
-import type { AuditDrop, AuditTrail, Extent, FilePart, MakeAuditTrail, PartContext } from './parts.ts';
+import type {
+  AuditDrop,
+  AuditTrail,
+  Extent,
+  FilePart,
+  MakeAuditTrail,
+  PartContext,
+} from './parts.ts';
 
 /** How far the files are good, and the last record of the journal that they contain. */
 interface AuditMark extends FilesMark {
@@ -57,23 +64,39 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
     return auditPage({ files: this.#files, newest: this.#end }, [...this.#pending], query);
   }
 
-  async dropBefore(timeMs: number, isNoted: (drop: AuditDrop) => Promise<boolean> = async () => true): Promise<void> {
+  async dropBefore(
+    timeMs: number,
+    isNoted: (drop: AuditDrop) => Promise<boolean> = async () => true,
+  ): Promise<void> {
     const first = dayFile(Math.min(timeMs, this.#context.clock.now()));
     const names = this.#files.names.filter((name) => name < first);
     if (names.length === 0) return;
     if (first > this.#newestFile) this.#newestFile = first;
     const end = this.#end;
     const pending = this.#pending.filter(({ file }) => file < first);
-    if (!(await isNoted({ day: first.slice(0, 10), entries: () => this.#entriesOf(names, end, pending) }))) return;
+    if (
+      !(await isNoted({
+        day: first.slice(0, 10),
+        entries: () => this.#entriesOf(names, end, pending),
+      }))
+    )
+      return;
     this.#pending = this.#pending.filter(({ file }) => file >= first);
     this.#files.hideBefore(first);
     await this.#files.deleteHidden(this.#committed);
   }
 
   /** The entries of files up to `end`, and those that are in none yet. */
-  async *#entriesOf(names: readonly string[], end: FilesMark, pending: readonly PlacedEntry[]): AsyncGenerator<SealedEntry | undefined> {
+  async *#entriesOf(
+    names: readonly string[],
+    end: FilesMark,
+    pending: readonly PlacedEntry[],
+  ): AsyncGenerator<SealedEntry | undefined> {
     for (const name of names) {
-      for await (const { line, offset, whole } of readFrames(this.#context.disk, this.#files.path(name))) {
+      for await (const { line, offset, whole } of readFrames(
+        this.#context.disk,
+        this.#files.path(name),
+      )) {
         if (name === end.file && offset >= end.size) break;
         yield whole ? sealedOf(line) : undefined;
       }
@@ -114,7 +137,12 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
     const { file, size, gone } = this.#end;
     const resume = file === null || gone ? {} : { resume: { file, size } };
     // The journal has these entries already, and makes room once they are here: no low-water mark.
-    this.#log ??= new GroupLog({ disk: this.#context.disk, directory: this.#files.directory, lowWaterBytes: 0, ...resume });
+    this.#log ??= new GroupLog({
+      disk: this.#context.disk,
+      directory: this.#files.directory,
+      lowWaterBytes: 0,
+      ...resume,
+    });
     return this.#log;
   }
 
@@ -126,7 +154,9 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
 
   #markNow(): AuditMark {
     const { file } = this.#end;
-    return file === null || this.#files.names.includes(file) ? this.#end : { ...this.#end, gone: true };
+    return file === null || this.#files.names.includes(file)
+      ? this.#end
+      : { ...this.#end, gone: true };
   }
 
   async committed(): Promise<void> {
@@ -142,7 +172,8 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
     if (file !== null) this.#newestFile = gone ? dayFile(startOfFile(file) + dayMs) : file;
     this.#unknown = this.#files.names.filter((name) => file === null || name > file);
     const [unknown] = this.#unknown;
-    if (clean && unknown !== undefined) throw damaged(this.#files.path(unknown), 'it was written after the store was stopped');
+    if (clean && unknown !== undefined)
+      throw damaged(this.#files.path(unknown), 'it was written after the store was stopped');
     if (file !== null && !gone) await this.#check(file, mark, clean);
   }
 
@@ -152,12 +183,14 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
     const found = await this.#context.disk.sizeOf(path);
     if (found === undefined) throw damaged(path, 'the file is missing');
     if (found < size) throw damaged(path, `it had ${size} bytes, the rest is missing`, found);
-    if (clean && found > size) throw damaged(path, 'more was written after the store was stopped', size);
+    if (clean && found > size)
+      throw damaged(path, 'more was written after the store was stopped', size);
     const file = await this.#context.disk.open(path, 'read');
     try {
       const { value } = await linesBackward(file, 0, size).next();
       const last = value?.[0];
-      if (!last || !isWhole(last.bytes) || placeOf(last.bytes)?.seq !== seq) throw damaged(path, 'a record is damaged', last?.offset);
+      if (!last || !isWhole(last.bytes) || placeOf(last.bytes)?.seq !== seq)
+        throw damaged(path, 'a record is damaged', last?.offset);
     } finally {
       await file.close();
     }

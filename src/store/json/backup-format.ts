@@ -15,7 +15,9 @@ export const headSchema = z.object({
   kind: z.literal('signage-backup'),
   format: z.number().int().min(1).max(backupFormat),
   at: z.iso.datetime(),
-  files: z.array(z.object({ name: z.string().regex(nameForm), size: z.number().int().nonnegative() })),
+  files: z.array(
+    z.object({ name: z.string().regex(nameForm), size: z.number().int().nonnegative() }),
+  ),
 });
 
 export const tailSchema = z.object({ crc32: z.record(z.string(), z.string()) });

@@ -52,7 +52,9 @@ export class Backup {
       this.#tar.error(error);
     }
     this.#cancelTimer();
-    await release().catch((error: unknown) => this.#context.warn('What was kept for a backup could not be deleted', error));
+    await release().catch((error: unknown) =>
+      this.#context.warn('What was kept for a backup could not be deleted', error),
+    );
   }
 
   /** The reader has taken something: from here on it has its time again. */
@@ -70,7 +72,12 @@ export class Backup {
     const { disk, directory } = this.#context;
     const at = iso(this.#instant.at);
     const files = await stateFiles(disk, directory, this.#instant);
-    await this.#addText(backupHead, { kind: 'signage-backup', format: 1, at, files: files.map(({ name, size }) => ({ name, size })) });
+    await this.#addText(backupHead, {
+      kind: 'signage-backup',
+      format: 1,
+      at,
+      files: files.map(({ name, size }) => ({ name, size })),
+    });
     const sums: Record<string, string> = {};
     for (const file of files) sums[file.name] = await this.#addFile(file);
     await this.#addText(backupTail, { crc32: sums });
@@ -85,7 +92,9 @@ export class Backup {
   /** Answers its CRC-32, in hex. */
   async #addFile(file: StateFile): Promise<string> {
     const mtime = new Date(this.#instant.at);
-    const writer = this.#tar.add({ name: file.name, size: file.size, type: 'file', mode: 0o600, mtime }).getWriter();
+    const writer = this.#tar
+      .add({ name: file.name, size: file.size, type: 'file', mode: 0o600, mtime })
+      .getWriter();
     let sum = 0;
     for await (const chunk of this.#chunks(file)) {
       sum = crc32(chunk, sum);
@@ -104,7 +113,10 @@ export class Backup {
       for (let position = 0; position < size; position += chunkBytes) {
         const wanted = Math.min(chunkBytes, size - position);
         const chunk = await readAt(file, position, wanted);
-        if (chunk.length < wanted) throw new Error(`${name} ends at byte ${position + chunk.length}, and should have ${size}`);
+        if (chunk.length < wanted)
+          throw new Error(
+            `${name} ends at byte ${position + chunk.length}, and should have ${size}`,
+          );
         yield chunk;
       }
     } finally {

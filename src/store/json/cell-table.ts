@@ -28,14 +28,22 @@ export class CellTable {
 
   /** An owner's keys. */
   *keysOf(owner: number): Generator<number> {
-    for (let cell = this.#last.get(owner) ?? none; cell !== none; cell = this.#earlier[cell] as number) yield this.#keys[cell] as number;
+    for (
+      let cell = this.#last.get(owner) ?? none;
+      cell !== none;
+      cell = this.#earlier[cell] as number
+    )
+      yield this.#keys[cell] as number;
   }
 
   /** What was added; nothing, where none was. */
   get(owner: number, key: number): Cell {
     const cell = this.#slots[this.#slotOf(owner, key)] as number;
     if (cell === none) return { impressions: 0, seconds: 0 };
-    return { impressions: this.#impressions[cell] as number, seconds: this.#seconds[cell] as number };
+    return {
+      impressions: this.#impressions[cell] as number,
+      seconds: this.#seconds[cell] as number,
+    };
   }
 
   #cellFor(owner: number, key: number): number {

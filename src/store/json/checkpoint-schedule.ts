@@ -17,14 +17,21 @@ export class CheckpointSchedule {
   #stopTimer: () => void = () => {};
   #stopped = false;
 
-  constructor(context: PartContext, checkpoint: Checkpoint, journal: { readonly grownBytes: number }) {
+  constructor(
+    context: PartContext,
+    checkpoint: Checkpoint,
+    journal: { readonly grownBytes: number },
+  ) {
     this.#context = context;
     this.#checkpoint = checkpoint;
     this.#journal = journal;
   }
 
   start(): void {
-    this.#growthBytes = Math.min(Math.max(leastGrowthBytes, this.#checkpoint.documentBytes / 4), mostGrowthBytes);
+    this.#growthBytes = Math.min(
+      Math.max(leastGrowthBytes, this.#checkpoint.documentBytes / 4),
+      mostGrowthBytes,
+    );
     this.#stopTimer = this.#context.clock.after(minuteMs, () => this.begin());
   }
 

@@ -28,7 +28,12 @@ export class Checkpoint {
   #number: number;
 
   /** `parts` in the order in which they are prepared. */
-  constructor(context: PartContext, manifest: Low<ManifestData>, parts: readonly FilePart[], owners: readonly DocumentOwner[]) {
+  constructor(
+    context: PartContext,
+    manifest: Low<ManifestData>,
+    parts: readonly FilePart[],
+    owners: readonly DocumentOwner[],
+  ) {
     this.#context = context;
     this.#directory = `${context.directory}/documents`;
     this.#manifest = manifest;
@@ -39,7 +44,10 @@ export class Checkpoint {
 
   /** Bytes of all documents. */
   get documentBytes(): number {
-    return Object.values(this.#manifest.data.documents).reduce((bytes, entry) => bytes + entry.size, 0);
+    return Object.values(this.#manifest.data.documents).reduce(
+      (bytes, entry) => bytes + entry.size,
+      0,
+    );
   }
 
   /** `clean`: the store is being closed, and nothing comes after. Not to be called again before it is done. */
@@ -53,12 +61,14 @@ export class Checkpoint {
       await this.#manifest.write();
     } catch (error) {
       // Which manifest is on the disk is not known any more: what either of them names stays.
-      if (this.#manifest.data === before) await this.#removeFiles(replaced.flatMap(({ after }) => after?.file ?? []));
+      if (this.#manifest.data === before)
+        await this.#removeFiles(replaced.flatMap(({ after }) => after?.file ?? []));
       this.#manifest.data = before;
       for (const { owner, name } of replaced) owner.failed(name);
       throw error;
     }
-    for (const { owner, name, after } of replaced) owner.written(name, after && writtenDocument(this.#context, this.#directory, after));
+    for (const { owner, name, after } of replaced)
+      owner.written(name, after && writtenDocument(this.#context, this.#directory, after));
     await this.#tidy(replaced.flatMap(({ name }) => before.documents[name]?.file ?? []));
   }
 
@@ -69,14 +79,23 @@ export class Checkpoint {
     const dirty = this.#owners.flatMap((owner) => owner.dirty().map((name) => ({ owner, name })));
     await inParallel(dirty, width, ({ owner, name }) => this.#replace(owner, name, replaced));
     if (dirty.length > 0) await this.#context.disk.syncDirectory(this.#directory);
-    this.#manifest.data = { ...before, checkpoint: this.#number, clean, marks, documents: documentsAfter(before.documents, replaced) };
+    this.#manifest.data = {
+      ...before,
+      checkpoint: this.#number,
+      clean,
+      marks,
+      documents: documentsAfter(before.documents, replaced),
+    };
   }
 
   async #replace(owner: DocumentOwner, name: string, replaced: Replaced[]): Promise<void> {
     const entry = this.#manifest.data.documents[name];
     const result: Replaced = { owner, name, after: undefined };
     replaced.push(result);
-    const rendered = await owner.render(name, entry && writtenDocument(this.#context, this.#directory, entry));
+    const rendered = await owner.render(
+      name,
+      entry && writtenDocument(this.#context, this.#directory, entry),
+    );
     if (rendered) result.after = await this.#write(name, rendered);
   }
 
@@ -98,12 +117,17 @@ export class Checkpoint {
   }
 
   async #removeFiles(files: readonly string[]): Promise<void> {
-    for (const file of files) await this.#context.disk.unlink(`${this.#directory}/${file}`).catch(() => undefined);
+    for (const file of files)
+      await this.#context.disk.unlink(`${this.#directory}/${file}`).catch(() => undefined);
   }
 }
 
 /** A document on the disk, read through lowdb when asked. */
-export function writtenDocument({ disk }: PartContext, directory: string, entry: DocumentEntry): WrittenDocument {
+export function writtenDocument(
+  { disk }: PartContext,
+  directory: string,
+  entry: DocumentEntry,
+): WrittenDocument {
   const file = new DocumentFile(disk, directory, entry);
   return {
     seq: entry.seq,
@@ -121,10 +145,15 @@ export function writtenDocument({ disk }: PartContext, directory: string, entry:
 
 /** Whether a manifest says the same as the one before: nothing has happened. */
 function isSame(before: ManifestData, after: ManifestData): boolean {
-  return JSON.stringify({ ...before, checkpoint: 0 }) === JSON.stringify({ ...after, checkpoint: 0 });
+  return (
+    JSON.stringify({ ...before, checkpoint: 0 }) === JSON.stringify({ ...after, checkpoint: 0 })
+  );
 }
 
-function documentsAfter(before: Record<string, DocumentEntry>, replaced: readonly Replaced[]): Record<string, DocumentEntry> {
+function documentsAfter(
+  before: Record<string, DocumentEntry>,
+  replaced: readonly Replaced[],
+): Record<string, DocumentEntry> {
   const documents = { ...before };
   for (const { name, after } of replaced) {
     if (after) documents[name] = after;

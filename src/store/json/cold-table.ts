@@ -56,7 +56,8 @@ class ColdPlaylists implements ColdTable {
     const room = new PageRoom();
     for (const version of versions.sort((one, other) => other - one)) {
       const row = rowOf(lines.get(`${screenId}/${version}`) as Line);
-      if (items.length === limit || !room.take(Buffer.byteLength(row.items))) return { items, next: String(items.at(-1)?.version) };
+      if (items.length === limit || !room.take(Buffer.byteLength(row.items)))
+        return { items, next: String(items.at(-1)?.version) };
       items.push(row);
     }
     return { items, next: null };
@@ -79,8 +80,11 @@ class ColdPlaylists implements ColdTable {
         lines.set(idOf(line.toString('latin1', 0, 100)), line);
     } catch (error) {
       // Replaced meanwhile: the new document, with what it does not have, is as good.
-      if (shard.document !== document && (error as NodeJS.ErrnoException).code === 'ENOENT') return this.#linesOf(screenId);
-      throw error instanceof SignageError ? error : unavailable('The disk could not be read; nothing was changed.', error);
+      if (shard.document !== document && (error as NodeJS.ErrnoException).code === 'ENOENT')
+        return this.#linesOf(screenId);
+      throw error instanceof SignageError
+        ? error
+        : unavailable('The disk could not be read; nothing was changed.', error);
     }
     for (const [id, row] of changes) {
       if (row) lines.set(id, row);
@@ -93,7 +97,10 @@ class ColdPlaylists implements ColdTable {
     return [...this.#shards].filter(([, { fresh }]) => fresh.size > 0).map(([name]) => name);
   }
 
-  async render(name: string, before: WrittenDocument | undefined): Promise<RenderedDocument | undefined> {
+  async render(
+    name: string,
+    before: WrittenDocument | undefined,
+  ): Promise<RenderedDocument | undefined> {
     const shard = this.#shardOf(name);
     const { fresh: changes, seq } = shard;
     [shard.taken, shard.fresh] = [changes, new Map()];
@@ -117,7 +124,12 @@ class ColdPlaylists implements ColdTable {
   }
 
   #shardOf(name: string): Shard {
-    const shard = this.#shards.get(name) ?? { document: undefined, fresh: new Map(), taken: new Map(), seq: 0 };
+    const shard = this.#shards.get(name) ?? {
+      document: undefined,
+      fresh: new Map(),
+      taken: new Map(),
+      seq: 0,
+    };
     this.#shards.set(name, shard);
     return shard;
   }
@@ -156,7 +168,8 @@ function* linesFrom(bytes: Buffer, opening: string): Generator<Buffer> {
   for (let start = 0; start < bytes.length; ) {
     const end = bytes.indexOf('\n', start);
     const stop = end < 0 ? bytes.length : end;
-    if (bytes.toString('latin1', start, start + opening.length) === opening) yield bytes.subarray(start, stop);
+    if (bytes.toString('latin1', start, start + opening.length) === opening)
+      yield bytes.subarray(start, stop);
     start = stop + 1;
   }
 }

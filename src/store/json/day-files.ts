@@ -58,7 +58,9 @@ export class DayFiles {
 
   /** At start: looks what is there. Those that the mark gives up are hidden. */
   async find(mark: FilesMark): Promise<void> {
-    const names = (await this.disk.list(this.directory)).filter((name) => namePattern.test(name)).sort();
+    const names = (await this.disk.list(this.directory))
+      .filter((name) => namePattern.test(name))
+      .sort();
     const gone = (name: string) => mark.gone === true && isSpared(mark, name);
     this.#doomed = names.filter(gone);
     this.#names = names.filter((name) => !gone(name));
@@ -66,10 +68,12 @@ export class DayFiles {
 
   /** Throws `store_damaged` when files that the mark knows have another size, or are missing where no retention can have taken them. */
   async check({ files = {} }: FilesMark, clean: boolean): Promise<void> {
-    for (const name of missingFiles(files, this.#names, clean)) throw damaged(this.path(name), 'the file is missing');
+    for (const name of missingFiles(files, this.#names, clean))
+      throw damaged(this.path(name), 'the file is missing');
     for (const [name, size] of Object.entries(files)) {
       const found = this.#names.includes(name) ? await this.disk.sizeOf(this.path(name)) : size;
-      if (found !== size) throw damaged(this.path(name), `it has ${found} bytes where the manifest says ${size}`);
+      if (found !== size)
+        throw damaged(this.path(name), `it has ${found} bytes where the manifest says ${size}`);
       this.#sizes.set(name, size);
     }
   }
@@ -125,7 +129,11 @@ export class DayFiles {
 }
 
 /** Files that should be there. After a crash the first ones may be gone: retention takes them before the mark knows. */
-export function missingFiles(files: Record<string, number>, there: readonly string[], clean: boolean): string[] {
+export function missingFiles(
+  files: Record<string, number>,
+  there: readonly string[],
+  clean: boolean,
+): string[] {
   const names = Object.keys(files).sort();
   const first = clean ? 0 : names.findIndex((name) => there.includes(name));
   return first < 0 ? [] : names.slice(first).filter((name) => !there.includes(name));

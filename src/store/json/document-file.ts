@@ -50,8 +50,10 @@ export class DocumentFile implements Adapter<RenderedDocument> {
   async bytes(): Promise<Buffer> {
     const { size, crc } = this.entry;
     const bytes = await this.#disk.readFile(this.#path);
-    if (bytes.length !== size) throw damaged(this.#path, `it has ${bytes.length} bytes where the manifest says ${size}`);
-    if (hex(crc32(bytes)) !== crc) throw damaged(this.#path, 'its contents are not what was written');
+    if (bytes.length !== size)
+      throw damaged(this.#path, `it has ${bytes.length} bytes where the manifest says ${size}`);
+    if (hex(crc32(bytes)) !== crc)
+      throw damaged(this.#path, 'its contents are not what was written');
     return bytes;
   }
 
@@ -62,7 +64,8 @@ export class DocumentFile implements Adapter<RenderedDocument> {
     const read = async (turn: number, position: number): Promise<Buffer> => {
       // Little at first: a report by campaign needs no more.
       const bytes = Math.min(sliceBytes * 2 ** turn, chunkBytes);
-      if ((buffers[turn % 2] as Buffer).length < bytes) buffers[turn % 2] = Buffer.allocUnsafeSlow(bytes);
+      if ((buffers[turn % 2] as Buffer).length < bytes)
+        buffers[turn % 2] = Buffer.allocUnsafeSlow(bytes);
       const buffer = buffers[turn % 2] as Buffer;
       return wholeLines(buffer.subarray(0, await file.read(buffer, position)));
     };
@@ -70,7 +73,8 @@ export class DocumentFile implements Adapter<RenderedDocument> {
     try {
       const first = await read(0, 0);
       const isBefore = comesBefore?.(lastLine(first)) === true;
-      let position = comesBefore && isBefore ? await seekLine(file, this.entry.size, comesBefore) : first.length;
+      let position =
+        comesBefore && isBefore ? await seekLine(file, this.entry.size, comesBefore) : first.length;
       if (!isBefore) yield first;
       next = read(1, position);
       for (let turn = 2; ; turn++) {
@@ -88,12 +92,17 @@ export class DocumentFile implements Adapter<RenderedDocument> {
 
   /** Full write to a temporary file, sync, rename; the caller syncs the directory. */
   async write({ seq, lines }: RenderedDocument): Promise<void> {
-    const { size, sum } = await replaceFile(this.#disk, this.#path, (file) => writeLines(file, lines));
+    const { size, sum } = await replaceFile(this.#disk, this.#path, (file) =>
+      writeLines(file, lines),
+    );
     this.entry = { ...this.entry, size, crc: hex(sum), seq };
   }
 }
 
-async function writeLines(file: OpenFile, lines: RenderedDocument['lines']): Promise<{ size: number; sum: number }> {
+async function writeLines(
+  file: OpenFile,
+  lines: RenderedDocument['lines'],
+): Promise<{ size: number; sum: number }> {
   let [size, sum, slice] = [0, 0, ''];
   const flush = async () => {
     const bytes = Buffer.from(slice);

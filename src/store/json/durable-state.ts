@@ -25,7 +25,12 @@ export class DurableState {
   readonly #events: EventLog;
   #seq = 0;
 
-  constructor(cold: ColdTable, trail: { audit: AuditTrail; chain: TrailChain }, marks: Marks, events: EventLog) {
+  constructor(
+    cold: ColdTable,
+    trail: { audit: AuditTrail; chain: TrailChain },
+    marks: Marks,
+    events: EventLog,
+  ) {
     this.cold = cold;
     this.#audit = trail.audit;
     this.#chain = trail.chain;
@@ -45,7 +50,8 @@ export class DurableState {
   replay({ seq, ops }: JournalRecord): void {
     this.#seq = seq;
     for (const op of ops) {
-      if (op[0] === 'audit') this.#addEntry(seq, { entry: frozen(op[1]), ...(op[2] && { link: op[2] }) });
+      if (op[0] === 'audit')
+        this.#addEntry(seq, { entry: frozen(op[1]), ...(op[2] && { link: op[2] }) });
       else {
         const [id, row] = op[0] === 'put' ? [op[2].id, op[2]] : [op[2], null];
         this.#take({ table: op[1], id, row }, (hot) => this.base.load(hot.table, hot.id, hot.row));

@@ -9,7 +9,14 @@ import { type EventRecord, type KeyMark, recordPieces } from './event-record.ts'
 import { EventRecovery, type EventsMark } from './event-recovery.ts';
 import { GroupLog, unavailable } from './group-log.ts';
 import { IdempotencyRings } from './idempotency-rings.ts';
-import type { EventLog, EventLogHooks, Extent, FilePart, MakeEventLog, PartContext } from './parts.ts';
+import type {
+  EventLog,
+  EventLogHooks,
+  Extent,
+  FilePart,
+  MakeEventLog,
+  PartContext,
+} from './parts.ts';
 import { Rollups } from './rollups.ts';
 import { cutTornTail, type TornTail } from './torn-tail.ts';
 
@@ -95,7 +102,10 @@ class DayFileEventLog implements EventLog, FilePart<EventsMark> {
     return 'stored';
   }
 
-  async #store({ tenantId, venueId, screenId, deviceId, sums, body }: EventBatch, mark?: KeyMark): Promise<void> {
+  async #store(
+    { tenantId, venueId, screenId, deviceId, sums, body }: EventBatch,
+    mark?: KeyMark,
+  ): Promise<void> {
     if (!this.#log) throw unavailable('The store is starting.');
     this.#receivedAt = Math.max(this.#context.clock.now(), this.#receivedAt);
     const record: EventRecord = {
@@ -108,14 +118,23 @@ class DayFileEventLog implements EventLog, FilePart<EventsMark> {
       mark,
       sums,
     };
-    this.#latest = this.#log.append(dayFile(record.receivedAt), recordPieces(record, body), ({ file, offset, length }) => {
-      this.#files.add(file);
-      this.#applied = { file, size: offset + length, seq: record.seq, receivedAt: record.receivedAt };
-      this.#fold(record);
-      this.#tailBytes += length;
-      this.#askIfDue(length);
-      this.#hooks.stored(tenantId);
-    });
+    this.#latest = this.#log.append(
+      dayFile(record.receivedAt),
+      recordPieces(record, body),
+      ({ file, offset, length }) => {
+        this.#files.add(file);
+        this.#applied = {
+          file,
+          size: offset + length,
+          seq: record.seq,
+          receivedAt: record.receivedAt,
+        };
+        this.#fold(record);
+        this.#tailBytes += length;
+        this.#askIfDue(length);
+        this.#hooks.stored(tenantId);
+      },
+    );
     await this.#latest;
   }
 
@@ -126,7 +145,8 @@ class DayFileEventLog implements EventLog, FilePart<EventsMark> {
 
   /** Once when the limit is passed. */
   #askIfDue(grownBytes: number): void {
-    if (this.#tailBytes >= tailLimitBytes && this.#tailBytes - grownBytes < tailLimitBytes) this.#hooks.due();
+    if (this.#tailBytes >= tailLimitBytes && this.#tailBytes - grownBytes < tailLimitBytes)
+      this.#hooks.due();
   }
 
   page(query: EventPageQuery): Promise<Slice<StoredEvent>> {
@@ -163,7 +183,9 @@ class DayFileEventLog implements EventLog, FilePart<EventsMark> {
   async prepare(): Promise<EventsMark> {
     this.#writesDocuments = this.#isDue();
     this.#preparedBytes = this.#tailBytes;
-    this.#prepared = this.#writesDocuments ? await this.#files.withSizes(this.#markNow()) : this.#committed;
+    this.#prepared = this.#writesDocuments
+      ? await this.#files.withSizes(this.#markNow())
+      : this.#committed;
     return this.#prepared;
   }
 
@@ -210,7 +232,12 @@ class DayFileEventLog implements EventLog, FilePart<EventsMark> {
     const { file, size, gone } = this.#applied;
     const resume = file === null || gone ? undefined : { file, size };
     if (resume) await this.#syncFile(resume.file);
-    const options = { disk, directory: this.#files.directory, lowWaterBytes, onFailure: () => this.#stepBack() };
+    const options = {
+      disk,
+      directory: this.#files.directory,
+      lowWaterBytes,
+      onFailure: () => this.#stepBack(),
+    };
     this.#log = new GroupLog(resume ? { ...options, resume } : options);
     this.#committedAt = this.#context.clock.now();
     this.#askIfDue(this.#tailBytes);
@@ -239,7 +266,10 @@ class DayFileEventLog implements EventLog, FilePart<EventsMark> {
 
 function repeated(sentBefore: string, { sent }: KeyMark): 'repeated' {
   if (sentBefore === sent) return 'repeated';
-  throw new SignageError('idempotency_key_reused', 'This Idempotency-Key was used for another batch: take a new one for each batch.');
+  throw new SignageError(
+    'idempotency_key_reused',
+    'This Idempotency-Key was used for another batch: take a new one for each batch.',
+  );
 }
 
 /** The event log on day files. */

@@ -24,10 +24,21 @@ export async function eventPage(view: LogView, query: EventPageQuery): Promise<S
 }
 
 /** The files in which the page may find something, in the order in which it reads them. */
-function namesFor({ files }: LogView, { order, from, to }: EventPageQuery, after: EventPosition | undefined): string[] {
-  const least = [from, order === 'asc' ? after?.receivedAtMs : undefined].filter((time) => time !== undefined);
-  const most = [to, order === 'desc' ? after?.receivedAtMs : undefined].filter((time) => time !== undefined);
-  const [first, last] = [dayFile(Math.max(0, ...least)), dayFile(Math.min(Number.MAX_SAFE_INTEGER, ...most))];
+function namesFor(
+  { files }: LogView,
+  { order, from, to }: EventPageQuery,
+  after: EventPosition | undefined,
+): string[] {
+  const least = [from, order === 'asc' ? after?.receivedAtMs : undefined].filter(
+    (time) => time !== undefined,
+  );
+  const most = [to, order === 'desc' ? after?.receivedAtMs : undefined].filter(
+    (time) => time !== undefined,
+  );
+  const [first, last] = [
+    dayFile(Math.max(0, ...least)),
+    dayFile(Math.min(Number.MAX_SAFE_INTEGER, ...most)),
+  ];
   const names = files.names.filter((name) => name >= first && name <= last);
   return order === 'asc' ? names : names.reverse();
 }
@@ -66,8 +77,12 @@ class EventPage implements LogPage {
   #isBefore({ seq, receivedAt }: EventHead): boolean {
     const { from, to, order } = this.#query;
     const { batch, index } = this.#after ?? {};
-    if (order === 'asc') return (batch !== undefined && seq < batch) || (from !== undefined && receivedAt < from);
-    return !((batch !== undefined && seq >= batch + (index === 0 ? 0 : 1)) || (to !== undefined && receivedAt >= to));
+    if (order === 'asc')
+      return (batch !== undefined && seq < batch) || (from !== undefined && receivedAt < from);
+    return !(
+      (batch !== undefined && seq >= batch + (index === 0 ? 0 : 1)) ||
+      (to !== undefined && receivedAt >= to)
+    );
   }
 
   take(path: string, { offset, bytes }: Line): void {
@@ -91,7 +106,9 @@ class EventPage implements LogPage {
   /** Whether this line and all that follow are out of the query's time. */
   #isPast({ receivedAt }: EventHead): boolean {
     const { from, to, order } = this.#query;
-    return order === 'asc' ? to !== undefined && receivedAt >= to : from !== undefined && receivedAt < from;
+    return order === 'asc'
+      ? to !== undefined && receivedAt >= to
+      : from !== undefined && receivedAt < from;
   }
 
   #mayMatch({ tenantId, venueId, deviceId, screenId }: EventHead, bytes: Buffer): boolean {
@@ -109,7 +126,12 @@ class EventPage implements LogPage {
     for (let step = 0; step < events.length; step++) {
       const index = this.order === 'asc' ? step : events.length - 1 - step;
       const event = events[index];
-      if (!event || !this.#isAfter(head, index) || (this.#query.type !== undefined && event.type !== this.#query.type)) continue;
+      if (
+        !event ||
+        !this.#isAfter(head, index) ||
+        (this.#query.type !== undefined && event.type !== this.#query.type)
+      )
+        continue;
       if (this.items.length === this.#query.limit || !this.#room.take(jsonBytes(event))) {
         this.isDone = true;
         this.next = this.items.at(-1)?.id ?? null;

@@ -46,14 +46,26 @@ export interface EventProgress {
 }
 
 /** The id of a batch's event. */
-export function idOf({ seq, receivedAt }: Pick<EventRecord, 'seq' | 'receivedAt'>, index: number): string {
+export function idOf(
+  { seq, receivedAt }: Pick<EventRecord, 'seq' | 'receivedAt'>,
+  index: number,
+): string {
   return eventId({ receivedAtMs: receivedAt, batch: seq, index });
 }
 
 /** The batch as the pieces of a line; its events are the bytes that came. */
 export function recordPieces(record: RecordHead, body: EventBatch['body']): Uint8Array[] {
   const { seq, receivedAt, tenantId, venueId, screenId, deviceId, mark } = record;
-  const head = JSON.stringify({ seq, id: idOf(record, 0), receivedAt, tenantId, venueId, screenId, deviceId, ...mark });
+  const head = JSON.stringify({
+    seq,
+    id: idOf(record, 0),
+    receivedAt,
+    tenantId,
+    venueId,
+    screenId,
+    deviceId,
+    ...mark,
+  });
   return framePieces(`${head.slice(1, -1)},"events":`, body, '}');
 }
 
@@ -71,7 +83,14 @@ export function headOf(line: Buffer): EventHead | undefined {
   const found = headPattern.exec(line.toString('latin1', 0, Math.min(line.length, headLength)));
   if (!found) return undefined;
   const [, seq, receivedAt, tenantId = '', venueId = '', screenId = '', deviceId = ''] = found;
-  return { seq: Number(seq), receivedAt: Number(receivedAt), tenantId, venueId, screenId, deviceId };
+  return {
+    seq: Number(seq),
+    receivedAt: Number(receivedAt),
+    tenantId,
+    venueId,
+    screenId,
+    deviceId,
+  };
 }
 
 /** The events of a whole line. */

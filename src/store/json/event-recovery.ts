@@ -45,7 +45,8 @@ export class EventRecovery {
     const { size } = this.#mark;
     const found = (await this.#files.disk.sizeOf(path)) ?? 0;
     if (found < size) throw damaged(path, `it had ${size} bytes, the rest is missing`, found);
-    if (clean && found > size) throw damaged(path, 'more was written after the store was stopped', size);
+    if (clean && found > size)
+      throw damaged(path, 'more was written after the store was stopped', size);
   }
 
   async #readFile(name: string, isNewest: boolean): Promise<void> {
@@ -55,7 +56,8 @@ export class EventRecovery {
     let bad: number | undefined;
     for await (const found of readFrames(this.#files.disk, path, from)) {
       if (!found.whole) bad ??= found.offset;
-      if (bad !== undefined && (found.whole || !isNewest)) throw damaged(path, 'a record is damaged', bad);
+      if (bad !== undefined && (found.whole || !isNewest))
+        throw damaged(path, 'a record is damaged', bad);
       if (!found.whole) continue;
       this.#take(path, found);
       good = found.offset + found.length;
@@ -67,8 +69,14 @@ export class EventRecovery {
   #take(path: string, { line, offset, length }: FoundFrame): void {
     const head = headOf(line);
     const { seq, receivedAt } = this.end;
-    if (head?.seq !== seq + 1 || head.receivedAt < receivedAt) throw damaged(path, `batch ${seq + 1} must be here`, offset);
-    this.end = { file: this.end.file, size: this.end.size, seq: head.seq, receivedAt: head.receivedAt };
+    if (head?.seq !== seq + 1 || head.receivedAt < receivedAt)
+      throw damaged(path, `batch ${seq + 1} must be here`, offset);
+    this.end = {
+      file: this.end.file,
+      size: this.end.size,
+      seq: head.seq,
+      receivedAt: head.receivedAt,
+    };
     this.bytes += length;
     this.#replay(recordOf(line));
   }

@@ -39,7 +39,8 @@ export interface FileSystem {
 
 function wrap(file: fs.FileHandle): OpenFile {
   return {
-    write: async (bytes, position) => (await file.write(bytes, 0, bytes.length, position ?? null)).bytesWritten,
+    write: async (bytes, position) =>
+      (await file.write(bytes, 0, bytes.length, position ?? null)).bytesWritten,
     read: async (into, position) => (await file.read(into, 0, into.length, position)).bytesRead,
     truncate: (length) => file.truncate(length),
     datasync: () => file.datasync(),
@@ -87,8 +88,10 @@ async function makeDirectory(path: string): Promise<void> {
 
 /** The machine's own disk. */
 export const nodeFileSystem: FileSystem = {
-  create: async (path) => wrap(await fs.open(path, appending | constants.O_CREAT | constants.O_EXCL, 0o600)),
-  open: async (path, how) => wrap(await fs.open(path, how === 'read' ? constants.O_RDONLY : appending)),
+  create: async (path) =>
+    wrap(await fs.open(path, appending | constants.O_CREAT | constants.O_EXCL, 0o600)),
+  open: async (path, how) =>
+    wrap(await fs.open(path, how === 'read' ? constants.O_RDONLY : appending)),
   // A start reads thousands of documents: with callbacks that takes two thirds of what it takes with promises.
   readFile,
   rename: (from, to) => fs.rename(from, to),

@@ -23,7 +23,10 @@ const tries = 5;
  *
  * Throws `store_locked`, naming the holder, and `store_unusable` where no such socket can be made.
  */
-export async function lockFolder(directory: string, { clock, random, platform }: LockContext): Promise<Release> {
+export async function lockFolder(
+  directory: string,
+  { clock, random, platform }: LockContext,
+): Promise<Release> {
   const nonce = Buffer.from(random(16)).toString('hex');
   const holder: Holder = { pid: process.pid, since: iso(clock.now()), nonce };
   const held: Release[] = [];
@@ -42,8 +45,12 @@ export async function lockFolder(directory: string, { clock, random, platform }:
 }
 
 /** The name that the system keeps apart from files, if there is such a thing. */
-export async function systemName(directory: string, platform: NodeJS.Platform): Promise<string | undefined> {
-  if (platform === 'win32') return `\\\\.\\pipe\\signage-kit-${hash('sha256', await realpath(directory))}`;
+export async function systemName(
+  directory: string,
+  platform: NodeJS.Platform,
+): Promise<string | undefined> {
+  if (platform === 'win32')
+    return `\\\\.\\pipe\\signage-kit-${hash('sha256', await realpath(directory))}`;
   if (platform !== 'linux') return undefined;
   const { dev, ino } = await stat(directory, { bigint: true });
   return `\0signage-kit/${dev}-${ino}`;
@@ -69,7 +76,11 @@ function refusal(directory: string, error: Error): SignageError {
       `${directory} is in use by ${error.message}: stop it first. Only one service may use a data folder.`,
     );
   }
-  return new SignageError('store_unusable', `${directory} cannot be locked (${error.message}): use a folder on a local disk.`, {
-    cause: error,
-  });
+  return new SignageError(
+    'store_unusable',
+    `${directory} cannot be locked (${error.message}): use a folder on a local disk.`,
+    {
+      cause: error,
+    },
+  );
 }

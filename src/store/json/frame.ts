@@ -33,7 +33,10 @@ export function frame(...parts: (string | Uint8Array)[]): Buffer {
 /** Whether a line (without its line feed) is a whole, undamaged record. */
 export function isWhole(line: Uint8Array): boolean {
   if (line.length <= headLength || line.at(-1) !== 0x7d) return false;
-  return Buffer.from(line.subarray(0, headLength)).toString('latin1') === head(crc32(line.subarray(headLength)));
+  return (
+    Buffer.from(line.subarray(0, headLength)).toString('latin1') ===
+    head(crc32(line.subarray(headLength)))
+  );
 }
 
 /** One record found in a file. */
@@ -50,7 +53,11 @@ export interface FoundFrame {
 const chunkBytes = 1 << 18;
 
 /** All lines of a file from an offset on, damaged ones included; a last line without a line feed comes too, as not whole. */
-export async function* readFrames(disk: FileSystem, path: string, from = 0): AsyncGenerator<FoundFrame> {
+export async function* readFrames(
+  disk: FileSystem,
+  path: string,
+  from = 0,
+): AsyncGenerator<FoundFrame> {
   const file = await disk.open(path, 'read');
   try {
     let rest: Buffer = Buffer.alloc(0);
@@ -60,7 +67,8 @@ export async function* readFrames(disk: FileSystem, path: string, from = 0): Asy
       const got = await file.read(chunk, position);
       if (got === 0) break;
       position += got;
-      rest = rest.length === 0 ? chunk.subarray(0, got) : Buffer.concat([rest, chunk.subarray(0, got)]);
+      rest =
+        rest.length === 0 ? chunk.subarray(0, got) : Buffer.concat([rest, chunk.subarray(0, got)]);
       let start = 0;
       for (let end = rest.indexOf(lineFeed); end >= 0; end = rest.indexOf(lineFeed, start)) {
         const line = rest.subarray(start, end);

@@ -71,7 +71,11 @@ export class GroupLog {
   }
 
   /** A record is given in pieces. `landed` is called as soon as it is on the disk, before anyone who waits for it goes on. */
-  append(file: string, pieces: readonly Uint8Array[], landed?: (at: LogPlace) => void): Promise<LogPlace> {
+  append(
+    file: string,
+    pieces: readonly Uint8Array[],
+    landed?: (at: LogPlace) => void,
+  ): Promise<LogPlace> {
     if (this.#broken) return Promise.reject(this.#broken);
     const length = lengthOf(pieces);
     return new Promise((resolve, reject) => {
@@ -83,7 +87,8 @@ export class GroupLog {
   /** Throws `unavailable` while too little space is left. */
   async checkSpace(): Promise<void> {
     const free = await this.#options.disk.freeBytes(this.#options.directory);
-    if (free < this.#options.lowWaterBytes) throw unavailable('The disk is full: free some space on it, then try again.');
+    if (free < this.#options.lowWaterBytes)
+      throw unavailable('The disk is full: free some space on it, then try again.');
   }
 
   /** Waits for what is under way, cuts off what a failed write left, then closes the file. What never got a record goes: the next start would wonder at it. */
@@ -133,7 +138,10 @@ export class GroupLog {
   }
 
   #fail(group: Pending[], error: unknown): void {
-    const failure = error instanceof SignageError ? error : unavailable('The disk did not take the change; nothing was changed.', error);
+    const failure =
+      error instanceof SignageError
+        ? error
+        : unavailable('The disk did not take the change; nothing was changed.', error);
     const failed = [...group, ...this.#queue.splice(0)];
     this.#unasked = 0;
     this.#options.onFailure?.();
@@ -177,7 +185,8 @@ export class GroupLog {
 
   #spaceFor(length: number): Uint8Array {
     if (length > mostKeptBytes) return Buffer.allocUnsafeSlow(length);
-    if (length > this.#space.length) this.#space = Buffer.allocUnsafeSlow(Math.min(2 * length, mostKeptBytes));
+    if (length > this.#space.length)
+      this.#space = Buffer.allocUnsafeSlow(Math.min(2 * length, mostKeptBytes));
     return this.#space;
   }
 
@@ -185,7 +194,10 @@ export class GroupLog {
     try {
       await file.datasync();
     } catch (error) {
-      this.#broken = unavailable('The disk failed to keep a change: restart the service once the disk is well.', error);
+      this.#broken = unavailable(
+        'The disk failed to keep a change: restart the service once the disk is well.',
+        error,
+      );
       // What was refused should not come back at the next start; whether it does is not known any more.
       await file.truncate(this.#size).catch(() => undefined);
       throw this.#broken;
@@ -208,7 +220,8 @@ export class GroupLog {
     const path = `${directory}/${name}`;
     const found = await disk.sizeOf(path);
     const resumed = this.#name === name;
-    const file = found === undefined && !resumed ? await disk.create(path) : await disk.open(path, 'append');
+    const file =
+      found === undefined && !resumed ? await disk.create(path) : await disk.open(path, 'append');
     if (!found && !resumed) this.#empty.add(name);
     try {
       // Also for a file that is there: an earlier attempt may have made it and failed here.

@@ -18,7 +18,11 @@ export type Answer = Holder | 'dead' | 'silent';
 /** Somebody else holds the folder. */
 export class HeldBy extends Error {
   constructor(other: Answer) {
-    super(typeof other === 'object' ? `process ${other.pid}, since ${other.since}` : 'another process, which does not answer');
+    super(
+      typeof other === 'object'
+        ? `process ${other.pid}, since ${other.since}`
+        : 'another process, which does not answer',
+    );
   }
 }
 

@@ -40,7 +40,8 @@ class Ring {
     const [high, low] = wordsOf(key);
     const entries = this.#entries;
     for (let at = 0; at < this.#count * words; at += words) {
-      if (entries[at] === high && entries[at + 1] === low) return hexOf(entries[at + 2]) + hexOf(entries[at + 3]);
+      if (entries[at] === high && entries[at + 1] === low)
+        return hexOf(entries[at + 2]) + hexOf(entries[at + 3]);
     }
     return undefined;
   }
@@ -48,13 +49,18 @@ class Ring {
   add({ key, sent }: KeyMark): void {
     if (this.#count === this.#entries.length / words && this.#count < rememberedKeys) this.#grow();
     const full = this.#count === rememberedKeys;
-    this.#entries.set([...wordsOf(key), ...wordsOf(sent)], (full ? this.#oldest : this.#count) * words);
+    this.#entries.set(
+      [...wordsOf(key), ...wordsOf(sent)],
+      (full ? this.#oldest : this.#count) * words,
+    );
     if (full) this.#oldest = (this.#oldest + 1) % rememberedKeys;
     else this.#count++;
   }
 
   #grow(): void {
-    const larger = new Uint32Array(Math.min(Math.max(2 * this.#entries.length, firstKeys * words), rememberedKeys * words));
+    const larger = new Uint32Array(
+      Math.min(Math.max(2 * this.#entries.length, firstKeys * words), rememberedKeys * words),
+    );
     larger.set(this.#entries);
     this.#entries = larger;
   }
@@ -163,7 +169,12 @@ export class IdempotencyRings implements DocumentOwner {
   }
 
   #shardOf(name: string): Shard {
-    const shard = this.#shards.get(name) ?? { rings: new Map(), loaded: undefined, seq: 0, dirty: false };
+    const shard = this.#shards.get(name) ?? {
+      rings: new Map(),
+      loaded: undefined,
+      seq: 0,
+      dirty: false,
+    };
     this.#shards.set(name, shard);
     return shard;
   }
@@ -173,8 +184,11 @@ export class IdempotencyRings implements DocumentOwner {
 export const ringsDocument = shardNames('rings', shards);
 
 /** Encodes them as they are asked for: each takes 5 µs. */
-function* linesOf(rings: readonly (JsonText | readonly [string, Uint32Array])[]): Generator<string> {
-  for (const ring of rings) yield ring instanceof JsonText ? ring.toString() : JSON.stringify([ring[0], base64Of(ring[1])]);
+function* linesOf(
+  rings: readonly (JsonText | readonly [string, Uint32Array])[],
+): Generator<string> {
+  for (const ring of rings)
+    yield ring instanceof JsonText ? ring.toString() : JSON.stringify([ring[0], base64Of(ring[1])]);
 }
 
 function ringOf({ rings, loaded }: Shard, deviceId: string): Ring | undefined {

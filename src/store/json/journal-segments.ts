@@ -33,7 +33,11 @@ export function segmentName(seq: number, epoch: number): string {
 }
 
 /** Segments from `first` on, in the order of their records. */
-export async function segmentsFrom(disk: FileSystem, directory: string, first: string | null): Promise<string[]> {
+export async function segmentsFrom(
+  disk: FileSystem,
+  directory: string,
+  first: string | null,
+): Promise<string[]> {
   const names = (await disk.list(directory)).filter((name) => namePattern.test(name)).sort();
   return names.filter((name) => first === null || name >= first);
 }
@@ -59,36 +63,52 @@ export class SegmentReader {
   async read(clean: boolean, replay: (record: JournalRecord) => void): Promise<void> {
     const { file, seq } = this.#mark;
     const names = await segmentsFrom(this.#disk, this.#directory, file);
-    if (file !== null && names[0] !== file) throw damaged(`${this.#directory}/${file}`, 'the file is missing');
+    if (file !== null && names[0] !== file)
+      throw damaged(`${this.#directory}/${file}`, 'the file is missing');
     if (file === null) this.#next = seq + 1;
-    for (const name of names) await this.#readSegment(name, name === names.at(-1) && !clean, replay);
+    for (const name of names)
+      await this.#readSegment(name, name === names.at(-1) && !clean, replay);
     if (clean) await this.#checkClean(names);
   }
 
-  async #readSegment(name: string, mayBeTorn: boolean, replay: (record: JournalRecord) => void): Promise<void> {
+  async #readSegment(
+    name: string,
+    mayBeTorn: boolean,
+    replay: (record: JournalRecord) => void,
+  ): Promise<void> {
     const path = `${this.#directory}/${name}`;
     const first = Number.parseInt(name, 10);
     this.#next ??= first;
-    if (first !== this.#next) throw damaged(path, `it begins with record ${first} where record ${this.#next} must follow`);
+    if (first !== this.#next)
+      throw damaged(path, `it begins with record ${first} where record ${this.#next} must follow`);
     let good = 0;
     let bad: number | undefined;
     for await (const found of readFrames(this.#disk, path)) {
       if (!found.whole) bad ??= found.offset;
-      if (bad !== undefined && (found.whole || !mayBeTorn)) throw damaged(path, 'a record is damaged', bad);
+      if (bad !== undefined && (found.whole || !mayBeTorn))
+        throw damaged(path, 'a record is damaged', bad);
       if (!found.whole) continue;
       good = found.offset + found.length;
       this.#takeRecord(path, found, good, replay);
       this.end = { ...this.end, file: name, size: good };
     }
-    if (name === this.#mark.file && good < this.#mark.size) throw damaged(path, `it has lost what followed`, good);
+    if (name === this.#mark.file && good < this.#mark.size)
+      throw damaged(path, `it has lost what followed`, good);
     if (bad !== undefined || good === 0) this.torn = { file: name, size: good };
   }
 
-  #takeRecord(path: string, { line, offset }: FoundFrame, end: number, replay: (record: JournalRecord) => void): void {
+  #takeRecord(
+    path: string,
+    { line, offset }: FoundFrame,
+    end: number,
+    replay: (record: JournalRecord) => void,
+  ): void {
     const { seq: marked, size } = this.#mark;
     const { seq, at } = recordHead(line) ?? {};
-    if (seq === undefined || at === undefined || seq !== this.#next) throw damaged(path, `record ${this.#next} must be here`, offset);
-    if (seq === marked && end !== size) throw damaged(path, `record ${seq} does not end where the manifest says`, offset);
+    if (seq === undefined || at === undefined || seq !== this.#next)
+      throw damaged(path, `record ${this.#next} must be here`, offset);
+    if (seq === marked && end !== size)
+      throw damaged(path, `record ${seq} does not end where the manifest says`, offset);
     this.end = { ...this.end, seq, at };
     this.#next = seq + 1;
     if (seq > marked) replay(JSON.parse(line.toString()) as JournalRecord);
@@ -98,9 +118,14 @@ export class SegmentReader {
   async #checkClean(names: readonly string[]): Promise<void> {
     const { file, size } = this.#mark;
     const last = names.at(-1) ?? null;
-    if (last !== file) throw damaged(`${this.#directory}/${last}`, 'it was written after the store was stopped');
+    if (last !== file)
+      throw damaged(`${this.#directory}/${last}`, 'it was written after the store was stopped');
     const found = file === null ? 0 : await this.#disk.sizeOf(`${this.#directory}/${file}`);
-    if (found !== size) throw damaged(`${this.#directory}/${file}`, `it had ${size} bytes when the store was stopped, and has ${found}`);
+    if (found !== size)
+      throw damaged(
+        `${this.#directory}/${file}`,
+        `it had ${size} bytes when the store was stopped, and has ${found}`,
+      );
   }
 }
 

@@ -2,7 +2,13 @@ import type { SignageError } from '../../domain/error.ts';
 import { syncFile } from './file-system.ts';
 import { frame } from './frame.ts';
 import { GroupLog } from './group-log.ts';
-import { type JournalMark, type JournalRecord, SegmentReader, segmentName, segmentsFrom } from './journal-segments.ts';
+import {
+  type JournalMark,
+  type JournalRecord,
+  SegmentReader,
+  segmentName,
+  segmentsFrom,
+} from './journal-segments.ts';
 import type { FilePart, PartContext } from './parts.ts';
 import { cutTornTail, type TornTail } from './torn-tail.ts';
 
@@ -42,7 +48,12 @@ export class Journal implements FilePart<JournalMark> {
     this.#directory = `${context.directory}/journal`;
     this.#replay = replay;
     const { disk, lowWaterBytes } = context;
-    this.#log = new GroupLog({ disk, directory: this.#directory, lowWaterBytes, onFailure: () => this.#stepBack() });
+    this.#log = new GroupLog({
+      disk,
+      directory: this.#directory,
+      lowWaterBytes,
+      onFailure: () => this.#stepBack(),
+    });
   }
 
   /** Why nothing can be appended any more, if so. */
@@ -121,7 +132,8 @@ export class Journal implements FilePart<JournalMark> {
     await disk.makeDirectory(this.#directory);
     await disk.syncDirectory(directory);
     if (this.#torn) await cutTornTail(this.#context, this.#directory, this.#torn);
-    if (this.#durable.file !== null) await syncFile(disk, `${this.#directory}/${this.#durable.file}`);
+    if (this.#durable.file !== null)
+      await syncFile(disk, `${this.#directory}/${this.#durable.file}`);
   }
 
   close(): Promise<void> {
@@ -129,7 +141,8 @@ export class Journal implements FilePart<JournalMark> {
   }
 
   #segmentFor(seq: number, bytes: number): string {
-    if (!this.#segment || this.#segment.bytes >= segmentBytes) this.#segment = { name: segmentName(seq, this.#epoch), bytes: 0 };
+    if (!this.#segment || this.#segment.bytes >= segmentBytes)
+      this.#segment = { name: segmentName(seq, this.#epoch), bytes: 0 };
     this.#segment.bytes += bytes;
     return this.#segment.name;
   }
@@ -138,7 +151,8 @@ export class Journal implements FilePart<JournalMark> {
     const { file, size, seq } = this.#durable;
     this.#nextSeq = seq + 1;
     // The file of this epoch that was written last goes on; else the next record begins one.
-    this.#segment = this.#segment && file !== null && this.#ours(file) ? { name: file, bytes: size } : undefined;
+    this.#segment =
+      this.#segment && file !== null && this.#ours(file) ? { name: file, bytes: size } : undefined;
     this.onFailure();
   }
 

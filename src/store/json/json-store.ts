@@ -66,7 +66,9 @@ export class JsonStore implements Store {
     this.#parts = parts;
     this.#attempts = new MemoryAttempts(() => journal.now());
     this.read = new RowView(state.base, state.cold, [], () => this.#refuseClosed());
-    this.#writer = new Writer(state.base, state.cold, { journal, chain }, (durable) => this.#fold(durable));
+    this.#writer = new Writer(state.base, state.cold, { journal, chain }, (durable) =>
+      this.#fold(durable),
+    );
     const checkpoint = new Checkpoint(context, parts.manifest, parts.files, parts.owners);
     this.#checkpoints = new CheckpointSchedule(context, checkpoint, journal);
     hooks.due = () => this.#checkpoints.begin();
@@ -129,7 +131,9 @@ export class JsonStore implements Store {
   marks(kind: 'token', id: string): Promise<TokenMarks>;
   async marks(kind: 'device' | 'token', id: string): Promise<DeviceMarks | TokenMarks> {
     this.#refuseClosed();
-    return kind === 'device' ? this.#parts.marks.marks(kind, id) : this.#parts.marks.marks(kind, id);
+    return kind === 'device'
+      ? this.#parts.marks.marks(kind, id)
+      : this.#parts.marks.marks(kind, id);
   }
 
   async attempts<T>(sources: readonly string[], change: AttemptChange<T>): Promise<T> {
@@ -161,7 +165,9 @@ export class JsonStore implements Store {
   async #noteDrop(drop: AuditDrop): Promise<boolean> {
     const { chain, context } = this.#parts;
     if (!(await chain.startAfter(drop)))
-      context.warn(`The audit entries before ${drop.day} are past their retention and do not verify: see signage audit verify.`);
+      context.warn(
+        `The audit entries before ${drop.day} are past their retention and do not verify: see signage audit verify.`,
+      );
     return this.#checkpoints.now();
   }
 
@@ -169,8 +175,16 @@ export class JsonStore implements Store {
     this.#refuseClosed();
     const { context, manifest, journal, events, audit, retain } = this.#parts;
     const { marks } = manifest.data;
-    const extents = { events: events.extent(marks.events as FilesMark), audit: audit.extent(marks.audit as FilesMark) };
-    const instant = { at: context.clock.now(), manifest: manifest.data, journal: journal.extent, ...extents };
+    const extents = {
+      events: events.extent(marks.events as FilesMark),
+      audit: audit.extent(marks.audit as FilesMark),
+    };
+    const instant = {
+      at: context.clock.now(),
+      manifest: manifest.data,
+      journal: journal.extent,
+      ...extents,
+    };
     const backup = new Backup(context, instant, retain());
     this.#backups.add(backup);
     void backup.over.then(() => this.#backups.delete(backup));
@@ -185,7 +199,8 @@ export class JsonStore implements Store {
   async #close(): Promise<void> {
     const { context, journal, events, marks, files, release } = this.#parts;
     await this.#writer.settled();
-    for (const backup of this.#backups) await backup.cancel(unavailable('The store was closed before the backup was complete.'));
+    for (const backup of this.#backups)
+      await backup.cancel(unavailable('The store was closed before the backup was complete.'));
     const sound = !journal.broken && !events.broken;
     try {
       const closed = await Promise.allSettled(files.map((part) => part.close()));
@@ -201,7 +216,8 @@ export class JsonStore implements Store {
   #fold(durable: Durable): void {
     const { state, topics } = this.#parts;
     state.apply(durable);
-    for (const { table, id } of durable.changes) if (table === 'codes') topics.changed(`codes/${id}`);
+    for (const { table, id } of durable.changes)
+      if (table === 'codes') topics.changed(`codes/${id}`);
     this.#checkpoints.grown();
   }
 

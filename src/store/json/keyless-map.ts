@@ -64,7 +64,8 @@ export class KeylessMap<V> {
   /** FNV-1a, with what is in its upper bits brought down. */
   #sumOf(key: string): number {
     let sum = 0x811c9dc5;
-    for (let at = Math.max(0, key.length - this.#mostSummed); at < key.length; at++) sum = Math.imul(sum ^ key.charCodeAt(at), 0x01000193);
+    for (let at = Math.max(0, key.length - this.#mostSummed); at < key.length; at++)
+      sum = Math.imul(sum ^ key.charCodeAt(at), 0x01000193);
     return sum ^ (sum >>> 15);
   }
 

@@ -23,7 +23,10 @@ export interface Layer {
 }
 
 function perTable<T>(make: (table: TableName) => T): Record<TableName, T> {
-  return Object.fromEntries(tableNames.map((table) => [table, make(table)])) as Record<TableName, T>;
+  return Object.fromEntries(tableNames.map((table) => [table, make(table)])) as Record<
+    TableName,
+    T
+  >;
 }
 
 /** Rows by id. */
@@ -32,7 +35,9 @@ type RowsById = Pick<TextRows, 'get' | 'set' | 'delete' | 'ids'>;
 /** The durable rows of all tables held in memory. */
 export class Base implements Layer {
   readonly playlists = new TextRows(playlistDocument);
-  readonly #rows = perTable((table): RowsById => (table === 'playlists' ? this.playlists : new HeldRows()));
+  readonly #rows = perTable(
+    (table): RowsById => (table === 'playlists' ? this.playlists : new HeldRows()),
+  );
   #index = perTable((table) => new TableIndex(table, (id) => this.#rows[table].get(id)));
 
   row(table: TableName, id: string): Row | undefined {

@@ -72,7 +72,8 @@ export class LoadedLines {
     const { sums } = this.#places;
     const sum = sumOf(id);
     let place = sums.indexOf(sum);
-    while (place >= 0 && this.#textAt(place)?.quotedAfter(this.#opening) !== id) place = sums.indexOf(sum, place + 1);
+    while (place >= 0 && this.#textAt(place)?.quotedAfter(this.#opening) !== id)
+      place = sums.indexOf(sum, place + 1);
     return place;
   }
 
@@ -96,7 +97,8 @@ function sumOfQuoted(bytes: Buffer, start: number): number {
   for (let at = start; at < bytes.length; at++) {
     const byte = bytes[at] as number;
     if (byte === quote) break;
-    if (byte >= firstNotAscii) return sumOf(bytes.toString('utf8', start, bytes.indexOf(quote, start)));
+    if (byte >= firstNotAscii)
+      return sumOf(bytes.toString('utf8', start, bytes.indexOf(quote, start)));
     sum = Math.imul(sum ^ byte, fnvPrime);
   }
   return sum | 0;

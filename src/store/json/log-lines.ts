@@ -29,7 +29,11 @@ export async function readAt(file: OpenFile, position: number, length: number): 
 }
 
 /** Lines that begin at `from` or later, up to `end`: both the beginning of a line or the end of the file. */
-export async function* linesForward(file: OpenFile, from: number, end: number): AsyncGenerator<Line[]> {
+export async function* linesForward(
+  file: OpenFile,
+  from: number,
+  end: number,
+): AsyncGenerator<Line[]> {
   let rest: Buffer = Buffer.alloc(0);
   let offset = from;
   let size = firstChunk;
@@ -51,17 +55,29 @@ export async function* linesForward(file: OpenFile, from: number, end: number): 
 }
 
 /** The same lines, the last one first. */
-export async function* linesBackward(file: OpenFile, from: number, end: number): AsyncGenerator<Line[]> {
+export async function* linesBackward(
+  file: OpenFile,
+  from: number,
+  end: number,
+): AsyncGenerator<Line[]> {
   // Without the line feed that ends the last line, each further one stands before a line.
   let rest: Buffer = Buffer.alloc(0);
   let size = firstChunk;
-  for (let position = Math.max(from, end - 1); position > from; size = Math.min(2 * size, largestChunk)) {
+  for (
+    let position = Math.max(from, end - 1);
+    position > from;
+    size = Math.min(2 * size, largestChunk)
+  ) {
     const length = Math.min(size, position - from);
     position -= length;
     const chunk = await readAt(file, position, length);
     rest = rest.length === 0 ? chunk : Buffer.concat([chunk, rest]);
     const lines: Line[] = [];
-    for (let before = rest.lastIndexOf(lineFeed); before >= 0; before = rest.lastIndexOf(lineFeed)) {
+    for (
+      let before = rest.lastIndexOf(lineFeed);
+      before >= 0;
+      before = rest.lastIndexOf(lineFeed)
+    ) {
       lines.push({ offset: position + before + 1, bytes: rest.subarray(before + 1) });
       rest = rest.subarray(0, before);
     }
@@ -86,13 +102,18 @@ async function nextLine(file: OpenFile, position: number, end: number): Promise<
  * Where the first line begins that `before` does not hold for, found by halving; `end` when it holds for all. `before` sees the beginning of a line, and must
  * hold for all lines up to some place, and for none after it.
  */
-export async function seekLine(file: OpenFile, end: number, before: (head: Buffer, offset: number) => boolean): Promise<number> {
+export async function seekLine(
+  file: OpenFile,
+  end: number,
+  before: (head: Buffer, offset: number) => boolean,
+): Promise<number> {
   let [low, high, found] = [0, end, end];
   while (high - low > searchedBytes) {
     const middle = Math.floor((low + high) / 2);
     const start = await nextLine(file, middle, high);
     if (start >= high) high = middle;
-    else if (before(await readAt(file, start, Math.min(headBytes, end - start)), start)) low = start;
+    else if (before(await readAt(file, start, Math.min(headBytes, end - start)), start))
+      low = start;
     else [high, found] = [start, start];
   }
   for await (const lines of linesForward(file, low, found)) {

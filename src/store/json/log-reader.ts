@@ -27,7 +27,11 @@ export interface LogPage {
 }
 
 /** Gives a page the lines of these files, in the page's order. Where to begin in the first is found by halving: so a page costs the same at any depth. */
-export async function fillPage(view: LogView, names: readonly string[], page: LogPage): Promise<void> {
+export async function fillPage(
+  view: LogView,
+  names: readonly string[],
+  page: LogPage,
+): Promise<void> {
   let isFirst = true;
   for (const name of names) {
     await readFile(view, name, page, isFirst);
@@ -36,7 +40,12 @@ export async function fillPage(view: LogView, names: readonly string[], page: Lo
   }
 }
 
-async function readFile({ files, newest }: LogView, name: string, page: LogPage, isFirst: boolean): Promise<void> {
+async function readFile(
+  { files, newest }: LogView,
+  name: string,
+  page: LogPage,
+  isFirst: boolean,
+): Promise<void> {
   const path = files.path(name);
   const file = await files.open(name);
   // It was dropped meanwhile.
@@ -53,12 +62,20 @@ async function readFile({ files, newest }: LogView, name: string, page: LogPage,
   }
 }
 
-async function linesOf(file: OpenFile, path: string, end: number, page: LogPage, isFirst: boolean): Promise<AsyncGenerator<Line[]>> {
+async function linesOf(
+  file: OpenFile,
+  path: string,
+  end: number,
+  page: LogPage,
+  isFirst: boolean,
+): Promise<AsyncGenerator<Line[]>> {
   const isBefore = (head: Buffer, offset: number) => {
     const answer = page.isBefore(head);
     if (answer === undefined) throw damaged(path, 'a record is damaged', offset);
     return answer;
   };
   const boundary = isFirst && page.hasBoundary ? await seekLine(file, end, isBefore) : undefined;
-  return page.order === 'asc' ? linesForward(file, boundary ?? 0, end) : linesBackward(file, 0, boundary ?? end);
+  return page.order === 'asc'
+    ? linesForward(file, boundary ?? 0, end)
+    : linesBackward(file, 0, boundary ?? end);
 }

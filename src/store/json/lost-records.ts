@@ -22,6 +22,9 @@ export function refuseLostRecords(
     const log = owners.find(({ kind }) => name.startsWith(`${kind}-`))?.log ?? 'none';
     if (log === 'none' || seq <= ends[log].seq) continue;
     const end = ends[log].file;
-    throw damaged(`${directory}/${log}${end === null ? '' : `/${end}`}`, `record ${seq}, which documents/${file} contains, is missing`);
+    throw damaged(
+      `${directory}/${log}${end === null ? '' : `/${end}`}`,
+      `record ${seq}, which documents/${file} contains, is missing`,
+    );
   }
 }

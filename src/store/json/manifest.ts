@@ -61,10 +61,14 @@ class ManifestFile implements Adapter<ManifestData> {
 }
 
 /** What stands in a manifest's file, `null` when there is none. Throws `store_damaged`. */
-export async function readManifestFile(disk: FileSystem, path: string): Promise<ManifestData | null> {
+export async function readManifestFile(
+  disk: FileSystem,
+  path: string,
+): Promise<ManifestData | null> {
   if ((await disk.sizeOf(path)) === undefined) return null;
   const bytes = await disk.readFile(path);
-  if (bytes.at(-1) !== 0x0a || !isWhole(bytes.subarray(0, -1))) throw damaged(path, 'its contents are not what was written');
+  if (bytes.at(-1) !== 0x0a || !isWhole(bytes.subarray(0, -1)))
+    throw damaged(path, 'its contents are not what was written');
   const { crc: _crc, ...manifest } = JSON.parse(bytes.toString());
   return manifest;
 }
@@ -84,8 +88,19 @@ function render({ documents, marks, ...rest }: ManifestData): string {
 }
 
 /** The manifest of a folder: lowdb keeps it in `data`, `read` and `write` go to the disk. In a new store `data.epoch` is 0. */
-export async function readManifest(disk: FileSystem, directory: string, format = dataFormat): Promise<Low<ManifestData>> {
-  const empty: ManifestData = { format, epoch: 0, checkpoint: 0, clean: false, documents: {}, marks: {} };
+export async function readManifest(
+  disk: FileSystem,
+  directory: string,
+  format = dataFormat,
+): Promise<Low<ManifestData>> {
+  const empty: ManifestData = {
+    format,
+    epoch: 0,
+    checkpoint: 0,
+    clean: false,
+    documents: {},
+    marks: {},
+  };
   const manifest = new Low<ManifestData>(new ManifestFile(disk, directory), empty);
   await manifest.read();
   refuseNewer(manifest.data, directory, format);

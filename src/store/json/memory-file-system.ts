@@ -75,7 +75,9 @@ export function makeMemoryFileSystem(): FileSystem {
     async makeDirectory() {},
     async list(path) {
       const inside = [...files.keys()].filter((file) => file.startsWith(`${path}/`));
-      return [...new Set(inside.map((file) => file.slice(path.length + 1).split('/')[0] as string))];
+      return [
+        ...new Set(inside.map((file) => file.slice(path.length + 1).split('/')[0] as string)),
+      ];
     },
     sizeOf: async (path) => files.get(path)?.size(),
     async syncDirectory() {},

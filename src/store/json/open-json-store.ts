@@ -44,7 +44,10 @@ export async function openJsonStore(
   const context = { ...given, disk };
   const manifest = await readManifest(context.disk, context.directory, steps.length + 1);
   await upgradeFolder(context, manifest, steps);
-  const secret = manifest.data.epoch > 0 ? await readSecret(context, manifest.data.secret) : await beginStore(context, random);
+  const secret =
+    manifest.data.epoch > 0
+      ? await readSecret(context, manifest.data.secret)
+      : await beginStore(context, random);
   const parts = await recoverParts(context, manifest.data, secret);
   const chain = parts.chain.open(manifest.data.backup !== undefined, random);
   await begin(context, manifest, parts.files, { secret, chain });
@@ -60,7 +63,8 @@ export async function recoverParts(
   const parts = makeParts(context, secret);
   await loadDocuments(context, manifest, parts.owners);
   // The journal comes last: it hands on what the others lack.
-  for (const part of parts.files.toReversed()) await part.recover(manifest.marks[part.name], manifest.clean);
+  for (const part of parts.files.toReversed())
+    await part.recover(manifest.marks[part.name], manifest.clean);
   const { journal, events } = parts;
   const ends = {
     journal: { file: journal.extent.file, seq: journal.seq },
@@ -76,9 +80,12 @@ async function beginStore(context: PartContext, random: Random): Promise<Uint8Ar
   if ((await disk.sizeOf(`${directory}/${manifestCopy}`)) !== undefined)
     throw damaged(`${directory}/${manifestName}`, 'the file is missing');
   for (const folder of ours) {
-    if ((await disk.list(`${directory}/${folder}`)).length > 0) throw damaged(`${directory}/manifest.json`, 'the file is missing');
+    if ((await disk.list(`${directory}/${folder}`)).length > 0)
+      throw damaged(`${directory}/manifest.json`, 'the file is missing');
   }
-  const stranger = (await disk.list(directory)).find((name) => !ours.includes(name) && !harmless.test(name));
+  const stranger = (await disk.list(directory)).find(
+    (name) => !ours.includes(name) && !harmless.test(name),
+  );
   if (stranger !== undefined) {
     throw new SignageError(
       'store_unusable',
@@ -88,9 +95,15 @@ async function beginStore(context: PartContext, random: Random): Promise<Uint8Ar
   return makeSecret(context, random);
 }
 
-function makeParts(context: PartContext, secret: Uint8Array): Omit<StoreParts, 'context' | 'retain' | 'manifest' | 'secret' | 'release'> {
+function makeParts(
+  context: PartContext,
+  secret: Uint8Array,
+): Omit<StoreParts, 'context' | 'retain' | 'manifest' | 'secret' | 'release'> {
   const topics = new Topics();
-  const hooks = { stored: (tenantId: string) => topics.changed(`events/${tenantId}`), due: () => {} };
+  const hooks = {
+    stored: (tenantId: string) => topics.changed(`events/${tenantId}`),
+    due: () => {},
+  };
   const events = makeEventLog(context, hooks);
   const audit = makeAuditTrail(context);
   const chain = new TrailChain(secret);
@@ -98,10 +111,25 @@ function makeParts(context: PartContext, secret: Uint8Array): Omit<StoreParts, '
   const state = new DurableState(makeColdTable(context), { audit, chain }, marks, events);
   const journal = new Journal(context, (record) => state.replay(record));
   const owners = [state.documents, state.cold, marks, ...events.owners];
-  return { topics, hooks, events, audit, chain, marks, state, journal, owners, files: [journal, chain, audit, events] };
+  return {
+    topics,
+    hooks,
+    events,
+    audit,
+    chain,
+    marks,
+    state,
+    journal,
+    owners,
+    files: [journal, chain, audit, events],
+  };
 }
 
-async function loadDocuments(context: PartContext, { documents }: ManifestData, owners: readonly DocumentOwner[]): Promise<void> {
+async function loadDocuments(
+  context: PartContext,
+  { documents }: ManifestData,
+  owners: readonly DocumentOwner[],
+): Promise<void> {
   const directory = `${context.directory}/documents`;
   const found = Object.entries(documents).map(([name, entry]) => ({
     name,
@@ -115,16 +143,19 @@ async function loadDocuments(context: PartContext, { documents }: ManifestData, 
     const path = `${directory}/${entry.file}`;
     if (!owner) throw damaged(path, 'it belongs to no part of this version');
     if (owner.readsLate) await checkSize(context, path, entry.size);
-    await owner.load(name, writtenDocument(context, directory, entry)).catch((error: NodeJS.ErrnoException) => {
-      throw error.code === 'ENOENT' ? damaged(path, 'the file is missing') : error;
-    });
+    await owner
+      .load(name, writtenDocument(context, directory, entry))
+      .catch((error: NodeJS.ErrnoException) => {
+        throw error.code === 'ENOENT' ? damaged(path, 'the file is missing') : error;
+      });
   });
 }
 
 async function checkSize({ disk }: PartContext, path: string, wanted: number): Promise<void> {
   const size = await disk.sizeOf(path);
   if (size === undefined) throw damaged(path, 'the file is missing');
-  if (size !== wanted) throw damaged(path, `it has ${size} bytes where the manifest says ${wanted}`);
+  if (size !== wanted)
+    throw damaged(path, `it has ${size} bytes where the manifest says ${wanted}`);
 }
 
 /** From here on the folder is written to: the clean mark goes first, and every start has an epoch of its own. */
@@ -138,7 +169,14 @@ async function begin(
   const { backup, ...data } = manifest.data;
   const restored = backup && { restored: { backupAt: backup.at, at: clock.now() } };
   const marks = { ...data.marks, chain };
-  manifest.data = { ...data, ...restored, marks, secret: hexSum(secret), epoch: data.epoch + 1, clean: false };
+  manifest.data = {
+    ...data,
+    ...restored,
+    marks,
+    secret: hexSum(secret),
+    epoch: data.epoch + 1,
+    clean: false,
+  };
   await manifest.write();
   await disk.makeDirectory(`${directory}/documents`);
   await disk.syncDirectory(directory);

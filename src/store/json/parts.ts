@@ -3,7 +3,15 @@ import type { SignageError } from '../../domain/error.ts';
 import type { AuditEntry, DeviceMarks, Playlist, TokenMarks } from '../../domain/records.ts';
 import type { ReportRow } from '../../domain/report.ts';
 import type { AuditLink, SealedEntry } from '../audit/audit-chain.ts';
-import type { EventBatch, EventPageQuery, ImpressionQuery, PastPlaylistQuery, Slice, Store, StoredEvent } from '../store.ts';
+import type {
+  EventBatch,
+  EventPageQuery,
+  ImpressionQuery,
+  PastPlaylistQuery,
+  Slice,
+  Store,
+  StoredEvent,
+} from '../store.ts';
 import type { FilesMark } from './day-files.ts';
 import type { DocumentOwner } from './document-owner.ts';
 import type { FileSystem } from './file-system.ts';

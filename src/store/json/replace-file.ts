@@ -1,7 +1,11 @@
 import type { FileSystem, OpenFile } from './file-system.ts';
 
 /** Writes a file whole or not at all: to a temporary file, synced, then renamed. The caller syncs the directory. */
-export async function replaceFile<T>(disk: FileSystem, path: string, write: (file: OpenFile) => Promise<T>): Promise<T> {
+export async function replaceFile<T>(
+  disk: FileSystem,
+  path: string,
+  write: (file: OpenFile) => Promise<T>,
+): Promise<T> {
   const temporary = `${path}.tmp`;
   // Left behind by an attempt that was cut short.
   if ((await disk.sizeOf(temporary)) !== undefined) await disk.unlink(temporary);

@@ -28,7 +28,8 @@ export class ReportSums {
 
   /** Another document follows, from its first key on. */
   rewind(): void {
-    if (this.#strays.size > 0) this.#takeIn([...this.#strays].sort(([one], [other]) => (one < other ? -1 : 1)));
+    if (this.#strays.size > 0)
+      this.#takeIn([...this.#strays].sort(([one], [other]) => (one < other ? -1 : 1)));
     this.#strays.clear();
     this.#next = 0;
   }
@@ -110,7 +111,8 @@ export class ReportSums {
   #readNumber(bytes: Buffer, end: number): number {
     const start = this.#at;
     let [at, value] = [start, 0];
-    for (let byte = bytes[at] as number; byte >= zero && byte <= nine; byte = bytes[++at] as number) value = value * 10 + byte - zero;
+    for (let byte = bytes[at] as number; byte >= zero && byte <= nine; byte = bytes[++at] as number)
+      value = value * 10 + byte - zero;
     if (bytes[at] !== end || at - start > mostDigits || at === start) {
       at = bytes.indexOf(end, start);
       value = JSON.parse(bytes.toString('latin1', start, at));
@@ -128,7 +130,12 @@ export class ReportSums {
       this.#impressions.push(impressions);
       this.#seconds.push(seconds);
     };
-    const pushKnown = () => push(before.keys[at] as string, before.impressions[at] as number, before.seconds[at++] as number);
+    const pushKnown = () =>
+      push(
+        before.keys[at] as string,
+        before.impressions[at] as number,
+        before.seconds[at++] as number,
+      );
     for (const [key, { impressions, seconds }] of strays) {
       while (at < before.keys.length && (before.keys[at] as string) < key) pushKnown();
       push(key, impressions, seconds);

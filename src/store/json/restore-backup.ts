@@ -30,7 +30,10 @@ const maxTextBytes = 16 * 1024 * 1024;
  * Puts a backup back. A marker stands in the folder meanwhile, so that nothing opens a part of a store. When something goes wrong, the
  * files that were written are deleted; the folders stay. Throws `backup_unusable`, and what the disk throws.
  */
-export async function restoreBackup(backup: AsyncIterable<Uint8Array>, target: RestoreTarget): Promise<Restored> {
+export async function restoreBackup(
+  backup: AsyncIterable<Uint8Array>,
+  target: RestoreTarget,
+): Promise<Restored> {
   const tar = new TarReader(backup);
   const restore = new Restore(target, tar);
   try {
@@ -62,7 +65,8 @@ class Restore {
     const { at, sizes, bytes } = await this.#readHead();
     await this.#prepare(sizes, bytes);
     let entry = await this.#tar.next();
-    for (; entry && entry.name !== backupTail; entry = await this.#tar.next()) await this.#restoreFile(entry, sizes, bytes);
+    for (; entry && entry.name !== backupTail; entry = await this.#tar.next())
+      await this.#restoreFile(entry, sizes, bytes);
     const missing = [...sizes.keys()].find((name) => !this.#sums.has(name));
     if (missing !== undefined) throw new TarError(`${shownName(missing)} is missing`);
     if (!entry) throw new TarError(`${backupTail} is missing`);
@@ -74,12 +78,14 @@ class Restore {
   /** Deletes the files that were written. */
   async undo(): Promise<void> {
     // The marker was first, and goes last.
-    for (const path of this.#created.toReversed()) await this.#target.disk.unlink(path).catch(() => undefined);
+    for (const path of this.#created.toReversed())
+      await this.#target.disk.unlink(path).catch(() => undefined);
   }
 
   async #readHead() {
     const entry = await this.#tar.next();
-    if (entry?.name !== backupHead) throw new TarError(`it does not begin with ${backupHead}, as signage data backup writes it`);
+    if (entry?.name !== backupHead)
+      throw new TarError(`it does not begin with ${backupHead}, as signage data backup writes it`);
     const { at, files } = await this.#readJson(entry, headSchema);
     const sizes = new Map(files.map(({ name, size }) => [name, size]));
     if (sizes.size < files.length) throw new TarError(`${backupHead} names a file twice`);
@@ -100,12 +106,19 @@ class Restore {
     for (const folder of folders(sizes.keys())) await disk.makeDirectory(`${directory}/${folder}`);
   }
 
-  async #restoreFile({ name, size }: TarEntry, sizes: ReadonlyMap<string, number>, allBytes: number): Promise<void> {
+  async #restoreFile(
+    { name, size }: TarEntry,
+    sizes: ReadonlyMap<string, number>,
+    allBytes: number,
+  ): Promise<void> {
     const { disk, directory, onProgress } = this.#target;
     const expected = sizes.get(name);
     if (expected === undefined) throw new TarError(`${shownName(name)} does not belong in it`);
     if (this.#sums.has(name)) throw new TarError(`${shownName(name)} is in it twice`);
-    if (size !== expected) throw new TarError(`${shownName(name)} has ${size} bytes, and ${backupHead} says ${expected}`);
+    if (size !== expected)
+      throw new TarError(
+        `${shownName(name)} has ${size} bytes, and ${backupHead} says ${expected}`,
+      );
     const path = `${directory}/${temporary(name)}`;
     const file = await disk.create(path);
     this.#created.push(path);
@@ -146,13 +159,16 @@ class Restore {
   }
 
   async #readJson<T>({ name, size }: TarEntry, schema: z.ZodType<T>): Promise<T> {
-    if (size > maxTextBytes) throw new TarError(`${name} has ${size} bytes, and ${maxTextBytes} are the most`);
+    if (size > maxTextBytes)
+      throw new TarError(`${name} has ${size} bytes, and ${maxTextBytes} are the most`);
     const chunks: Uint8Array[] = [];
     for await (const chunk of this.#tar.body()) chunks.push(chunk);
     const parsed = schema.safeParse(parseJson(Buffer.concat(chunks).toString('utf8')));
     if (parsed.success) return parsed.data;
     const [issue] = parsed.error.issues;
-    throw new TarError(`${name} is damaged, or of a newer version (${shownName(issue?.path.join('.') ?? '')}: ${issue?.message})`);
+    throw new TarError(
+      `${name} is damaged, or of a newer version (${shownName(issue?.path.join('.') ?? '')}: ${issue?.message})`,
+    );
   }
 }
 
@@ -169,5 +185,7 @@ const manifest = 'manifest.json';
 const temporary = (name: string) => (name === manifest ? `${name}.tmp` : name);
 
 function folders(names: Iterable<string>): Set<string> {
-  return new Set([...names].filter((name) => name.includes('/')).map((name) => name.slice(0, name.indexOf('/'))));
+  return new Set(
+    [...names].filter((name) => name.includes('/')).map((name) => name.slice(0, name.indexOf('/'))),
+  );
 }

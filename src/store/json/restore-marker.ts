@@ -4,7 +4,8 @@ import { type FileSystem, writeFully } from './file-system.ts';
 /** Stands in a folder while a backup is restored into it: a process that was killed meanwhile left a part of a store. */
 export const restoreMarker = 'restore.unfinished';
 
-const text = 'A restore into this folder was not finished. Empty the folder, then run signage data restore again.\n';
+const text =
+  'A restore into this folder was not finished. Empty the folder, then run signage data restore again.\n';
 
 export async function writeRestoreMarker(disk: FileSystem, directory: string): Promise<void> {
   const file = await disk.create(`${directory}/${restoreMarker}`);

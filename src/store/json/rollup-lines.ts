@@ -21,7 +21,8 @@ async function mergeTwo(left: string[], right: string[]): Promise<string[]> {
   const merged: string[] = [];
   let at = 0;
   for (const key of left) {
-    for (let other = right[at]; other !== undefined && other < key; other = right[++at]) merged.push(other);
+    for (let other = right[at]; other !== undefined && other < key; other = right[++at])
+      merged.push(other);
     merged.push(key);
     if (merged.length % atOnce === 0) await turn();
   }
@@ -52,7 +53,10 @@ function lineOf(prefix: string, { impressions, seconds }: Cell): string {
 }
 
 /** The lines of a document with a tally added, in order. */
-export async function* mergedLines(before: WrittenDocument | undefined, tally: Tally): AsyncGenerator<string> {
+export async function* mergedLines(
+  before: WrittenDocument | undefined,
+  tally: Tally,
+): AsyncGenerator<string> {
   const old = textLines((await before?.read()) ?? '');
   let line = old.next();
   for await (const [prefix, cell] of entriesOf(tally)) {

@@ -17,7 +17,10 @@ export interface RollupRun {
  * The lines of some sections of one group, which are sorted, reading hardly more than these. Lines are handed out as they lie there, many at once: a report by
  * screen has a million of them, and to make strings of all takes most of a second. A run is good until the next one is asked for.
  */
-export async function* sectionRuns(document: WrittenDocument, sections: readonly string[]): AsyncGenerator<RollupRun> {
+export async function* sectionRuns(
+  document: WrittenDocument,
+  sections: readonly string[],
+): AsyncGenerator<RollupRun> {
   const [wanted, first, last] = [new Set(sections), sections[0], sections.at(-1)];
   if (first === undefined || last === undefined) return;
   const comesBefore = (head: Buffer) => head.toString('latin1', 0, first.length) < first;
@@ -34,14 +37,24 @@ export async function* sectionRuns(document: WrittenDocument, sections: readonly
 }
 
 /** The runs in whole lines; returns whether a line comes after the last of the sections. */
-function* runsWithin(bytes: Buffer, wanted: ReadonlySet<string>, last: string): Generator<RollupRun, boolean> {
+function* runsWithin(
+  bytes: Buffer,
+  wanted: ReadonlySet<string>,
+  last: string,
+): Generator<RollupRun, boolean> {
   for (let start = 0; start < bytes.length; ) {
     // Scopes are ids, all of one length.
     const section = bytes.toString('latin1', start, start + last.length);
     if (wanted.has(section)) {
       const dayStart = start + section.length + 1;
       const dayEnd = bytes.indexOf(quote, dayStart);
-      const run = { bytes, start, end: 0, opening: dayEnd + '","'.length - start, day: bytes.toString('latin1', dayStart, dayEnd) };
+      const run = {
+        bytes,
+        start,
+        end: 0,
+        opening: dayEnd + '","'.length - start,
+        day: bytes.toString('latin1', dayStart, dayEnd),
+      };
       run.end = endOfRun(run);
       yield run;
       start = run.end;
@@ -57,7 +70,8 @@ function endOfLine(bytes: Buffer, start: number): number {
 
 function endOfRun({ bytes, start, opening }: RollupRun): number {
   // Lines are sorted, and most often it goes on to the end of what was read.
-  if (beginAlike(bytes, start, bytes.lastIndexOf(lineFeed, bytes.length - 2) + 1, opening)) return bytes.length;
+  if (beginAlike(bytes, start, bytes.lastIndexOf(lineFeed, bytes.length - 2) + 1, opening))
+    return bytes.length;
   let end = endOfLine(bytes, start);
   while (end < bytes.length && beginAlike(bytes, start, end, opening)) end = endOfLine(bytes, end);
   return end;

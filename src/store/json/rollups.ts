@@ -90,23 +90,38 @@ export class Rollups implements DocumentOwner {
   }
 
   /** What is in memory is taken before the first `await`, and with it the documents that belong to it. */
-  async #sum({ tenantId, venueIds, groupBy, by, from = '', to = '~' }: ImpressionQuery): Promise<ReportSums> {
-    const sections = [...new Set(venueIds ?? [tenantId])].map((scope) => sectionOf(groupBy, scope)).sort();
+  async #sum({
+    tenantId,
+    venueIds,
+    groupBy,
+    by,
+    from = '',
+    to = '~',
+  }: ImpressionQuery): Promise<ReportSums> {
+    const sections = [...new Set(venueIds ?? [tenantId])]
+      .map((scope) => sectionOf(groupBy, scope))
+      .sort();
     const sums = new ReportSums();
     const within = (day: string) => day >= from && day < to;
-    const wanted = [...this.#days.values()].filter(({ clock, day }) => clock === by && (day === otherDays || within(day)));
+    const wanted = [...this.#days.values()].filter(
+      ({ clock, day }) => clock === by && (day === otherDays || within(day)),
+    );
     const documents = wanted.map(({ document }) => document);
     for (const { fresh, taken } of wanted) {
       for (const tally of [fresh, taken]) {
-        for (const [day, owner] of sections.flatMap((section) => [...(tally?.sections.get(section) ?? [])])) {
-          if (within(day)) for (const [key, cell] of tally?.cellsOf(owner) ?? []) sums.add(key, cell);
+        for (const [day, owner] of sections.flatMap((section) => [
+          ...(tally?.sections.get(section) ?? []),
+        ])) {
+          if (within(day))
+            for (const [key, cell] of tally?.cellsOf(owner) ?? []) sums.add(key, cell);
         }
       }
     }
     for (const document of documents) {
       if (!document) continue;
       sums.rewind();
-      for await (const run of sectionRuns(document, sections)) if (within(run.day)) sums.addRun(run);
+      for await (const run of sectionRuns(document, sections))
+        if (within(run.day)) sums.addRun(run);
     }
     return sums;
   }

@@ -26,19 +26,30 @@ export class RowView implements Reader {
   get<T extends TableName>(table: T, id: string): Awaitable<Rows[T] | undefined> {
     this.guard();
     const row = this.#topmost(table, id);
-    if (row === undefined && isCold(table)) return this.#cold.get(id) as Promise<Rows[T] | undefined>;
+    if (row === undefined && isCold(table))
+      return this.#cold.get(id) as Promise<Rows[T] | undefined>;
     return (row ?? undefined) as Rows[T] | undefined;
   }
 
-  async find<T extends TableName>(table: T, index: UniqueOf<T>, key: string): Promise<Rows[T] | undefined> {
+  async find<T extends TableName>(
+    table: T,
+    index: UniqueOf<T>,
+    key: string,
+  ): Promise<Rows[T] | undefined> {
     this.guard();
     return this.holder(table, index, key) as Rows[T] | undefined;
   }
 
-  async select<T extends TableName>(table: T, index: IndexOf<T>, values: readonly string[]): Promise<Rows[T][]> {
+  async select<T extends TableName>(
+    table: T,
+    index: IndexOf<T>,
+    values: readonly string[],
+  ): Promise<Rows[T][]> {
     this.guard();
     const wanted = new Set<unknown>(values);
-    const found = isCold(table) ? await this.#selectCold(table, values) : this.#candidates(table, index, values);
+    const found = isCold(table)
+      ? await this.#selectCold(table, values)
+      : this.#candidates(table, index, values);
     const rows = found.filter((row) => wanted.has(member(row, index)));
     return rows.sort((one, other) => (one.id < other.id ? -1 : 1)) as unknown as Rows[T][];
   }
@@ -48,7 +59,8 @@ export class RowView implements Reader {
     if (isCold(table)) return (await this.select(table, index, [value])).length;
     const counts = (row: Row | null | undefined) => (row && member(row, index) === value ? 1 : 0);
     let count = this.#base.ids(table, index, value).length;
-    for (const id of this.#overlaid(table)) count += counts(this.hot(table, id)) - counts(this.#base.row(table, id));
+    for (const id of this.#overlaid(table))
+      count += counts(this.hot(table, id)) - counts(this.#base.row(table, id));
     return count;
   }
 
@@ -78,18 +90,24 @@ export class RowView implements Reader {
   }
 
   #overlaid(table: TableName): Set<string> {
-    return new Set(this.#overlays.flatMap((overlay) => [...overlay.changes(table)].map((change) => change.id)));
+    return new Set(
+      this.#overlays.flatMap((overlay) => [...overlay.changes(table)].map((change) => change.id)),
+    );
   }
 
   #candidates(table: TableName, index: string, values: readonly string[]): Row[] {
-    const ids = new Set(this.#layers.flatMap((layer) => values.flatMap((value) => layer.ids(table, index, value))));
+    const ids = new Set(
+      this.#layers.flatMap((layer) => values.flatMap((value) => layer.ids(table, index, value))),
+    );
     return [...ids].flatMap((id) => this.hot(table, id) ?? []);
   }
 
   async #selectCold(table: TableName, values: readonly string[]): Promise<Row[]> {
     // Taken before the disk is read: a change that becomes durable meanwhile leaves its overlay.
     const changes = this.#overlays.toReversed().flatMap((overlay) => [...overlay.changes(table)]);
-    const rows = new Map<string, Row | null>((await this.#cold.select(values)).map((row) => [row.id, row]));
+    const rows = new Map<string, Row | null>(
+      (await this.#cold.select(values)).map((row) => [row.id, row]),
+    );
     for (const { id, row } of changes) rows.set(id, row);
     return [...rows.values()].filter((row) => row !== null);
   }

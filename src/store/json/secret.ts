@@ -9,23 +9,32 @@ const fileName = 'secret';
 const form = /^[0-9a-f]{64}\n$/;
 
 /** The secret of a store that has one. `sum`, the checksum that the manifest has of it, is absent in manifests of earlier versions. */
-export async function readSecret({ disk, directory }: Pick<PartContext, 'disk' | 'directory'>, sum?: string): Promise<Uint8Array> {
+export async function readSecret(
+  { disk, directory }: Pick<PartContext, 'disk' | 'directory'>,
+  sum?: string,
+): Promise<Uint8Array> {
   const path = `${directory}/${fileName}`;
   if ((await disk.sizeOf(path)) === undefined) throw damaged(path, 'the file is missing');
   const text = (await disk.readFile(path)).toString();
   if (!form.test(text)) throw damaged(path, 'it is not what was written');
   const secret = Buffer.from(text.trim(), 'hex');
-  if (sum !== undefined && hexSum(secret) !== sum) throw damaged(path, 'it is not what was written');
+  if (sum !== undefined && hexSum(secret) !== sum)
+    throw damaged(path, 'it is not what was written');
   return secret;
 }
 
 /** Makes the secret of a new store, on the disk before anything depends on it. A start that was cut short may have made it already. */
-export async function makeSecret(context: Pick<PartContext, 'disk' | 'directory'>, random: Random): Promise<Uint8Array> {
+export async function makeSecret(
+  context: Pick<PartContext, 'disk' | 'directory'>,
+  random: Random,
+): Promise<Uint8Array> {
   const { disk, directory } = context;
   const path = `${directory}/${fileName}`;
   if ((await disk.sizeOf(path)) !== undefined) return readSecret(context);
   const secret = random(32);
-  await replaceFile(disk, path, (file) => writeFully(file, Buffer.from(`${Buffer.from(secret).toString('hex')}\n`)));
+  await replaceFile(disk, path, (file) =>
+    writeFully(file, Buffer.from(`${Buffer.from(secret).toString('hex')}\n`)),
+  );
   await disk.syncDirectory(directory);
   return secret;
 }

@@ -4,7 +4,9 @@ import type { Row } from './table-index.ts';
 const noLabels = Object.freeze({});
 
 /** Ids that rows name, beside their own. */
-type Named = { -readonly [M in 'id' | 'tenantId' | 'venueId' | 'screenId' | 'deviceId']?: string | null } & Record<string, unknown>;
+type Named = {
+  -readonly [M in 'id' | 'tenantId' | 'venueId' | 'screenId' | 'deviceId']?: string | null;
+} & Record<string, unknown>;
 
 /**
  * Makes equal ids one string: rows that were parsed have copies of their own, and of the seven ids in what a screen, its device and their key say, but three
@@ -49,7 +51,9 @@ class OwnIds {
   same(id: string, likely: string | null | undefined): string {
     if (id === likely) return likely;
     this.#known ??= new Map(
-      this.#screens.flatMap(({ id: screen, deviceId }) => [screen ?? [], deviceId ?? []].flat().map((one) => [one, one])),
+      this.#screens.flatMap(({ id: screen, deviceId }) =>
+        [screen ?? [], deviceId ?? []].flat().map((one) => [one, one]),
+      ),
     );
     return sameOf(this.#known, id);
   }

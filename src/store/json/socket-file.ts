@@ -2,7 +2,15 @@ import { mkdtemp, readlink, rename, rm, symlink, unlink } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Answer, ask, HeldBy, type Holder, listen, type Release, stopListening } from './holder-socket.ts';
+import {
+  type Answer,
+  ask,
+  HeldBy,
+  type Holder,
+  listen,
+  type Release,
+  stopListening,
+} from './holder-socket.ts';
 
 /** A socket's path is cut silently when it is longer (macOS: 103 bytes). */
 const longestPath = 103;
@@ -23,7 +31,8 @@ export async function holdSocketFile(directory: string, holder: Holder): Promise
   try {
     const server = await listen(join(reach.folder, own), holder);
     const release = async () => {
-      if ((await readlink(join(directory, fileName)).catch(() => undefined)) === own) await remove(join(directory, fileName));
+      if ((await readlink(join(directory, fileName)).catch(() => undefined)) === own)
+        await remove(join(directory, fileName));
       await stopListening(server);
       await remove(join(directory, own));
     };
@@ -75,11 +84,18 @@ function isBy(answer: Answer, nonce: string): boolean {
 }
 
 /** The folder itself, or a symbolic link to it in the temporary folder when sockets in it would have too long a path. */
-async function shortFolder(directory: string, name: string): Promise<{ folder: string; forget: Release }> {
-  if (Buffer.byteLength(join(directory, name)) <= longestPath) return { folder: directory, forget: async () => {} };
+async function shortFolder(
+  directory: string,
+  name: string,
+): Promise<{ folder: string; forget: Release }> {
+  if (Buffer.byteLength(join(directory, name)) <= longestPath)
+    return { folder: directory, forget: async () => {} };
   const temporary = await mkdtemp(join(tmpdir(), 'signage-lock-'));
   await symlink(directory, join(temporary, 'd'));
-  return { folder: join(temporary, 'd'), forget: () => rm(temporary, { recursive: true, force: true }) };
+  return {
+    folder: join(temporary, 'd'),
+    forget: () => rm(temporary, { recursive: true, force: true }),
+  };
 }
 
 function remove(path: string): Promise<void> {

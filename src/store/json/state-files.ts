@@ -26,7 +26,11 @@ export interface Instant {
  * The files of a state, the manifest last: a copy that was cut short has none, and is taken for no store. It is a state as a crash leaves it, without a
  * torn tail: what is in no document yet is read from the logs at the next start. Nothing that the instant names may be deleted until it was read.
  */
-export async function stateFiles(disk: FileSystem, directory: string, instant: Instant): Promise<StateFile[]> {
+export async function stateFiles(
+  disk: FileSystem,
+  directory: string,
+  instant: Instant,
+): Promise<StateFile[]> {
   const { at, manifest, journal, events, audit } = instant;
   const { file: first } = (manifest.marks.journal as FilesMark | undefined) ?? { file: null };
   const segments = await segmentsFrom(disk, `${directory}/journal`, first);
@@ -34,7 +38,10 @@ export async function stateFiles(disk: FileSystem, directory: string, instant: I
   const bytes = manifestBytes({ ...manifest, clean: false, backup: { at } });
   return [
     { name: 'secret', size: (await disk.sizeOf(`${directory}/secret`)) ?? 0 },
-    ...Object.values(manifest.documents).map(({ file, size }) => ({ name: `documents/${file}`, size })),
+    ...Object.values(manifest.documents).map(({ file, size }) => ({
+      name: `documents/${file}`,
+      size,
+    })),
     ...(await logFiles(disk, directory, 'audit', audit)),
     ...(await logFiles(disk, directory, 'events', events)),
     ...(await logFiles(disk, directory, 'journal', { names, end: journal })),
@@ -43,7 +50,12 @@ export async function stateFiles(disk: FileSystem, directory: string, instant: I
 }
 
 /** Files of a log: the last one up to where the state ends, those before it wholly. */
-async function logFiles(disk: FileSystem, directory: string, folder: string, { names, end }: Extent): Promise<StateFile[]> {
+async function logFiles(
+  disk: FileSystem,
+  directory: string,
+  folder: string,
+  { names, end }: Extent,
+): Promise<StateFile[]> {
   const files: StateFile[] = [];
   for (const file of names) {
     const name = `${folder}/${file}`;

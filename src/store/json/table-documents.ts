@@ -85,7 +85,9 @@ export class TableDocuments implements DocumentOwner {
     document.dirty = false;
     const snapshot = hotTables.flatMap((table) => {
       const ids = document.rows[table] ?? [];
-      return ids.length === 0 ? [] : [{ table, rows: ids.map((id) => this.#base.held(table, id) as Row | JsonText) }];
+      return ids.length === 0
+        ? []
+        : [{ table, rows: ids.map((id) => this.#base.held(table, id) as Row | JsonText) }];
     });
     if (snapshot.length === 0) return undefined;
     const seq = this.#seq();
@@ -152,11 +154,15 @@ export function rowDocument(table: HotTable, row: Row): string {
 }
 
 /** `{"seq":n,"rows":{"screens":[…],…}}`, a row on each line, its id first. */
-export function* rowLines(seq: number, tables: readonly { table: string; rows: readonly (Row | JsonText)[] }[]): Generator<string> {
+export function* rowLines(
+  seq: number,
+  tables: readonly { table: string; rows: readonly (Row | JsonText)[] }[],
+): Generator<string> {
   yield `{"seq":${seq},"rows":{`;
   for (const [place, { table, rows }] of tables.entries()) {
     yield `${JSON.stringify(table)}:[`;
-    for (const [index, row] of rows.entries()) yield lineOf(row) + (index < rows.length - 1 ? ',' : '');
+    for (const [index, row] of rows.entries())
+      yield lineOf(row) + (index < rows.length - 1 ? ',' : '');
     yield place < tables.length - 1 ? '],' : ']';
   }
   yield '}}';

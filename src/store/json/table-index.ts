@@ -31,13 +31,23 @@ export function lowerBound(ids: readonly string[], id: string): number {
 }
 
 /** Tables whose rows are listed: these have an index of all rows. */
-const listed: readonly TableName[] = ['tenants', 'tokens', 'venues', 'screens', 'devices', 'mirrorPending'] satisfies ListedTable[];
+const listed: readonly TableName[] = [
+  'tenants',
+  'tokens',
+  'venues',
+  'screens',
+  'devices',
+  'mirrorPending',
+] satisfies ListedTable[];
 
 /** One id alone stands for itself: of 100,000 screens most have one device, one key and one code. */
 type Ids = string | string[];
 
 /** What an index needs of a map. */
-type Found<V> = Pick<Map<string, V>, 'get'> & { set(key: string, value: V): unknown; delete(key: string): unknown };
+type Found<V> = Pick<Map<string, V>, 'get'> & {
+  set(key: string, value: V): unknown;
+  delete(key: string): unknown;
+};
 
 interface UniqueIndex {
   name: string;
@@ -68,7 +78,13 @@ export class TableIndex {
     };
     this.#unique = Object.entries(unique).map(([name, keyOf]) => {
       const mostSummed = name === 'name' ? Number.POSITIVE_INFINITY : endOfId;
-      return { name, keyOf, holders: rowOf ? new KeylessMap<Row>((row, key) => keyOf(row) === key, mostSummed) : new Map<string, Row>() };
+      return {
+        name,
+        keyOf,
+        holders: rowOf
+          ? new KeylessMap<Row>((row, key) => keyOf(row) === key, mostSummed)
+          : new Map<string, Row>(),
+      };
     });
     this.#members = members.map((member) => ({ member, ids: idsBy(member) }));
   }
@@ -95,11 +111,15 @@ export class TableIndex {
     for (const { keyOf, holders } of this.#unique) {
       const [old, key] = [before && keyOf(before), after ? keyOf(after) : undefined];
       // The old key may have passed to another row before this one changes.
-      if (old !== undefined && old !== key && holders.get(old)?.id === before?.id) holders.delete(old);
+      if (old !== undefined && old !== key && holders.get(old)?.id === before?.id)
+        holders.delete(old);
       if (key !== undefined && after) holders.set(key, after);
     }
     for (const { member, ids } of this.#members) {
-      const [old, value] = [before && memberOf(before, member), after ? memberOf(after, member) : undefined];
+      const [old, value] = [
+        before && memberOf(before, member),
+        after ? memberOf(after, member) : undefined,
+      ];
       if (old === value) continue;
       if (old !== undefined && before) takeOut(ids, old, before.id);
       if (value !== undefined && after) insert(ids, value, after.id);
@@ -109,7 +129,9 @@ export class TableIndex {
   /** Adds many rows in whatever order: sorting their ids once costs less than finding each one's place. */
   addAll(rows: Iterable<Row>): void {
     const all = this.#members.find(({ member }) => member === allRows);
-    const gathered = this.#members.filter((one) => one !== all).map(({ member, ids }) => ({ member, ids: new GatheredIds(ids) }));
+    const gathered = this.#members
+      .filter((one) => one !== all)
+      .map(({ member, ids }) => ({ member, ids: new GatheredIds(ids) }));
     const ids: string[] = [];
     // Each row once, as they lie in memory: what is just being looked at is at hand for all indexes.
     for (const row of rows) {
@@ -151,7 +173,8 @@ class GatheredIds {
 
   /** `all` are the ids of all rows, sorted: where there is but one tenant, they are its. */
   sort(all: readonly string[]): void {
-    for (const [value, ids] of this.#many) this.#index.set(value, ids.length === all.length ? [...all] : ids.sort());
+    for (const [value, ids] of this.#many)
+      this.#index.set(value, ids.length === all.length ? [...all] : ids.sort());
   }
 }
 

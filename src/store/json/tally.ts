@@ -67,7 +67,8 @@ export class Tally {
   /** Keys and cells of one section's day, in no order. */
   *cellsOf(owner: number): Generator<[key: string, cell: Cell]> {
     const table = this.#tableOf(owner);
-    for (const number of table.keysOf(owner)) yield [this.#keys[number] as string, table.get(owner, number)];
+    for (const number of table.keysOf(owner))
+      yield [this.#keys[number] as string, table.get(owner, number)];
   }
 
   /** One of its cells; nothing is counted where there is none. */
@@ -89,7 +90,9 @@ export class Tally {
     const days = this.#owners.get(scope) ?? new Map<string, Owners>();
     const known = days.get(day);
     if (known) return known;
-    const made = Object.fromEntries(groupOrder.map((group) => [group, this.#ownerOf(sectionOf(group, scope), day)])) as Owners;
+    const made = Object.fromEntries(
+      groupOrder.map((group) => [group, this.#ownerOf(sectionOf(group, scope), day)]),
+    ) as Owners;
     this.#owners.set(scope, days.set(day, made));
     return made;
   }

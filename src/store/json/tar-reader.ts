@@ -17,7 +17,9 @@ export interface TarEntry {
 
 /** A name from a tar file, for messages: quoted, and no longer than a line. */
 export function shownName(name: string): string {
-  return JSON.stringify(name.length > shownCharacters ? `${name.slice(0, shownCharacters)}…` : name);
+  return JSON.stringify(
+    name.length > shownCharacters ? `${name.slice(0, shownCharacters)}…` : name,
+  );
 }
 
 /**
@@ -66,12 +68,16 @@ export class TarReader {
   async #header(): Promise<Header | undefined> {
     const block = await this.#read(blockBytes);
     if (!isZero(block)) return parseHeader(block, this.#position - blockBytes);
-    if (!isZero(await this.#read(blockBytes))) throw new TarError(`a block of zeros stands at byte ${this.#position - 2 * blockBytes}`);
+    if (!isZero(await this.#read(blockBytes)))
+      throw new TarError(`a block of zeros stands at byte ${this.#position - 2 * blockBytes}`);
     return undefined;
   }
 
   async #extended({ name, size }: Header): Promise<TarEntry> {
-    if (size > maxPaxBytes) throw new TarError(`${shownName(name)} is a header of ${size} bytes, and ${maxPaxBytes} are the most`);
+    if (size > maxPaxBytes)
+      throw new TarError(
+        `${shownName(name)} is a header of ${size} bytes, and ${maxPaxBytes} are the most`,
+      );
     const records = parsePax(await this.#read(size));
     await this.#read(-size & (blockBytes - 1));
     const header = await this.#header();
@@ -100,7 +106,8 @@ export class TarReader {
       const { done, value } = await this.#source.next().catch((cause: Error) => {
         throw new TarError(`it cannot be read: ${cause.message}`, { cause });
       });
-      if (done) throw new TarError(`it is cut short: it ends at byte ${this.#position}${this.#within()}`);
+      if (done)
+        throw new TarError(`it is cut short: it ends at byte ${this.#position}${this.#within()}`);
       this.#chunk = value;
     }
     const some = this.#chunk.subarray(0, maxBytes);
@@ -121,7 +128,8 @@ interface Header {
 }
 
 function plain({ name, size, type }: Header): TarEntry {
-  if (type !== '0' && type !== '\0') throw new TarError(`${shownName(name)} is no plain file (its type is ${JSON.stringify(type)})`);
+  if (type !== '0' && type !== '\0')
+    throw new TarError(`${shownName(name)} is no plain file (its type is ${JSON.stringify(type)})`);
   return { name, size };
 }
 
@@ -131,9 +139,16 @@ function isZero(block: Uint8Array): boolean {
 
 /** POSIX.1-1988: https://pubs.opengroup.org/onlinepubs/9799919799/utilities/pax.html#tag_20_94_13_06 */
 function parseHeader(block: Buffer, at: number): Header {
-  const sum = block.reduce((total, byte, index) => total + (index >= 148 && index < 156 ? 0x20 : byte), 0);
-  if (parseOctal(block.subarray(148, 156)) !== sum) throw new TarError(`no header of a tar file stands at byte ${at}`);
-  const prefix = textOf(block.subarray(257, 263)) === 'ustar' && block[262] === 0 ? textOf(block.subarray(345, 500)) : '';
+  const sum = block.reduce(
+    (total, byte, index) => total + (index >= 148 && index < 156 ? 0x20 : byte),
+    0,
+  );
+  if (parseOctal(block.subarray(148, 156)) !== sum)
+    throw new TarError(`no header of a tar file stands at byte ${at}`);
+  const prefix =
+    textOf(block.subarray(257, 263)) === 'ustar' && block[262] === 0
+      ? textOf(block.subarray(345, 500))
+      : '';
   const name = `${prefix === '' ? '' : `${prefix}/`}${textOf(block.subarray(0, 100))}`;
   const size = parseSize(block.subarray(124, 136));
   if (size === undefined) throw new TarError(`${shownName(name)} has no valid size`);
@@ -164,7 +179,8 @@ function parsePax(bytes: Buffer): Map<string, string> {
     const length = /^([1-9]\d*) /.exec(bytes.toString('latin1', at, at + maxLengthDigits))?.[1];
     const end = at + Number(length);
     // NaN is not within either.
-    if (!(end <= bytes.length) || bytes[end - 1] !== 0x0a) throw new TarError('it has a damaged PAX header');
+    if (!(end <= bytes.length) || bytes[end - 1] !== 0x0a)
+      throw new TarError('it has a damaged PAX header');
     const record = bytes.toString('utf8', at + String(length).length + 1, end - 1);
     const equals = record.indexOf('=');
     if (equals < 1) throw new TarError('it has a damaged PAX header');

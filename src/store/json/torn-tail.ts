@@ -12,7 +12,11 @@ export interface TornTail {
 }
 
 /** Cuts a torn tail off, after it has been kept aside as `<file>.torn-<time>`. A file of which nothing is left goes. */
-export async function cutTornTail({ disk, clock, warn }: PartContext, directory: string, { file, size }: TornTail): Promise<void> {
+export async function cutTornTail(
+  { disk, clock, warn }: PartContext,
+  directory: string,
+  { file, size }: TornTail,
+): Promise<void> {
   const path = `${directory}/${file}`;
   const torn = await bytesFrom(disk, path, size);
   if (torn.length > 0) {
@@ -20,7 +24,9 @@ export async function cutTornTail({ disk, clock, warn }: PartContext, directory:
     // A start that was cut short may have kept the same bytes there already.
     await replaceFile(disk, aside, (copy) => writeFully(copy, torn));
     await disk.syncDirectory(directory);
-    warn(`${path} ended in ${torn.length} bytes of a record that was never acknowledged: they are kept in ${aside}`);
+    warn(
+      `${path} ended in ${torn.length} bytes of a record that was never acknowledged: they are kept in ${aside}`,
+    );
   }
   if (size === 0) await disk.unlink(path);
   else await truncate(disk, path, size);

@@ -80,7 +80,8 @@ export class TrailChain implements FilePart<ChainState> {
   /** What a start notes before the first change. `isNewLife`: the store is not the one that wrote what is there. */
   open(isNewLife: boolean, random: Random): ChainState {
     const { writer } = this.#state;
-    this.#writer = writer === undefined || isNewLife ? Buffer.from(random(8)).toString('hex') : writer;
+    this.#writer =
+      writer === undefined || isNewLife ? Buffer.from(random(8)).toString('hex') : writer;
     this.stepBack();
     return this.state;
   }

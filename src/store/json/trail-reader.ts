@@ -26,9 +26,18 @@ export async function* readTrail(
   { marks, clean }: ManifestData,
   onDamage: (file: string, offset: number) => void = () => {},
 ): AsyncGenerator<FoundEntry> {
-  const { file: last, size, gone, seq: filed } = (marks.audit as typeof noFiles | undefined) ?? noFiles;
+  const {
+    file: last,
+    size,
+    gone,
+    seq: filed,
+  } = (marks.audit as typeof noFiles | undefined) ?? noFiles;
   const { start } = (marks.chain as ChainState | undefined) ?? {};
-  const isKept = (name: string) => last !== null && name <= last && !gone && (start === undefined || name.slice(0, 10) >= start.day);
+  const isKept = (name: string) =>
+    last !== null &&
+    name <= last &&
+    !gone &&
+    (start === undefined || name.slice(0, 10) >= start.day);
   for (const name of (await disk.list(`${directory}/audit`)).filter(isDayFile).sort()) {
     if (!isKept(name)) continue;
     for await (const { line, offset, whole } of readFrames(disk, `${directory}/audit/${name}`)) {
@@ -38,7 +47,11 @@ export async function* readTrail(
       else onDamage(`audit/${name}`, offset);
     }
   }
-  yield* await onlyInJournal({ disk, directory }, (marks.journal as JournalMark | undefined) ?? noJournal, { filed, clean });
+  yield* await onlyInJournal(
+    { disk, directory },
+    (marks.journal as JournalMark | undefined) ?? noJournal,
+    { filed, clean },
+  );
 }
 
 async function onlyInJournal(

@@ -71,7 +71,9 @@ export class Transaction extends RowView implements Tx {
       const key = keyOf(row);
       const holder = key === undefined ? undefined : this.holder(table, index, key);
       if (holder && holder.id !== row.id) {
-        throw new SignageError('conflict', `Another row of ${table} has the same ${index}.`, { existingId: holder.id });
+        throw new SignageError('conflict', `Another row of ${table} has the same ${index}.`, {
+          existingId: holder.id,
+        });
       }
     }
   }

@@ -8,7 +8,11 @@ import type { PartContext } from './parts.ts';
  * Brings a folder from one format to the next: writes new files under new names, and answers the manifest that names them. It may be cut short
  * anywhere and run again, and deletes nothing that the former manifest names.
  */
-export type UpgradeStep = (disk: FileSystem, directory: string, manifest: ManifestData) => Promise<ManifestData>;
+export type UpgradeStep = (
+  disk: FileSystem,
+  directory: string,
+  manifest: ManifestData,
+) => Promise<ManifestData>;
 
 /** The first one leads from format 1 to 2, and so on. There is one format so far. */
 export const upgradeSteps: readonly UpgradeStep[] = [];
@@ -19,7 +23,11 @@ const folders = ['documents', 'journal', 'events', 'audit'];
  * Brings a folder up to the newest format, one step after the other. Before each, all of it is copied to `backup-<format>/` inside: a folder from which the
  * version that wrote it can be started again.
  */
-export async function upgradeFolder(context: PartContext, manifest: Low<ManifestData>, steps: readonly UpgradeStep[]): Promise<void> {
+export async function upgradeFolder(
+  context: PartContext,
+  manifest: Low<ManifestData>,
+  steps: readonly UpgradeStep[],
+): Promise<void> {
   if (manifest.data.epoch === 0) return;
   const { disk, directory, warn } = context;
   for (const step of steps.slice(manifest.data.format - 1)) {
@@ -28,7 +36,9 @@ export async function upgradeFolder(context: PartContext, manifest: Low<Manifest
     await copyFolder(disk, directory, backup);
     manifest.data = { ...(await step(disk, directory, manifest.data)), format: format + 1 };
     await manifest.write();
-    warn(`${directory} was brought from format ${format} to ${format + 1}. As it was before, it is kept in ${backup}.`);
+    warn(
+      `${directory} was brought from format ${format} to ${format + 1}. As it was before, it is kept in ${backup}.`,
+    );
   }
 }
 

@@ -26,7 +26,12 @@ export class Writer {
   #lastRecord: Promise<unknown> = Promise.resolve();
 
   /** `fold` makes a durable change visible to everyone. */
-  constructor(base: Base, cold: ColdTable, { journal, chain }: { journal: Journal; chain: TrailChain }, fold: (durable: Durable) => void) {
+  constructor(
+    base: Base,
+    cold: ColdTable,
+    { journal, chain }: { journal: Journal; chain: TrailChain },
+    fold: (durable: Durable) => void,
+  ) {
     this.#base = base;
     this.#cold = cold;
     this.#journal = journal;
@@ -55,12 +60,21 @@ export class Writer {
     await this.#lastRecord.catch(() => undefined);
   }
 
-  async #stage<T>(change: (tx: Tx) => Promise<T>): Promise<{ outcome: Outcome<T>; durable: Promise<unknown> }> {
+  async #stage<T>(
+    change: (tx: Tx) => Promise<T>,
+  ): Promise<{ outcome: Outcome<T>; durable: Promise<unknown> }> {
     const failures = this.#failures;
-    const tx = new Transaction(this.#journal.now(), this.#base, this.#cold, this.#staged, this.#chain.draft());
+    const tx = new Transaction(
+      this.#journal.now(),
+      this.#base,
+      this.#cold,
+      this.#staged,
+      this.#chain.draft(),
+    );
     const outcome = await run(change, tx);
     tx.end();
-    if (failures !== this.#failures) throw unavailable('The change before this one could not be kept; nothing was changed.');
+    if (failures !== this.#failures)
+      throw unavailable('The change before this one could not be kept; nothing was changed.');
     if ('value' in outcome && tx.ops.length > 0) this.#append(tx);
     return { outcome, durable: this.#lastRecord };
   }

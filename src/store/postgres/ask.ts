@@ -21,7 +21,11 @@ export async function send<R>(
   text: string,
   parameters: readonly unknown[] = [],
 ): Promise<readonly R[]> {
-  const { rows } = await client.query({ ...(prepared && { name: nameOf(text) }), text, values: [...parameters] });
+  const { rows } = await client.query({
+    ...(prepared && { name: nameOf(text) }),
+    text,
+    values: [...parameters],
+  });
   return rows as R[];
 }
 

@@ -35,7 +35,9 @@ export class SharedAttempts {
 
   /** Looks first: most callers change nothing, and those neither lock nor wait. */
   async change<T>(sources: readonly string[], change: AttemptChange<T>): Promise<T> {
-    const kept = await this.#looks(() => this.#database.ask<Kept & { now: number }>(looking, [sources]));
+    const kept = await this.#looks(() =>
+      this.#database.ask<Kept & { now: number }>(looking, [sources]),
+    );
     const known = knownOf(sources, kept);
     const { attempts, result } = change(known, this.#clock?.now() ?? (kept[0]?.now as number));
     if (changedOf(sources, known, attempts).length === 0) return result;
@@ -47,15 +49,18 @@ export class SharedAttempts {
   async #change<T>(sources: readonly string[], change: AttemptChange<T>): Promise<T> {
     for (let tries = 0; tries < mostTries; tries++) {
       try {
-        return await this.#database.transaction<{ now: number }, T>(beginning, async (ask, [{ now }]) => {
-          const kept = await ask<Kept>(locking, [sources]);
-          const known = knownOf(sources, kept);
-          const { attempts, result } = change(known, this.#clock?.now() ?? now);
-          for (const [source, next] of changedOf(sources, known, attempts)) {
-            await keep(ask, source, next, !kept.some((one) => one.source === source));
-          }
-          return result;
-        });
+        return await this.#database.transaction<{ now: number }, T>(
+          beginning,
+          async (ask, [{ now }]) => {
+            const kept = await ask<Kept>(locking, [sources]);
+            const known = knownOf(sources, kept);
+            const { attempts, result } = change(known, this.#clock?.now() ?? now);
+            for (const [source, next] of changedOf(sources, known, attempts)) {
+              await keep(ask, source, next, !kept.some((one) => one.source === source));
+            }
+            return result;
+          },
+        );
       } catch (error) {
         if (!(error instanceof Beaten || isClash(error))) throw error;
       }
@@ -66,11 +71,17 @@ export class SharedAttempts {
   /** Deletes what may be forgotten. */
   async purge(): Promise<void> {
     const parameters = [this.#clock?.now() ?? null];
-    await this.#database.ask('DELETE FROM signage.attempts WHERE forget_at < coalesce($1::bigint, signage.now_ms())', parameters);
+    await this.#database.ask(
+      'DELETE FROM signage.attempts WHERE forget_at < coalesce($1::bigint, signage.now_ms())',
+      parameters,
+    );
   }
 }
 
-function knownOf(sources: readonly string[], kept: readonly { source: string; state: string | null }[]): AttemptsOfEach {
+function knownOf(
+  sources: readonly string[],
+  kept: readonly { source: string; state: string | null }[],
+): AttemptsOfEach {
   const states = new Map(kept.map(({ source, state }) => [source, state]));
   return sources.map((source) => {
     const state = states.get(source);
@@ -81,7 +92,11 @@ function knownOf(sources: readonly string[], kept: readonly { source: string; st
 type Change = [source: string, next: Attempts];
 
 /** In the order in which rows are locked. */
-function changedOf(sources: readonly string[], known: AttemptsOfEach, attempts: AttemptsOfEach): Change[] {
+function changedOf(
+  sources: readonly string[],
+  known: AttemptsOfEach,
+  attempts: AttemptsOfEach,
+): Change[] {
   const changes = sources.flatMap((source, place): Change[] => {
     const next = attempts[place];
     return next === undefined || next === known[place] ? [] : [[source, next]];
@@ -91,8 +106,10 @@ function changedOf(sources: readonly string[], known: AttemptsOfEach, attempts: 
 
 // Locked in one order, so that two instances do not wait for each other; a row that changed meanwhile is read again. Nobody waits for the disk: what a crash
 // of the database takes back is less than a second of attempts.
-const beginning = 'BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off; SELECT signage.now_ms() AS now';
-const locking = 'SELECT source, state FROM signage.attempts WHERE source = ANY ($1::text[]) ORDER BY source FOR UPDATE';
+const beginning =
+  'BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off; SELECT signage.now_ms() AS now';
+const locking =
+  'SELECT source, state FROM signage.attempts WHERE source = ANY ($1::text[]) ORDER BY source FOR UPDATE';
 /** Also a row for those that are not known, for its time. */
 const looking = `SELECT s.source, a.state, signage.now_ms() AS now FROM unnest($1::text[]) AS s (source)
   LEFT JOIN signage.attempts a ON a.source = s.source COLLATE "C"`;
@@ -100,10 +117,13 @@ const looking = `SELECT s.source, a.state, signage.now_ms() AS now FROM unnest($
 async function keep(ask: Ask, source: string, next: Attempts, isNew: boolean): Promise<void> {
   const parameters = [source, JSON.stringify(next), next.forgetAt];
   const done = await ask(
-    isNew ? adding : 'UPDATE signage.attempts SET state = $2, forget_at = $3 WHERE source = $1 RETURNING 1',
+    isNew
+      ? adding
+      : 'UPDATE signage.attempts SET state = $2, forget_at = $3 WHERE source = $1 RETURNING 1',
     parameters,
   );
   if (done.length !== 1) throw new Beaten();
 }
 
-const adding = 'INSERT INTO signage.attempts (source, state, forget_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING 1';
+const adding =
+  'INSERT INTO signage.attempts (source, state, forget_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING 1';

@@ -35,15 +35,17 @@ export async function readChain(ask: Ask): Promise<ChainState> {
   );
   if (!row) return {};
   const { writer, head_writer: by, head_link: seq, head_mac: mac, head_sig: sig, bounds } = row;
-  const head: ChainHead | undefined = by === null || sig === null ? undefined : { writer: by, seq, mac, sig };
+  const head: ChainHead | undefined =
+    by === null || sig === null ? undefined : { writer: by, seq, mac, sig };
   const known = bounds === null ? {} : (JSON.parse(bounds) as Pick<ChainState, 'start' | 'gaps'>);
   return { ...known, ...(writer !== null && { writer }), ...(head && { head }) };
 }
 
 export async function writeBounds(ask: Ask, { start, gaps }: ChainState): Promise<void> {
-  await ask('INSERT INTO signage.audit_bounds (bounds) VALUES ($1) ON CONFLICT (one) DO UPDATE SET bounds = excluded.bounds', [
-    JSON.stringify({ ...(start && { start }), ...(gaps && { gaps }) }),
-  ]);
+  await ask(
+    'INSERT INTO signage.audit_bounds (bounds) VALUES ($1) ON CONFLICT (one) DO UPDATE SET bounds = excluded.bounds',
+    [JSON.stringify({ ...(start && { start }), ...(gaps && { gaps }) })],
+  );
 }
 
 /** Puts the chain of a store that is copied into an empty database. The next start gives it a writer of its own. */
@@ -51,9 +53,10 @@ export async function putChain(ask: Ask, state: ChainState): Promise<void> {
   const { head } = state;
   await ask('DELETE FROM signage.audit_chain');
   if (head) {
-    await ask('INSERT INTO signage.audit_chain (head_writer, head_link, head_mac, head_sig) VALUES ($1, $2, $3, $4)', [
-      ...[head.writer, head.seq, head.mac, head.sig],
-    ]);
+    await ask(
+      'INSERT INTO signage.audit_chain (head_writer, head_link, head_mac, head_sig) VALUES ($1, $2, $3, $4)',
+      [...[head.writer, head.seq, head.mac, head.sig]],
+    );
   }
   if (state.start || state.gaps) await writeBounds(ask, state);
 }

@@ -3,7 +3,14 @@ import { eventId, eventPosition } from '../../domain/event-id.ts';
 import { PageRoom } from '../../domain/page-room.ts';
 import type { AuditEntry } from '../../domain/records.ts';
 import { dayOf } from '../../domain/report.ts';
-import { type AuditLink, type ChainKey, type ChainStart, type ChainState, isSealed, type SealedEntry } from '../audit/audit-chain.ts';
+import {
+  type AuditLink,
+  type ChainKey,
+  type ChainStart,
+  type ChainState,
+  isSealed,
+  type SealedEntry,
+} from '../audit/audit-chain.ts';
 import { AuditVerifier } from '../audit/audit-verifier.ts';
 import type { AuditPageQuery, Slice } from '../store.ts';
 import type { Ask } from './ask.ts';
@@ -24,8 +31,11 @@ export async function auditPage(ask: Ask, query: AuditPageQuery): Promise<Slice<
   if (query.after !== undefined && !after) return { items: [], next: null };
   const parameters: unknown[] = [];
   const parameter = (value: unknown) => `$${parameters.push(value)}`;
-  const conditions = [`tenant_id = ANY (${parameter(tenantIds.map((id) => keptText(id ?? '')))}::text[])`];
-  if (venueIds) conditions.push(`venue_ids <> '{}' AND venue_ids <@ ${parameter(venueIds)}::text[]`);
+  const conditions = [
+    `tenant_id = ANY (${parameter(tenantIds.map((id) => keptText(id ?? '')))}::text[])`,
+  ];
+  if (venueIds)
+    conditions.push(`venue_ids <> '{}' AND venue_ids <@ ${parameter(venueIds)}::text[]`);
   if (action !== undefined) conditions.push(`action = ${parameter(keptText(action))}`);
   if (subjectId !== undefined) conditions.push(`subject_id = ${parameter(keptText(subjectId))}`);
   if (from !== undefined) conditions.push(`at >= ${parameter(from)}::bigint`);
@@ -37,7 +47,8 @@ export async function auditPage(ask: Ask, query: AuditPageQuery): Promise<Slice<
   const room = new PageRoom();
   let lastSeq = 0;
   for (const { seq, entry } of rows) {
-    if (items.length === limit || !room.take(Buffer.byteLength(entry))) return { items, next: cursorOf(lastSeq) };
+    if (items.length === limit || !room.take(Buffer.byteLength(entry)))
+      return { items, next: cursorOf(lastSeq) };
     items.push(JSON.parse(entry) as AuditEntry);
     lastSeq = seq;
   }
@@ -55,7 +66,9 @@ export interface AuditTableRow {
 
 export function sealedRow({ entry, writer, link, mac }: AuditTableRow): SealedEntry {
   const sealed = { entry: JSON.parse(entry) as AuditEntry };
-  return writer === null || link === null || mac === null ? sealed : { ...sealed, link: { writer, seq: link, mac } };
+  return writer === null || link === null || mac === null
+    ? sealed
+    : { ...sealed, link: { writer, seq: link, mac } };
 }
 
 /** The same; `undefined` when somebody has put something else there. */
@@ -73,7 +86,11 @@ export function readRow(row: AuditTableRow): SealedEntry | undefined {
  * loses its beginning, and no entry in between. Answers whether all of them verified; the chain's new
  * start is signed only then.
  */
-export async function dropAuditBefore(database: Database, key: ChainKey, timeMs: number): Promise<boolean> {
+export async function dropAuditBefore(
+  database: Database,
+  key: ChainKey,
+  timeMs: number,
+): Promise<boolean> {
   const firstMs = Math.floor(timeMs / dayMs) * dayMs;
   const day = dayOf(firstMs);
   let isSound = true;
@@ -83,27 +100,35 @@ export async function dropAuditBefore(database: Database, key: ChainKey, timeMs:
       [firstMs],
     );
     if (!old) return isSound;
-    found = await database.transaction('BEGIN; LOCK TABLE signage.audit_bounds IN EXCLUSIVE MODE', async (ask) => {
-      const rows = await ask<AuditTableRow & { at: number }>(
-        `SELECT seq, at, entry, writer, link, mac FROM signage.audit ORDER BY seq LIMIT ${atOnce}`,
-      );
-      const kept = rows.findIndex(({ at }) => at >= firstMs);
-      const dropped = kept < 0 ? rows : rows.slice(0, kept);
-      const last = dropped.at(-1);
-      if (!last) return 0;
-      const { head: _head, ...state } = await readChain(ask);
-      const start = nextStart(key, state, dropped, day);
-      if (start) await writeBounds(ask, { ...state, start });
-      else isSound &&= dropped.every(({ mac }) => mac === null);
-      await ask('DELETE FROM signage.audit WHERE seq <= $1', [last.seq]);
-      return dropped.length;
-    });
+    found = await database.transaction(
+      'BEGIN; LOCK TABLE signage.audit_bounds IN EXCLUSIVE MODE',
+      async (ask) => {
+        const rows = await ask<AuditTableRow & { at: number }>(
+          `SELECT seq, at, entry, writer, link, mac FROM signage.audit ORDER BY seq LIMIT ${atOnce}`,
+        );
+        const kept = rows.findIndex(({ at }) => at >= firstMs);
+        const dropped = kept < 0 ? rows : rows.slice(0, kept);
+        const last = dropped.at(-1);
+        if (!last) return 0;
+        const { head: _head, ...state } = await readChain(ask);
+        const start = nextStart(key, state, dropped, day);
+        if (start) await writeBounds(ask, { ...state, start });
+        else isSound &&= dropped.every(({ mac }) => mac === null);
+        await ask('DELETE FROM signage.audit WHERE seq <= $1', [last.seq]);
+        return dropped.length;
+      },
+    );
   }
   return isSound;
 }
 
 /** The start after these entries; `undefined` when they do not verify, or have no links. */
-function nextStart(key: ChainKey, state: ChainState, rows: readonly AuditTableRow[], day: string): ChainStart | undefined {
+function nextStart(
+  key: ChainKey,
+  state: ChainState,
+  rows: readonly AuditTableRow[],
+  day: string,
+): ChainStart | undefined {
   const verifier = new AuditVerifier(key, state);
   let last: AuditLink | undefined;
   for (const row of rows) {

@@ -8,7 +8,12 @@ interface BatchPlace {
   screenId: string;
 }
 
-type Sum = [group: 'day' | 'campaign' | 'creative', key: string, impressions: number, seconds: number];
+type Sum = [
+  group: 'day' | 'campaign' | 'creative',
+  key: string,
+  impressions: number,
+  seconds: number,
+];
 
 /** The impressions of one clock's day in one batch, by group and key (ids in lower case). */
 interface DayCells {
@@ -29,11 +34,22 @@ function keptDay({ day, all, campaigns, creatives }: DaySums): [day: string, sum
   const name = dayOf(day * dayMs);
   const sumsOf = (group: Sum[0], cells: Iterable<[string, Cell]>) =>
     Array.from(cells, ([key, { impressions, seconds }]): Sum => [group, key, impressions, seconds]);
-  return [name, [...sumsOf('day', [[name, all]]), ...sumsOf('campaign', campaigns), ...sumsOf('creative', creatives)]];
+  return [
+    name,
+    [
+      ...sumsOf('day', [[name, all]]),
+      ...sumsOf('campaign', campaigns),
+      ...sumsOf('creative', creatives),
+    ],
+  ];
 }
 
 /** The same as counts by every clock and group, now that the day of receipt is known. */
-export function dayCounts(text: string, { venueId, screenId }: BatchPlace, receivedDay: string): DayCells[] {
+export function dayCounts(
+  text: string,
+  { venueId, screenId }: BatchPlace,
+  receivedDay: string,
+): DayCells[] {
   const days = JSON.parse(text) as [day: string, sums: Sum[]][];
   const cellsOf = (sums: readonly Sum[], day: string): DayCells['cells'] =>
     sums.flatMap(([group, key, impressions, seconds]): DayCells['cells'] => {
@@ -47,7 +63,9 @@ export function dayCounts(text: string, { venueId, screenId }: BatchPlace, recei
     });
   const all = days.flatMap(([, sums]) => sums);
   return [
-    ...days.map(([day, sums]): DayCells => ({ clock: 'timestamp', day, cells: cellsOf(sums, day) })),
+    ...days.map(
+      ([day, sums]): DayCells => ({ clock: 'timestamp', day, cells: cellsOf(sums, day) }),
+    ),
     { clock: 'received', day: receivedDay, cells: cellsOf(all, receivedDay) },
   ];
 }

@@ -2,7 +2,16 @@ import { SignageError } from '../../domain/error.ts';
 import type { AuditEntry, Rows, TableName } from '../../domain/records.ts';
 import type { KeyBearer, Tx } from '../store.ts';
 import { type IndexOf, tables, type UniqueOf } from '../tables.ts';
-import { auditing, type Check, deleting, putting, type Step, stillCounted, stillFree, stillSeen } from './change-steps.ts';
+import {
+  auditing,
+  type Check,
+  deleting,
+  putting,
+  type Step,
+  stillCounted,
+  stillFree,
+  stillSeen,
+} from './change-steps.ts';
 import { keptKey, keptText, keyColumn, memberColumn, shapes } from './columns.ts';
 import type { Seen, SeenRows } from './seen-rows.ts';
 
@@ -12,7 +21,8 @@ type AnyRow = any;
 type Own = { id: string; row: string; keys: readonly string[] };
 
 const keyName = (table: TableName, index: string, key: string) => `${table}/${index}/${key}`;
-const uniqueOf = (table: TableName) => Object.entries(tables[table].unique) as [string, (row: AnyRow) => string | undefined][];
+const uniqueOf = (table: TableName) =>
+  Object.entries(tables[table].unique) as [string, (row: AnyRow) => string | undefined][];
 
 /**
  * One change under way. It holds nothing in the database: what it reads is noted with its version, what it puts is kept here, and in the end the database is
@@ -50,18 +60,28 @@ export class Change implements Tx {
     return seen && JSON.parse(seen.row);
   }
 
-  async find<T extends TableName>(table: T, index: UniqueOf<T>, key: string): Promise<Rows[T] | undefined> {
+  async find<T extends TableName>(
+    table: T,
+    index: UniqueOf<T>,
+    key: string,
+  ): Promise<Rows[T] | undefined> {
     const holder = await this.#holder(table, index, key);
     return holder && JSON.parse(holder.row);
   }
 
-  async select<T extends TableName>(table: T, index: IndexOf<T>, values: readonly string[]): Promise<Rows[T][]> {
+  async select<T extends TableName>(
+    table: T,
+    index: IndexOf<T>,
+    values: readonly string[],
+  ): Promise<Rows[T][]> {
     this.#refuseLateCall();
     const wanted = new Set(values.map(keptText));
     const found = await this.#see(table, memberColumn(index), [...wanted]);
     const own = this.#ownOf(table);
     const others = found.filter(({ id }) => !own.has(id)).map(({ row }): AnyRow => JSON.parse(row));
-    const fitting = this.#ownRows(table).filter((row) => typeof row[index] === 'string' && wanted.has(keptText(row[index])));
+    const fitting = this.#ownRows(table).filter(
+      (row) => typeof row[index] === 'string' && wanted.has(keptText(row[index])),
+    );
     return [...others, ...fitting].sort((one, other) => (one.id < other.id ? -1 : 1));
   }
 
@@ -77,7 +97,10 @@ export class Change implements Tx {
   async keyBearer(hash: string): Promise<KeyBearer | undefined> {
     const key = await this.find('deviceKeys', 'hash', hash);
     if (!key) return undefined;
-    const [device, screen] = await Promise.all([this.get('devices', key.deviceId), this.get('screens', key.screenId)]);
+    const [device, screen] = await Promise.all([
+      this.get('devices', key.deviceId),
+      this.get('screens', key.screenId),
+    ]);
     return { key, device, screen };
   }
 
@@ -89,9 +112,13 @@ export class Change implements Tx {
       return key === undefined ? [] : [{ index, key, name: keyName(table, index, key) }];
     });
     for (const { index, key, name } of keys) {
-      const holder = this.#ownKeys.get(name) ?? (this.#looksAhead ? await this.#holder(table, index, key) : undefined);
+      const holder =
+        this.#ownKeys.get(name) ??
+        (this.#looksAhead ? await this.#holder(table, index, key) : undefined);
       if (holder && holder.id !== row.id) {
-        throw new SignageError('conflict', `Another row of ${table} has the same ${index}.`, { existingId: holder.id });
+        throw new SignageError('conflict', `Another row of ${table} has the same ${index}.`, {
+          existingId: holder.id,
+        });
       }
     }
     const own = { id: row.id, row: text, keys: keys.map(({ name }) => name) };
@@ -115,7 +142,8 @@ export class Change implements Tx {
 
   /** The first row that it read: most changes begin with the row that they are about. The caller's token, read before it, is shared by too many. */
   get beginning(): string {
-    const { place, vals } = this.#checks.find((check) => check.place !== 'tokens') ?? this.#checks[0] ?? { place: '', vals: [] };
+    const { place, vals } = this.#checks.find((check) => check.place !== 'tokens') ??
+      this.#checks[0] ?? { place: '', vals: [] };
     return `${place} ${vals}`;
   }
 
@@ -126,13 +154,19 @@ export class Change implements Tx {
 
   /** All there is to do: the checks first. */
   steps(): Step[] {
-    return [...this.#checks, ...[...this.#own.keys()].flatMap((table) => this.#stillFree(table)), ...this.#deeds];
+    return [
+      ...this.#checks,
+      ...[...this.#own.keys()].flatMap((table) => this.#stillFree(table)),
+      ...this.#deeds,
+    ];
   }
 
   /** Nobody else has the keys of the rows that are put. */
   #stillFree(table: TableName): Step[] {
     const ours = [...this.#ownOf(table).keys()].map(keptText);
-    const put = this.#deeds.flatMap((step) => (step.what === 'put' && step.table === table ? [step.columns] : []));
+    const put = this.#deeds.flatMap((step) =>
+      step.what === 'put' && step.table === table ? [step.columns] : [],
+    );
     return shapes[table].unique.flatMap((column) => {
       const keys = put.flatMap(({ [column]: key }) => (typeof key === 'string' ? [key] : []));
       return keys.length === 0 ? [] : [stillFree(table, column, keys, ours)];
@@ -152,10 +186,16 @@ export class Change implements Tx {
   }
 
   #ownRows(table: TableName): AnyRow[] {
-    return [...this.#ownOf(table).values()].flatMap((own) => (own === null ? [] : [JSON.parse(own.row)]));
+    return [...this.#ownOf(table).values()].flatMap((own) =>
+      own === null ? [] : [JSON.parse(own.row)],
+    );
   }
 
-  async #holder(table: TableName, index: string, key: string): Promise<Pick<Own, 'id' | 'row'> | undefined> {
+  async #holder(
+    table: TableName,
+    index: string,
+    key: string,
+  ): Promise<Pick<Own, 'id' | 'row'> | undefined> {
     this.#refuseLateCall();
     const own = this.#ownKeys.get(keyName(table, index, key));
     if (own) return own;

@@ -2,7 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { SignageError } from '../../domain/error.ts';
 import { publicUrl } from '../../domain/store-url.ts';
 import { ChainKey } from '../audit/audit-chain.ts';
-import { type AuditFinding, type AuditSummary, AuditVerifier, type KeptHead } from '../audit/audit-verifier.ts';
+import {
+  type AuditFinding,
+  type AuditSummary,
+  AuditVerifier,
+  type KeptHead,
+} from '../audit/audit-verifier.ts';
 import { type Ask, send, sendAll } from './ask.ts';
 import { readChain } from './audit-chain.ts';
 import { type AuditTableRow, readRow } from './audit-trail.ts';
@@ -22,7 +27,10 @@ type Row = AuditTableRow & Record<string, unknown>;
  * Verifies the audit trail of a database as it is at one moment; instances may run meanwhile.
  * Throws `store_unreachable`, `store_unusable`, `copy_unfinished`.
  */
-export async function checkDatabaseTrail(url: string, kept?: KeptHead): Promise<{ findings: AuditFinding[]; summary: AuditSummary }> {
+export async function checkDatabaseTrail(
+  url: string,
+  kept?: KeptHead,
+): Promise<{ findings: AuditFinding[]; summary: AuditSummary }> {
   const address = parseDatabaseUrl(url);
   const connect = await connector(address);
   return explained({ url, host: address.host }, async () => {
@@ -37,7 +45,11 @@ export async function checkDatabaseTrail(url: string, kept?: KeptHead): Promise<
       await refuseUnfinishedCopy(ask);
       const [server] = await ask<{ secret: string }>('SELECT secret FROM signage.server');
       if (!server) throw unusable(url, 'it holds no data');
-      const verifier = new AuditVerifier(new ChainKey(Buffer.from(server.secret, 'hex')), await readChain(ask), kept);
+      const verifier = new AuditVerifier(
+        new ChainKey(Buffer.from(server.secret, 'hex')),
+        await readChain(ask),
+        kept,
+      );
       const findings: AuditFinding[] = [];
       for await (const row of rowsOf(ask)) findings.push(...judged(verifier, row));
       findings.push(...verifier.end());
@@ -49,7 +61,10 @@ export async function checkDatabaseTrail(url: string, kept?: KeptHead): Promise<
 }
 
 function unusable(url: string, why: string): SignageError {
-  return new SignageError('store_unusable', `The audit trail of ${publicUrl(url)} cannot be verified: ${why}.`);
+  return new SignageError(
+    'store_unusable',
+    `The audit trail of ${publicUrl(url)} cannot be verified: ${why}.`,
+  );
 }
 
 async function* rowsOf(ask: Ask): AsyncGenerator<Row> {
@@ -73,12 +88,18 @@ function judged(verifier: AuditVerifier, row: Row): AuditFinding[] {
   // Of entries without a MAC nothing vouches for either.
   if (!sealed?.link || found.some(({ level }) => level === 'damage')) return found;
   const { entry: _entry, ...columns } = auditColumns(sealed.entry);
-  const wrong = Object.entries(columns).filter(([column, value]) => !isDeepStrictEqual(row[column], value));
+  const wrong = Object.entries(columns).filter(
+    ([column, value]) => !isDeepStrictEqual(row[column], value),
+  );
   if (wrong.length === 0) return found;
   const { link, entry } = sealed;
   const place = { writer: link.writer, sequence: link.seq, at: null, id: entry.id };
   return [
     ...found,
-    { level: 'damage', ...place, what: `the columns that it is found by were changed: ${wrong.map(([column]) => column).join(', ')}` },
+    {
+      level: 'damage',
+      ...place,
+      what: `the columns that it is found by were changed: ${wrong.map(([column]) => column).join(', ')}`,
+    },
   ];
 }

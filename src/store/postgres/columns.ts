@@ -60,7 +60,9 @@ const folded: Column = { name: 'folded', type: 'text', of: ({ name }) => keptTex
 
 /** A superset of what its labels are, where one of them has half a character: who filters by them looks again. */
 export function keptLabels(labels: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(labels).map(([label, value]) => [keptText(label), keptText(value)]));
+  return Object.fromEntries(
+    Object.entries(labels).map(([label, value]) => [keptText(label), keptText(value)]),
+  );
 }
 const labelled: Column = { name: 'labels', type: 'jsonb', of: ({ labels }) => keptLabels(labels) };
 
@@ -73,12 +75,18 @@ const further: { [T in TableName]?: readonly Column[] } = {
   devices: [textOf('state')],
   deviceKeys: [textOf('screenId')],
   codes: [{ name: 'finished_at', type: 'bigint', of: codeFinishedAt }],
-  configs: [minutesOf('sync_minutes', 'syncIntervalMinutes'), minutesOf('heartbeat_minutes', 'heartbeatIntervalMinutes')],
+  configs: [
+    minutesOf('sync_minutes', 'syncIntervalMinutes'),
+    minutesOf('heartbeat_minutes', 'heartbeatIntervalMinutes'),
+  ],
 };
 
 function shapeOf(table: TableName): Shape {
-  // biome-ignore lint/suspicious/noExplicitAny: keys of every table
-  const { unique, indexed } = tables[table] as { unique: Record<string, (row: any) => string | undefined>; indexed: readonly string[] };
+  const { unique, indexed } = tables[table] as {
+    // biome-ignore lint/suspicious/noExplicitAny: keys of every table
+    unique: Record<string, (row: any) => string | undefined>;
+    indexed: readonly string[];
+  };
   const keys = Object.entries(unique).map(([index, keyOf]): Column => {
     const of = (row: unknown) => {
       const key = keyOf(row);
@@ -90,4 +98,6 @@ function shapeOf(table: TableName): Shape {
   return { name: `signage.${snake(table)}`, columns, unique: keys.map(({ name }) => name) };
 }
 
-export const shapes = Object.fromEntries(tableNames.map((table) => [table, shapeOf(table)])) as Record<TableName, Shape>;
+export const shapes = Object.fromEntries(
+  tableNames.map((table) => [table, shapeOf(table)]),
+) as Record<TableName, Shape>;

@@ -4,7 +4,12 @@ import type { Step } from './change-steps.ts';
 import { Grouped } from './grouped.ts';
 
 /** While one group is committed the next is on its way: it waits for its turn in the database. */
-const together = { lanes: 2, most: 64, mostWeight: 4 * 1024 * 1024, weightOf: (change: string) => change.length };
+const together = {
+  lanes: 2,
+  most: 64,
+  mostWeight: 4 * 1024 * 1024,
+  weightOf: (change: string) => change.length,
+};
 
 /** Answers whether the change was made; it was not where something that it had read was not so any more. */
 export type Commit = (steps: readonly Step[]) => Promise<boolean>;
@@ -26,7 +31,10 @@ export async function makeOne(ask: Ask, steps: readonly Step[]): Promise<boolean
 }
 
 /** What one of them cannot do must not fail the others: then each is made by itself. */
-async function makeAll(ask: Ask, changes: readonly string[]): Promise<readonly (boolean | Promise<boolean>)[]> {
+async function makeAll(
+  ask: Ask,
+  changes: readonly string[],
+): Promise<readonly (boolean | Promise<boolean>)[]> {
   try {
     return await make(ask, changes);
   } catch (error) {
@@ -44,7 +52,9 @@ async function makeAll(ask: Ask, changes: readonly string[]): Promise<readonly (
 /** One statement is one transaction: it is done, or it is not, whatever becomes of us meanwhile. */
 async function make(ask: Ask, changes: readonly string[]): Promise<boolean[]> {
   const text = 'SELECT signage.make_changes($1::text) AS clashed';
-  const [answer] = (await ask<{ clashed: string }>(text, [`[${changes.join(',')}]`])) as [{ clashed: string }];
+  const [answer] = (await ask<{ clashed: string }>(text, [`[${changes.join(',')}]`])) as [
+    { clashed: string },
+  ];
   const clashed = new Set(answer.clashed.split(','));
   return changes.map((_, place) => !clashed.has(String(place + 1)));
 }

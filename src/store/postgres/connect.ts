@@ -26,11 +26,16 @@ const bigint = 20;
 /** Loads the library, and says how to connect. What it would take from the environment is said here: what the URL does not have is nowhere. */
 export async function connector(address: DatabaseAddress): Promise<Connect> {
   const { Client, Pool, types } = await import('pg');
-  const configured = (ssl: DatabaseAddress['ssl'], limits: DatabaseLimits) => config({ ...address, ssl }, limits, types.getTypeParser);
-  const ssl = address.ssl === 'prefer' ? await preferredTls((ssl, limits) => new Client(configured(ssl, limits))) : address.ssl;
+  const configured = (ssl: DatabaseAddress['ssl'], limits: DatabaseLimits) =>
+    config({ ...address, ssl }, limits, types.getTypeParser);
+  const ssl =
+    address.ssl === 'prefer'
+      ? await preferredTls((ssl, limits) => new Client(configured(ssl, limits)))
+      : address.ssl;
   return {
     isPooled: address.isPooled,
-    pool: (limits) => new Pool({ ...configured(ssl, limits), max: limits.poolSize, idleTimeoutMillis: 0 }),
+    pool: (limits) =>
+      new Pool({ ...configured(ssl, limits), max: limits.poolSize, idleTimeoutMillis: 0 }),
     client: (limits) => new Client(configured(ssl, limits)),
   };
 }
@@ -45,21 +50,49 @@ function config(
     lock_timeout: lockTimeoutMs,
     // An instance that is stopped in the middle of a change must not hold up the others for long.
     idle_in_transaction_session_timeout: statementTimeoutMs,
-    options: '-c default_transaction_isolation=read\\ committed -c default_transaction_read_only=off -c client_encoding=UTF8',
+    options:
+      '-c default_transaction_isolation=read\\ committed -c default_transaction_read_only=off -c client_encoding=UTF8',
   };
-  const line = { connectionTimeoutMillis: connectTimeoutMs, keepAlive: true, keepAliveInitialDelayMillis: keepAliveMs };
-  const numbers = { getTypeParser: (oid: number, format?: 'text' | 'binary') => (oid === bigint ? Number : parserOf(oid, format)) };
+  const line = {
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMs,
+  };
+  const numbers = {
+    getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+      oid === bigint ? Number : parserOf(oid, format),
+  };
   return {
-    ...{ host, port, database, user, password: () => password, ssl: ssl as ClientConfig['ssl'], application_name: applicationName },
-    ...{ ...line, ...(isPooled ? {} : session), sslnegotiation: 'postgres', pipeline: true, types: numbers },
+    ...{
+      host,
+      port,
+      database,
+      user,
+      password: () => password,
+      ssl: ssl as ClientConfig['ssl'],
+      application_name: applicationName,
+    },
+    ...{
+      ...line,
+      ...(isPooled ? {} : session),
+      sslnegotiation: 'postgres',
+      pipeline: true,
+      types: numbers,
+    },
   } as ClientConfig;
 }
 
 const untrusted = { rejectUnauthorized: false };
 
 /** TLS if the server has it. Any other trouble is told by whoever connects next. */
-async function preferredTls(connect: (ssl: DatabaseAddress['ssl'], limits: DatabaseLimits) => Client): Promise<DatabaseAddress['ssl']> {
-  const client = connect(untrusted, { poolSize: 1, statementTimeoutMs: connectTimeoutMs, lockTimeoutMs: connectTimeoutMs });
+async function preferredTls(
+  connect: (ssl: DatabaseAddress['ssl'], limits: DatabaseLimits) => Client,
+): Promise<DatabaseAddress['ssl']> {
+  const client = connect(untrusted, {
+    poolSize: 1,
+    statementTimeoutMs: connectTimeoutMs,
+    lockTimeoutMs: connectTimeoutMs,
+  });
   client.on('error', () => {});
   try {
     await client.connect();

@@ -10,7 +10,10 @@ export interface DatabaseAddress {
   user: string;
   password: string;
   /** As the library takes it: `false`, `prefer`, or what TLS is to check. */
-  ssl: false | 'prefer' | { rejectUnauthorized: boolean; ca?: string; checkServerIdentity?: () => undefined };
+  ssl:
+    | false
+    | 'prefer'
+    | { rejectUnauthorized: boolean; ca?: string; checkServerIdentity?: () => undefined };
   applicationName: string;
   /** Sessions are shared with others, behind a pooler: nothing outlives a transaction, no prepared statement, no setting, no LISTEN. */
   isPooled: boolean;
@@ -19,7 +22,8 @@ export interface DatabaseAddress {
 const modes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 const parameters = ['host', 'sslmode', 'sslrootcert', 'application_name', 'prepare'];
 
-const wrong = (message: string) => new SignageError('invalid_option', `The URL of the database: ${message}`);
+const wrong = (message: string) =>
+  new SignageError('invalid_option', `The URL of the database: ${message}`);
 
 function decoded(text: string): string {
   try {
@@ -34,7 +38,12 @@ function decoded(text: string): string {
  * looked up in the network.
  */
 function isLocal(host: string): boolean {
-  return host.startsWith('/') || host.toLowerCase() === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
+  return (
+    host.startsWith('/') ||
+    host.toLowerCase() === 'localhost' ||
+    host === '::1' ||
+    (isIPv4(host) && host.startsWith('127.'))
+  );
 }
 
 /** A certificate authority that the URL names is one to verify with, on this machine too. */
@@ -44,7 +53,8 @@ function defaultMode(host: string, query: URLSearchParams): (typeof modes)[numbe
 
 function tlsOf(host: string, query: URLSearchParams): DatabaseAddress['ssl'] {
   const mode = query.get('sslmode') ?? defaultMode(host, query);
-  if (!modes.some((one) => one === mode)) throw wrong(`sslmode must be one of ${modes.join(', ')}.`);
+  if (!modes.some((one) => one === mode))
+    throw wrong(`sslmode must be one of ${modes.join(', ')}.`);
   if (mode === 'disable') return false;
   if (mode === 'prefer') return 'prefer';
   const file = query.get('sslrootcert');
@@ -73,14 +83,19 @@ function certificates(file: string): string {
  * `invalid_option`; no message shows the password.
  */
 export function parseDatabaseUrl(url: string): DatabaseAddress {
-  if (!URL.canParse(url)) throw wrong('it must look like postgres://user:password@host:5432/database.');
+  if (!URL.canParse(url))
+    throw wrong('it must look like postgres://user:password@host:5432/database.');
   const { hostname, port, username, password, pathname, searchParams: query } = new URL(url);
   const unknown = [...query.keys()].find((name) => !parameters.includes(name));
-  if (unknown !== undefined) throw wrong(`the parameter ${JSON.stringify(unknown)} is not known; there are ${parameters.join(', ')}.`);
+  if (unknown !== undefined)
+    throw wrong(
+      `the parameter ${JSON.stringify(unknown)} is not known; there are ${parameters.join(', ')}.`,
+    );
   const host = query.get('host') ?? decoded(hostname).replace(/^\[(.*)\]$/, '$1');
   const database = decoded(pathname.slice(1));
   if (host === '') throw wrong('it names no host.');
-  if (database === '' || database.includes('/')) throw wrong('it must name one database: postgres://user@host/database.');
+  if (database === '' || database.includes('/'))
+    throw wrong('it must name one database: postgres://user@host/database.');
   if (username === '') throw wrong('it must name a user: postgres://user@host/database.');
   if (port === '0') throw wrong('its port must be from 1 to 65535.');
   return {

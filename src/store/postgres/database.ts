@@ -50,7 +50,10 @@ export class Database {
   }
 
   /** A transaction. `begin` is sent as it is, and may be several statements; `body` is handed the row that the last of them answers. */
-  transaction<R, T>(begin: string, body: (ask: Ask, begun: readonly [R]) => Promise<T>): Promise<T> {
+  transaction<R, T>(
+    begin: string,
+    body: (ask: Ask, begun: readonly [R]) => Promise<T>,
+  ): Promise<T> {
     return this.#use(async (client) => {
       let failure: unknown;
       const ask: Ask = <A>(text: string, parameters?: readonly unknown[]) =>
@@ -59,7 +62,10 @@ export class Database {
           throw error;
         });
       try {
-        const value = await body(ask, (await this.#within(sendAll<R>(client, begin))) as readonly [R]);
+        const value = await body(
+          ask,
+          (await this.#within(sendAll<R>(client, begin))) as readonly [R],
+        );
         // After a failure nothing can be committed, whatever the body made of it.
         if (failure !== undefined) throw failure;
         await this.#within(sendAll(client, 'COMMIT'));
@@ -113,7 +119,8 @@ export class Database {
   async standing(): Promise<void> {
     if (this.#closed) throw closedStore();
     if (this.#down !== undefined) await this.#firstLook;
-    if (this.#down !== undefined) throw unavailable('The database cannot be reached right now.', this.#down);
+    if (this.#down !== undefined)
+      throw unavailable('The database cannot be reached right now.', this.#down);
   }
 
   #lose(error: unknown): void {

@@ -14,7 +14,11 @@ function partitionOf(timeMs: number): string {
  * Drops the log's days before that of `timeMs`, once `fold` has put what they count into the roll-ups. What somebody reads just now, such as pg_dump, stays for
  * the next time.
  */
-export async function dropDaysBefore(database: Database, timeMs: number, fold: () => Promise<void>): Promise<void> {
+export async function dropDaysBefore(
+  database: Database,
+  timeMs: number,
+  fold: () => Promise<void>,
+): Promise<void> {
   const days = await database.ask<{ name: string }>(
     `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
       WHERE i.inhparent = 'signage.batches'::regclass AND c.relname < $1 ORDER BY 1`,
@@ -23,7 +27,8 @@ export async function dropDaysBefore(database: Database, timeMs: number, fold: (
   if (days.length === 0) return;
   await fold();
   try {
-    for (const { name } of days) await database.transaction(beginning, (ask) => ask(`DROP TABLE IF EXISTS signage.${name}`));
+    for (const { name } of days)
+      await database.transaction(beginning, (ask) => ask(`DROP TABLE IF EXISTS signage.${name}`));
   } catch (error) {
     if (!isHeld(error)) throw error;
   }

@@ -40,13 +40,18 @@ export async function eventPage(ask: Ask, query: EventPageQuery): Promise<Slice<
     const batches = await ask<Batch>(...pageStatement(query, after));
     for (const batch of batches) {
       for (const item of eventsOf(batch, query, after)) {
-        if (items.length === query.limit || !room.take(jsonBytes(item.event))) return { items, next: (items.at(-1) as StoredEvent).id };
+        if (items.length === query.limit || !room.take(jsonBytes(item.event)))
+          return { items, next: (items.at(-1) as StoredEvent).id };
         items.push(item);
       }
     }
     const last = batches.at(-1);
     if (!last) return { items, next: null };
-    after = { receivedAt: last.received_at, seq: last.seq, index: query.order === 'asc' ? lastIndex : 0 };
+    after = {
+      receivedAt: last.received_at,
+      seq: last.seq,
+      index: query.order === 'asc' ? lastIndex : 0,
+    };
     if (last.body === null) return { items, next: idAt(after) };
     if (batches.length < atOnce && last.bytes <= maxPageBytes) return { items, next: null };
   }
@@ -57,10 +62,15 @@ function idAt({ receivedAt, seq, index }: Position): string {
 }
 
 /** The batch's events that are after the position, and of the type, in the page's order. */
-function eventsOf(batch: Batch, { order, type }: EventPageQuery, after: Position | undefined): StoredEvent[] {
+function eventsOf(
+  batch: Batch,
+  { order, type }: EventPageQuery,
+  after: Position | undefined,
+): StoredEvent[] {
   const { received_at: receivedAt, seq, screen_id: screenId, device_id: deviceId } = batch;
   const events = JSON.parse(batch.body ?? '[]') as Record<string, unknown>[];
-  const isAfter = (index: number) => after?.seq !== seq || (order === 'asc' ? index > after.index : index < after.index);
+  const isAfter = (index: number) =>
+    after?.seq !== seq || (order === 'asc' ? index > after.index : index < after.index);
   const found = events.flatMap((event, index): StoredEvent[] => {
     if (!isAfter(index) || (type !== undefined && event.type !== type)) return [];
     return [{ id: idAt({ receivedAt, seq, index }), deviceId, screenId, receivedAt, event }];
@@ -69,7 +79,10 @@ function eventsOf(batch: Batch, { order, type }: EventPageQuery, after: Position
 }
 
 /** The batch of `after` itself is among them, for the rest of its events. Of a type: those that have it, and at the end the last one looked at. */
-function pageStatement(query: EventPageQuery, after: Position | undefined): [text: string, parameters: unknown[]] {
+function pageStatement(
+  query: EventPageQuery,
+  after: Position | undefined,
+): [text: string, parameters: unknown[]] {
   const parameters: unknown[] = [];
   const parameter = (value: unknown) => `$${parameters.push(value)}`;
   const { tenantId, venueIds, deviceId, screenId, type, from, to, order } = query;
@@ -84,12 +97,16 @@ function pageStatement(query: EventPageQuery, after: Position | undefined): [tex
     const sign = order === 'asc' ? '>' : '<';
     const [at, seq] = [parameter(after.receivedAt), parameter(after.seq)];
     // The first of the two lets PostgreSQL pass over whole days.
-    conditions.push(`received_at ${sign}= ${at}::bigint`, `(received_at, seq) ${sign}${beyond} (${at}::bigint, ${seq}::bigint)`);
+    conditions.push(
+      `received_at ${sign}= ${at}::bigint`,
+      `(received_at, seq) ${sign}${beyond} (${at}::bigint, ${seq}::bigint)`,
+    );
   }
   const sorted = `ORDER BY received_at ${order}, seq ${order}`;
   const columns = 'received_at, seq, screen_id, device_id';
   const matching = `FROM signage.batches WHERE ${conditions.join(' AND ')} ${sorted}`;
-  if (type === undefined) return [upToPage(`SELECT ${columns}, body ${matching} LIMIT ${atOnce}`, sorted), parameters];
+  if (type === undefined)
+    return [upToPage(`SELECT ${columns}, body ${matching} LIMIT ${atOnce}`, sorted), parameters];
   const text = `WITH near AS (SELECT ${columns}, types ${matching} LIMIT ${mostLookedAt}),
       fitting AS (SELECT ${columns} FROM near WHERE ${parameter(type)} = ANY (types) ${sorted} LIMIT ${atOnce}),
       looked AS (SELECT ${columns} FROM near ORDER BY received_at ${order === 'asc' ? 'DESC' : 'ASC'}, seq ${order === 'asc' ? 'DESC' : 'ASC'} LIMIT 1)

@@ -58,7 +58,9 @@ export function isClash(error: unknown): boolean {
 
 /** Somebody else holds what a statement must have for itself. */
 export function isHeld(error: unknown): boolean {
-  return codeOf(error) === '55P03' || (error instanceof SignageError && codeOf(error.cause) === '55P03');
+  return (
+    codeOf(error) === '55P03' || (error instanceof SignageError && codeOf(error.cause) === '55P03')
+  );
 }
 
 /** No partition for the day (23514, `check_violation`, is what PostgreSQL says of it). */
@@ -74,10 +76,14 @@ export function translated(error: unknown): unknown {
   if (isLost(error)) return unavailable('The database cannot be reached right now.', error);
   // All connections are busy, and stay so.
   const busy = error instanceof Error && error.message.startsWith('timeout exceeded');
-  if (busy || passing.test(codeOf(error))) return unavailable('The database cannot take this right now.', error);
+  if (busy || passing.test(codeOf(error)))
+    return unavailable('The database cannot take this right now.', error);
   return error;
 }
 
 export function unavailable(message: string, cause?: unknown): SignageError {
-  return new SignageError('unavailable', message, { retryAfterSeconds: 5, ...(cause === undefined ? {} : { cause }) });
+  return new SignageError('unavailable', message, {
+    retryAfterSeconds: 5,
+    ...(cause === undefined ? {} : { cause }),
+  });
 }

@@ -41,7 +41,9 @@ export class Grouped<I, A> {
 
   #open(): void {
     // After those that come in the same turn of the event loop.
-    const lane: Promise<void> = Promise.resolve().then(() => this.#drain(() => this.#lanes.delete(lane)));
+    const lane: Promise<void> = Promise.resolve().then(() =>
+      this.#drain(() => this.#lanes.delete(lane)),
+    );
     this.#lanes.add(lane);
   }
 

@@ -23,7 +23,11 @@ export class Listener {
   #cancel = () => {};
   #closed = false;
 
-  constructor(connect: Connect, limits: DatabaseLimits, { topics, instance, clock }: { topics: Topics; instance: string; clock: Clock }) {
+  constructor(
+    connect: Connect,
+    limits: DatabaseLimits,
+    { topics, instance, clock }: { topics: Topics; instance: string; clock: Clock },
+  ) {
     this.#connect = connect;
     this.#limits = limits;
     this.#topics = topics;

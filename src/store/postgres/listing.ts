@@ -22,7 +22,11 @@ class Conditions {
 }
 
 /** One page of a table. What no column tells is told by the rows: pages are fetched until there are enough that fit. */
-export async function listRows<T extends ListedTable>(ask: Ask, table: T, query: ListQuery<T>): Promise<Slice<Rows[T]>> {
+export async function listRows<T extends ListedTable>(
+  ask: Ask,
+  table: T,
+  query: ListQuery<T>,
+): Promise<Slice<Rows[T]>> {
   const items: Rows[T][] = [];
   const room = new PageRoom();
   for (let after = query.after; ; ) {
@@ -32,7 +36,8 @@ export async function listRows<T extends ListedTable>(ask: Ask, table: T, query:
       const row = rowOf<T>({ row: kept });
       after = row.id;
       if (!fits(row as unknown as Record<string, unknown>, query)) continue;
-      if (items.length === query.limit || !room.take(bytes)) return { items, next: (items.at(-1) as Rows[T]).id };
+      if (items.length === query.limit || !room.take(bytes))
+        return { items, next: (items.at(-1) as Rows[T]).id };
       items.push(row);
     }
     if (found.length <= query.limit && isWhole(found)) return { items, next: null };
@@ -62,12 +67,20 @@ function isWhole(found: readonly KeptRow[]): boolean {
 }
 
 /** One page of a screen's past versions, newest first. */
-export async function listPastPlaylists(ask: Ask, { screenId, below, limit }: PastPlaylistQuery): Promise<Slice<Playlist>> {
+export async function listPastPlaylists(
+  ask: Ask,
+  { screenId, below, limit }: PastPlaylistQuery,
+): Promise<Slice<Playlist>> {
   const items: Playlist[] = [];
   const room = new PageRoom();
-  const found = await ask<KeptRow>(upToPage(pastPlaylists, 'place'), [keptText(screenId), below, limit + 1]);
+  const found = await ask<KeptRow>(upToPage(pastPlaylists, 'place'), [
+    keptText(screenId),
+    below,
+    limit + 1,
+  ]);
   for (const kept of found) {
-    if (items.length === limit || !room.take(kept.bytes)) return { items, next: String(items.at(-1)?.version) };
+    if (items.length === limit || !room.take(kept.bytes))
+      return { items, next: String(items.at(-1)?.version) };
     items.push(rowOf<'pastPlaylists'>(kept));
   }
   return { items, next: null };
@@ -86,17 +99,28 @@ function pageStatement<T extends ListedTable>(
   const conditions = new Conditions();
   if (after !== undefined) conditions.add(`t.id > ${conditions.parameter(keptText(after))}`);
   for (const [member, value] of Object.entries(where)) addMember(conditions, shape, member, value);
-  if (Object.keys(labels).length > 0) conditions.add(`t.labels @> ${conditions.parameter(keptLabels(labels))}::jsonb`);
-  if (name !== undefined) conditions.add(`t.folded = ${conditions.parameter(keptText(foldName(name)))}`);
-  if (search !== undefined) conditions.add(`strpos(t.folded, ${conditions.parameter(keptText(foldName(search)))}) > 0`);
+  if (Object.keys(labels).length > 0)
+    conditions.add(`t.labels @> ${conditions.parameter(keptLabels(labels))}::jsonb`);
+  if (name !== undefined)
+    conditions.add(`t.folded = ${conditions.parameter(keptText(foldName(name)))}`);
+  if (search !== undefined)
+    conditions.add(`strpos(t.folded, ${conditions.parameter(keptText(foldName(search)))}) > 0`);
   const joins = online ? addOnline(conditions, online) : '';
   const all = conditions.all.length === 0 ? '' : `WHERE ${conditions.all.join(' AND ')}`;
   const statement = `SELECT t.row, t.id FROM ${shape.name} t ${joins} ${all} ORDER BY t.id LIMIT ${conditions.parameter(limit)}`;
   return { text: upToPage(statement, 'id'), parameters: conditions.parameters };
 }
 
-function addMember(conditions: Conditions, { columns }: Shape, member: string, value: unknown): void {
-  const column = member === 'id' ? 'id' : columns.find(({ name, type }) => type === 'text' && name === memberColumn(member))?.name;
+function addMember(
+  conditions: Conditions,
+  { columns }: Shape,
+  member: string,
+  value: unknown,
+): void {
+  const column =
+    member === 'id'
+      ? 'id'
+      : columns.find(({ name, type }) => type === 'text' && name === memberColumn(member))?.name;
   if (column === undefined || value === undefined) return;
   const values = [value].flat();
   const texts = values.filter((one) => typeof one === 'string').map(keptText);
@@ -106,11 +130,14 @@ function addMember(conditions: Conditions, { columns }: Shape, member: string, v
 
 /** Of devices: as `isOnline` in domain/config.ts has it, over the config in force. */
 function addOnline(conditions: Conditions, { is, now }: { is: boolean; now: number }): string {
-  const inForce = (column: string, fallback: number) => `coalesce(sc.${column}, vc.${column}, tc.${column}, ${fallback})`;
+  const inForce = (column: string, fallback: number) =>
+    `coalesce(sc.${column}, vc.${column}, tc.${column}, ${fallback})`;
   const sync = inForce('sync_minutes', defaultConfig.syncIntervalMinutes);
   const heartbeat = inForce('heartbeat_minutes', defaultConfig.heartbeatIntervalMinutes);
   const seen = `${conditions.parameter(now)}::bigint - m.last_seen_at <= 120000 * greatest(${sync}, ${heartbeat})`;
-  conditions.add(`coalesce(t.state = 'bound' AND ${seen}, false) = ${conditions.parameter(is)}::boolean`);
+  conditions.add(
+    `coalesce(t.state = 'bound' AND ${seen}, false) = ${conditions.parameter(is)}::boolean`,
+  );
   return `LEFT JOIN signage.marks m ON m.kind = 'device' AND m.id = t.id
     LEFT JOIN signage.configs sc ON sc.id = 'screen/' || t.screen_id
     LEFT JOIN signage.configs vc ON vc.id = 'venue/' || t.venue_id
@@ -118,14 +145,29 @@ function addOnline(conditions: Conditions, { is, now }: { is: boolean; now: numb
 }
 
 /** What the statement could only ask nearly, or not at all. */
-function fits<T extends ListedTable>(row: Record<string, unknown>, { where = {}, labels = {} }: ListQuery<T>): boolean {
-  const members = Object.entries(where).every(([member, value]) => value === undefined || [value].flat().includes(row[member] as never));
+function fits<T extends ListedTable>(
+  row: Record<string, unknown>,
+  { where = {}, labels = {} }: ListQuery<T>,
+): boolean {
+  const members = Object.entries(where).every(
+    ([member, value]) => value === undefined || [value].flat().includes(row[member] as never),
+  );
   const own = (row.labels ?? {}) as Record<string, string>;
-  return members && Object.entries(labels).every(([label, value]) => Object.hasOwn(own, label) && own[label] === value);
+  return (
+    members &&
+    Object.entries(labels).every(
+      ([label, value]) => Object.hasOwn(own, label) && own[label] === value,
+    )
+  );
 }
 
 /** Ids of codes that ended before a time, oldest first. */
-export async function listFinishedCodes(ask: Ask, timeMs: number, limit: number): Promise<string[]> {
-  const text = 'SELECT id FROM signage.codes WHERE finished_at < $1 ORDER BY finished_at, id LIMIT $2';
+export async function listFinishedCodes(
+  ask: Ask,
+  timeMs: number,
+  limit: number,
+): Promise<string[]> {
+  const text =
+    'SELECT id FROM signage.codes WHERE finished_at < $1 ORDER BY finished_at, id LIMIT $2';
   return (await ask<{ id: string }>(text, [timeMs, limit])).map(({ id }) => id);
 }

@@ -46,7 +46,9 @@ export class Marks {
   }
 
   async #keptOf(names: readonly string[]): Promise<(string | undefined)[]> {
-    const kept = await this.#database.ask<Kept>(reading, [JSON.stringify([...new Set(names)].map(keyOf))]);
+    const kept = await this.#database.ask<Kept>(reading, [
+      JSON.stringify([...new Set(names)].map(keyOf)),
+    ]);
     const byName = new Map(kept.map(({ kind, id, marks }) => [nameOf(kind, id), marks]));
     return names.map((name) => byName.get(name));
   }
@@ -69,20 +71,27 @@ export class Marks {
       while (names.length > 0) await this.#write(names.splice(0, atOnce));
     } finally {
       // What could not be written is noted again, below what came since.
-      for (const [name, marks] of this.#underWay) this.#fresh.set(name, laterMarks(marks, this.#fresh.get(name) ?? {}));
+      for (const [name, marks] of this.#underWay)
+        this.#fresh.set(name, laterMarks(marks, this.#fresh.get(name) ?? {}));
       this.#underWay = new Map();
     }
   }
 
   async #write(names: readonly string[]): Promise<void> {
-    const rows = names.map((name) => ({ ...keyOf(name), own: this.#underWay.get(name) as AnyMarks }));
+    const rows = names.map((name) => ({
+      ...keyOf(name),
+      own: this.#underWay.get(name) as AnyMarks,
+    }));
     const keys = JSON.stringify(rows.map(({ kind, id }) => ({ kind, id })));
     await this.#database.transaction('BEGIN', async (ask) => {
       await ask(inserting, [keys]);
       const known = await ask<Kept>(locking, [keys]);
       const before = new Map(known.map(({ kind, id, marks }) => [nameOf(kind, id), marks]));
       const merged = rows.map(({ kind, id, own }) => {
-        const marks = mergedMarks(JSON.parse(before.get(`${kind}/${id}`) as string) as AnyMarks, own);
+        const marks = mergedMarks(
+          JSON.parse(before.get(`${kind}/${id}`) as string) as AnyMarks,
+          own,
+        );
         return { kind, id, marks: JSON.stringify(marks), last_seen_at: marks.lastSeenAt ?? null };
       });
       await ask(updating, [JSON.stringify(merged)]);

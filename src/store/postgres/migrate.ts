@@ -21,14 +21,24 @@ const oldestServer = 140_000;
 
 function migrations(): Migration[] {
   const files = readdirSync(folder).filter((file) => /^\d{4}-[a-z0-9-]+\.sql$/.test(file));
-  return files.sort().map((file) => ({ number: Number(file.slice(0, 4)), name: file, sql: readFileSync(`${folder}${file}`, 'utf8') }));
+  return files.sort().map((file) => ({
+    number: Number(file.slice(0, 4)),
+    name: file,
+    sql: readFileSync(`${folder}${file}`, 'utf8'),
+  }));
 }
 
 /** The last step that the database has, 0 when it is empty. */
 async function standing(client: Client): Promise<number> {
-  const [table] = await sendAll<{ name: string | null }>(client, `SELECT to_regclass('signage.migrations')::text AS name`);
+  const [table] = await sendAll<{ name: string | null }>(
+    client,
+    `SELECT to_regclass('signage.migrations')::text AS name`,
+  );
   if (table?.name == null) return 0;
-  const [last] = await sendAll<{ number: number | null }>(client, 'SELECT max(number) AS number FROM signage.migrations');
+  const [last] = await sendAll<{ number: number | null }>(
+    client,
+    'SELECT max(number) AS number FROM signage.migrations',
+  );
   return last?.number ?? 0;
 }
 
@@ -37,9 +47,13 @@ async function checkServer(client: Client): Promise<void> {
     client,
     `SELECT current_setting('server_version_num')::integer AS version, current_setting('server_encoding') AS encoding`,
   );
-  if (!server || server.version < oldestServer) throw new SignageError('store_unusable', 'The database must be PostgreSQL 14 or newer.');
+  if (!server || server.version < oldestServer)
+    throw new SignageError('store_unusable', 'The database must be PostgreSQL 14 or newer.');
   if (server.encoding !== 'UTF8')
-    throw new SignageError('store_unusable', `The database must have the encoding UTF8, not ${server.encoding}.`);
+    throw new SignageError(
+      'store_unusable',
+      `The database must have the encoding UTF8, not ${server.encoding}.`,
+    );
 }
 
 /**
@@ -73,7 +87,10 @@ async function makeSteps(client: Client, all: readonly Migration[]): Promise<str
   const missing = missingFrom(all, await standing(client));
   for (const { number, name, sql } of missing) {
     await sendAll(client, sql);
-    await client.query('INSERT INTO signage.migrations (number, name) VALUES ($1, $2)', [number, name]);
+    await client.query('INSERT INTO signage.migrations (number, name) VALUES ($1, $2)', [
+      number,
+      name,
+    ]);
   }
   await sendAll(client, 'COMMIT');
   return missing.map(({ name }) => name);

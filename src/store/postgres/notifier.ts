@@ -46,7 +46,10 @@ export class Notifier {
       const payloads = [...this.#waiting];
       this.#waiting = new Set();
       try {
-        await this.#database.ask(`SELECT pg_notify('signage', payload) FROM unnest($1::text[]) AS payload`, [payloads]);
+        await this.#database.ask(
+          `SELECT pg_notify('signage', payload) FROM unnest($1::text[]) AS payload`,
+          [payloads],
+        );
       } catch {
         if (this.#closed) return;
         for (const payload of payloads) this.#waiting.add(payload);

@@ -28,7 +28,10 @@ export interface PostgresOptions extends DatabaseLimits {
 }
 
 /** Opens the store in a database, whose schema it makes or brings up to date. */
-export async function openPostgresStore(url: string, options: PostgresOptions): Promise<PostgresStore> {
+export async function openPostgresStore(
+  url: string,
+  options: PostgresOptions,
+): Promise<PostgresStore> {
   const address = parseDatabaseUrl(url);
   const connect = await connector(address);
   return explained({ url, host: address.host }, async () => {
@@ -50,7 +53,11 @@ export async function migrateDatabase(url: string, how: { dryRun: boolean }): Pr
   return explained({ url, host: address.host }, () => migrate(connect, how));
 }
 
-async function assemble(database: Database, connect: Connect, options: PostgresOptions): Promise<PostgresStore> {
+async function assemble(
+  database: Database,
+  connect: Connect,
+  options: PostgresOptions,
+): Promise<PostgresStore> {
   const { clock, random, warn } = options;
   const topics = new Topics();
   const instance = Buffer.from(random(8)).toString('hex');
@@ -60,7 +67,11 @@ async function assemble(database: Database, connect: Connect, options: PostgresO
   const rows = new SeenRows(database.ask);
   const writer = new Writer(database, rows, { clock, random, committed: told });
   const events = new EventLog(database, clock, told);
-  const [rollups, marks, attempts] = [new Rollups(database), new Marks(database), new SharedAttempts(database, clock)];
+  const [rollups, marks, attempts] = [
+    new Rollups(database),
+    new Marks(database),
+    new SharedAttempts(database, clock),
+  ];
   await refuseUnfinishedCopy(database.ask);
   const secret = await sharedSecret(database, random);
   const chainKey = await openChain(database.ask, secret, random);
@@ -81,31 +92,57 @@ async function assemble(database: Database, connect: Connect, options: PostgresO
     warn,
   );
   const server = { secret, chainKey, warn };
-  return new PostgresStore({ database, topics, notifier, listener, rows, writer, events, rollups, marks, attempts, ...server, stopUpkeep });
+  return new PostgresStore({
+    database,
+    topics,
+    notifier,
+    listener,
+    rows,
+    writer,
+    events,
+    rollups,
+    marks,
+    attempts,
+    ...server,
+    stopUpkeep,
+  });
 }
 
 /** The first instance makes it; all read the same. */
 async function sharedSecret(database: Database, random: Random): Promise<Uint8Array> {
   const made = Buffer.from(random(32)).toString('hex');
-  await database.ask('INSERT INTO signage.server (secret) VALUES ($1) ON CONFLICT DO NOTHING', [made]);
-  const [{ secret }] = (await database.ask('SELECT secret FROM signage.server')) as [{ secret: string }];
+  await database.ask('INSERT INTO signage.server (secret) VALUES ($1) ON CONFLICT DO NOTHING', [
+    made,
+  ]);
+  const [{ secret }] = (await database.ask('SELECT secret FROM signage.server')) as [
+    { secret: string },
+  ];
   return Buffer.from(secret, 'hex');
 }
 
 /** Says of a database that cannot be opened which one it is, and why. */
-export async function explained<T>({ url, host }: { url: string; host: string }, work: () => Promise<T>): Promise<T> {
+export async function explained<T>(
+  { url, host }: { url: string; host: string },
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof SignageError && error.code !== 'unavailable') throw error;
     const reason = error instanceof SignageError ? (error.cause ?? error) : error;
-    const [code, what] = isLost(reason) ? ['store_unreachable', 'cannot be reached'] : ['store_unusable', 'cannot be used'];
+    const [code, what] = isLost(reason)
+      ? ['store_unreachable', 'cannot be reached']
+      : ['store_unusable', 'cannot be used'];
     const why = tlsFailure(reason, host) ?? messageOf(reason);
-    throw new SignageError(code, `The database ${publicUrl(url)} ${what}: ${why}.`, { cause: error });
+    throw new SignageError(code, `The database ${publicUrl(url)} ${what}: ${why}.`, {
+      cause: error,
+    });
   }
 }
 
 /** A host may have several addresses; of those that were tried in vain each has its own message. */
 function messageOf(reason: unknown): string {
-  return reason instanceof AggregateError ? reason.errors.map(messageOf).join(', ') : (reason as Error).message;
+  return reason instanceof AggregateError
+    ? reason.errors.map(messageOf).join(', ')
+    : (reason as Error).message;
 }

@@ -137,14 +137,21 @@ export class PostgresStore implements Store {
   }
 
   async backup(): Promise<never> {
-    throw new SignageError('not_supported', 'This deployment keeps its data in PostgreSQL: back it up with the tools of the database.');
+    throw new SignageError(
+      'not_supported',
+      'This deployment keeps its data in PostgreSQL: back it up with the tools of the database.',
+    );
   }
 
   async ready(): Promise<void> {
     this.#refuseClosed();
     const { database } = this.#parts;
-    const [standby] = await database.askWithin<{ on: boolean }>(readyMs, 'SELECT pg_is_in_recovery() AS on');
-    if (standby?.on !== false) throw unavailable('The database is a standby, and takes no changes.');
+    const [standby] = await database.askWithin<{ on: boolean }>(
+      readyMs,
+      'SELECT pg_is_in_recovery() AS on',
+    );
+    if (standby?.on !== false)
+      throw unavailable('The database is a standby, and takes no changes.');
   }
 
   async dropBefore(timeMs: number): Promise<void> {

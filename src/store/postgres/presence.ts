@@ -21,7 +21,10 @@ async function isHeld(client: ClientBase, text: string): Promise<boolean> {
 }
 
 export function databaseLocked(place: string, by: string): SignageError {
-  return new SignageError('store_locked', `${place} is in use by ${by}. Stop that, or let it finish, then try again.`);
+  return new SignageError(
+    'store_locked',
+    `${place} is in use by ${by}. Stop that, or let it finish, then try again.`,
+  );
 }
 
 /** Throws `copy_unfinished` for a database that has only a part of a store. */

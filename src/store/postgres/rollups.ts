@@ -35,29 +35,48 @@ export class Rollups {
 
   /** Folds all batches that were stored before the call. */
   async fold(): Promise<void> {
-    const text = 'SELECT head.seq, mark.seq AS folded FROM signage.log_head AS head, signage.rollup_mark AS mark';
-    const [{ seq, folded: already }] = (await this.#database.ask(text)) as [{ seq: number; folded: number }];
+    const text =
+      'SELECT head.seq, mark.seq AS folded FROM signage.log_head AS head, signage.rollup_mark AS mark';
+    const [{ seq, folded: already }] = (await this.#database.ask(text)) as [
+      { seq: number; folded: number },
+    ];
     for (let folded = already; folded < seq; ) {
       folded = await this.#database.transaction('BEGIN', (ask) => foldSome(ask));
     }
   }
 
   /** The report: sorted by key. */
-  async impressions({ tenantId, venueIds, groupBy, by, from = '', to = '~' }: ImpressionQuery): Promise<ReportRow[]> {
+  async impressions({
+    tenantId,
+    venueIds,
+    groupBy,
+    by,
+    from = '',
+    to = '~',
+  }: ImpressionQuery): Promise<ReportRow[]> {
     await this.fold();
     const scopes = [...new Set(venueIds ?? [tenantId])];
     const text = `SELECT key, sum(impressions)::bigint AS impressions,
         CASE WHEN max(seconds) < 1e300 THEN sum(seconds) ELSE $1::double precision END AS seconds
       FROM signage.rollups WHERE scope = ANY ($2::text[]) AND clock = $3 AND grouped = $4 AND day >= $5 AND day < $6
       GROUP BY key ORDER BY key`;
-    const rows = await this.#database.ask<ReportRow>(text, [Number.MAX_VALUE, scopes, by, groupBy, from, to]);
+    const rows = await this.#database.ask<ReportRow>(text, [
+      Number.MAX_VALUE,
+      scopes,
+      by,
+      groupBy,
+      from,
+      to,
+    ]);
     return rows.map(({ key, impressions, seconds }) => ({ key, impressions, seconds }));
   }
 }
 
 /** Folds the next batches; answers how far it is then. */
 async function foldSome(ask: Ask): Promise<number> {
-  const [mark] = (await ask<Position>('SELECT received_at, seq FROM signage.rollup_mark FOR UPDATE')) as [Position];
+  const [mark] = (await ask<Position>(
+    'SELECT received_at, seq FROM signage.rollup_mark FOR UPDATE',
+  )) as [Position];
   const batches = await ask<CountedBatch>(
     `SELECT received_at, seq, tenant_id, venue_id, screen_id, counts FROM signage.batches
       WHERE received_at >= $1::bigint AND (received_at, seq) > ($1::bigint, $2::bigint) ORDER BY received_at, seq LIMIT ${atOnce}`,
@@ -68,7 +87,10 @@ async function foldSome(ask: Ask): Promise<number> {
   if (!last) return Number.POSITIVE_INFINITY;
   const sums = sumsOf(batches);
   if (sums.length > 0) await ask(adding, [JSON.stringify(sums), mostSeconds]);
-  await ask('UPDATE signage.rollup_mark SET received_at = $1, seq = $2', [last.received_at, last.seq]);
+  await ask('UPDATE signage.rollup_mark SET received_at = $1, seq = $2', [
+    last.received_at,
+    last.seq,
+  ]);
   return last.seq;
 }
 
@@ -82,12 +104,19 @@ function sumsOf(batches: readonly CountedBatch[]): Sum[] {
     const days = dayCounts(counts, { venueId: venue_id, screenId: screen_id }, dayOf(received_at));
     for (const { clock, day, cells: more } of days) {
       for (const [group, key, cell] of more) {
-        for (const scope of [tenant_id, venue_id]) count(cells, JSON.stringify([scope, clock, group, day, key]), cell);
+        for (const scope of [tenant_id, venue_id])
+          count(cells, JSON.stringify([scope, clock, group, day, key]), cell);
       }
     }
   }
   return [...cells.keys()].sort().map((name) => {
-    const [scope, clock, grouped, day, key] = JSON.parse(name) as [string, string, string, string, string];
+    const [scope, clock, grouped, day, key] = JSON.parse(name) as [
+      string,
+      string,
+      string,
+      string,
+      string,
+    ];
     return { scope, clock, grouped, day, key, ...(cells.get(name) as Cell) };
   });
 }

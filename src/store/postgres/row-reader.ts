@@ -40,7 +40,10 @@ export class RowReader implements Reader {
       return hashes.map((hash) => byHash.get(hash));
     };
     this.#bearers = new Grouped(lookUps, bearersOf);
-    this.#strangers = { bearers: new Grouped(strangersLookUps, bearersOf), rows: new SeenRows(ask, strangersLookUps) };
+    this.#strangers = {
+      bearers: new Grouped(strangersLookUps, bearersOf),
+      rows: new SeenRows(ask, strangersLookUps),
+    };
   }
 
   async get<T extends TableName>(table: T, id: string): Promise<Rows[T] | undefined> {
@@ -49,7 +52,11 @@ export class RowReader implements Reader {
     return kept && rowOf<T>(kept);
   }
 
-  async find<T extends TableName>(table: T, index: UniqueOf<T>, key: string): Promise<Rows[T] | undefined> {
+  async find<T extends TableName>(
+    table: T,
+    index: UniqueOf<T>,
+    key: string,
+  ): Promise<Rows[T] | undefined> {
     this.#guard();
     const isToken = table === 'tokens' && index === 'hash';
     const rows = isToken && !this.#known.has(key) ? this.#strangers.rows : this.#rows;
@@ -58,9 +65,17 @@ export class RowReader implements Reader {
     return kept && rowOf<T>(kept);
   }
 
-  async select<T extends TableName>(table: T, index: IndexOf<T>, values: readonly string[]): Promise<Rows[T][]> {
+  async select<T extends TableName>(
+    table: T,
+    index: IndexOf<T>,
+    values: readonly string[],
+  ): Promise<Rows[T][]> {
     this.#guard();
-    const found = await this.#rows.rows(shapes[table].name, memberColumn(index), values.map(keptText));
+    const found = await this.#rows.rows(
+      shapes[table].name,
+      memberColumn(index),
+      values.map(keptText),
+    );
     return found.map((kept) => rowOf<T>(kept));
   }
 
@@ -74,7 +89,13 @@ export class RowReader implements Reader {
     const bearers = this.#known.has(hash) ? this.#bearers : this.#strangers.bearers;
     const found = await bearers.do(keptKey(hash));
     this.#note(hash, found !== undefined);
-    return found && { key: JSON.parse(found.key), device: parsed(found.device), screen: parsed(found.screen) };
+    return (
+      found && {
+        key: JSON.parse(found.key),
+        device: parsed(found.device),
+        screen: parsed(found.screen),
+      }
+    );
   }
 
   #note(hash: string, isFound: boolean): void {

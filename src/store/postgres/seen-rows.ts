@@ -33,7 +33,10 @@ export class SeenRows {
   }
 
   async count(table: string, column: string, value: string): Promise<number> {
-    const [answer] = await this.#ask<{ found: number }>(`SELECT count(*) AS found FROM ${table} WHERE ${column} = $1`, [value]);
+    const [answer] = await this.#ask<{ found: number }>(
+      `SELECT count(*) AS found FROM ${table} WHERE ${column} = $1`,
+      [value],
+    );
     return (answer as { found: number }).found;
   }
 
@@ -41,7 +44,9 @@ export class SeenRows {
     const name = `${table}.${column}`;
     const known = this.#places.get(name);
     if (known) return known;
-    const place = new Grouped(this.#how, (values: readonly string[]) => this.#look(table, column, values));
+    const place = new Grouped(this.#how, (values: readonly string[]) =>
+      this.#look(table, column, values),
+    );
     this.#places.set(name, place);
     return place;
   }

@@ -15,7 +15,11 @@ export const purgeMs = minuteMs;
 export const makeDaysMs = hourMs;
 
 /** Starts the chores, each by itself and over and over; a failure is told, and it is tried again the next time. Returns how to stop. */
-export function startUpkeep(chores: readonly Chore[], clock: Clock, warn: (message: string, cause?: unknown) => void): () => Promise<void> {
+export function startUpkeep(
+  chores: readonly Chore[],
+  clock: Clock,
+  warn: (message: string, cause?: unknown) => void,
+): () => Promise<void> {
   let stopped = false;
   const underWay = new Set<Promise<void>>();
   const cancels = new Map<Chore, () => void>();

@@ -43,7 +43,15 @@ export class Writer {
   constructor(
     database: Database,
     rows: SeenRows,
-    { clock, random, committed }: { clock: Clock | undefined; random: Random; committed: (topics: ReadonlySet<string>) => void },
+    {
+      clock,
+      random,
+      committed,
+    }: {
+      clock: Clock | undefined;
+      random: Random;
+      committed: (topics: ReadonlySet<string>) => void;
+    },
   ) {
     this.#database = database;
     this.#rows = rows;
@@ -58,7 +66,9 @@ export class Writer {
   }
 
   write<T>(change: Work<T>): Promise<T> {
-    const writing = this.#limit(() => this.#tryOn(change)).finally(() => this.#underWay.delete(writing));
+    const writing = this.#limit(() => this.#tryOn(change)).finally(() =>
+      this.#underWay.delete(writing),
+    );
     this.#underWay.add(writing);
     return writing;
   }
@@ -76,16 +86,25 @@ export class Writer {
         return await this.#turns.take(...this.#again(beginning, change, tries > triesOutside));
       } catch (error) {
         if (!isClash(error)) throw error;
-        if (tries === mostTries) throw unavailable('Too many changes at the same moment; nothing was changed.', error);
+        if (tries === mostTries)
+          throw unavailable('Too many changes at the same moment; nothing was changed.', error);
         beginning = error instanceof Clash ? error.beginning : '';
       }
       const [chance = 0] = this.#random(1);
-      await new Promise<void>((resolve) => void systemClock.after((pauseMs * tries * chance) / 256, resolve));
+      await new Promise<void>(
+        (resolve) => void systemClock.after((pauseMs * tries * chance) / 256, resolve),
+      );
     }
   }
 
-  #again<T>(beginning: string, change: Work<T>, withinTurn: boolean): [thing: string, work: () => Promise<T>] {
-    return withinTurn ? ['', () => this.#withinTurn(change)] : [beginning, () => this.#attempt(change, true)];
+  #again<T>(
+    beginning: string,
+    change: Work<T>,
+    withinTurn: boolean,
+  ): [thing: string, work: () => Promise<T>] {
+    return withinTurn
+      ? ['', () => this.#withinTurn(change)]
+      : [beginning, () => this.#attempt(change, true)];
   }
 
   async #attempt<T>(change: Work<T>, looksAhead: boolean): Promise<T> {
@@ -96,10 +115,13 @@ export class Writer {
   }
 
   async #withinTurn<T>(change: Work<T>): Promise<T> {
-    const { tx, value } = await this.#database.transaction(taking, async (ask: Ask, [{ now }]: readonly [{ now: number }]) => {
-      const own = new Change(this.#timeOf(now), new SeenRows(ask), { looksAhead: true });
-      return { tx: own, value: await run(change, own, (steps) => makeOne(ask, steps)) };
-    });
+    const { tx, value } = await this.#database.transaction(
+      taking,
+      async (ask: Ask, [{ now }]: readonly [{ now: number }]) => {
+        const own = new Change(this.#timeOf(now), new SeenRows(ask), { looksAhead: true });
+        return { tx: own, value: await run(change, own, (steps) => makeOne(ask, steps)) };
+      },
+    );
     this.#tell(tx);
     return value;
   }

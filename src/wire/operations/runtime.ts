@@ -12,7 +12,13 @@ export const runtimeOperations = {
     status: 201,
     answer: 'registered',
     headers: ['Idempotency-Key'],
-    errors: ['pairing_code_not_found', 'pairing_code_expired', 'pairing_code_cancelled', 'pairing_code_used', 'too_many_attempts'],
+    errors: [
+      'pairing_code_not_found',
+      'pairing_code_expired',
+      'pairing_code_cancelled',
+      'pairing_code_used',
+      'too_many_attempts',
+    ],
   },
   getPlaylist: {
     method: 'GET',

@@ -1,7 +1,17 @@
 // Bare node:http, by hand: three tries at it, of which the fastest is the one to compare with.
 import { createServer } from 'node:http';
 import { beServed } from './peer.js';
-import { authenticate, bodyLimit, decode, isBatch, jsonType, lineOf, openLog, readDevices, requestIdOf } from './same-work.js';
+import {
+  authenticate,
+  bodyLimit,
+  decode,
+  isBatch,
+  jsonType,
+  lineOf,
+  openLog,
+  readDevices,
+  requestIdOf,
+} from './same-work.js';
 
 const [folder, variant, synced] = process.argv.slice(2);
 const devices = readDevices(`${folder}/devices.json`);
@@ -10,14 +20,30 @@ const path = /^\/devices\/([^/?]+)\/(playlist|config|events)$/;
 
 /** `writeHead` with one array of names and values, and the body as bytes. */
 function sendFlat(response, status, names, body, requestId) {
-  const always = ['X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer'];
-  response.writeHead(status, body === undefined ? [...names, ...always] : [...names, 'Content-Length', body.length, ...always]);
+  const always = [
+    'X-Request-Id',
+    requestId,
+    'X-Content-Type-Options',
+    'nosniff',
+    'Referrer-Policy',
+    'no-referrer',
+  ];
+  response.writeHead(
+    status,
+    body === undefined
+      ? [...names, ...always]
+      : [...names, 'Content-Length', body.length, ...always],
+  );
   response.end(body);
 }
 
 /** `writeHead` with an object, and the body as text. */
 function sendObject(response, status, names, body, requestId) {
-  const headers = { 'X-Request-Id': requestId, 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' };
+  const headers = {
+    'X-Request-Id': requestId,
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+  };
   for (let at = 0; at < names.length; at += 2) headers[names[at]] = names[at + 1];
   if (body !== undefined) headers['Content-Length'] = Buffer.byteLength(body);
   response.writeHead(status, headers).end(body);
@@ -25,8 +51,20 @@ function sendObject(response, status, names, body, requestId) {
 
 /** `writeHead` with one array, and the body as Latin-1 text, which goes out in one piece with it. */
 function sendLatin(response, status, names, body, requestId) {
-  const always = ['X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer'];
-  response.writeHead(status, body === undefined ? [...names, ...always] : [...names, 'Content-Length', body.length, ...always]);
+  const always = [
+    'X-Request-Id',
+    requestId,
+    'X-Content-Type-Options',
+    'nosniff',
+    'Referrer-Policy',
+    'no-referrer',
+  ];
+  response.writeHead(
+    status,
+    body === undefined
+      ? [...names, ...always]
+      : [...names, 'Content-Length', body.length, ...always],
+  );
   response.end(body, 'latin1');
 }
 
@@ -60,13 +98,18 @@ async function readIterated(request) {
   return Buffer.concat(chunks);
 }
 
-const tries = { flat: [sendFlat, readChunks], object: [sendObject, readInto], latin: [sendLatin, readIterated] };
+const tries = {
+  flat: [sendFlat, readChunks],
+  object: [sendObject, readInto],
+  latin: [sendLatin, readIterated],
+};
 const [send, read] = tries[variant];
 const json = ['Content-Type', 'application/json'];
 
 /** ASCII text in the form that `send` takes. */
 const plain = (text) => (send === sendFlat ? Buffer.from(text) : text);
-const problem = (response, status, requestId) => send(response, status, json, plain(`{"status":${status}}`), requestId);
+const problem = (response, status, requestId) =>
+  send(response, status, json, plain(`{"status":${status}}`), requestId);
 
 /** The playlists and configs here are pure ASCII. */
 function conditional(request, response, { etag, names, bytes, text }, requestId) {
@@ -77,7 +120,8 @@ function conditional(request, response, { etag, names, bytes, text }, requestId)
 async function take(request, response, device, requestId) {
   const length = Number(request.headers['content-length']);
   if (!(length <= bodyLimit)) return problem(response, 413, requestId);
-  if (!jsonType.test(request.headers['content-type'] ?? '')) return problem(response, 415, requestId);
+  if (!jsonType.test(request.headers['content-type'] ?? ''))
+    return problem(response, 415, requestId);
   const bytes = await read(request);
   let events;
   try {
@@ -94,10 +138,12 @@ const server = createServer((request, response) => {
   const requestId = requestIdOf(request.headers['x-request-id']);
   const [, id, what] = path.exec(request.url) ?? [];
   if (id === undefined) return problem(response, 404, requestId);
-  if (request.method !== (what === 'events' ? 'POST' : 'GET')) return problem(response, 405, requestId);
+  if (request.method !== (what === 'events' ? 'POST' : 'GET'))
+    return problem(response, 405, requestId);
   const device = authenticate(devices, request.headers.authorization, id);
   if (!device) return problem(response, 401, requestId);
-  if (what === 'events') take(request, response, device, requestId).catch(() => problem(response, 503, requestId));
+  if (what === 'events')
+    take(request, response, device, requestId).catch(() => problem(response, 503, requestId));
   else conditional(request, response, device[what], requestId);
 });
 server.listen(0, '127.0.0.1', () =>

@@ -32,7 +32,12 @@ interface Length {
   count?: number;
 }
 
-async function round(load: Program, server: Contestant, discipline: Discipline, length: Length): Promise<Round> {
+async function round(
+  load: Program,
+  server: Contestant,
+  discipline: Discipline,
+  length: Length,
+): Promise<Round> {
   const { name, requests, status, connections } = discipline;
   const before = await cpuOf(server);
   const done = await load.ask<{ counts: Record<string, number>; ms: number; error?: string }>({
@@ -55,7 +60,8 @@ export async function compete(
 ): Promise<Results> {
   const results: Results = new Map(servers.map((server) => [server, []]));
   for (const server of servers) await round(load, server, discipline, warmUp);
-  for (let n = 0; n < rounds; n++) for (const [server, done] of results) done.push(await round(load, server, discipline, { ms }));
+  for (let n = 0; n < rounds; n++)
+    for (const [server, done] of results) done.push(await round(load, server, discipline, { ms }));
   return results;
 }
 
@@ -72,7 +78,11 @@ const shown = (values: readonly number[], digits: number) => {
 };
 
 /** How one fares beside another, round by round: above 1 is better. */
-function ratios(results: Results, one: Contestant, other: Contestant): { rate: number[]; cpu: number[] } {
+function ratios(
+  results: Results,
+  one: Contestant,
+  other: Contestant,
+): { rate: number[]; cpu: number[] } {
   const [ours, theirs] = [results.get(one) as Round[], results.get(other) as Round[]];
   return {
     rate: ours.map(({ perSecond }, n) => perSecond / (theirs[n] as Round).perSecond),
@@ -81,9 +91,16 @@ function ratios(results: Results, one: Contestant, other: Contestant): { rate: n
 }
 
 /** A line for one beside another. */
-export function compare(discipline: Discipline, results: Results, one: Contestant, other: Contestant): void {
+export function compare(
+  discipline: Discipline,
+  results: Results,
+  one: Contestant,
+  other: Contestant,
+): void {
   const { rate, cpu } = ratios(results, one, other);
-  console.log(`${discipline.name} | ${one.name} of ${other.name}: rate ${shown(rate, 2)}, CPU ${shown(cpu, 2)}`);
+  console.log(
+    `${discipline.name} | ${one.name} of ${other.name}: rate ${shown(rate, 2)}, CPU ${shown(cpu, 2)}`,
+  );
 }
 
 /** A line for each, beside `baseline`. */

@@ -3,7 +3,15 @@
 import { readFileSync } from 'node:fs';
 import Fastify from 'fastify';
 import { beServed } from './peer.js';
-import { authenticate, bodyLimit, decode, lineOf, openLog, readDevices, requestIdOf } from './same-work.js';
+import {
+  authenticate,
+  bodyLimit,
+  decode,
+  lineOf,
+  openLog,
+  readDevices,
+  requestIdOf,
+} from './same-work.js';
 
 const [folder, , synced] = process.argv.slice(2);
 const devices = readDevices(`${folder}/devices.json`);
@@ -13,7 +21,15 @@ const log = await openLog(`${folder}/fastify-${synced}.ndjson`, synced === 'sync
 const app = Fastify({
   bodyLimit,
   genReqId: (request) => requestIdOf(request.headers['x-request-id']),
-  ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false, strict: false } },
+  ajv: {
+    customOptions: {
+      coerceTypes: false,
+      removeAdditional: false,
+      useDefaults: false,
+      allErrors: false,
+      strict: false,
+    },
+  },
 });
 app.decorateRequest('device', null);
 app.decorateRequest('sent', null);
@@ -28,7 +44,11 @@ app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, by
   }
 });
 app.addHook('onRequest', (request, reply, done) => {
-  reply.headers({ 'X-Request-Id': request.id, 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' });
+  reply.headers({
+    'X-Request-Id': request.id,
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+  });
   request.device = authenticate(devices, request.headers.authorization, request.params.id ?? '');
   if (request.device) done();
   else reply.code(401).send({ status: 401 });
@@ -39,8 +59,12 @@ function conditional(request, reply, { etag, headers, bytes }) {
   return request.headers['if-none-match'] === etag ? reply.code(304).send() : reply.send(bytes);
 }
 
-app.get('/devices/:id/playlist', (request, reply) => conditional(request, reply, request.device.playlist));
-app.get('/devices/:id/config', (request, reply) => conditional(request, reply, request.device.config));
+app.get('/devices/:id/playlist', (request, reply) =>
+  conditional(request, reply, request.device.playlist),
+);
+app.get('/devices/:id/config', (request, reply) =>
+  conditional(request, reply, request.device.config),
+);
 app.post('/devices/:id/events', { schema: { body } }, async (request, reply) => {
   await log.append(lineOf(request.device, request.sent));
   return reply.code(202).type('application/json').send(`{"received":${request.body.length}}`);

@@ -2,7 +2,17 @@
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 import { beServed } from './peer.js';
-import { authenticate, bodyLimit, decode, isBatch, jsonType, lineOf, openLog, readDevices, requestIdOf } from './same-work.js';
+import {
+  authenticate,
+  bodyLimit,
+  decode,
+  isBatch,
+  jsonType,
+  lineOf,
+  openLog,
+  readDevices,
+  requestIdOf,
+} from './same-work.js';
 
 const [folder, , synced] = process.argv.slice(2);
 const devices = readDevices(`${folder}/devices.json`);
@@ -12,18 +22,25 @@ const app = new Hono();
 
 function send(context, status, headers, body) {
   const requestId = requestIdOf(context.req.header('x-request-id'));
-  const always = { 'X-Request-Id': requestId, 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' };
+  const always = {
+    'X-Request-Id': requestId,
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+  };
   return new Response(body, { status, headers: { ...headers, ...always } });
 }
 
-const deviceOf = (context) => authenticate(devices, context.req.header('authorization'), context.req.param('id'));
+const deviceOf = (context) =>
+  authenticate(devices, context.req.header('authorization'), context.req.param('id'));
 
 function conditional(what) {
   return (context) => {
     const device = deviceOf(context);
     if (!device) return send(context, 401, json, '{"status":401}');
     const { etag, headers, text } = device[what];
-    return context.req.header('if-none-match') === etag ? send(context, 304, headers, null) : send(context, 200, headers, text);
+    return context.req.header('if-none-match') === etag
+      ? send(context, 304, headers, null)
+      : send(context, 200, headers, text);
   };
 }
 
@@ -32,8 +49,10 @@ app.get('/devices/:id/config', conditional('config'));
 app.post('/devices/:id/events', async (context) => {
   const device = deviceOf(context);
   if (!device) return send(context, 401, json, '{"status":401}');
-  if (!(Number(context.req.header('content-length')) <= bodyLimit)) return send(context, 413, json, '{"status":413}');
-  if (!jsonType.test(context.req.header('content-type') ?? '')) return send(context, 415, json, '{"status":415}');
+  if (!(Number(context.req.header('content-length')) <= bodyLimit))
+    return send(context, 413, json, '{"status":413}');
+  if (!jsonType.test(context.req.header('content-type') ?? ''))
+    return send(context, 415, json, '{"status":415}');
   const bytes = new Uint8Array(await context.req.arrayBuffer());
   let events;
   try {

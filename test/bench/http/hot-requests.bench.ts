@@ -32,20 +32,42 @@ const all: Contestant[] = [];
 const tvList: Tv[] = [];
 
 async function start(name: string, file: string, args: readonly string[]): Promise<Contestant> {
-  const { first, ...program } = await startProgram<{ port: number }>(file, serverCore, args, nodeOptions);
+  const { first, ...program } = await startProgram<{ port: number }>(
+    file,
+    serverCore,
+    args,
+    nodeOptions,
+  );
   const contestant = { ...program, name, port: first.port };
   all.push(contestant);
   return contestant;
 }
 
-const startOurs = (name: string, home: string, synced: string) => start(name, 'ours.js', [home, token, synced]);
+const startOurs = (name: string, home: string, synced: string) =>
+  start(name, 'ours.js', [home, token, synced]);
 
 /** What a server must answer, as ours does. */
 async function answered(url: string, path: string, apiKey: string) {
   const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${apiKey}` } });
-  const names = ['Content-Type', 'X-Playlist-Version', 'X-Source', 'X-Config-Source', 'ETag', 'Cache-Control'];
-  const headers = Object.fromEntries(names.filter((name) => response.headers.has(name)).map((name) => [name, response.headers.get(name)]));
-  return { text: await response.text(), etag: response.headers.get('etag') as string, headers, names: Object.entries(headers).flat() };
+  const names = [
+    'Content-Type',
+    'X-Playlist-Version',
+    'X-Source',
+    'X-Config-Source',
+    'ETag',
+    'Cache-Control',
+  ];
+  const headers = Object.fromEntries(
+    names
+      .filter((name) => response.headers.has(name))
+      .map((name) => [name, response.headers.get(name)]),
+  );
+  return {
+    text: await response.text(),
+    etag: response.headers.get('etag') as string,
+    headers,
+    names: Object.entries(headers).flat(),
+  };
 }
 
 /** Fills our service with bound TVs that have a playlist each, and writes down what they get, for the others. */
@@ -53,13 +75,20 @@ async function fill(port: number): Promise<void> {
   const url = `http://127.0.0.1:${port}`;
   const management = new ManagementClient({ url, token });
   const anyone = new RuntimeClient({ url });
-  const items = JSON.parse(await readFile(new URL('../../../fixtures/playlists/retail.json', import.meta.url), 'utf8')).items.slice(0, 10);
+  const items = JSON.parse(
+    await readFile(new URL('../../../fixtures/playlists/retail.json', import.meta.url), 'utf8'),
+  ).items.slice(0, 10);
   const venue = await management.call('createVenue', { body: { name: 'Benchmark' } });
   for (let n = 0; n < tvs; n++) {
-    const { id } = await management.call('createScreen', { body: { venueId: venue.id, name: `Screen ${n}` } });
+    const { id } = await management.call('createScreen', {
+      body: { venueId: venue.id, name: `Screen ${n}` },
+    });
     await management.call('publishPlaylist', { params: { id }, body: { items } });
     const { code } = await management.call('createCode', { body: { screenId: id } });
-    const { apiKey, screenId, deviceId } = await anyone.register({ pairingCode: code, deviceInfo: { model: 'Frame' } });
+    const { apiKey, screenId, deviceId } = await anyone.register({
+      pairingCode: code,
+      deviceInfo: { model: 'Frame' },
+    });
     const [playlist, config] = [
       await answered(url, `/devices/${id}/playlist`, apiKey),
       await answered(url, `/devices/${id}/config`, apiKey),
@@ -70,7 +99,10 @@ async function fill(port: number): Promise<void> {
 
 /** For Fastify: zod's own JSON Schema of a batch, and what zod checks beside it. */
 function batchSchema(): object {
-  const schema = z.toJSONSchema(eventBatch, { io: 'input', target: 'draft-7' }) as { items?: object; definitions?: Record<string, object> };
+  const schema = z.toJSONSchema(eventBatch, { io: 'input', target: 'draft-7' }) as {
+    items?: object;
+    definitions?: Record<string, object>;
+  };
   const ids = ['playlistId', 'creativeId', 'campaignId'];
   const impression = {
     // biome-ignore lint/suspicious/noThenProperty: JSON Schema calls it so
@@ -155,12 +187,18 @@ async function fastestBare(discipline: Discipline, synced = 'synced'): Promise<C
   const tries: Contestant[] = [];
   for (const variant of ['flat', 'object', 'latin']) {
     const name = `bare (${variant}${synced === 'synced' ? '' : ', unsynced'})`;
-    tries.push(all.find((server) => server.name === name) ?? (await start(name, 'bare.js', [folder, variant, synced])));
+    tries.push(
+      all.find((server) => server.name === name) ??
+        (await start(name, 'bare.js', [folder, variant, synced])),
+    );
   }
   const results = await compete(load, tries, discipline, heats);
-  const cpuOf = (server: Contestant) => spread((results.get(server) ?? []).map(({ cpuUs }) => cpuUs)).median;
+  const cpuOf = (server: Contestant) =>
+    spread((results.get(server) ?? []).map(({ cpuUs }) => cpuUs)).median;
   const [fastest] = tries.toSorted((a, b) => cpuOf(a) - cpuOf(b));
-  console.log(`${discipline.name} | tries: ${tries.map((server) => `${server.name} ${cpuOf(server).toFixed(1)} µs CPU`).join(', ')}`);
+  console.log(
+    `${discipline.name} | tries: ${tries.map((server) => `${server.name} ${cpuOf(server).toFixed(1)} µs CPU`).join(', ')}`,
+  );
   return fastest as Contestant;
 }
 
@@ -170,7 +208,9 @@ async function peers(synced = 'synced'): Promise<Contestant[]> {
     return all.find((server) => server.name === full) ?? begin(full);
   };
   return [
-    await named('ours', (name) => startOurs(name, synced === 'synced' ? folder : `${folder}/unsynced`, synced)),
+    await named('ours', (name) =>
+      startOurs(name, synced === 'synced' ? folder : `${folder}/unsynced`, synced),
+    ),
     await named('fastify', (name) => start(name, 'fastify.js', [folder, '', synced])),
     await named('hono', (name) => start(name, 'hono.js', [folder, '', synced])),
   ];
@@ -179,7 +219,10 @@ async function peers(synced = 'synced'): Promise<Contestant[]> {
 async function measure(discipline: Discipline, synced = 'synced'): Promise<void> {
   const bare = await fastestBare(discipline, synced);
   const [ours, ...others] = await peers(synced);
-  const shown = { ...discipline, name: synced === 'synced' ? discipline.name : `${discipline.name}, unsynced` };
+  const shown = {
+    ...discipline,
+    name: synced === 'synced' ? discipline.name : `${discipline.name}, unsynced`,
+  };
   const results = await compete(load, [bare, ours as Contestant, ...others], shown, times);
   report(shown, results, bare);
   for (const other of others) compare(shown, results, ours as Contestant, other);

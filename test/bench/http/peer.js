@@ -8,6 +8,9 @@ export function beServed(port, close) {
       return;
     }
     const { user, system } = process.cpuUsage();
-    process.send?.({ cpuMs: (user + system) / 1000, residentMB: process.memoryUsage().rss / 2 ** 20 });
+    process.send?.({
+      cpuMs: (user + system) / 1000,
+      residentMB: process.memoryUsage().rss / 2 ** 20,
+    });
   });
 }

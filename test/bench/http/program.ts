@@ -34,8 +34,16 @@ export async function startProgram<T>(
   nodeOptions: readonly string[] = [],
 ): Promise<Program & { first: T }> {
   const path = fileURLToPath(new URL(name, import.meta.url));
-  const command = [...(canPin ? ['taskset', '-c', String(core)] : []), process.execPath, ...nodeOptions, path, ...args];
-  const child = spawn(command[0] as string, command.slice(1), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const command = [
+    ...(canPin ? ['taskset', '-c', String(core)] : []),
+    process.execPath,
+    ...nodeOptions,
+    path,
+    ...args,
+  ];
+  const child = spawn(command[0] as string, command.slice(1), {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   return {
     first: await answerOf<T>(child),
     ask(message) {

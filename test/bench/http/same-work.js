@@ -8,7 +8,12 @@ export function readDevices(path) {
   const devices = new Map();
   for (const { apiKey, playlist, config, ...device } of JSON.parse(readFileSync(path, 'utf8'))) {
     const bytes = (answer) => ({ ...answer, bytes: Buffer.from(answer.text) });
-    devices.set(hash('sha256', apiKey, 'hex'), { ...device, state: 'active', playlist: bytes(playlist), config: bytes(config) });
+    devices.set(hash('sha256', apiKey, 'hex'), {
+      ...device,
+      state: 'active',
+      playlist: bytes(playlist),
+      config: bytes(config),
+    });
   }
   return devices;
 }
@@ -48,12 +53,19 @@ function isEvent(event) {
       if (isImpression) return false;
     } else if (typeof id !== 'string' || !guid.test(id)) return false;
   }
-  return !isImpression || duration === undefined || duration === null || (Number.isFinite(duration) && duration >= 0);
+  return (
+    !isImpression ||
+    duration === undefined ||
+    duration === null ||
+    (Number.isFinite(duration) && duration >= 0)
+  );
 }
 
 /** The same rules as the service has, by hand. */
 export function isBatch(events) {
-  return Array.isArray(events) && events.length >= 1 && events.length <= 100 && events.every(isEvent);
+  return (
+    Array.isArray(events) && events.length >= 1 && events.length <= 100 && events.every(isEvent)
+  );
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -73,7 +85,12 @@ const closing = Buffer.from('}\n');
 
 /** The batch as one line of the log: the events go in as the bytes that came. */
 export function lineOf(device, sent) {
-  const head = JSON.stringify({ id: randomUUID(), receivedAt: Date.now(), deviceId: device.deviceId, screenId: device.screenId });
+  const head = JSON.stringify({
+    id: randomUUID(),
+    receivedAt: Date.now(),
+    deviceId: device.deviceId,
+    screenId: device.screenId,
+  });
   return [Buffer.from(`${head.slice(0, -1)},"events":`), oneLine(sent), closing];
 }
 

@@ -5,7 +5,9 @@ const { default: jsonServer } = await import(found);
 const app = jsonServer.create();
 app.use(jsonServer.defaults({ logger: false }));
 app.use(jsonServer.router(file));
-const server = app.listen(0, '127.0.0.1', () => process.send?.({ url: `http://127.0.0.1:${server.address().port}` }));
+const server = app.listen(0, '127.0.0.1', () =>
+  process.send?.({ url: `http://127.0.0.1:${server.address().port}` }),
+);
 process.on('disconnect', () => {
   server.close();
   server.closeAllConnections();

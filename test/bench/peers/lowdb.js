@@ -20,13 +20,23 @@ async function createCode({ screenId }) {
   if (screen.state === 'active') return refused(409, 'screen_already_bound');
   const code = Array.from({ length: 8 }, () => letters[randomInt(letters.length)]).join('');
   const createdAt = Date.now();
-  codes.push({ id: sha256(code), screenId, state: 'pending', createdAt, expiresAt: createdAt + codeTtlMs });
+  codes.push({
+    id: sha256(code),
+    screenId,
+    state: 'pending',
+    createdAt,
+    expiresAt: createdAt + codeTtlMs,
+  });
   await db.write();
-  return { status: 201, body: { code, screenId, status: 'pending', createdAt, expiresAt: createdAt + codeTtlMs } };
+  return {
+    status: 201,
+    body: { code, screenId, status: 'pending', createdAt, expiresAt: createdAt + codeTtlMs },
+  };
 }
 
 async function register({ pairingCode, deviceInfo }) {
-  if (!/^[A-Z0-9]{8}$/.test(pairingCode) || typeof deviceInfo !== 'object') return refused(400, 'invalid_request');
+  if (!/^[A-Z0-9]{8}$/.test(pairingCode) || typeof deviceInfo !== 'object')
+    return refused(400, 'invalid_request');
   const hash = sha256(pairingCode);
   const code = codes.find(({ id }) => id === hash);
   if (!code) return refused(404, 'pairing_code_not_found');
@@ -36,8 +46,21 @@ async function register({ pairingCode, deviceInfo }) {
   const [deviceId, apiKey] = [randomUUID(), `dak_${randomBytes(32).toString('hex')}`];
   Object.assign(code, { state: 'used', usedAt: Date.now(), deviceId });
   Object.assign(screen, { state: 'active', deviceId });
-  devices.push({ id: deviceId, screenId: screen.id, state: 'bound', deviceInfo, createdAt: Date.now() });
-  deviceKeys.push({ id: randomUUID(), deviceId, screenId: screen.id, hash: sha256(apiKey), state: 'active', createdAt: Date.now() });
+  devices.push({
+    id: deviceId,
+    screenId: screen.id,
+    state: 'bound',
+    deviceInfo,
+    createdAt: Date.now(),
+  });
+  deviceKeys.push({
+    id: randomUUID(),
+    deviceId,
+    screenId: screen.id,
+    hash: sha256(apiKey),
+    state: 'active',
+    createdAt: Date.now(),
+  });
   await db.write();
   return { status: 201, body: { deviceId, screenId: screen.id, apiKey } };
 }
@@ -47,10 +70,13 @@ const answers = { '/v1/devices/provisioning-codes': createCode, '/devices/regist
 const server = createServer(async (request, response) => {
   let text = '';
   for await (const chunk of request) text += chunk;
-  const { status, body } = (await answers[request.url]?.(JSON.parse(text))) ?? refused(404, 'not_found');
+  const { status, body } =
+    (await answers[request.url]?.(JSON.parse(text))) ?? refused(404, 'not_found');
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 });
-server.listen(0, '127.0.0.1', () => process.send?.({ url: `http://127.0.0.1:${server.address().port}` }));
+server.listen(0, '127.0.0.1', () =>
+  process.send?.({ url: `http://127.0.0.1:${server.address().port}` }),
+);
 process.on('disconnect', () => {
   server.close();
   server.closeAllConnections();

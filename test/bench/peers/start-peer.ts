@@ -14,7 +14,12 @@ export interface Peer {
   stop(): Promise<void>;
 }
 
-const deviceInfo = { manufacturer: 'Samsung', model: 'QB55C', osVersion: 'Tizen 7.0', macAddress: '00:00:5E:00:53:01' };
+const deviceInfo = {
+  manufacturer: 'Samsung',
+  model: 'QB55C',
+  osVersion: 'Tizen 7.0',
+  macAddress: '00:00:5E:00:53:01',
+};
 
 const fixture = new URL('../../../fixtures/playlists/retail.json', import.meta.url);
 /** Of more, a document with all their playlists comes near the longest string that Node can make: there, they are left out. */
@@ -24,12 +29,30 @@ const mostPlaylists = 10_000;
 async function documentOf(screens: number, free: readonly string[]) {
   const { items } = JSON.parse(await readFile(fixture, 'utf8')) as { items: object[] };
   const [tenantId, createdAt] = [randomUUID(), Date.now()];
-  const bound = Array.from({ length: screens }, () => ({ id: randomUUID(), deviceId: randomUUID(), venueId: randomUUID() }));
+  const bound = Array.from({ length: screens }, () => ({
+    id: randomUUID(),
+    deviceId: randomUUID(),
+    venueId: randomUUID(),
+  }));
   const rows = { tenantId, createdAt, updatedAt: createdAt };
   return {
     screens: [
-      ...bound.map((screen, n) => ({ ...screen, ...rows, name: `Screen ${n}`, labels: {}, state: 'active' })),
-      ...free.map((id) => ({ id, ...rows, venueId: randomUUID(), name: id, labels: {}, state: 'provisioning', deviceId: null })),
+      ...bound.map((screen, n) => ({
+        ...screen,
+        ...rows,
+        name: `Screen ${n}`,
+        labels: {},
+        state: 'active',
+      })),
+      ...free.map((id) => ({
+        id,
+        ...rows,
+        venueId: randomUUID(),
+        name: id,
+        labels: {},
+        state: 'provisioning',
+        deviceId: null,
+      })),
     ],
     devices: bound.map(({ id, deviceId, venueId }) => ({
       id: deviceId,
@@ -41,19 +64,44 @@ async function documentOf(screens: number, free: readonly string[]) {
       createdAt,
     })),
     deviceKeys: bound.map(({ id, deviceId }) => ({
-      ...{ id: randomUUID(), tenantId, deviceId, screenId: id, hash: `${randomUUID()}${randomUUID()}`, state: 'active', createdAt },
+      ...{
+        id: randomUUID(),
+        tenantId,
+        deviceId,
+        screenId: id,
+        hash: `${randomUUID()}${randomUUID()}`,
+        state: 'active',
+        createdAt,
+      },
     })),
-    playlists: screens > mostPlaylists ? [] : bound.map(({ id }) => ({ id, screenId: id, tenantId, version: 1, state: 'active', items })),
+    playlists:
+      screens > mostPlaylists
+        ? []
+        : bound.map(({ id }) => ({
+            id,
+            screenId: id,
+            tenantId,
+            version: 1,
+            state: 'active',
+            items,
+          })),
     codes: [],
   };
 }
 
 /** Starts the program of this name on so many bound screens, and as many free ones as asked for. */
-export async function startPeer(name: string, screens: number, freeScreens: number, more: readonly string[] = []): Promise<Peer> {
+export async function startPeer(
+  name: string,
+  screens: number,
+  freeScreens: number,
+  more: readonly string[] = [],
+): Promise<Peer> {
   const free = Array.from({ length: freeScreens }, () => randomUUID());
   const file = join(await temporaryFolder(), 'db.json');
   await writeFile(file, JSON.stringify(await documentOf(screens, free)));
-  const child = fork(fileURLToPath(new URL(`${name}.js`, import.meta.url)), [file, ...more], { execArgv: [] });
+  const child = fork(fileURLToPath(new URL(`${name}.js`, import.meta.url)), [file, ...more], {
+    execArgv: [],
+  });
   const [{ url }] = (await once(child, 'message')) as [{ url: string }];
   return {
     url,

@@ -22,8 +22,10 @@ function endless(first: Uint8Array, piece: Uint8Array) {
 }
 
 const header = async () => (takeApart(await soundBackup())[0] as { header: Buffer }).header;
-const headOnly = async () => putTogether(takeApart(await soundBackup()).slice(0, 1)).subarray(0, -1024);
-const huge = (type: string) => async () => Buffer.concat([withFields(await header(), { type, name: 'Header', size: 400_000_000 })]);
+const headOnly = async () =>
+  putTogether(takeApart(await soundBackup()).slice(0, 1)).subarray(0, -1024);
+const huge = (type: string) => async () =>
+  Buffer.concat([withFields(await header(), { type, name: 'Header', size: 400_000_000 })]);
 
 it.each([
   ['zeros', async () => Buffer.alloc(1), Buffer.alloc(pieceBytes)],
@@ -31,20 +33,34 @@ it.each([
   ['a PAX header of 400 MB', huge('x'), Buffer.alloc(pieceBytes, paxRecord('comment', 'x'))],
   ['a global PAX header of 400 MB', huge('g'), Buffer.alloc(pieceBytes, paxRecord('comment', 'x'))],
   ['a long name of 400 MB', huge('L'), Buffer.alloc(pieceBytes, 'x')],
-  ['a list of files of 400 MB', async () => withFields(await header(), { size: 400_000_000 }), Buffer.alloc(pieceBytes, ' ')],
-  ['a list of files of 8 EB', async () => withFields(await header(), { size: base256(2n ** 63n - 1n) }), Buffer.alloc(pieceBytes, ' ')],
+  [
+    'a list of files of 400 MB',
+    async () => withFields(await header(), { size: 400_000_000 }),
+    Buffer.alloc(pieceBytes, ' '),
+  ],
+  [
+    'a list of files of 8 EB',
+    async () => withFields(await header(), { size: base256(2n ** 63n - 1n) }),
+    Buffer.alloc(pieceBytes, ' '),
+  ],
   ['PAX headers', async () => Buffer.alloc(0), await paxHeaders()],
   ['empty files', headOnly, await emptyFiles()],
 ])('refuses %s without an end, and takes little of it', async (_what, first, piece) => {
   const folder = await temporaryFolder();
   const { taken, source } = endless(await first(), piece);
-  await expect(restoreStore(source, join(folder, 'data'))).rejects.toMatchObject({ code: 'backup_unusable' });
+  await expect(restoreStore(source, join(folder, 'data'))).rejects.toMatchObject({
+    code: 'backup_unusable',
+  });
   expect(taken.bytes).toBeLessThan(4 * pieceBytes);
   expect(await readdir(folder)).toEqual([]);
 });
 
 async function paxHeaders(): Promise<Uint8Array> {
-  const { header: head, body } = entryOf(await header(), { type: 'x' }, Buffer.from(paxRecord('comment', 'x')));
+  const { header: head, body } = entryOf(
+    await header(),
+    { type: 'x' },
+    Buffer.from(paxRecord('comment', 'x')),
+  );
   return Buffer.concat([head, body]);
 }
 

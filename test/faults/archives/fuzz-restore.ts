@@ -30,12 +30,16 @@ export async function treeOf(folder: string): Promise<Map<string, string | undef
   const tree = new Map<string, string | undefined>();
   for (const entry of entries) {
     const path = join(entry.parentPath, entry.name);
-    tree.set(path.slice(folder.length + 1), entry.isFile() ? (await readFile(path)).toString('latin1') : undefined);
+    tree.set(
+      path.slice(folder.length + 1),
+      entry.isFile() ? (await readFile(path)).toString('latin1') : undefined,
+    );
   }
   return tree;
 }
 
-const shown = (tree: Map<string, string | undefined>) => JSON.stringify([...tree].sort(([one], [other]) => (one < other ? -1 : 1)));
+const shown = (tree: Map<string, string | undefined>) =>
+  JSON.stringify([...tree].sort(([one], [other]) => (one < other ? -1 : 1)));
 
 /** Targets as they may be before: each a function that makes one in a folder, and answers the target. */
 const targets: ((folder: string) => Promise<string>)[] = [
@@ -72,10 +76,17 @@ export interface FuzzRestore {
 }
 
 /** Restores archives with something wrong in them, and answers what came out, and each outcome that must not be. */
-export async function fuzzRestore({ seed, count, only = Object.keys(mutations), restore = restoreStore }: FuzzRestore) {
+export async function fuzzRestore({
+  seed,
+  count,
+  only = Object.keys(mutations),
+  restore = restoreStore,
+}: FuzzRestore) {
   const sound = await soundBackup();
   const files = takeApart(sound).slice(1, -1);
-  const expected = new Map(files.map((entry) => [nameOf(entry), contentOf(entry).toString('latin1')]));
+  const expected = new Map(
+    files.map((entry) => [nameOf(entry), contentOf(entry).toString('latin1')]),
+  );
   const outcomes: Record<string, { restored: number; refused: number }> = {};
   const messages = new Set<string>();
   const wrong: string[] = [];
@@ -88,7 +99,10 @@ export async function fuzzRestore({ seed, count, only = Object.keys(mutations), 
     outcomes[kind] = outcome;
     if (judged.message === undefined) outcome.restored++;
     else outcome.refused++;
-    if (judged.message !== undefined) messages.add(judged.message.replace(/^.*cannot be used as a backup: /, '').replaceAll(/\d+/g, '0'));
+    if (judged.message !== undefined)
+      messages.add(
+        judged.message.replace(/^.*cannot be used as a backup: /, '').replaceAll(/\d+/g, '0'),
+      );
     if (judged.wrong !== undefined) wrong.push(`${seed} ${number}, ${kind}: ${judged.wrong}`);
   }
   return { outcomes, messages, wrong };
@@ -101,7 +115,12 @@ interface Judged {
   wrong?: string;
 }
 
-async function judge(bytes: Uint8Array, expected: Map<string, string>, dice: Dice, restore: typeof restoreStore): Promise<Judged> {
+async function judge(
+  bytes: Uint8Array,
+  expected: Map<string, string>,
+  dice: Dice,
+  restore: typeof restoreStore,
+): Promise<Judged> {
   const folder = await temporaryFolder();
   const target = await dice.one(targets)(folder);
   const before = shown(await treeOf(folder));
@@ -109,13 +128,22 @@ async function judge(bytes: Uint8Array, expected: Map<string, string>, dice: Dic
     await restore(streamOf(bytes, dice), target);
   } catch (error) {
     const { message } = error as Error;
-    if (!(error instanceof SignageError) || !refusals.has(error.code)) return { message, wrong: `${(error as Error).stack}` };
-    if (/[\n\r]/.test(message) || message.length > longestMessage) return { message, wrong: `no line of a message: ${message}` };
+    if (!(error instanceof SignageError) || !refusals.has(error.code))
+      return { message, wrong: `${(error as Error).stack}` };
+    if (/[\n\r]/.test(message) || message.length > longestMessage)
+      return { message, wrong: `no line of a message: ${message}` };
     const after = shown(await treeOf(folder));
-    return { message, ...(after !== before && { wrong: `left behind after "${message}": ${after}` }) };
+    return {
+      message,
+      ...(after !== before && { wrong: `left behind after "${message}": ${after}` }),
+    };
   }
   const tree = await treeOf(target);
   const isSame = [...expected].every(([name, content]) => tree.get(name) === content);
-  const more = [...tree.keys()].filter((name) => tree.get(name) !== undefined && name !== '.keep' && !expected.has(name));
-  return isSame && more.length === 0 ? {} : { wrong: `restored, and not the same: ${[...tree.keys()].join(' ')}` };
+  const more = [...tree.keys()].filter(
+    (name) => tree.get(name) !== undefined && name !== '.keep' && !expected.has(name),
+  );
+  return isSame && more.length === 0
+    ? {}
+    : { wrong: `restored, and not the same: ${[...tree.keys()].join(' ')}` };
 }

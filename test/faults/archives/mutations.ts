@@ -1,6 +1,16 @@
 import { gzipSync } from 'node:zlib';
 import type { Dice } from '../fuzz/dice.ts';
-import { base256, contentOf, entryOf, nameOf, paxRecord, putTogether, type TarBlocks, takeApart, withFields } from './tar-blocks.ts';
+import {
+  base256,
+  contentOf,
+  entryOf,
+  nameOf,
+  paxRecord,
+  putTogether,
+  type TarBlocks,
+  takeApart,
+  withFields,
+} from './tar-blocks.ts';
 
 /** What is wrong with an archive, made from a sound one. */
 type Mutation = (sound: Buffer, dice: Dice) => Uint8Array;
@@ -19,7 +29,15 @@ const badNames = [
     'documents/',
     'documents/../../outside.json',
   ],
-  ...['lock.sock', 'copy.json', 'restore.unfinished', 'admin-token', 'C:\\windows.json', 'documents\\x.json', 'x'.repeat(100)],
+  ...[
+    'lock.sock',
+    'copy.json',
+    'restore.unfinished',
+    'admin-token',
+    'C:\\windows.json',
+    'documents\\x.json',
+    'x'.repeat(100),
+  ],
   ...[
     '__proto__',
     'constructor',
@@ -30,7 +48,29 @@ const badNames = [
     'manifest.json.tmp',
   ],
 ];
-const types = ['1', '2', '3', '4', '5', '6', '7', 'g', 'L', 'K', 'S', 'D', 'M', 'V', 'N', 'A', 'X', 'x', '\0', '\u007f', '\u00ff'];
+const types = [
+  '1',
+  '2',
+  '3',
+  '4',
+  '5',
+  '6',
+  '7',
+  'g',
+  'L',
+  'K',
+  'S',
+  'D',
+  'M',
+  'V',
+  'N',
+  'A',
+  'X',
+  'x',
+  '\0',
+  '\u007f',
+  '\u00ff',
+];
 const paxSizes = [0, 1, 511, 512, 513, 1000, 65_535, 65_536, 65_537, 100_000, 1_000_000];
 const numbers = [-1, 0, 0.5, 1, 511, 1e6, 2 ** 31, 2 ** 53, 1e300, null, '1', true, [], {}];
 
@@ -68,7 +108,11 @@ const onJson = (name: string, change: (value: Json, dice: Dice) => unknown): Mut
     const at = entries.findIndex((one) => nameOf(one) === name);
     const entry = entries[at] as TarBlocks;
     const value = JSON.parse(contentOf(entry).toString()) as Json;
-    entries[at] = entryOf(entry.header, {}, Buffer.from(JSON.stringify(change(value, dice) ?? value)));
+    entries[at] = entryOf(
+      entry.header,
+      {},
+      Buffer.from(JSON.stringify(change(value, dice) ?? value)),
+    );
   });
 
 const paxData = (dice: Dice, bytes: number) =>
@@ -93,19 +137,29 @@ export const mutations: Record<string, Mutation> = {
   'a header with other bytes and a right checksum': onEntries((entries, dice) => {
     const [entry, at] = pick(entries, dice);
     const header = Buffer.from(entry.header);
-    for (let left = dice.whole(1, 8); left > 0; left--) header[dice.whole(0, 511)] = dice.whole(0, 255);
+    for (let left = dice.whole(1, 8); left > 0; left--)
+      header[dice.whole(0, 511)] = dice.whole(0, 255);
     entries[at] = { ...entry, header: withFields(header, {}) };
   }),
   'cut short': (sound, dice) => sound.subarray(0, dice.whole(0, sound.length - 1)),
   'a piece left out': (sound, dice) => {
     const at = dice.whole(0, sound.length - 1);
-    return Buffer.concat([sound.subarray(0, at), sound.subarray(at + dice.one([1, 100, 512, 1024, 5000]))]);
+    return Buffer.concat([
+      sound.subarray(0, at),
+      sound.subarray(at + dice.one([1, 100, 512, 1024, 5000])),
+    ]);
   },
   'a piece twice': (sound, dice) => {
     const at = dice.whole(0, sound.length - 1);
-    return Buffer.concat([sound.subarray(0, at + dice.one([1, 100, 512, 1024, 5000])), sound.subarray(at)]);
+    return Buffer.concat([
+      sound.subarray(0, at + dice.one([1, 100, 512, 1024, 5000])),
+      sound.subarray(at),
+    ]);
   },
-  'an entry twice': onEntries((entries, dice) => void entries.splice(dice.whole(0, entries.length), 0, pick(entries, dice)[0])),
+  'an entry twice': onEntries(
+    (entries, dice) =>
+      void entries.splice(dice.whole(0, entries.length), 0, pick(entries, dice)[0]),
+  ),
   'an entry left out': onEntries((entries, dice) => void entries.splice(pick(entries, dice)[1], 1)),
   'another order': onEntries((entries, dice) => {
     const [[one, from], [other, to]] = [pick(entries, dice), pick(entries, dice)];
@@ -132,7 +186,10 @@ export const mutations: Record<string, Mutation> = {
     const [entry, at] = pick(entries, dice);
     entries[at] = {
       ...entry,
-      header: withFields(entry.header, { type: dice.one(types), linkName: dice.one(['', '/etc/passwd', '../../secret']) }),
+      header: withFields(entry.header, {
+        type: dice.one(types),
+        linkName: dice.one(['', '/etc/passwd', '../../secret']),
+      }),
     };
   }),
   'another size': onEntries((entries, dice) => {
@@ -147,24 +204,54 @@ export const mutations: Record<string, Mutation> = {
         base256(-1n, true),
         Buffer.alloc(12, 0xff),
       ],
-      ...[Buffer.alloc(12), Buffer.from('            '), Buffer.from('-0000000001\0'), Buffer.from('99999999999\0'), dice.bytes(12)],
+      ...[
+        Buffer.alloc(12),
+        Buffer.from('            '),
+        Buffer.from('-0000000001\0'),
+        Buffer.from('99999999999\0'),
+        dice.bytes(12),
+      ],
     ]);
     entries[at] = { ...entry, header: withFields(entry.header, { size }) };
   }),
   'the right size in base-256': onEntries((entries, dice) => {
     const [entry, at] = pick(entries, dice);
-    entries[at] = { ...entry, header: withFields(entry.header, { size: base256(BigInt(contentOf(entry).length)) }) };
+    entries[at] = {
+      ...entry,
+      header: withFields(entry.header, { size: base256(BigInt(contentOf(entry).length)) }),
+    };
   }),
-  'a PAX header': onEntries((entries, dice) => inserted(entries, dice, { type: dice.one(['x', 'g']) }, paxData(dice, dice.one(paxSizes)))),
+  'a PAX header': onEntries((entries, dice) =>
+    inserted(entries, dice, { type: dice.one(['x', 'g']) }, paxData(dice, dice.one(paxSizes))),
+  ),
   'a PAX header that tells what is so': onEntries((entries, dice) => {
     const [entry, at] = pick(entries, dice);
-    const records = [paxRecord('size', String(contentOf(entry).length)), paxRecord('path', nameOf(entry)), paxRecord('mtime', '1.5')];
-    entries.splice(at, 0, entryOf(entry.header, { type: 'x', name: 'PaxHeader' }, Buffer.from(records.join(''))));
+    const records = [
+      paxRecord('size', String(contentOf(entry).length)),
+      paxRecord('path', nameOf(entry)),
+      paxRecord('mtime', '1.5'),
+    ];
+    entries.splice(
+      at,
+      0,
+      entryOf(entry.header, { type: 'x', name: 'PaxHeader' }, Buffer.from(records.join(''))),
+    );
   }),
   'a PAX header that lies': onEntries((entries, dice) => {
     const records = [
       paxRecord('path', dice.one(badNames)),
-      paxRecord('size', dice.one(['0', '1', '-1', '1e3', '99999999999999999999', '', String(dice.whole(0, 10_000))])),
+      paxRecord(
+        'size',
+        dice.one([
+          '0',
+          '1',
+          '-1',
+          '1e3',
+          '99999999999999999999',
+          '',
+          String(dice.whole(0, 10_000)),
+        ]),
+      ),
       paxRecord('linkpath', '/etc/passwd'),
       paxRecord('GNU.sparse.realsize', '1'),
     ];
@@ -174,12 +261,20 @@ export const mutations: Record<string, Mutation> = {
     inserted(
       entries,
       dice,
-      { type: dice.one(['x', 'g', 'L', 'K']), size: dice.one([400_000_000, 2 ** 33 - 1, 9_000_000]) },
+      {
+        type: dice.one(['x', 'g', 'L', 'K']),
+        size: dice.one([400_000_000, 2 ** 33 - 1, 9_000_000]),
+      },
       dice.bytes(600),
     ),
   ),
   'a long name as GNU tar writes it': onEntries((entries, dice) =>
-    inserted(entries, dice, { type: dice.one(['L', 'K']), name: '././@LongLink' }, Buffer.alloc(dice.one(paxSizes), 'x')),
+    inserted(
+      entries,
+      dice,
+      { type: dice.one(['L', 'K']), name: '././@LongLink' },
+      Buffer.alloc(dice.one(paxSizes), 'x'),
+    ),
   ),
   'a sparse entry': onEntries((entries, dice) => {
     const [entry, at] = pick(entries, dice);
@@ -187,14 +282,20 @@ export const mutations: Record<string, Mutation> = {
     header.write('00000000000\x000000001000\0', 386, 'latin1');
     entries[at] = { ...entry, header: withFields(header, { type: 'S' }) };
   }),
-  'something after the end': (sound, dice) => Buffer.concat([sound, dice.bytes(dice.whole(1, 5000))]),
-  'zeros after the end': (sound, dice) => Buffer.concat([sound, Buffer.alloc(dice.whole(1, 20_000))]),
+  'something after the end': (sound, dice) =>
+    Buffer.concat([sound, dice.bytes(dice.whole(1, 5000))]),
+  'zeros after the end': (sound, dice) =>
+    Buffer.concat([sound, Buffer.alloc(dice.whole(1, 20_000))]),
   'no end mark': (sound) => sound.subarray(0, -1024),
   'half an end mark': (sound) => sound.subarray(0, -512),
   'two archives': (sound) => Buffer.concat([sound, sound]),
   gzip: (sound) => gzipSync(sound),
   'no tar': (_, dice) =>
-    dice.one([() => dice.bytes(dice.whole(0, 5000)), () => Buffer.alloc(dice.whole(0, 5000)), () => Buffer.from('{"a":1}')])(),
+    dice.one([
+      () => dice.bytes(dice.whole(0, 5000)),
+      () => Buffer.alloc(dice.whole(0, 5000)),
+      () => Buffer.from('{"a":1}'),
+    ])(),
   'another list of files': onJson('backup.json', (head, dice) => {
     const at = dice.whole(0, head.files.length - 1);
     const change = dice.one<() => unknown>([
@@ -204,7 +305,8 @@ export const mutations: Record<string, Mutation> = {
       () => void head.files.push({ name: 'documents/more-1.json', size: dice.one(numbers) }),
       () => void Object.assign(head.files[at], { size: dice.one(numbers) }),
       () => void Object.assign(head.files[at], { name: dice.one([...badNames, 1, null]) }),
-      () => void Object.assign(head, { files: dice.one<unknown>([[], null, {}, 'x', [null], [[]]]) }),
+      () =>
+        void Object.assign(head, { files: dice.one<unknown>([[], null, {}, 'x', [null], [[]]]) }),
       () => void Object.assign(head, { format: dice.one([0, 2, '1', null]) }),
       () => void Object.assign(head, { at: dice.one(['', 'now', 0, '9999-99-99T00:00:00Z']) }),
       () => void Object.assign(head, { kind: 'something' }),

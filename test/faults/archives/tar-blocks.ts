@@ -22,7 +22,10 @@ export function takeApart(tar: Buffer): TarBlocks[] {
 }
 
 export function putTogether(entries: readonly TarBlocks[]): Buffer {
-  return Buffer.concat([...entries.flatMap(({ header, body }) => [header, body]), Buffer.alloc(2 * blockBytes)]);
+  return Buffer.concat([
+    ...entries.flatMap(({ header, body }) => [header, body]),
+    Buffer.alloc(2 * blockBytes),
+  ]);
 }
 
 export const nameOf = ({ header }: TarBlocks) => header.toString('utf8', 0, header.indexOf(0));
@@ -43,7 +46,8 @@ export function withFields(header: Buffer, { name, type, size, linkName }: Field
   if (name !== undefined) changed.fill(0, 0, 100).write(name.slice(0, 100), 0, 100);
   if (type !== undefined) changed.write(type, 156, 1, 'latin1');
   if (linkName !== undefined) changed.fill(0, 157, 257).write(linkName, 157, 100);
-  if (typeof size === 'number') changed.write(`${size.toString(8).padStart(11, '0').slice(-11)}\0`, 124, 'latin1');
+  if (typeof size === 'number')
+    changed.write(`${size.toString(8).padStart(11, '0').slice(-11)}\0`, 124, 'latin1');
   else if (size !== undefined) changed.set(size, 124);
   changed.fill(0x20, 148, 156);
   const sum = changed.reduce((total, byte) => total + byte, 0);
@@ -54,7 +58,10 @@ export function withFields(header: Buffer, { name, type, size, linkName }: Field
 /** An entry with this body, after the header of another. */
 export function entryOf(like: Buffer, fields: Fields, body: Uint8Array): TarBlocks {
   const padding = Buffer.alloc(-body.length & (blockBytes - 1));
-  return { header: withFields(like, { size: body.length, ...fields }), body: Buffer.concat([body, padding]) };
+  return {
+    header: withFields(like, { size: body.length, ...fields }),
+    body: Buffer.concat([body, padding]),
+  };
 }
 
 /** 2^(8 × bytes) does not fit: big-endian, with the mark of base-256 in front. */

@@ -12,10 +12,14 @@ it.each<[string, number, () => Promise<string>]>([
   ['two instances on PostgreSQL', 2, () => freshDatabase()],
 ])('%s: no credential does anything once it was taken away', async (where, instances, newStore) => {
   const options = { store: await newStore(), clock: systemClock };
-  const services = await Promise.all(Array.from({ length: instances }, () => startService<Clock>(options)));
+  const services = await Promise.all(
+    Array.from({ length: instances }, () => startService<Clock>(options)),
+  );
   const attacked = await runAttacks(services, tries);
   for (const [attack, { refused, successes }] of Object.entries(attacked)) {
-    console.log(`${where}: ${attack}: ${tries} tries, ${refused} refused, ${successes.length} succeeded`);
+    console.log(
+      `${where}: ${attack}: ${tries} tries, ${refused} refused, ${successes.length} succeeded`,
+    );
     expect.soft({ attack, refused, successes }).toEqual({ attack, refused: tries, successes: [] });
   }
 });

@@ -28,13 +28,17 @@ const waitMs = (place: number) => place % 20;
 /** Long enough for a request to be held by then. */
 const heldMs = 30;
 
-async function succeeded(answer: Promise<Pick<Answer, 'status' | 'text' | 'body'>>): Promise<Answer['body']> {
+async function succeeded(
+  answer: Promise<Pick<Answer, 'status' | 'text' | 'body'>>,
+): Promise<Answer['body']> {
   const { status, text, body } = await answer;
-  if (status < 200 || status > 299) throw new Error(`A step of the attack was answered ${status} ${text}`);
+  if (status < 200 || status > 299)
+    throw new Error(`A step of the attack was answered ${status} ${text}`);
   return body;
 }
 
-const newToken = (service: Service, role: string) => succeeded(service.manage('POST', '/v1/tokens', { name: randomUUID(), role }));
+const newToken = (service: Service, role: string) =>
+  succeeded(service.manage('POST', '/v1/tokens', { name: randomUUID(), role }));
 
 /** Sends half of a request, has its credential taken away, and sends the rest once that was answered. */
 async function halfSent(
@@ -42,7 +46,13 @@ async function halfSent(
   { path, key, body }: { path: string; key: string; body: unknown },
   takeAway: () => Promise<Answer>,
 ): Promise<number> {
-  const { begun, finish } = lateRequest(attacked.url, { method: 'POST', path, key, body, chunked: place % 2 === 0 });
+  const { begun, finish } = lateRequest(attacked.url, {
+    method: 'POST',
+    path,
+    key,
+    body,
+    chunked: place % 2 === 0,
+  });
   await begun;
   await sleep(waitMs(place));
   await succeeded(takeAway());
@@ -50,7 +60,11 @@ async function halfSent(
 }
 
 /** Has a request held, deletes its token, and then makes the service answer it. */
-async function held({ attacked, other }: Try, path: string, settle: () => Promise<Answer>): Promise<Outcome> {
+async function held(
+  { attacked, other }: Try,
+  path: string,
+  settle: () => Promise<Answer>,
+): Promise<Outcome> {
   const { id, token } = await newToken(other, 'viewer');
   const answer = sendTo(attacked.url, 'GET', path, { key: token });
   await sleep(heldMs);
@@ -71,30 +85,49 @@ const attacks = {
     const { id, token } = await newToken(one.other, 'admin');
     const name = randomUUID();
     const request = { path: '/v1/tokens', key: token, body: { name, role: 'admin' } };
-    const status = await halfSent(one, request, () => one.other.manage('DELETE', `/v1/tokens/${id}`));
-    return { status, left: (await succeeded(one.other.manage('GET', `/v1/tokens?name=${name}`))).items };
+    const status = await halfSent(one, request, () =>
+      one.other.manage('DELETE', `/v1/tokens/${id}`),
+    );
+    return {
+      status,
+      left: (await succeeded(one.other.manage('GET', `/v1/tokens?name=${name}`))).items,
+    };
   },
 
   async 'a revoked TV has a batch stored'(one: Try, venueId: string): Promise<Outcome> {
     const { deviceId, screenId, apiKey } = await newTv(one, venueId);
     const request = { path: `/devices/${screenId}/events`, key: apiKey, body: [impression()] };
-    const status = await halfSent(one, request, () => one.other.manage('POST', `/v1/devices/${deviceId}/revoke`, {}));
-    return { status, left: (await succeeded(one.other.manage('GET', `/v1/events?deviceId=${deviceId}`))).items };
+    const status = await halfSent(one, request, () =>
+      one.other.manage('POST', `/v1/devices/${deviceId}/revoke`, {}),
+    );
+    return {
+      status,
+      left: (await succeeded(one.other.manage('GET', `/v1/events?deviceId=${deviceId}`))).items,
+    };
   },
 
   async 'a deleted token reads the status of a code'(one: Try, venueId: string): Promise<Outcome> {
-    const { code } = await one.other.code((await one.other.screen({ venueId, name: randomUUID() })).id);
-    return held(one, `/v1/devices/provisioning-codes/${code}/status?waitSeconds=10`, () => one.other.register(code));
+    const { code } = await one.other.code(
+      (await one.other.screen({ venueId, name: randomUUID() })).id,
+    );
+    return held(one, `/v1/devices/provisioning-codes/${code}/status?waitSeconds=10`, () =>
+      one.other.register(code),
+    );
   },
 
   async 'a deleted token reads events'(one: Try, venueId: string): Promise<Outcome> {
     const { deviceId, send } = await newTv(one, venueId);
-    return held(one, `/v1/events?deviceId=${deviceId}&waitSeconds=10`, () => send('POST', 'events', { body: [impression()] }));
+    return held(one, `/v1/events?deviceId=${deviceId}&waitSeconds=10`, () =>
+      send('POST', 'events', { body: [impression()] }),
+    );
   },
 };
 
 /** How many tries each attack had, how many of them got 401, and what the others got. */
-export type Attacked = Record<keyof typeof attacks, { tries: number; refused: number; successes: string[] }>;
+export type Attacked = Record<
+  keyof typeof attacks,
+  { tries: number; refused: number; successes: string[] }
+>;
 
 /** Makes each attack so many times, spread over the instances: the credential is taken away at the next one. */
 export async function runAttacks(services: readonly Service[], tries: number): Promise<Attacked> {
@@ -103,10 +136,14 @@ export async function runAttacks(services: readonly Service[], tries: number): P
   const { id: venueId } = await at(0).venue({ name: randomUUID() });
   const run = async ([name, attack]: [string, (one: Try, venueId: string) => Promise<Outcome>]) => {
     const outcomes = await Promise.all(
-      Array.from({ length: tries }, (_, place) => turns(() => attack({ attacked: at(place), other: at(place + 1), place }, venueId))),
+      Array.from({ length: tries }, (_, place) =>
+        turns(() => attack({ attacked: at(place), other: at(place + 1), place }, venueId)),
+      ),
     );
     const refused = outcomes.filter(({ status, left }) => status === 401 && left.length === 0);
-    const successes = outcomes.filter((one) => !refused.includes(one)).map(({ status, left }) => `${status}, left ${left.length}`);
+    const successes = outcomes
+      .filter((one) => !refused.includes(one))
+      .map(({ status, left }) => `${status}, left ${left.length}`);
     return [name, { tries, refused: refused.length, successes }];
   };
   const all: unknown[][] = [];

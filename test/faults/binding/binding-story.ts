@@ -29,7 +29,13 @@ export interface StorySize {
 }
 
 /** Some clients call at the same time, each one thing after another. */
-async function rush(dice: Dice, size: StorySize, instances: readonly Instance[], screens: readonly ScreenClient[], clock: ManualClock) {
+async function rush(
+  dice: Dice,
+  size: StorySize,
+  instances: readonly Instance[],
+  screens: readonly ScreenClient[],
+  clock: ManualClock,
+) {
   const client = async (): Promise<void> => {
     for (let call = 0; call < size.calls; call++) {
       await turns(dice.whole(0, 3));
@@ -55,22 +61,34 @@ async function contradictions(store: Store, screenIds: readonly string[]): Promi
       'deviceId',
       devices.map(({ id }) => id),
     );
-    const living = new Set(keys.filter(({ state }) => state !== 'revoked').map(({ deviceId }) => deviceId));
+    const living = new Set(
+      keys.filter(({ state }) => state !== 'revoked').map(({ deviceId }) => deviceId),
+    );
     const screen = await store.read.get('screens', screenId);
     if (bound.length > 1) found.push(`${bound.length} devices are bound to one screen`);
-    if ((screen?.deviceId ?? undefined) !== bound[0]) found.push('a screen names another device than the one bound to it');
+    if ((screen?.deviceId ?? undefined) !== bound[0])
+      found.push('a screen names another device than the one bound to it');
     if ([...living].some((id) => id !== bound[0])) found.push('a key outlived its device');
   }
   return found;
 }
 
 /** Plays one story; answers what in it cannot be, a line each. */
-export async function playBinding(seed: string, place: Place, size: StorySize): Promise<{ found: string[]; calls: number }> {
+export async function playBinding(
+  seed: string,
+  place: Place,
+  size: StorySize,
+): Promise<{ found: string[]; calls: number }> {
   const dice = new Dice(seed);
   const clock = new ManualClock();
   const start = async () => {
-    const stores = await Promise.all(Array.from({ length: size.instances }, () => place.open(clock)));
-    return { stores, instances: await Promise.all(stores.map((store) => mounted({ store, clock }))) };
+    const stores = await Promise.all(
+      Array.from({ length: size.instances }, () => place.open(clock)),
+    );
+    return {
+      stores,
+      instances: await Promise.all(stores.map((store) => mounted({ store, clock }))),
+    };
   };
   let running = await start();
   const first = running.instances[0] as Instance;
@@ -99,7 +117,8 @@ export async function playBinding(seed: string, place: Place, size: StorySize): 
   for (const screen of screens) {
     const calls = await screen.history(running.instances[0] as Instance);
     found.push(...screen.wrong);
-    if (!isLinearizable(calls, newScreen, applyCall, nameOf)) found.push(`no order explains what clients were told:\n${screen.told()}`);
+    if (!isLinearizable(calls, newScreen, applyCall, nameOf))
+      found.push(`no order explains what clients were told:\n${screen.told()}`);
   }
   await Promise.all(running.stores.map((store) => store.close()));
   await place.close?.();

@@ -6,7 +6,13 @@ import { raceForOne } from './race-for-one.ts';
 it('1,000 stories with two power cuts each have an order', async () => {
   let calls = 0;
   for (let story = 0; story < 1000; story++) {
-    const played = await playBinding(`full ${story}`, onCrashingDisk(), { instances: 1, screens: 2, clients: 6, calls: 8, cuts: 2 });
+    const played = await playBinding(`full ${story}`, onCrashingDisk(), {
+      instances: 1,
+      screens: 2,
+      clients: 6,
+      calls: 8,
+      cuts: 2,
+    });
     expect(played.found, `story ${story}`).toEqual([]);
     calls += played.calls;
   }
@@ -16,7 +22,13 @@ it('1,000 stories with two power cuts each have an order', async () => {
 it('60 stories over three instances on PostgreSQL have an order', async () => {
   const place = await onDatabase();
   for (let story = 0; story < 60; story++) {
-    const played = await playBinding(`three ${story}`, place, { instances: 3, screens: 2, clients: 6, calls: 10, cuts: 0 });
+    const played = await playBinding(`three ${story}`, place, {
+      instances: 3,
+      screens: 2,
+      clients: 6,
+      calls: 10,
+      cuts: 0,
+    });
     expect(played.found, `story ${story}`).toEqual([]);
   }
   console.log('60 stories over three instances on PostgreSQL: all linearizable');

@@ -6,11 +6,17 @@ import { onCrashingDisk, onDatabase } from './places.ts';
 const size = { instances: 1, screens: 2, clients: 5, calls: 8, cuts: 2 };
 
 describe('codes, registrations, revocations and fetches of one screen, all at once', () => {
-  it.each(Array.from({ length: 25 }, (_, n) => `story ${n}`))('have an order, with power cuts between: %s', async (seed) => {
-    expect((await playBinding(seed, onCrashingDisk(), size)).found).toEqual([]);
-  });
+  it.each(Array.from({ length: 25 }, (_, n) => `story ${n}`))(
+    'have an order, with power cuts between: %s',
+    async (seed) => {
+      expect((await playBinding(seed, onCrashingDisk(), size)).found).toEqual([]);
+    },
+  );
 
   it('have an order over three instances on one database', async () => {
-    expect((await playBinding('three instances', await onDatabase(), { ...size, instances: 3, cuts: 0 })).found).toEqual([]);
+    expect(
+      (await playBinding('three instances', await onDatabase(), { ...size, instances: 3, cuts: 0 }))
+        .found,
+    ).toEqual([]);
   });
 });

@@ -3,7 +3,9 @@ import { startService } from '../../support/service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** TVs that all register with one code at once, over HTTP and 500 connections, on a data folder: how they were answered, and how many devices there are. */
-export async function raceForOne(racers: number): Promise<{ statuses: Record<number, number>; devices: number }> {
+export async function raceForOne(
+  racers: number,
+): Promise<{ statuses: Record<number, number>; devices: number }> {
   const service = await startService({ store: await temporaryFolder() });
   const { code, screenId } = await service.code();
   const dispatcher = new Agent({ connections: 500, pipelining: 1 });
@@ -11,7 +13,12 @@ export async function raceForOne(racers: number): Promise<{ statuses: Record<num
   const register = async (place: number) => {
     const body = JSON.stringify({ pairingCode: code, deviceInfo: { model: `TV ${place}` } });
     const headers = { 'content-type': 'application/json' };
-    const answer = await request(`${service.url}/devices/register`, { method: 'POST', headers, body, dispatcher });
+    const answer = await request(`${service.url}/devices/register`, {
+      method: 'POST',
+      headers,
+      body,
+      dispatcher,
+    });
     await answer.body.dump();
     statuses[answer.statusCode] = (statuses[answer.statusCode] ?? 0) + 1;
   };

@@ -23,18 +23,27 @@ export type ScreenCall = Timed &
 
 const mostLive = 5;
 
-function create({ outcome, code }: Extract<ScreenCall, { kind: 'create' }>, state: ScreenState): ScreenState[] {
+function create(
+  { outcome, code }: Extract<ScreenCall, { kind: 'create' }>,
+  state: ScreenState,
+): ScreenState[] {
   const isFree = state.device === null;
   if (outcome === 'bound') return isFree ? [] : [state];
   const made = isFree ? [{ ...state, live: [...state.live, code].slice(-mostLive) }] : [];
   return outcome === 'made' ? made : [state, ...made];
 }
 
-function register({ outcome, code }: Extract<ScreenCall, { kind: 'register' }>, state: ScreenState): ScreenState[] {
+function register(
+  { outcome, code }: Extract<ScreenCall, { kind: 'register' }>,
+  state: ScreenState,
+): ScreenState[] {
   const { device, live, used } = state;
   if (outcome === 'used') return used.includes(code) ? [state] : [];
   if (outcome === 'cancelled') return live.includes(code) || used.includes(code) ? [] : [state];
-  const binds = device === null && live.includes(code) ? [{ device: code, live: [], used: [...used, code] }] : [];
+  const binds =
+    device === null && live.includes(code)
+      ? [{ device: code, live: [], used: [...used, code] }]
+      : [];
   if (outcome === 'unknown') return [state, ...binds];
   // The same answer again, for the same Idempotency-Key.
   return device === code ? [state] : binds;
@@ -45,7 +54,8 @@ export function applyCall(call: ScreenCall, state: ScreenState): ScreenState[] {
   if (call.kind === 'create') return create(call, state);
   if (call.kind === 'register') return register(call, state);
   const isBound = state.device === ('device' in call ? call.device : null);
-  if (call.outcome === 'unknown') return call.kind === 'revoke' && isBound ? [state, { ...state, device: null }] : [state];
+  if (call.outcome === 'unknown')
+    return call.kind === 'revoke' && isBound ? [state, { ...state, device: null }] : [state];
   if (call.kind === 'revoke') return [isBound ? { ...state, device: null } : state];
   if (call.outcome === 'refused') return isBound ? [] : [state];
   return isBound ? [state] : [];

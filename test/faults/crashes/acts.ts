@@ -18,7 +18,21 @@ export type Act =
   | 'kill busy';
 
 const days: readonly (readonly Act[])[] = [
-  ['change', 'batch', 'group', 'busy minute', 'batches', 'backup', 'minute', 'stop', 'group', 'batch', 'kill busy', 'change', 'batches'],
+  [
+    'change',
+    'batch',
+    'group',
+    'busy minute',
+    'batches',
+    'backup',
+    'minute',
+    'stop',
+    'group',
+    'batch',
+    'kill busy',
+    'change',
+    'batches',
+  ],
   [
     'change',
     'batch',
@@ -39,7 +53,10 @@ const days: readonly (readonly Act[])[] = [
 
 /** Everything there is, in rounds that differ. */
 export function wholeLife(rounds: number, first = 0): Act[] {
-  return Array.from({ length: rounds }, (_, round) => days[(first + round) % days.length] ?? []).flat();
+  return Array.from(
+    { length: rounds },
+    (_, round) => days[(first + round) % days.length] ?? [],
+  ).flat();
 }
 
 /** In another order; the same for the same seed. */

@@ -10,28 +10,55 @@ export interface Held {
 }
 
 /** Whether these are the last of all, what is missing being whole days that were given up. */
-function isRest(there: readonly number[], all: readonly number[], ledger: Ledger, droppedBeforeMs: number): boolean {
+function isRest(
+  there: readonly number[],
+  all: readonly number[],
+  ledger: Ledger,
+  droppedBeforeMs: number,
+): boolean {
   const missing = all.slice(0, all.length - there.length);
   if (JSON.stringify([...missing, ...there]) !== JSON.stringify(all)) return false;
   if (missing.length === 0) return true;
-  const [last, next] = [dayOf(ledger.timeOf(missing.at(-1) ?? 0)), dayOf(ledger.timeOf(there[0] ?? 0))];
+  const [last, next] = [
+    dayOf(ledger.timeOf(missing.at(-1) ?? 0)),
+    dayOf(ledger.timeOf(there[0] ?? 0)),
+  ];
   return last < dayOf(droppedBeforeMs) && (there.length === 0 || last < next);
 }
 
 /** What is wrong with what a store shows after so many steps; which changes and batches it holds, if it is any of those that it may hold. */
-export function compare(contents: Contents, run: Run, step: number, exactly = false): { wrong: string[]; held: Held } {
-  const droppedBeforeMs = Math.max(0, ...run.dropped.filter((one) => one.step <= step).map(({ beforeMs }) => beforeMs));
+export function compare(
+  contents: Contents,
+  run: Run,
+  step: number,
+  exactly = false,
+): { wrong: string[]; held: Held } {
+  const droppedBeforeMs = Math.max(
+    0,
+    ...run.dropped.filter((one) => one.step <= step).map(({ beforeMs }) => beforeMs),
+  );
   const wrong: string[] = [];
-  const possible = (ledger: Ledger) => (exactly ? [ledger.acknowledgedBy(step)] : ledger.possibleAt(step));
+  const possible = (ledger: Ledger) =>
+    exactly ? [ledger.acknowledgedBy(step)] : ledger.possibleAt(step);
   const changes = possible(run.changes).find((one) => rowsAfter(one) === contents.rows);
-  if (!changes) wrong.push(`the rows are none of those after ${told(possible(run.changes))}: ${contents.rows.slice(0, 90)}…`);
+  if (!changes)
+    wrong.push(
+      `the rows are none of those after ${told(possible(run.changes))}: ${contents.rows.slice(0, 90)}…`,
+    );
   else if (!isRest(contents.audited, changes, run.changes, droppedBeforeMs))
-    wrong.push(`the rows are those after ${changes.length} changes, the audit trail has ${contents.audited.join()}`);
+    wrong.push(
+      `the rows are those after ${changes.length} changes, the audit trail has ${contents.audited.join()}`,
+    );
   const there = contents.batches.map(({ number }) => number);
-  for (const { number, events } of contents.batches) if (countsOf(number).events !== events) wrong.push(`batch ${number} is there in part`);
+  for (const { number, events } of contents.batches)
+    if (countsOf(number).events !== events) wrong.push(`batch ${number} is there in part`);
   const batches = possible(run.batches).find((one) => countedAfter(one) === contents.counted);
-  if (!batches) wrong.push(`the report counts ${contents.counted}, which is none of those after ${told(possible(run.batches))}`);
-  else if (!isRest(there, batches, run.batches, droppedBeforeMs)) wrong.push(`of the batches ${batches.join()}, there are ${there.join()}`);
+  if (!batches)
+    wrong.push(
+      `the report counts ${contents.counted}, which is none of those after ${told(possible(run.batches))}`,
+    );
+  else if (!isRest(there, batches, run.batches, droppedBeforeMs))
+    wrong.push(`of the batches ${batches.join()}, there are ${there.join()}`);
   return { wrong, held: { changes: changes ?? [], batches: batches ?? [] } };
 }
 

@@ -12,7 +12,10 @@ export interface Contents {
   counted: string;
 }
 
-const text = (rows: RowMap) => JSON.stringify([...rows].filter(([name]) => !name.startsWith('past')).sort(([a], [b]) => (a < b ? -1 : 1)));
+const text = (rows: RowMap) =>
+  JSON.stringify(
+    [...rows].filter(([name]) => !name.startsWith('past')).sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
 const pastText = (rows: RowMap) =>
   JSON.stringify(
     [...rows]
@@ -47,7 +50,8 @@ async function misfits(store: Store): Promise<string[]> {
   }
   for (const [, id] of universe.filter(([table]) => table === 'deviceKeys')) {
     const key = await store.read.get('deviceKeys', id);
-    if (key && (await store.read.keyBearer(key.hash))?.key.id !== id) wrong.push('a key is not found by its hash');
+    if (key && (await store.read.keyBearer(key.hash))?.key.id !== id)
+      wrong.push('a key is not found by its hash');
   }
   return wrong;
 }
@@ -71,9 +75,18 @@ export async function contentsOf(store: Store): Promise<{ contents: Contents; wr
     await store.impressions({ tenantId: tenantA, groupBy: 'creative', by: 'timestamp' }),
   ].map((report) => JSON.stringify(report.map(({ key, impressions }) => [key, impressions])));
   const wrong = await misfits(store);
-  if (received !== timestamp) wrong.push(`reports by receipt count ${received}, by time ${timestamp}`);
+  if (received !== timestamp)
+    wrong.push(`reports by receipt count ${received}, by time ${timestamp}`);
   const audited = items.map(({ id }) => numberIn(id)).reverse();
-  return { contents: { rows: await rowsOf(store), audited, batches: await batchesOf(store), counted: received ?? '' }, wrong };
+  return {
+    contents: {
+      rows: await rowsOf(store),
+      audited,
+      batches: await batchesOf(store),
+      counted: received ?? '',
+    },
+    wrong,
+  };
 }
 
 const known = new Map<string, { rows: RowMap; text: string }>();
@@ -87,7 +100,8 @@ function stateAfter(changes: readonly number[]): { rows: RowMap; text: string } 
   const name = changes.join();
   const there = known.get(name);
   if (there) return there;
-  const rows: RowMap = changes.length === 0 ? new Map() : new Map(stateAfter(changes.slice(0, -1)).rows);
+  const rows: RowMap =
+    changes.length === 0 ? new Map() : new Map(stateAfter(changes.slice(0, -1)).rows);
   const last = changes.at(-1);
   if (last !== undefined) changeRows(rows, last);
   const made = { rows, text: text(rows) + pastText(rows) };

@@ -2,14 +2,33 @@ import { expect, it } from 'vitest';
 import { type CrashSearch, searchCrashStates } from './search-crash-states.ts';
 
 const searches: Record<string, CrashSearch> = {
-  'each record torn at each of its bytes': { lives: 1, tornEveryBytes: 1, twiceEvery: 16, recoveryEvery: 2000 },
+  'each record torn at each of its bytes': {
+    lives: 1,
+    tornEveryBytes: 1,
+    twiceEvery: 16,
+    recoveryEvery: 2000,
+  },
   'a segment of the journal is full, and the next is begun': {
     lives: 1,
-    acts: ['change', 'large change', 'change', 'batch', 'group', 'minute', 'change', 'kill', 'change'],
+    acts: [
+      'change',
+      'large change',
+      'change',
+      'batch',
+      'group',
+      'minute',
+      'change',
+      'kill',
+      'change',
+    ],
     tornEveryBytes: 2_000_000,
     every: 12,
   },
-  'many lives, their acts in another order each': { lives: 9, tornEveryBytes: 61, recoveryEvery: 250 },
+  'many lives, their acts in another order each': {
+    lives: 9,
+    tornEveryBytes: 61,
+    recoveryEvery: 250,
+  },
 };
 
 let states = 0;

@@ -6,7 +6,12 @@ describe('a crash at any step of a life', () => {
   it('leaves all that was acknowledged, nothing that was refused and nothing in part, and a store that goes on', {
     timeout: 300_000,
   }, async () => {
-    const report = await searchCrashStates({ lives: 4, tornEveryBytes: 201, every: 23, recoveryEvery: 100 });
+    const report = await searchCrashStates({
+      lives: 4,
+      tornEveryBytes: 201,
+      every: 23,
+      recoveryEvery: 100,
+    });
     expect(report.bad).toEqual([]);
     expect(report.states).toBeGreaterThan(400);
     expect(report.inRecovery).toBeGreaterThan(50);

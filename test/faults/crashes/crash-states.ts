@@ -23,8 +23,10 @@ export interface CrashStateOptions {
 /** A step that no sync has covered yet: after a crash it was done, or not. */
 type Open = DiskStep & { do: 'write' | 'truncate' | 'create' | 'rename' | 'unlink' };
 
-const isOfData = (step: DiskStep): step is Open & { file: number } => step.do === 'write' || step.do === 'truncate';
-const isLog = (path: string) => /\/(journal|events|audit)\/[^/]+$/.test(path) && !path.endsWith('.tmp');
+const isOfData = (step: DiskStep): step is Open & { file: number } =>
+  step.do === 'write' || step.do === 'truncate';
+const isLog = (path: string) =>
+  /\/(journal|events|audit)\/[^/]+$/.test(path) && !path.endsWith('.tmp');
 
 /** What is on the disk for certain, and all that may be. */
 class Certain {
@@ -47,8 +49,10 @@ class Certain {
 
   take(step: DiskStep): void {
     if (step.do === 'datasync') this.#settle((one) => isOfData(one) && one.file === step.file);
-    else if (step.do === 'lose') this.#open = this.#open.filter((one) => !(isOfData(one) && one.file === step.file));
-    else if (step.do === 'syncDirectory') this.#settle((one) => !isOfData(one) && 'path' in one && dirname(one.path) === step.path);
+    else if (step.do === 'lose')
+      this.#open = this.#open.filter((one) => !(isOfData(one) && one.file === step.file));
+    else if (step.do === 'syncDirectory')
+      this.#settle((one) => !isOfData(one) && 'path' in one && dirname(one.path) === step.path);
     else this.#open.push(step);
     if (step.do === 'create') this.paths.set(step.file, step.path);
     if (step.do === 'rename') this.paths.set(step.file, step.to);
@@ -63,7 +67,9 @@ class Certain {
   with(done: readonly Open[]): Files {
     const [names, contents] = [new Map(this.#names), new Map(this.#contents)];
     this.#apply(names, contents, done);
-    return new Map([...names].map(([path, number]) => [path, contents.get(number) ?? Buffer.alloc(0)]));
+    return new Map(
+      [...names].map(([path, number]) => [path, contents.get(number) ?? Buffer.alloc(0)]),
+    );
   }
 
   #apply(names: Map<string, number>, contents: Map<number, Buffer>, steps: readonly Open[]): void {
@@ -90,7 +96,8 @@ function applied(bytes: Buffer, step: Open & { do: 'write' | 'truncate' }): Buff
 /** All combinations of a few; of many: none, all, each beginning, all but one, one alone. */
 function* combinations<T>(of: readonly T[], most: number): Generator<readonly T[]> {
   if (of.length <= most) {
-    for (let mask = 0; mask < 2 ** of.length; mask++) yield of.filter((_, index) => mask & (1 << index));
+    for (let mask = 0; mask < 2 ** of.length; mask++)
+      yield of.filter((_, index) => mask & (1 << index));
     return;
   }
   for (let count = 0; count <= of.length; count++) yield of.slice(0, count);
@@ -105,7 +112,8 @@ function* torn(step: Open & { do: 'write' }, everyBytes: number): Generator<Open
   const { length } = step.bytes;
   for (let kept = everyBytes; kept < length; kept += everyBytes) {
     yield { ...step, bytes: step.bytes.subarray(0, kept) };
-    if (kept % (16 * everyBytes) === 0) yield { ...step, bytes: Buffer.concat([step.bytes.subarray(0, kept)], length) };
+    if (kept % (16 * everyBytes) === 0)
+      yield { ...step, bytes: Buffer.concat([step.bytes.subarray(0, kept)], length) };
   }
 }
 
@@ -113,16 +121,27 @@ function* torn(step: Open & { do: 'write' }, everyBytes: number): Generator<Open
  * Every state in which a crash may leave a disk: after each step, with each combination of those that no sync covers yet, and each record of a log torn
  * at each byte. Equal states come more than once.
  */
-export function* crashStates(start: Files, steps: readonly DiskStep[], options: CrashStateOptions): Generator<CrashState> {
+export function* crashStates(
+  start: Files,
+  steps: readonly DiskStep[],
+  options: CrashStateOptions,
+): Generator<CrashState> {
   const { tornEveryBytes, combined, from = 0 } = options;
   const certain = new Certain(start);
-  if (from === 0) yield { step: 0, what: 'nothing was done', isTorn: false, files: certain.with([]) };
+  if (from === 0)
+    yield { step: 0, what: 'nothing was done', isTorn: false, files: certain.with([]) };
   for (const [index, step] of steps.entries()) {
     certain.take(step);
     if (index + 1 < from) continue;
     const { open } = certain;
-    const state = (what: string, done: readonly Open[], isTorn = false) => ({ step: index + 1, what, isTorn, files: certain.with(done) });
-    for (const done of combinations(open, combined)) yield state(`after ${nameOf(step)}, ${done.length} of ${open.length} kept`, done);
+    const state = (what: string, done: readonly Open[], isTorn = false) => ({
+      step: index + 1,
+      what,
+      isTorn,
+      files: certain.with(done),
+    });
+    for (const done of combinations(open, combined))
+      yield state(`after ${nameOf(step)}, ${done.length} of ${open.length} kept`, done);
     if (step.do !== 'write' || !isLog(certain.paths.get(step.file) ?? '')) continue;
     const others = open.filter((one) => one !== step);
     for (const part of torn(step, tornEveryBytes)) {

@@ -26,8 +26,18 @@ export const directory = '/data';
 const aFurther = 900_001;
 
 /** The store as the service opens it, without the folder's lock. */
-export async function openOn(disk: FileSystem, clock: ManualClock, { disk: around, store: over }: Plant = {}): Promise<Store> {
-  const context = { disk: around?.(disk) ?? disk, directory, clock, lowWaterBytes: 1000, warn: () => {} };
+export async function openOn(
+  disk: FileSystem,
+  clock: ManualClock,
+  { disk: around, store: over }: Plant = {},
+): Promise<Store> {
+  const context = {
+    disk: around?.(disk) ?? disk,
+    directory,
+    clock,
+    lowWaterBytes: 1000,
+    warn: () => {},
+  };
   const store = await openJsonStore(context, randomBytes, async () => {});
   return over?.(store) ?? store;
 }
@@ -40,19 +50,27 @@ async function checkRepeats(store: Store, { batches }: Held): Promise<string[]> 
     if (answer !== 'repeated') wrong.push(`batch ${number}, sent again, is ${answer}`);
   }
   const { counted } = (await contentsOf(store)).contents;
-  if (counted !== countedAfter(batches)) wrong.push(`after batches were sent again the report counts ${counted}`);
+  if (counted !== countedAfter(batches))
+    wrong.push(`after batches were sent again the report counts ${counted}`);
   return wrong;
 }
 
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
 /** What a store that was opened shows, and whether that may be after so many steps of a run. */
-async function look(store: Store, run: Run, step: number): Promise<{ wrong: string[]; held: Held }> {
+async function look(
+  store: Store,
+  run: Run,
+  step: number,
+): Promise<{ wrong: string[]; held: Held }> {
   const { contents, wrong } = await contentsOf(store);
   const compared = compare(contents, run, step);
   const secret = hexOf(store.secret);
   const isOther = run.secret !== undefined && run.secret.step <= step && run.secret.hex !== secret;
-  return { wrong: [...wrong, ...compared.wrong, ...(isOther ? ['the secret is another'] : [])], held: compared.held };
+  return {
+    wrong: [...wrong, ...compared.wrong, ...(isOther ? ['the secret is another'] : [])],
+    held: compared.held,
+  };
 }
 
 /** What is wrong with the chain of the audit trail on a disk. */
@@ -62,15 +80,25 @@ async function trailDamage(disk: FileSystem): Promise<string[]> {
   if (manifest.epoch === 0) return [];
   const findings = new Findings();
   await checkTrail(context, manifest, await readSecret(context, manifest.secret), findings);
-  return findings.all.filter(({ level }) => level === 'damage').map(({ what }) => `the audit trail: ${what}`);
+  return findings.all
+    .filter(({ level }) => level === 'damage')
+    .map(({ what }) => `the audit trail: ${what}`);
 }
 
 /** A run of which this is all that was acknowledged. */
 function runOf({ changes, batches }: Held, of: Run, step: number, secret: Uint8Array): Run {
-  const run = { ...newRun(), secret: { step: 0, hex: hexOf(secret) }, dropped: of.dropped.filter((one) => one.step <= step) };
+  const run = {
+    ...newRun(),
+    secret: { step: 0, hex: hexOf(secret) },
+    dropped: of.dropped.filter((one) => one.step <= step),
+  };
   for (const one of ['changes', 'batches'] as const) {
     for (const number of { changes, batches }[one])
-      run[one].begin(number, 0, number === aFurther ? timeAt(of, step) : of[one].timeOf(number)).acknowledged = 0;
+      run[one].begin(
+        number,
+        0,
+        number === aFurther ? timeAt(of, step) : of[one].timeOf(number),
+      ).acknowledged = 0;
   }
   run.dropped = run.dropped.map(({ beforeMs }) => ({ step: 0, beforeMs }));
   return run;
@@ -80,7 +108,12 @@ function runOf({ changes, batches }: Held, of: Run, step: number, secret: Uint8A
  * Opens the store on what a crash has left, and says what is wrong: it must start, and show what it may show after so many steps of the run. If `twice`, it must also
  * take a further change and a further batch; after another power cut show all that again; and know the batches that are sent again.
  */
-export async function examine(files: Files, run: Run, step: number, { twice, ...plant }: Plant & { twice: boolean }): Promise<string[]> {
+export async function examine(
+  files: Files,
+  run: Run,
+  step: number,
+  { twice, ...plant }: Plant & { twice: boolean },
+): Promise<string[]> {
   const nowMs = timeAt(run, step);
   const disk = diskOf(files);
   try {
@@ -91,12 +124,21 @@ export async function examine(files: Files, run: Run, step: number, { twice, ...
     if (wrong.length > 0 || !twice) return wrong;
     await makeChange(store, aFurther, nowMs);
     await store.appendBatch(batchNumber(aFurther));
-    const later = runOf({ changes: [...held.changes, aFurther], batches: [...held.batches, aFurther] }, run, step, store.secret);
+    const later = runOf(
+      { changes: [...held.changes, aFurther], batches: [...held.batches, aFurther] },
+      run,
+      step,
+      store.secret,
+    );
     const again = await openOn(disk.afterPowerCut(), new ManualClock(nowMs), plant);
     const second = await look(again, later, 0);
     if (second.wrong.length === 0) second.wrong.push(...(await checkRepeats(again, second.held)));
     return second.wrong.map((what) => `once more: ${what}`);
   } catch (error) {
-    return [hasCode(error, 'store_damaged') ? `it does not start: ${error.message}` : `it fails: ${(error as Error).stack}`];
+    return [
+      hasCode(error, 'store_damaged')
+        ? `it does not start: ${error.message}`
+        : `it fails: ${(error as Error).stack}`,
+    ];
   }
 }

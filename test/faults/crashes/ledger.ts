@@ -13,7 +13,13 @@ export class Ledger {
   readonly entries: Entry[] = [];
 
   begin(number: number, step: number, at: number): Entry {
-    const entry = { number, begun: step, acknowledged: Number.POSITIVE_INFINITY, refused: Number.POSITIVE_INFINITY, at };
+    const entry = {
+      number,
+      begun: step,
+      acknowledged: Number.POSITIVE_INFINITY,
+      refused: Number.POSITIVE_INFINITY,
+      at,
+    };
     this.entries.push(entry);
     return entry;
   }
@@ -31,7 +37,10 @@ export class Ledger {
     const sure = this.acknowledgedBy(step);
     const last = this.entries.findLastIndex((entry) => entry.acknowledged <= step);
     const open = this.entries.slice(last + 1).filter(({ begun }) => begun <= step);
-    return Array.from({ length: open.length + 1 }, (_, count) => [...sure, ...open.slice(0, count).map(({ number }) => number)]);
+    return Array.from({ length: open.length + 1 }, (_, count) => [
+      ...sure,
+      ...open.slice(0, count).map(({ number }) => number),
+    ]);
   }
 
   timeOf(number: number): number {
@@ -42,7 +51,8 @@ export class Ledger {
   shown(numbers: readonly number[], step: number): void {
     for (const entry of this.entries) {
       if (numbers.includes(entry.number)) entry.acknowledged = Math.min(entry.acknowledged, step);
-      else if (entry.acknowledged === Number.POSITIVE_INFINITY) entry.begun = Number.POSITIVE_INFINITY;
+      else if (entry.acknowledged === Number.POSITIVE_INFINITY)
+        entry.begun = Number.POSITIVE_INFINITY;
     }
   }
 }
@@ -64,7 +74,15 @@ export interface Run {
 }
 
 export function newRun(): Run {
-  return { changes: new Ledger(), batches: new Ledger(), dropped: [], times: [], starts: [], secret: undefined, wrong: [] };
+  return {
+    changes: new Ledger(),
+    batches: new Ledger(),
+    dropped: [],
+    times: [],
+    starts: [],
+    secret: undefined,
+    wrong: [],
+  };
 }
 
 /** The same of which nothing is sure but the order: what an earlier crash may have left. */

@@ -51,7 +51,9 @@ export class LoopDisk {
 
   async #mount(): Promise<void> {
     await run('mount', ['-o', `loop,commit=${commitSeconds}`, this.#image, this.#mountPoint]);
-    this.#device = (await run('findmnt', ['-n', '-o', 'SOURCE', this.#mountPoint])).stdout.trim().replace('/dev/', '');
+    this.#device = (await run('findmnt', ['-n', '-o', 'SOURCE', this.#mountPoint])).stdout
+      .trim()
+      .replace('/dev/', '');
   }
 
   async unmount(): Promise<void> {
@@ -75,7 +77,10 @@ export class LoopDisk {
 
   /** What the kernel counts of the device: writes done, and those on their way. */
   async #writes(): Promise<{ done: number; inFlight: number }> {
-    const numbers = (await readFile(`/sys/block/${this.#device}/stat`, 'utf8')).trim().split(/\s+/).map(Number);
+    const numbers = (await readFile(`/sys/block/${this.#device}/stat`, 'utf8'))
+      .trim()
+      .split(/\s+/)
+      .map(Number);
     return { done: numbers[4] ?? 0, inFlight: numbers[8] ?? 0 };
   }
 

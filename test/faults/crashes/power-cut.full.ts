@@ -35,7 +35,8 @@ it.skipIf(why !== undefined)(
               const copy = await disk.copyAtAnInstant();
               await service.kill();
               await disk.restore(copy);
-              if ((await readFile(`${disk.data}/../canary`, 'utf8').catch(() => '')) !== canary) canariesLost++;
+              if ((await readFile(`${disk.data}/../canary`, 'utf8').catch(() => '')) !== canary)
+                canariesLost++;
             },
           }),
         );
@@ -44,10 +45,15 @@ it.skipIf(why !== undefined)(
       }
     }
     const missing = reports.flatMap((report) => report.missing);
-    const sum = (of: 'kills' | 'screens' | 'events' | 'edits' | 'rotated') => reports.reduce((all, report) => all + report[of], 0);
-    const [cuts, screens, events, edits, rotated] = (['kills', 'screens', 'events', 'edits', 'rotated'] as const).map(sum);
+    const sum = (of: 'kills' | 'screens' | 'events' | 'edits' | 'rotated') =>
+      reports.reduce((all, report) => all + report[of], 0);
+    const [cuts, screens, events, edits, rotated] = (
+      ['kills', 'screens', 'events', 'edits', 'rotated'] as const
+    ).map(sum);
     const seconds = Math.round((performance.now() - began) / 1000);
-    console.log(`power cuts: ${JSON.stringify({ cuts, screens, events, edits, rotated, canariesLost, missing: missing.length, seconds })}`);
+    console.log(
+      `power cuts: ${JSON.stringify({ cuts, screens, events, edits, rotated, canariesLost, missing: missing.length, seconds })}`,
+    );
     expect(missing).toEqual([]);
     expect(canariesLost).toBeGreaterThan((disks * cutsEach) / 2);
   },

@@ -19,7 +19,9 @@ export type Files = ReadonlyMap<string, Buffer>;
 
 /** A disk in memory with these files on it, all of them synced. */
 export function diskOf(files: Files): CrashDisk {
-  return new CrashDisk(new Map([...files].map(([path, bytes]) => [path, { bytes, synced: bytes }])));
+  return new CrashDisk(
+    new Map([...files].map(([path, bytes]) => [path, { bytes, synced: bytes }])),
+  );
 }
 
 /** Notes all that is done to a disk that begins with `start` on it. Files are numbered in the order of `start`, then as they are made. */

@@ -53,18 +53,34 @@ function opsOf(number: number, counted: number): Op[] {
   const ops: Op[] = [
     { put: 'venues', row: venueRow(1, { name: `Change ${number}` }) },
     { put: 'venues', row: venueRow(2, { address: String(counted + 1) }) },
-    { put: 'screens', row: screenRow(screen, { labels: { change: String(number) }, state: isPaired ? 'active' : 'provisioning' }) },
-    { put: 'playlists', row: playlistRow(screen, version + 1, isLarge ? { items: largeItems } : {}) },
+    {
+      put: 'screens',
+      row: screenRow(screen, {
+        labels: { change: String(number) },
+        state: isPaired ? 'active' : 'provisioning',
+      }),
+    },
+    {
+      put: 'playlists',
+      row: playlistRow(screen, version + 1, isLarge ? { items: largeItems } : {}),
+    },
     { put: 'pastPlaylists', row: pastPlaylistRow(screen, version) },
     { del: 'pastPlaylists', id: `${screenId}/${version - keptVersions}` },
     isPaired
       ? { put: 'deviceKeys', row: deviceKeyRow(screen, { hash: `key ${number}` }) }
       : { del: 'deviceKeys', id: guid('keys', screen) },
-    isPaired ? { put: 'devices', row: deviceRow(screen) } : { del: 'devices', id: guid('devi', screen) },
+    isPaired
+      ? { put: 'devices', row: deviceRow(screen) }
+      : { del: 'devices', id: guid('devi', screen) },
     { put: 'codes', row: codeRow(screen, { state: isPaired ? 'used' : 'pending' }) },
   ];
-  if (number % 4 === 0) ops.push({ put: 'configs', row: configRow('screen', screenId, { syncIntervalMinutes: number }) });
-  if (number % 5 === 0) ops.push({ put: 'tokens', row: tokenRow(1, { name: `Token of change ${number}` }) });
+  if (number % 4 === 0)
+    ops.push({
+      put: 'configs',
+      row: configRow('screen', screenId, { syncIntervalMinutes: number }),
+    });
+  if (number % 5 === 0)
+    ops.push({ put: 'tokens', row: tokenRow(1, { name: `Token of change ${number}` }) });
   return ops;
 }
 
@@ -114,7 +130,11 @@ export function batchNumber(number: number, sent?: string): EventBatch {
     impression(1_760_000_000_000, { number, n, creativeId: guid('crea', number % 2) }),
   );
   const keyed = number % 4 === 3 ? {} : { key: `key ${number}` };
-  return batchOf(events, { deviceId: guid('devi', 4 + (number % 2)), ...keyed, ...(sent !== undefined && { sent }) });
+  return batchOf(events, {
+    deviceId: guid('devi', 4 + (number % 2)),
+    ...keyed,
+    ...(sent !== undefined && { sent }),
+  });
 }
 
 /** How many events each batch has, and the creative that they count for. */

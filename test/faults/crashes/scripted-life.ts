@@ -12,7 +12,14 @@ import { contentsOf } from './contents.ts';
 import { directory, examine, openOn, type Plant } from './examine.ts';
 import { newRun, type Run } from './ledger.ts';
 import type { RecordedDisk } from './recorded-disk.ts';
-import { batchNumber, firstLarge, giveUpChange, isKeyed, makeChange, makeConflictingChange } from './sample-changes.ts';
+import {
+  batchNumber,
+  firstLarge,
+  giveUpChange,
+  isKeyed,
+  makeChange,
+  makeConflictingChange,
+} from './sample-changes.ts';
 
 /** Stands between the store and the disk, and may make it fail; but not while it is quiet. */
 interface Between {
@@ -32,7 +39,11 @@ export class ScriptedLife {
   #next = 1;
   #nextLarge = firstLarge;
 
-  constructor(recorded: RecordedDisk, plant: Plant = {}, between: Between = { over: (disk) => disk, isQuiet: false }) {
+  constructor(
+    recorded: RecordedDisk,
+    plant: Plant = {},
+    between: Between = { over: (disk) => disk, isQuiet: false },
+  ) {
     [this.#recorded, this.#plant, this.#between] = [recorded, plant, between];
   }
 
@@ -54,7 +65,11 @@ export class ScriptedLife {
   async checkShown(): Promise<void> {
     if (!this.#store) return;
     const { contents, wrong } = await this.#contents(this.#store);
-    this.run.wrong.push(...[...wrong, ...compare(contents, this.run, this.step, true).wrong].map((what) => `while it runs: ${what}`));
+    this.run.wrong.push(
+      ...[...wrong, ...compare(contents, this.run, this.step, true).wrong].map(
+        (what) => `while it runs: ${what}`,
+      ),
+    );
   }
 
   async #contents(store: Store): Promise<Awaited<ReturnType<typeof contentsOf>>> {
@@ -76,7 +91,9 @@ export class ScriptedLife {
     await this.checkShown();
     const { changes, batches } = this.run;
     const isGoing = [changes, batches].every(
-      ({ entries }) => (entries.at(-1)?.acknowledged ?? 0) >= before && entries.at(-1)?.refused === Number.POSITIVE_INFINITY,
+      ({ entries }) =>
+        (entries.at(-1)?.acknowledged ?? 0) >= before &&
+        entries.at(-1)?.refused === Number.POSITIVE_INFINITY,
     );
     return isGoing ? this.run.wrong : [...this.run.wrong, 'it does not go on after a start'];
   }
@@ -150,7 +167,8 @@ export class ScriptedLife {
 
   async #minute(busy: boolean): Promise<void> {
     this.#advance(minuteMs);
-    if (busy) await Promise.all([this.#change(), this.#batch(), setImmediate().then(() => this.#group())]);
+    if (busy)
+      await Promise.all([this.#change(), this.#batch(), setImmediate().then(() => this.#group())]);
     await this.#settle();
   }
 
@@ -165,7 +183,10 @@ export class ScriptedLife {
   async #backup(): Promise<void> {
     const disk = new CrashDisk();
     await restoreBackup(await (this.#store as Store).backup(), { disk, directory });
-    const wrong = await examine(disk.afterPowerCut().files(), this.run, this.step, { ...this.#plant, twice: true });
+    const wrong = await examine(disk.afterPowerCut().files(), this.run, this.step, {
+      ...this.#plant,
+      twice: true,
+    });
     this.run.wrong.push(...wrong.map((what) => `of a backup: ${what}`));
   }
 
@@ -191,7 +212,9 @@ export class ScriptedLife {
       expectCode(giveUpChange(store, this.#next++, this.#clock.now()), 'given up'),
       expectCode(makeConflictingChange(store, this.#next++, this.#clock.now()), 'conflict'),
     ];
-    const wrong = (await Promise.all([...none, before, this.#change()])).filter((what) => typeof what === 'string');
+    const wrong = (await Promise.all([...none, before, this.#change()])).filter(
+      (what) => typeof what === 'string',
+    );
     this.run.wrong.push(...wrong);
   }
 
@@ -206,22 +229,31 @@ export class ScriptedLife {
     const store = this.#store as Store;
     await Promise.all([this.#batch(), this.#batch(), this.#batch()]);
     const { entries } = this.run.batches;
-    const known = entries.findLast(({ number, acknowledged }) => isKeyed(number) && acknowledged !== Number.POSITIVE_INFINITY);
+    const known = entries.findLast(
+      ({ number, acknowledged }) => isKeyed(number) && acknowledged !== Number.POSITIVE_INFINITY,
+    );
     if (!known) return;
     const again = await store.appendBatch(batchNumber(known.number));
     if (again !== 'repeated') this.run.wrong.push(`batch ${known.number}, sent again, is ${again}`);
-    const reused = await expectCode(store.appendBatch(batchNumber(known.number, 'other bytes')), 'idempotency_key_reused');
+    const reused = await expectCode(
+      store.appendBatch(batchNumber(known.number, 'other bytes')),
+      'idempotency_key_reused',
+    );
     if (reused) this.run.wrong.push(reused);
   }
 
   /** Notes what becomes of it. A disk that fails is answered `unavailable`; a process that is killed answers nothing. */
-  async #noted(entry: { acknowledged: number; refused: number }, asked: Promise<unknown>): Promise<void> {
+  async #noted(
+    entry: { acknowledged: number; refused: number },
+    asked: Promise<unknown>,
+  ): Promise<void> {
     try {
       await asked;
       entry.acknowledged = this.step;
     } catch (error) {
       entry.refused = this.step;
-      if (!hasCode(error, 'unavailable')) this.run.wrong.push(`it is answered ${(error as Error).stack}`);
+      if (!hasCode(error, 'unavailable'))
+        this.run.wrong.push(`it is answered ${(error as Error).stack}`);
     }
   }
 
@@ -255,6 +287,8 @@ async function expectCode(call: Promise<unknown>, code: string): Promise<string 
   return call.then(
     () => `what should be refused (${code}) was taken`,
     (error: Error) =>
-      hasCode(error, code) || hasCode(error, 'unavailable') || error.message === code ? undefined : `it is answered ${error.stack}`,
+      hasCode(error, code) || hasCode(error, 'unavailable') || error.message === code
+        ? undefined
+        : `it is answered ${error.stack}`,
   );
 }

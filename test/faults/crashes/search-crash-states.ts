@@ -79,12 +79,22 @@ class Search {
   }
 
   async #examineAll(start: Files, disk: RecordedDisk, run: Run): Promise<void> {
-    const { tornEveryBytes, every = 1, recoveryEvery, lastSteps = disk.steps.length } = this.#search;
-    for (const state of crashStates(start, disk.steps, { tornEveryBytes, combined: 3, from: disk.steps.length - lastSteps })) {
+    const {
+      tornEveryBytes,
+      every = 1,
+      recoveryEvery,
+      lastSteps = disk.steps.length,
+    } = this.#search;
+    for (const state of crashStates(start, disk.steps, {
+      tornEveryBytes,
+      combined: 3,
+      from: disk.steps.length - lastSteps,
+    })) {
       if (this.isOver) return;
       if (!this.#isNew(state, run) || this.#met++ % every !== 0) continue;
       await this.#examine(state, run);
-      if (recoveryEvery !== undefined && (this.#met / every) % recoveryEvery < 1) await this.#cutStartShort(state, run);
+      if (recoveryEvery !== undefined && (this.#met / every) % recoveryEvery < 1)
+        await this.#cutStartShort(state, run);
     }
   }
 
@@ -98,24 +108,38 @@ class Search {
     const twice = !state.isTorn || this.report.states % twiceEvery === 0;
     this.report.states++;
     const wrong = await examine(state.files, run, state.step, { ...this.#plant, twice });
-    this.report.bad.push(...wrong.map((what) => `crashed at step ${state.step}, ${state.what}${when}: ${what}`));
+    this.report.bad.push(
+      ...wrong.map((what) => `crashed at step ${state.step}, ${state.what}${when}: ${what}`),
+    );
   }
 
   /** A crash while a start mends what the crash before it has left. */
   async #cutStartShort(state: CrashState, run: Run): Promise<void> {
     const disk = new RecordedDisk(state.files);
-    await openOn(disk.life().disk, new ManualClock(timeAt(run, state.step)), this.#plant).catch(() => undefined);
-    for (const second of crashStates(state.files, disk.steps, { tornEveryBytes: 64, combined: 3 })) {
+    await openOn(disk.life().disk, new ManualClock(timeAt(run, state.step)), this.#plant).catch(
+      () => undefined,
+    );
+    for (const second of crashStates(state.files, disk.steps, {
+      tornEveryBytes: 64,
+      combined: 3,
+    })) {
       const both = { ...second, step: state.step, what: state.what };
       if (this.isOver || !this.#isNew(both, run)) continue;
       this.report.inRecovery++;
-      await this.#examine(both, run, `, and once more at step ${second.step} of the start, ${second.what}`);
+      await this.#examine(
+        both,
+        run,
+        `, and once more at step ${second.step} of the start, ${second.what}`,
+      );
     }
   }
 }
 
 /** Lives through crashes at every step, and says which of the states that they leave are bad. */
-export async function searchCrashStates(search: CrashSearch, plant: Plant = {}): Promise<CrashReport> {
+export async function searchCrashStates(
+  search: CrashSearch,
+  plant: Plant = {},
+): Promise<CrashReport> {
   const all = new Search(search, plant);
   for (let life = 0; life < search.lives && !all.isOver; life++) {
     const acts = search.acts ?? wholeLife(search.rounds ?? 1, life);

@@ -26,7 +26,9 @@ const chance = (name: string) => crc32(name) / 2 ** 32;
 
 function inFolder(files: Files, folder: string): string[] {
   const before = `${directory}${folder}/`;
-  return [...files.keys()].filter((path) => path.startsWith(before) && !path.slice(before.length).includes('/'));
+  return [...files.keys()].filter(
+    (path) => path.startsWith(before) && !path.slice(before.length).includes('/'),
+  );
 }
 
 /** A copy as `cp -r` makes it: each folder is listed when its turn comes, each file read a while after the one before. */
@@ -35,7 +37,8 @@ function copyOf(moments: readonly Files[], seed: string): Files {
   const stepsEach = chance(`${seed} pace`) * 12;
   let moment = chance(`${seed} begin`) * moments.length * 0.7;
   const now = () => moments[Math.min(Math.floor(moment), moments.length - 1)] as Files;
-  const inOrder = <T>(of: readonly T[]) => [...of].sort((a, b) => chance(`${seed} ${a}`) - chance(`${seed} ${b}`));
+  const inOrder = <T>(of: readonly T[]) =>
+    [...of].sort((a, b) => chance(`${seed} ${a}`) - chance(`${seed} ${b}`));
   for (const folder of inOrder(folders)) {
     for (const path of inOrder(inFolder(now(), folder))) {
       moment += chance(`${seed} ${path} ${moment}`) * stepsEach;
@@ -46,14 +49,20 @@ function copyOf(moments: readonly Files[], seed: string): Files {
   return copy;
 }
 
-async function judge(copy: Files, run: Run, step: number): Promise<'refused' | 'earlier' | string[]> {
+async function judge(
+  copy: Files,
+  run: Run,
+  step: number,
+): Promise<'refused' | 'earlier' | string[]> {
   try {
     const store = await openOn(diskOf(copy), new ManualClock(timeAt(run, step)));
     const { contents, wrong } = await contentsOf(store);
     wrong.push(...compare(contents, unsure(run), step).wrong);
     return wrong.length === 0 ? 'earlier' : wrong;
   } catch (error) {
-    return hasCode(error, 'store_damaged') ? 'refused' : [`it is answered ${(error as Error).stack}`];
+    return hasCode(error, 'store_damaged')
+      ? 'refused'
+      : [`it is answered ${(error as Error).stack}`];
   }
 }
 

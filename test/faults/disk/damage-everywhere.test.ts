@@ -10,7 +10,9 @@ describe('each file of a store with bits turned over, cut short, and gone', () =
     expect(report.refused).toBeGreaterThan(300);
   });
 
-  it('that has crashed: so it is, but for what an earlier crash could have left', { timeout: 300_000 }, async () => {
+  it('that has crashed: so it is, but for what an earlier crash could have left', {
+    timeout: 300_000,
+  }, async () => {
     const { bad, earlier, damages } = await damageEverywhere({ clean: false, everyBytes: 113 });
     expect(bad).toEqual([]);
     expect(earlier).toBeLessThan(damages / 5);

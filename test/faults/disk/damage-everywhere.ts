@@ -55,8 +55,12 @@ function* damagesOf(path: string, bytes: Buffer, everyBytes: number): Generator<
 
 /** Of a log that has lost its last file, the one before is named. */
 function names(message: string, path: string): boolean {
-  const [, folder = '', file = path] = /^(?:(.*\/(?:journal|events|audit)\/)|.*\/)([^/]+)$/.exec(path) ?? [];
-  return message.includes(file) || (folder !== '' && message.includes(folder) && message.includes('is missing'));
+  const [, folder = '', file = path] =
+    /^(?:(.*\/(?:journal|events|audit)\/)|.*\/)([^/]+)$/.exec(path) ?? [];
+  return (
+    message.includes(file) ||
+    (folder !== '' && message.includes(folder) && message.includes('is missing'))
+  );
 }
 
 type Outcome = 'refused' | 'refusedOnReading' | 'found' | 'harmless' | 'earlier' | string[];
@@ -78,7 +82,9 @@ class DamageJudge {
     const shown = await this.#show(damaged, path, clean ? this.#run : unsure(this.#run));
     if (!Array.isArray(shown)) return shown;
     if (await this.#isFound(damaged, path)) return 'found';
-    return shown.length === 0 && bytes && this.#mayBeTorn(path, at) ? 'earlier' : [...shown, 'nobody is told'];
+    return shown.length === 0 && bytes && this.#mayBeTorn(path, at)
+      ? 'earlier'
+      : [...shown, 'nobody is told'];
   }
 
   /** What a start makes of it: an empty list when what it shows is not what was there, but what may be after an earlier crash. */
@@ -91,7 +97,9 @@ class DamageJudge {
       const exact = [...wrong, ...compare(contents, this.#run, this.#step, true).wrong];
       return exact.length === 0
         ? 'harmless'
-        : [...wrong, ...compare(contents, run, this.#step).wrong].concat(run === this.#run ? exact : []);
+        : [...wrong, ...compare(contents, run, this.#step).wrong].concat(
+            run === this.#run ? exact : [],
+          );
     } catch (error) {
       if (hasCode(error, 'store_damaged') && names(error.message, path)) return stage;
       return [`it is answered ${(error as Error).stack}`];
@@ -104,8 +112,16 @@ class DamageJudge {
 
   async #isFound(files: Files, path: string): Promise<boolean> {
     const disk = this.#plant.disk?.(diskOf(files)) ?? diskOf(files);
-    const findings = await checkFolder({ disk, directory, clock: this.#clock, lowWaterBytes: 1000, warn: () => {} });
-    return findings.some(({ level, file }) => level === 'damage' && path === `${directory}/${file}`);
+    const findings = await checkFolder({
+      disk,
+      directory,
+      clock: this.#clock,
+      lowWaterBytes: 1000,
+      warn: () => {},
+    });
+    return findings.some(
+      ({ level, file }) => level === 'damage' && path === `${directory}/${file}`,
+    );
   }
 
   /** The last file of a log, and beyond what the manifest vouches for: a flip only in its last record. */
@@ -117,14 +133,19 @@ class DamageJudge {
       .at(-1);
     const bytes = this.#files.get(path) ?? Buffer.alloc(0);
     const manifest = JSON.parse((this.#files.get(`${directory}/manifest.json`) ?? '{}').toString());
-    const mark = manifest.marks?.[folder.split('/').at(-2) ?? ''] as { file: string | null; size: number } | undefined;
+    const mark = manifest.marks?.[folder.split('/').at(-2) ?? ''] as
+      | { file: string | null; size: number }
+      | undefined;
     const from = mark && `${folder}${mark.file}` === path ? mark.size : 0;
     return path === last && at >= from && bytes.length > from;
   }
 }
 
 /** Damages each file of a store in every place, one at a time: each damage must be told of, or do no harm. */
-export async function damageEverywhere(search: DamageSearch, plant: Plant = {}): Promise<DamageReport> {
+export async function damageEverywhere(
+  search: DamageSearch,
+  plant: Plant = {},
+): Promise<DamageReport> {
   const { clean, acts = wholeLife(2), everyBytes = 1, untilBad = false } = search;
   const recorded = new RecordedDisk();
   const life = new ScriptedLife(recorded);

@@ -40,14 +40,19 @@ interface Failed {
 /** Of what a power cut may leave in the end, so many are opened: nothing kept of what was not synced, and others. */
 const mostStates = 6;
 
-const logOf = (path: string) => (path.includes('/journal/') ? 'changes' : path.includes('/events/') ? 'batches' : undefined);
+const logOf = (path: string) =>
+  path.includes('/journal/') ? 'changes' : path.includes('/events/') ? 'batches' : undefined;
 
 /** After a failed sync of a log nothing more is acknowledged in it, until the next start. */
 function acknowledgedAfter({ isSyncOf, step, starts }: Failed, run: Run): string[] {
   if (!isSyncOf) return [];
   const restart = run.starts[starts] ?? Number.POSITIVE_INFINITY;
-  const late = run[isSyncOf].entries.filter(({ acknowledged }) => acknowledged > step && acknowledged < restart);
-  return late.length === 0 ? [] : [`after a failed sync, ${isSyncOf} ${late.map(({ number }) => number)} are acknowledged`];
+  const late = run[isSyncOf].entries.filter(
+    ({ acknowledged }) => acknowledged > step && acknowledged < restart,
+  );
+  return late.length === 0
+    ? []
+    : [`after a failed sync, ${isSyncOf} ${late.map(({ number }) => number)} are acknowledged`];
 }
 
 /** One life in which operation `number` fails; from 0 on none does. */
@@ -73,12 +78,24 @@ async function liveThrough(number: number, failure: Failure, acts: readonly Act[
 }
 
 /** What the disk holds in the end, as a process that was killed leaves it, and after a power cut, with and without what was not synced. */
-async function examineEnd(recorded: RecordedDisk, run: Run, plant: Plant): Promise<{ states: number; wrong: string[] }> {
+async function examineEnd(
+  recorded: RecordedDisk,
+  run: Run,
+  plant: Plant,
+): Promise<{ states: number; wrong: string[] }> {
   const step = recorded.steps.length;
-  const after = crashStates(new Map(), recorded.steps, { tornEveryBytes: 1000, combined: 1, from: step });
+  const after = crashStates(new Map(), recorded.steps, {
+    tornEveryBytes: 1000,
+    combined: 1,
+    from: step,
+  });
   const killed = { what: 'killed', isTorn: false, step, files: recorded.now.files() };
-  const different = [...new Map([killed, ...after].map((state) => [nameOf(state, run), state])).values()];
-  const some = different.filter((_, index) => index % Math.ceil(different.length / mostStates) === 0);
+  const different = [
+    ...new Map([killed, ...after].map((state) => [nameOf(state, run), state])).values(),
+  ];
+  const some = different.filter(
+    (_, index) => index % Math.ceil(different.length / mostStates) === 0,
+  );
   const wrong: string[] = [];
   for (const { what, files } of some) {
     const found = await examine(files, run, step, { ...plant, twice: true });
@@ -92,22 +109,39 @@ async function examineEnd(recorded: RecordedDisk, run: Run, plant: Plant): Promi
  * found after a crash; reads go on; a change that could not be kept is answered `unavailable`; and once the disk is well the store goes on, after a start at
  * the latest.
  */
-export async function failEverywhere(search: FailureSearch = {}, plant: Plant = {}): Promise<FailureReport> {
+export async function failEverywhere(
+  search: FailureSearch = {},
+  plant: Plant = {},
+): Promise<FailureReport> {
   const { acts = wholeLife(2), every = 1, first = 1, only = /./, untilBad = false } = search;
   const sound = await liveThrough(0, 'EIO', acts, plant);
   const { operations } = sound.failing;
-  const report: FailureReport = { operations: operations.length, lives: 0, states: 0, bad: [...sound.wrong] };
+  const report: FailureReport = {
+    operations: operations.length,
+    lives: 0,
+    states: 0,
+    bad: [...sound.wrong],
+  };
   for (let number = first; number <= operations.length; number += every) {
     const operation = operations[number - 1] ?? '';
     for (const failure of only.test(operation) ? failuresOf(operation.split(' ')[0] ?? '') : []) {
       if (untilBad && report.bad.length > 0) return report;
       report.lives++;
-      const { recorded, failing, life, run, failed, wrong } = await liveThrough(number, failure, acts, plant);
+      const { recorded, failing, life, run, failed, wrong } = await liveThrough(
+        number,
+        failure,
+        acts,
+        plant,
+      );
       const end = await examineEnd(recorded, run, plant);
       failing.heal();
       const later = await life.goOn();
       report.states += end.states;
-      report.bad.push(...[...wrong, ...end.wrong, ...later].map((what) => `operation ${number}, ${failed?.what}: ${what}`));
+      report.bad.push(
+        ...[...wrong, ...end.wrong, ...later].map(
+          (what) => `operation ${number}, ${failed?.what}: ${what}`,
+        ),
+      );
     }
   }
   return report;

@@ -78,7 +78,10 @@ export class FailingDisk {
     return {
       write: (bytes, position) => {
         const isShort = this.#before('write', path);
-        return file.write(isShort ? bytes.subarray(0, Math.ceil(bytes.length / 2)) : bytes, position);
+        return file.write(
+          isShort ? bytes.subarray(0, Math.ceil(bytes.length / 2)) : bytes,
+          position,
+        );
       },
       read: async (into, position) => {
         this.#before('read', path);
@@ -110,7 +113,8 @@ export class FailingDisk {
   #begin(operation: string, path: string, number: number): boolean {
     this.#onFailure(operation, path);
     const failure = this.#failure;
-    if (failure === 'ENOSPC' || failure === 'short, then ENOSPC') this.#fullUntil = number + fullFor;
+    if (failure === 'ENOSPC' || failure === 'short, then ENOSPC')
+      this.#fullUntil = number + fullFor;
     if (failure === 'dead') this.#isDead = true;
     if (failure.startsWith('short')) return true;
     throw failed(failure === 'ENOSPC' ? 'ENOSPC' : 'EIO');

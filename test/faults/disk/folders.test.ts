@@ -34,30 +34,41 @@ async function makeReadOnly(folder: string): Promise<void> {
 }
 
 describe('a data folder', () => {
-  it.skipIf(process.platform === 'win32')('that may only be read is refused, and stays as it is (Windows has no such modes)', async () => {
-    const { folder } = await fullStore();
-    const before = await contentsOf(folder);
-    await makeReadOnly(folder);
-    await asNobody(async () => {
-      await expect(openStore(folder)).rejects.toMatchObject({ code: 'store_unusable', message: expect.stringContaining('EACCES') });
-    });
-    await chmod(folder, 0o700);
-    expect(await contentsOf(folder)).toEqual(before);
-  });
-
-  it.skipIf(process.platform === 'win32')('in which nothing can be made is refused (Windows has no such modes)', async () => {
-    const folder = await temporaryFolder();
-    await makeReadOnly(folder);
-    await asNobody(async () => {
-      await expect(openStore(join(folder, 'data'))).rejects.toMatchObject({
-        code: 'store_unusable',
-        message: expect.stringContaining('EACCES'),
+  it.skipIf(process.platform === 'win32')(
+    'that may only be read is refused, and stays as it is (Windows has no such modes)',
+    async () => {
+      const { folder } = await fullStore();
+      const before = await contentsOf(folder);
+      await makeReadOnly(folder);
+      await asNobody(async () => {
+        await expect(openStore(folder)).rejects.toMatchObject({
+          code: 'store_unusable',
+          message: expect.stringContaining('EACCES'),
+        });
       });
-    });
-    expect(await readdir(folder)).toEqual([]);
-  });
+      await chmod(folder, 0o700);
+      expect(await contentsOf(folder)).toEqual(before);
+    },
+  );
 
-  it('has one process at a time, which is named to the second, and free when that was killed', { timeout: 300_000 }, async () => {
+  it.skipIf(process.platform === 'win32')(
+    'in which nothing can be made is refused (Windows has no such modes)',
+    async () => {
+      const folder = await temporaryFolder();
+      await makeReadOnly(folder);
+      await asNobody(async () => {
+        await expect(openStore(join(folder, 'data'))).rejects.toMatchObject({
+          code: 'store_unusable',
+          message: expect.stringContaining('EACCES'),
+        });
+      });
+      expect(await readdir(folder)).toEqual([]);
+    },
+  );
+
+  it('has one process at a time, which is named to the second, and free when that was killed', {
+    timeout: 300_000,
+  }, async () => {
     const folder = join(await temporaryFolder(), 'data');
     await mkdir(folder);
     const token = `mak_${'TwoOwners'.repeat(3)}`;
@@ -72,7 +83,9 @@ describe('a data folder', () => {
     expect(await findTwoOwners()).toEqual([]);
   });
 
-  it('that was copied while it was in use is refused, or holds what an earlier crash could have left', { timeout: 300_000 }, async () => {
+  it('that was copied while it was in use is refused, or holds what an earlier crash could have left', {
+    timeout: 300_000,
+  }, async () => {
     const { bad, refused, earlier } = await copyInUse(300);
     expect(bad).toEqual([]);
     expect(refused).toBeGreaterThan(50);

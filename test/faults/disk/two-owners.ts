@@ -10,16 +10,23 @@ import { ManualClock } from '../../support/manual-clock.ts';
 const jumpsMs = [0, secondMs, -secondMs, hourMs, -hourMs, 400 * dayMs, -400 * dayMs];
 
 /** Has several try at once for a folder, and again after each jump of the clock: only one at a time may have it. Says how it was otherwise. */
-export async function findTwoOwners(lock: typeof lockFolder = lockFolder, triers = 4): Promise<string[]> {
+export async function findTwoOwners(
+  lock: typeof lockFolder = lockFolder,
+  triers = 4,
+): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'signage-owners-'));
   const clock = new ManualClock();
   const held: (() => Promise<void>)[] = [];
   const attempt = async () => {
-    const tried = Array.from({ length: triers }, () => lock(folder, { clock, random: randomBytes, platform: process.platform }));
+    const tried = Array.from({ length: triers }, () =>
+      lock(folder, { clock, random: randomBytes, platform: process.platform }),
+    );
     const results = await Promise.allSettled(tried);
     for (const result of results) if (result.status === 'fulfilled') held.push(result.value);
     return results.flatMap((one) =>
-      one.status === 'rejected' && !hasCode(one.reason, 'store_locked') ? [`it is refused with ${one.reason}`] : [],
+      one.status === 'rejected' && !hasCode(one.reason, 'store_locked')
+        ? [`it is refused with ${one.reason}`]
+        : [],
     );
   };
   const wrong: string[] = [];

@@ -57,7 +57,10 @@ const otherPaths = [
   '/media/x.svg',
   '/.env',
 ];
-const visible = (text: string) => text.replaceAll(/[^\x21-\x7e]/gu, (one) => encodeURIComponent(one.isWellFormed() ? one : '\ufffd'));
+const visible = (text: string) =>
+  text.replaceAll(/[^\x21-\x7e]/gu, (one) =>
+    encodeURIComponent(one.isWellFormed() ? one : '\ufffd'),
+  );
 
 /** Puts requests together: most of them good, or good but for one place. */
 export class Composer {
@@ -82,10 +85,22 @@ export class Composer {
     const described = this.#document.paths[template][operation.method.toLowerCase()];
     const tv = dice.one(this.#world.known.tvs);
     const path = this.#path(operation, tv.screenId, dice);
-    const method = dice.happens(0.02) ? dice.one(methods) : operation.method === 'GET' && dice.happens(0.03) ? 'HEAD' : operation.method;
+    const method = dice.happens(0.02)
+      ? dice.one(methods)
+      : operation.method === 'GET' && dice.happens(0.03)
+        ? 'HEAD'
+        : operation.method;
     const body = this.#body(described.requestBody, dice);
-    const headers = [...this.#credential(operation, tv.apiKey, dice), ...this.#headers(operation, body, dice)];
-    return this.#finish(method, `${path}${this.#query(described.parameters ?? [], dice)}`, headers, body);
+    const headers = [
+      ...this.#credential(operation, tv.apiKey, dice),
+      ...this.#headers(operation, body, dice),
+    ];
+    return this.#finish(
+      method,
+      `${path}${this.#query(described.parameters ?? [], dice)}`,
+      headers,
+      body,
+    );
   }
 
   /** What is asked of the service itself, and what is nowhere. */
@@ -93,22 +108,47 @@ export class Composer {
     const path = dice.one(dice.happens(0.5) ? Object.keys(systemOperations) : otherPaths);
     if (seldom.includes(path) && dice.happens(0.9)) return this.compose(dice);
     const query = dice.happens(0.3) ? `?${visible(dice.one(nastyTexts))}` : '';
-    return this.#finish(dice.happens(0.7) ? 'GET' : dice.one(methods), `${path}${query}`, [], undefined);
+    return this.#finish(
+      dice.happens(0.7) ? 'GET' : dice.one(methods),
+      `${path}${query}`,
+      [],
+      undefined,
+    );
   }
 
-  #finish(method: string, path: string, headers: Composed['headers'], body: Composed['body']): Composed {
+  #finish(
+    method: string,
+    path: string,
+    headers: Composed['headers'],
+    body: Composed['body'],
+  ): Composed {
     const isBare = method === 'GET' || method === 'HEAD' || method === 'TRACE';
     // Dots in a path lead elsewhere before anybody looks at it (RFC 3986 §5.2.4).
-    const place = URL.canParse(`http://fuzz${path}`) ? new URL(`http://fuzz${path}`).pathname : path;
-    return { method, path, headers, body: isBare ? undefined : body, described: operationOf(method === 'HEAD' ? 'GET' : method, place) };
+    const place = URL.canParse(`http://fuzz${path}`)
+      ? new URL(`http://fuzz${path}`).pathname
+      : path;
+    return {
+      method,
+      path,
+      headers,
+      body: isBare ? undefined : body,
+      described: operationOf(method === 'HEAD' ? 'GET' : method, place),
+    };
   }
 
   #path({ path, access }: Operation, screenId: string, dice: Dice): string {
     const id = access === 'device' ? screenId : this.#world.idInPath(path, dice);
     const other = () =>
-      dice.one([guid(dice), visible(dice.one(nastyTexts)) || 'x', id.toUpperCase(), encodeURIComponent(id).replaceAll('-', '%2D')]);
+      dice.one([
+        guid(dice),
+        visible(dice.one(nastyTexts)) || 'x',
+        id.toUpperCase(),
+        encodeURIComponent(id).replaceAll('-', '%2D'),
+      ]);
     const filled = path.replace(/:\w+/, () => (dice.happens(0.9) ? id : other()));
-    return dice.happens(0.01) ? `${filled}${dice.one(['/', '//', '/x', '%2f', ';a=b', '.', '/..'])}` : filled;
+    return dice.happens(0.01)
+      ? `${filled}${dice.one(['/', '//', '/x', '%2f', ';a=b', '.', '/..'])}`
+      : filled;
   }
 
   #query(parameters: readonly Schema[], dice: Dice): string {
@@ -124,10 +164,18 @@ export class Composer {
             ? String(this.#grower.grow(schema, dice, name))
             : dice.one(nastyTexts),
       ]);
-    if (dice.happens(0.02)) pairs.push([dice.one(['nonsense', '__proto__', 'limit', ...nastyTexts.slice(0, 30)]), dice.one(nastyTexts)]);
+    if (dice.happens(0.02))
+      pairs.push([
+        dice.one(['nonsense', '__proto__', 'limit', ...nastyTexts.slice(0, 30)]),
+        dice.one(nastyTexts),
+      ]);
     if (dice.happens(0.02) && pairs[0]) pairs.push(pairs[0]);
-    if (pairs.length === 0) return dice.happens(0.01) ? dice.one(['?', '?&', '?=', '?%zz', '?a=%00', '?limit']) : '';
-    const encode = (text = '') => (dice.happens(0.02) ? visible(text).replaceAll('#', '') : encodeURIComponent(text.toWellFormed()));
+    if (pairs.length === 0)
+      return dice.happens(0.01) ? dice.one(['?', '?&', '?=', '?%zz', '?a=%00', '?limit']) : '';
+    const encode = (text = '') =>
+      dice.happens(0.02)
+        ? visible(text).replaceAll('#', '')
+        : encodeURIComponent(text.toWellFormed());
     return `?${pairs.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&')}`;
   }
 
@@ -141,26 +189,67 @@ export class Composer {
   #credential({ access }: Operation, apiKey: string, dice: Dice): Composed['headers'] {
     const { platformToken, tenantId, known } = this.#world;
     if (dice.happens(0.03)) return [];
-    const bearer = (key: string): [string, string] => ['authorization', `${dice.one(['Bearer', 'Bearer', 'bearer'])} ${key}`];
+    const bearer = (key: string): [string, string] => [
+      'authorization',
+      `${dice.one(['Bearer', 'Bearer', 'bearer'])} ${key}`,
+    ];
     if (dice.happens(0.03))
-      return [bearer(dice.one([apiKey, platformToken, 'mak_x', `dak_${'0'.repeat(49)}`, '', 'é', 'a b', 'x'.repeat(3000)]))];
+      return [
+        bearer(
+          dice.one([
+            apiKey,
+            platformToken,
+            'mak_x',
+            `dak_${'0'.repeat(49)}`,
+            '',
+            'é',
+            'a b',
+            'x'.repeat(3000),
+          ]),
+        ),
+      ];
     if (access === 'device') return [bearer(apiKey)];
     const isPlatform = access === 'platform' || dice.happens(0.6);
     const named: Composed['headers'] =
-      isPlatform || dice.happens(0.1) ? [['x-tenant-id', dice.happens(0.97) ? tenantId : dice.one(known.tenants)]] : [];
+      isPlatform || dice.happens(0.1)
+        ? [['x-tenant-id', dice.happens(0.97) ? tenantId : dice.one(known.tenants)]]
+        : [];
     return [bearer(isPlatform ? platformToken : dice.one(known.tokens)), ...named];
   }
 
-  #headers({ headers: taken = [], conditional }: Operation, body: Composed['body'], dice: Dice): Composed['headers'] {
+  #headers(
+    { headers: taken = [], conditional }: Operation,
+    body: Composed['body'],
+    dice: Dice,
+  ): Composed['headers'] {
     const headers: Composed['headers'] = [
-      ['x-forwarded-for', `203.0.113.${dice.whole(0, 255)}, 10.${dice.whole(0, 255)}.${dice.whole(0, 255)}.1`],
+      [
+        'x-forwarded-for',
+        `203.0.113.${dice.whole(0, 255)}, 10.${dice.whole(0, 255)}.${dice.whole(0, 255)}.1`,
+      ],
     ];
     const add = (probability: number, name: string, ...values: string[]) => {
       if (dice.happens(probability)) headers.push([name, dice.one(values)]);
     };
-    if (body !== undefined) headers.push(['content-type', dice.happens(0.95) ? 'application/json' : dice.one(contentTypes)]);
-    if (taken.length > 0) add(0.5, 'idempotency-key', guid(dice), 'the-same-key-as-ever', 'k', '', ' ', 'ü', 'x'.repeat(256));
-    if (conditional) add(0.4, 'if-none-match', '*', '"x"', 'W/"x"', '"', '', ',,,', `${'"a",'.repeat(300)}"b"`);
+    if (body !== undefined)
+      headers.push([
+        'content-type',
+        dice.happens(0.95) ? 'application/json' : dice.one(contentTypes),
+      ]);
+    if (taken.length > 0)
+      add(
+        0.5,
+        'idempotency-key',
+        guid(dice),
+        'the-same-key-as-ever',
+        'k',
+        '',
+        ' ',
+        'ü',
+        'x'.repeat(256),
+      );
+    if (conditional)
+      add(0.4, 'if-none-match', '*', '"x"', 'W/"x"', '"', '', ',,,', `${'"a",'.repeat(300)}"b"`);
     add(0.05, 'x-request-id', 'fuzz', '', 'a b', 'x'.repeat(129), '../..', 'é');
     add(0.03, 'accept', 'text/csv', 'text/csv;q=0', '*/*', 'application/xml', ';;;', '');
     add(0.02, 'content-encoding', 'gzip', 'identity', 'br', '');

@@ -24,7 +24,10 @@ export class Dice {
   }
 
   text(alphabet: string, least: number, most: number): string {
-    return Array.from({ length: this.whole(least, most) }, () => alphabet[this.whole(0, alphabet.length - 1)]).join('');
+    return Array.from(
+      { length: this.whole(least, most) },
+      () => alphabet[this.whole(0, alphabet.length - 1)],
+    ).join('');
   }
 
   bytes(length: number): Buffer {

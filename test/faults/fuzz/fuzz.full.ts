@@ -32,24 +32,31 @@ const parts: Part[] = [
 const seed = process.env.FUZZ_SEED ?? String(Date.now());
 
 function tell(what: string, wrong: readonly string[], startedAt: number): void {
-  console.log(`${what}, seed ${seed}: ${wrong.length} wrong (${((performance.now() - startedAt) / 1000).toFixed(0)} s)`);
+  console.log(
+    `${what}, seed ${seed}: ${wrong.length} wrong (${((performance.now() - startedAt) / 1000).toFixed(0)} s)`,
+  );
   for (const line of wrong.slice(0, 50)) console.log(`  ${line}`);
 }
 
 it.each(parts)('requests by chance: $name', async ({ name, requests: wanted, options }) => {
   const startedAt = performance.now();
   const own = await options();
-  const { requests, statuses, kinds, wrong } = await withFuzzed(own, (subject) => runFuzz({ ...subject, seed, requests: wanted }));
+  const { requests, statuses, kinds, wrong } = await withFuzzed(own, (subject) =>
+    runFuzz({ ...subject, seed, requests: wanted }),
+  );
   tell(`fuzz, ${name}: ${requests} requests, ${kinds} kinds of answers`, wrong, startedAt);
   const counts = [...statuses].toSorted().map(([status, count]) => `${status}: ${count}`);
   console.log(`  ${counts.join(', ')}`);
   expect(wrong.length).toBe(0);
 });
 
-it.each(parts.filter((_, index) => index !== 1))('each nasty thing in each place: $name', async ({ name, options }) => {
-  const startedAt = performance.now();
-  const own = await options();
-  const { requests, wrong } = await withFuzzed(own, (subject) => runSweep({ ...subject, seed }));
-  tell(`sweep, ${name}: ${requests} requests`, wrong, startedAt);
-  expect(wrong.length).toBe(0);
-});
+it.each(parts.filter((_, index) => index !== 1))(
+  'each nasty thing in each place: $name',
+  async ({ name, options }) => {
+    const startedAt = performance.now();
+    const own = await options();
+    const { requests, wrong } = await withFuzzed(own, (subject) => runSweep({ ...subject, seed }));
+    tell(`sweep, ${name}: ${requests} requests`, wrong, startedAt);
+    expect(wrong.length).toBe(0);
+  },
+);

@@ -4,10 +4,16 @@ import { runFuzz } from './run-fuzz.ts';
 import { withFuzzed } from './with-fuzzed.ts';
 
 it('answers whatever comes, as the document says, and never fails', async () => {
-  const { requests, statuses, kinds, wrong } = await withFuzzed({}, (subject) => runFuzz({ ...subject, seed: 'quick', requests: 1500 }));
+  const { requests, statuses, kinds, wrong } = await withFuzzed({}, (subject) =>
+    runFuzz({ ...subject, seed: 'quick', requests: 1500 }),
+  );
   expect(wrong).toEqual([]);
   expect(requests).toBeGreaterThanOrEqual(1500);
   // Requests that are all refused at the door would prove nothing.
-  expect([200, 201, 202, 204, 400, 401, 403, 404, 405, 409, 415].filter((status) => !statuses.has(status))).toEqual([]);
+  expect(
+    [200, 201, 202, 204, 400, 401, 403, 404, 405, 409, 415].filter(
+      (status) => !statuses.has(status),
+    ),
+  ).toEqual([]);
   expect(kinds).toBeGreaterThan(150);
 }, 120_000);

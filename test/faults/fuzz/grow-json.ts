@@ -4,7 +4,8 @@ import type { Dice } from './dice.ts';
 export type Schema = any;
 
 const hex = '0123456789abcdef';
-export const guid = (dice: Dice) => [8, 4, 4, 4, 12].map((length) => dice.text(hex, length, length)).join('-');
+export const guid = (dice: Dice) =>
+  [8, 4, 4, 4, 12].map((length) => dice.text(hex, length, length)).join('-');
 const word = (dice: Dice) => dice.text('abcdefghijklmnopqrstuvwxyzäöüß ', 1, 24).trim() || 'x';
 const day = (dice: Dice) => `20${dice.whole(10, 99)}-0${dice.whole(1, 9)}-${dice.whole(10, 28)}`;
 
@@ -13,13 +14,15 @@ const byPattern: Record<string, (dice: Dice) => string> = {
   '^[A-Z0-9]{8}$': (dice) => dice.text('ABCDEFGHJKMNPQRSTUVWXYZ23456789', 8, 8),
   '^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})$': guid,
   '^[^:]+:': (dice) => `${word(dice)}:${word(dice)}`,
-  '^[a-z0-9._-]{1,64}$': (dice) => dice.one(['impression', 'heartbeat', 'log', 'app_started', dice.text('abc019._-', 1, 64)]),
+  '^[a-z0-9._-]{1,64}$': (dice) =>
+    dice.one(['impression', 'heartbeat', 'log', 'app_started', dice.text('abc019._-', 1, 64)]),
   '^\\d{4}-\\d{2}-\\d{2}$': day,
   '^(?:[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}|[0-9A-Fa-f]{2}(?:-[0-9A-Fa-f]{2}){5})$': (dice) =>
     Array.from({ length: 6 }, () => dice.text(hex, 2, 2)).join(dice.one([':', '-'])),
   '^[^\\u0000-\\u001f\\u007f-\\u009f]*$': word,
   '^[^/]*$': word,
-  '^[A-Za-z][A-Za-z0-9_+/-]{0,99}$': (dice) => dice.one(['Europe/Berlin', 'UTC', 'Etc/GMT+5', 'america/new_york', 'Asia/Kolkata']),
+  '^[A-Za-z][A-Za-z0-9_+/-]{0,99}$': (dice) =>
+    dice.one(['Europe/Berlin', 'UTC', 'Etc/GMT+5', 'america/new_york', 'Asia/Kolkata']),
   '^[^:\\u0000-\\u001f\\u007f-\\u009f]*$': word,
   '^[!-~]{16,255}$': (dice) => dice.text('abcdefghijkl-0123456789', 16, 40),
 };
@@ -32,7 +35,10 @@ const byFormat: Record<string, (dice: Dice) => string> = {
   ipv6: (dice) => `2001:db8::${dice.text(hex, 1, 4)}`,
 };
 
-function growText({ pattern, format, allOf, minLength = 0, maxLength = 40 }: Schema, dice: Dice): string {
+function growText(
+  { pattern, format, allOf, minLength = 0, maxLength = 40 }: Schema,
+  dice: Dice,
+): string {
   const form = pattern ?? allOf?.find((part: Schema) => part.pattern)?.pattern;
   if (form !== undefined) {
     const grow = byPattern[form];
@@ -44,7 +50,10 @@ function growText({ pattern, format, allOf, minLength = 0, maxLength = 40 }: Sch
   return dice.happens(0.1) && minLength === 0 ? '' : word(dice).slice(0, maxLength);
 }
 
-function growNumber({ type, minimum, exclusiveMinimum = minimum, maximum }: Schema, dice: Dice): number {
+function growNumber(
+  { type, minimum, exclusiveMinimum = minimum, maximum }: Schema,
+  dice: Dice,
+): number {
   const least = exclusiveMinimum ?? -1000;
   // Times are such numbers: near ours, mostly.
   const most = maximum ?? dice.one([least + 1000, 1_760_000_000, 1_795_000_000, 4_000_000_000]);
@@ -72,7 +81,8 @@ export class Grower {
 
   grow(given: Schema, dice: Dice, name = ''): unknown {
     const schema = this.resolve(given);
-    if (schema.anyOf) return this.grow(dice.happens(0.8) ? schema.anyOf[0] : dice.one(schema.anyOf), dice, name);
+    if (schema.anyOf)
+      return this.grow(dice.happens(0.8) ? schema.anyOf[0] : dice.one(schema.anyOf), dice, name);
     const known = this.#known(name, dice);
     if (known !== undefined && dice.happens(0.8)) return schema.type === 'array' ? [known] : known;
     if (schema.enum) return dice.one(schema.enum);
@@ -85,9 +95,17 @@ export class Grower {
     return schema.type === 'null' ? null : dice.one([null, 1, 'x', true]);
   }
 
-  #growObject({ properties = {}, required = [], additionalProperties: others, propertyNames }: Schema, dice: Dice): object {
-    const names = Object.keys(properties).filter((name) => required.includes(name) || dice.happens(0.7));
-    const members = names.map((name): [string, unknown] => [name, this.grow(properties[name], dice, name)]);
+  #growObject(
+    { properties = {}, required = [], additionalProperties: others, propertyNames }: Schema,
+    dice: Dice,
+  ): object {
+    const names = Object.keys(properties).filter(
+      (name) => required.includes(name) || dice.happens(0.7),
+    );
+    const members = names.map((name): [string, unknown] => [
+      name,
+      this.grow(properties[name], dice, name),
+    ]);
     if (!others || typeof others !== 'object') return Object.fromEntries(members);
     const more = Array.from({ length: dice.whole(0, 3) }, () => [
       this.grow(propertyNames ?? { type: 'string' }, dice),
@@ -98,7 +116,10 @@ export class Grower {
 
   #growArray({ items, minItems = 0, maxItems = 5 }: Schema, dice: Dice): unknown[] {
     // At the limit it is how many there are that counts, not which.
-    if (dice.happens(0.06)) return Array(dice.one([0, maxItems, maxItems + 1])).fill(this.grow(items, dice));
-    return Array.from({ length: dice.whole(minItems, Math.min(maxItems, minItems + 3)) }, () => this.grow(items, dice));
+    if (dice.happens(0.06))
+      return Array(dice.one([0, maxItems, maxItems + 1])).fill(this.grow(items, dice));
+    return Array.from({ length: dice.whole(minItems, Math.min(maxItems, minItems + 3)) }, () =>
+      this.grow(items, dice),
+    );
   }
 }

@@ -20,33 +20,65 @@ function shown({ method, path, headers, body }: Composed): string {
   return `${method} ${path.slice(0, 300)} ${JSON.stringify(headers.filter(([name]) => name !== 'x-forwarded-for')).slice(0, 300)} ${text}`;
 }
 
-async function exchange(client: Client, { method, path, headers, body }: Composed): Promise<Answer> {
+async function exchange(
+  client: Client,
+  { method, path, headers, body }: Composed,
+): Promise<Answer> {
   const signal = AbortSignal.timeout(patienceMs);
-  const answer = await client.request({ method: method as 'GET', path, headers: headers.flat(), body: body ?? null, signal });
+  const answer = await client.request({
+    method: method as 'GET',
+    path,
+    headers: headers.flat(),
+    body: body ?? null,
+    signal,
+  });
   const text = await answer.body.text();
-  const given = Object.entries(answer.headers).flatMap(([name, value]) => [value ?? []].flat().map((one): [string, string] => [name, one]));
+  const given = Object.entries(answer.headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((one): [string, string] => [name, one]),
+  );
   const isJson = /[/+]json/.test(String(answer.headers['content-type'])) && text !== '';
-  return { status: answer.statusCode, headers: new Headers(given), text, body: isJson ? JSON.parse(text) : undefined };
+  return {
+    status: answer.statusCode,
+    headers: new Headers(given),
+    text,
+    body: isJson ? JSON.parse(text) : undefined,
+  };
 }
 
 /** What undici refuses to send at all. */
 const unsendable = (error: unknown) => (error as { code?: string }).code === 'UND_ERR_INVALID_ARG';
 /** A body that is too large is not read to its end: the service answers, hangs up, and the answer may get lost on the way. */
-const hungUp = (error: unknown) => /^(UND_ERR_SOCKET|ECONNRESET|EPIPE)$/.test((error as { code?: string }).code ?? '');
+const hungUp = (error: unknown) =>
+  /^(UND_ERR_SOCKET|ECONNRESET|EPIPE)$/.test((error as { code?: string }).code ?? '');
 const isLarge = ({ body }: Composed) => (body?.length ?? 0) > 64 * 1024;
 
 /** Sends a request and judges its answer; `undefined` for one that cannot be sent. */
-export async function probe(client: Client, request: Composed, documented: DescribedAnswers): Promise<Probed | undefined> {
+export async function probe(
+  client: Client,
+  request: Composed,
+  documented: DescribedAnswers,
+): Promise<Probed | undefined> {
   const operation = request.described?.operation;
   try {
     const answer = await exchange(client, request);
     const complaints = judgeAnswer(request, answer, documented);
     const wrong =
-      complaints.length === 0 ? [] : [`${shown(request)} → ${answer.status} ${answer.text.slice(0, 200)}: ${complaints.join('; ')}`];
-    return { status: answer.status, kind: `${operation} ${answer.body?.code ?? answer.status}`, wrong };
+      complaints.length === 0
+        ? []
+        : [
+            `${shown(request)} → ${answer.status} ${answer.text.slice(0, 200)}: ${complaints.join('; ')}`,
+          ];
+    return {
+      status: answer.status,
+      kind: `${operation} ${answer.body?.code ?? answer.status}`,
+      wrong,
+    };
   } catch (error) {
     if (unsendable(error)) return undefined;
     const isFine = hungUp(error) && isLarge(request);
-    return { kind: `${operation} hung up`, wrong: isFine ? [] : [`${shown(request)} → no answer: ${String(error)}`] };
+    return {
+      kind: `${operation} hung up`,
+      wrong: isFine ? [] : [`${shown(request)} → no answer: ${String(error)}`],
+    };
   }
 }

@@ -35,7 +35,15 @@ const worldLasts = 250;
 const stepMs = 2_000;
 
 /** Sends requests that are good, nearly good and not good at all, and judges each answer. */
-export async function runFuzz({ service, clock, adminToken, seed, requests, connections = 4, only }: FuzzOptions): Promise<FuzzRun> {
+export async function runFuzz({
+  service,
+  clock,
+  adminToken,
+  seed,
+  requests,
+  connections = 4,
+  only,
+}: FuzzOptions): Promise<FuzzRun> {
   const document = (await service.send('GET', '/openapi.json')).body;
   const documented = describedAnswers(document);
   const world = new World(service, adminToken);
@@ -50,7 +58,8 @@ export async function runFuzz({ service, clock, adminToken, seed, requests, conn
     const found = await probe(client, request, documented);
     if (!found) return;
     run.requests++;
-    if (found.status !== undefined) run.statuses.set(found.status, (run.statuses.get(found.status) ?? 0) + 1);
+    if (found.status !== undefined)
+      run.statuses.set(found.status, (run.statuses.get(found.status) ?? 0) + 1);
     kinds.add(found.kind);
     run.wrong.push(...found.wrong.map((complaint) => `${seed}/${index} ${complaint}`));
   }

@@ -34,7 +34,12 @@ export async function runSweep({
   const client = new Client(service.url, { pipelining: 1, bodyTimeout: 0, headersTimeout: 0 });
   const run = { requests: 0, wrong: [] as string[] };
 
-  async function send(id: string, operation: Operation, query: string, body?: string): Promise<void> {
+  async function send(
+    id: string,
+    operation: Operation,
+    query: string,
+    body?: string,
+  ): Promise<void> {
     if (run.requests % codeStep === 0) await world.renew();
     const template = operation.path.replace(/:(\w+)/g, '{$1}');
     const tv = dice.one(world.known.tvs);
@@ -49,18 +54,28 @@ export async function runSweep({
     const path = `${operation.path.replace(/:\w+/, named)}${query}`;
     const found = await probe(
       client,
-      { method: operation.method, path, headers, body, described: { operation: id, path: template } },
+      {
+        method: operation.method,
+        path,
+        headers,
+        body,
+        described: { operation: id, path: template },
+      },
       documented,
     );
     run.requests++;
     run.wrong.push(...(found?.wrong ?? []));
   }
 
-  for (const [id, operation] of Object.entries<Operation>(operations).filter(([name]) => only?.includes(name) ?? true)) {
+  for (const [id, operation] of Object.entries<Operation>(operations).filter(
+    ([name]) => only?.includes(name) ?? true,
+  )) {
     await world.renew();
-    const { requestBody, parameters = [] } = document.paths[operation.path.replace(/:(\w+)/g, '{$1}')][operation.method.toLowerCase()];
+    const { requestBody, parameters = [] } =
+      document.paths[operation.path.replace(/:(\w+)/g, '{$1}')][operation.method.toLowerCase()];
     const good = requestBody && grower.grow(requestBody.content['application/json'].schema, dice);
-    for (const body of good === undefined ? [] : eachSpoilt(good)) await send(id, operation, '', body);
+    for (const body of good === undefined ? [] : eachSpoilt(good))
+      await send(id, operation, '', body);
     for (const { name } of parameters.filter((one: Schema) => one.in === 'query'))
       for (const text of nastyTexts)
         await send(

@@ -14,7 +14,9 @@ function write(value: unknown): string {
   if (value instanceof Raw) return value.text;
   if (Array.isArray(value)) return `[${value.map(write).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const members = Object.entries(value).map(([name, one]) => `${JSON.stringify(name)}:${write(one)}`);
+  const members = Object.entries(value).map(
+    ([name, one]) => `${JSON.stringify(name)}:${write(one)}`,
+  );
   return `{${members.join(',')}}`;
 }
 
@@ -33,7 +35,13 @@ function slots(value: unknown, found: Slot[] = []): Slot[] {
     const holder = value as Record<string, unknown>;
     found.push({
       value: holder[name],
-      put: (other) => Object.defineProperty(holder, name, { value: other, enumerable: true, configurable: true, writable: true }),
+      put: (other) =>
+        Object.defineProperty(holder, name, {
+          value: other,
+          enumerable: true,
+          configurable: true,
+          writable: true,
+        }),
       drop: () => void (Array.isArray(value) ? value.splice(Number(name), 1) : delete holder[name]),
     });
     slots(holder[name], found);
@@ -59,11 +67,17 @@ const extraNames = [
 
 function addMember(value: unknown, dice: Dice): void {
   const objects = [value, ...slots(value).map((slot) => slot.value)].filter(
-    (one): one is Record<string, unknown> => typeof one === 'object' && one !== null && !Array.isArray(one) && !(one instanceof Raw),
+    (one): one is Record<string, unknown> =>
+      typeof one === 'object' && one !== null && !Array.isArray(one) && !(one instanceof Raw),
   );
   if (objects.length === 0) return;
   const name = dice.happens(0.3) ? dice.one(nastyTexts) : dice.one(extraNames);
-  Object.defineProperty(dice.one(objects), name, { value: nasty(dice), enumerable: true, configurable: true, writable: true });
+  Object.defineProperty(dice.one(objects), name, {
+    value: nasty(dice),
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  });
 }
 
 /** The value with one to three things wrong with it, as JSON text. */
@@ -77,7 +91,8 @@ function spoilt(value: unknown, dice: Dice): string {
     if (kind < 5) slot.put(nasty(dice));
     else if (kind < 7) addMember(copy.root, dice);
     else if (kind < 8) slot.drop();
-    else if (kind < 9) slot.put(typeof slot.value === 'string' ? Number(slot.value) : write(slot.value));
+    else if (kind < 9)
+      slot.put(typeof slot.value === 'string' ? Number(slot.value) : write(slot.value));
     else slot.put([slot.value, slot.value]);
   }
   return 'root' in copy ? write(copy.root) : '';
@@ -103,7 +118,10 @@ export function spoilBody(value: unknown, dice: Dice): string | Buffer {
 
 /** The value with each nasty thing there is in each of its places, one at a time, as JSON text. */
 export function* eachSpoilt(value: unknown): Generator<string> {
-  const nasties = [...nastyTexts, ...[...nastyNumbers, ...nastyValues].map((text) => new Raw(text))];
+  const nasties = [
+    ...nastyTexts,
+    ...[...nastyNumbers, ...nastyValues].map((text) => new Raw(text)),
+  ];
   const count = slots({ root: value }).length;
   for (let place = 1; place < count; place++) {
     for (const one of nasties) {

@@ -26,7 +26,17 @@ const roles = ['viewer', 'installer', 'operator', 'admin'];
 
 /** The tenant, its TVs and its managers that requests are about. It is made anew every so often, for requests delete and revoke. */
 export class World {
-  known: Known = { tenants: [], venues: [], screens: [], freeScreens: [], devices: [], tokenIds: [], codes: [], tvs: [], tokens: [] };
+  known: Known = {
+    tenants: [],
+    venues: [],
+    screens: [],
+    freeScreens: [],
+    devices: [],
+    tokenIds: [],
+    codes: [],
+    tvs: [],
+    tokens: [],
+  };
   readonly #service: Pick<TestService, 'send'>;
   readonly #platform: Manager;
   #tenantId = '';
@@ -48,17 +58,30 @@ export class World {
   /** A new venue with screens, TVs, codes and tokens; what was known before stays known, as far as it is not too much. */
   async renew(): Promise<void> {
     // biome-ignore lint/suspicious/noExplicitAny: records of every shape.
-    const items = async (path: string): Promise<any[]> => (await this.#platform.get(path)).body.items;
-    const { id: tenantId } = (await items('/v1/tenants?name=default'))[0] ?? (await items('/v1/tenants'))[0];
+    const items = async (path: string): Promise<any[]> =>
+      (await this.#platform.get(path)).body.items;
+    const { id: tenantId } =
+      (await items('/v1/tenants?name=default'))[0] ?? (await items('/v1/tenants'))[0];
     this.#tenantId = tenantId;
     const inside = this.#platform.in(tenantId);
     const name = () => `World ${++this.#count} ${crypto.randomUUID()}`;
     const { id: venueId } = await inside.venue(name());
-    const screens = await Promise.all([1, 2, 3, 4].map(async () => (await inside.screen(venueId, name(), { labels: { a: 'b' } })).id));
-    const tvs = await Promise.all(screens.slice(0, 2).map((screenId) => this.#pair(inside, screenId)));
-    for (const { screenId } of tvs) await inside.put(`/v1/screens/${screenId}/playlist`, { items: [item()] });
-    const codes = await Promise.all(screens.slice(2).map(async (id) => (await inside.code(id)).code));
-    const tokens = await Promise.all(roles.map((role) => this.#token(inside, { role, name: name() })));
+    const screens = await Promise.all(
+      [1, 2, 3, 4].map(
+        async () => (await inside.screen(venueId, name(), { labels: { a: 'b' } })).id,
+      ),
+    );
+    const tvs = await Promise.all(
+      screens.slice(0, 2).map((screenId) => this.#pair(inside, screenId)),
+    );
+    for (const { screenId } of tvs)
+      await inside.put(`/v1/screens/${screenId}/playlist`, { items: [item()] });
+    const codes = await Promise.all(
+      screens.slice(2).map(async (id) => (await inside.code(id)).code),
+    );
+    const tokens = await Promise.all(
+      roles.map((role) => this.#token(inside, { role, name: name() })),
+    );
     tokens.push(await this.#token(inside, { role: 'admin', name: name(), venueIds: [venueId] }));
     const last = this.known;
     this.known = {
@@ -75,7 +98,9 @@ export class World {
   }
 
   async #pair(inside: Manager, screenId: string): Promise<Tv> {
-    const sent: Sent = { body: { pairingCode: (await inside.code(screenId)).code, deviceInfo: {} } };
+    const sent: Sent = {
+      body: { pairingCode: (await inside.code(screenId)).code, deviceInfo: {} },
+    };
     const { status, text, body } = await this.#service.send('POST', '/devices/register', sent);
     if (status !== 201) throw new Error(`No TV for the world: ${status} ${text}`);
     return body;

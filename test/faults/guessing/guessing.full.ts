@@ -8,9 +8,15 @@ it('in 1,000,000 attacks no code is tried more often than it may be, nothing tel
   const { findings, ...tally } = await runAttacks({ schedules: 1_000_000, seed: 'full' });
   const { honest, paired, besieged, besiegedPaired, peak } = tally;
   console.log(`attacks on pairing codes: ${JSON.stringify(tally)}`);
-  console.log(`the most tries at one code in its lifetime: ${peak} of 198, a chance of ${((peak / 31 ** 8) * 2 ** 32).toFixed(3)} x 2^-32`);
-  console.log(`TVs at trusted sources that paired: ${paired} of ${honest} (${percent(paired, honest)})`);
-  console.log(`the same where somebody guesses at a trusted source of their tenant: ${percent(besiegedPaired, besieged)}`);
+  console.log(
+    `the most tries at one code in its lifetime: ${peak} of 198, a chance of ${((peak / 31 ** 8) * 2 ** 32).toFixed(3)} x 2^-32`,
+  );
+  console.log(
+    `TVs at trusted sources that paired: ${paired} of ${honest} (${percent(paired, honest)})`,
+  );
+  console.log(
+    `the same where somebody guesses at a trusted source of their tenant: ${percent(besiegedPaired, besieged)}`,
+  );
   expect(findings).toEqual([]);
   expect(paired / honest).toBeGreaterThanOrEqual(0.999);
   expect(besiegedPaired / besieged).toBeGreaterThanOrEqual(0.999);

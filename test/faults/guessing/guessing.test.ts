@@ -17,23 +17,56 @@ it('in 1,000 attacks no code is tried more often than it may be, nothing tells r
 
 it('the same of attacks that nobody thought of', async () => {
   const by = fc.nat(2);
-  const from = fc.constantFrom<Place>(0, 1, 'fresh', 'fresh', 'fresh prefix', 'rotating', 'one /60', 'one /48', 'foothold', 'home');
+  const from = fc.constantFrom<Place>(
+    0,
+    1,
+    'fresh',
+    'fresh',
+    'fresh prefix',
+    'rotating',
+    'one /60',
+    'one /48',
+    'foothold',
+    'home',
+  );
   const of = fc.constantFrom('victim' as const, 'own' as const);
   const step: fc.Arbitrary<Step> = fc.oneof(
-    fc.record({ do: fc.constant('wait' as const), ms: fc.oneof(fc.nat(1_000_000), fc.constantFrom(899_999, 900_000)) }),
-    fc.record({ do: fc.constant('guess' as const), count: fc.nat(40), from, by, everyMs: fc.constantFrom(0, 0, 1000, 7031) }),
+    fc.record({
+      do: fc.constant('wait' as const),
+      ms: fc.oneof(fc.nat(1_000_000), fc.constantFrom(899_999, 900_000)),
+    }),
+    fc.record({
+      do: fc.constant('guess' as const),
+      count: fc.nat(40),
+      from,
+      by,
+      everyMs: fc.constantFrom(0, 0, 1000, 7031),
+    }),
     fc.record({ do: fc.constant('hit' as const), of, count: fc.nat(3), from, by }),
-    fc.record({ do: fc.constant('pair' as const), at: fc.constantFrom(0 as const, 1 as const, 2 as const), by }),
+    fc.record({
+      do: fc.constant('pair' as const),
+      at: fc.constantFrom(0 as const, 1 as const, 2 as const),
+      by,
+    }),
     fc.record({ do: fc.constant('restart' as const), by }),
     fc.record({ do: fc.constant('work' as const), of: fc.constant('own' as const), from, by }),
   );
-  const skewsMs = fc.array(fc.integer({ min: -3_600_000, max: 3_600_000 }), { minLength: 1, maxLength: 3 });
-  const settled: Step[] = (['venue 0', 'venue 1', 'venue 2', 'foothold'] as const).map((place, n) => ({
-    ...{ do: 'work', of: 'victim', from: place, by: n },
-  }));
+  const skewsMs = fc.array(fc.integer({ min: -3_600_000, max: 3_600_000 }), {
+    minLength: 1,
+    maxLength: 3,
+  });
+  const settled: Step[] = (['venue 0', 'venue 1', 'venue 2', 'foothold'] as const).map(
+    (place, n) => ({
+      ...{ do: 'work', of: 'victim', from: place, by: n },
+    }),
+  );
   await fc.assert(
     fc.asyncProperty(skewsMs, fc.array(step, { maxLength: 25 }), async (skews, steps) => {
-      const tally = await runSchedule({ kind: 'any', skewsMs: skews, steps: [...settled, ...steps] });
+      const tally = await runSchedule({
+        kind: 'any',
+        skewsMs: skews,
+        steps: [...settled, ...steps],
+      });
       expect(tally.findings).toEqual([]);
       expect([tally.paired, tally.besiegedPaired]).toEqual([tally.honest, tally.besieged]);
     }),

@@ -69,7 +69,10 @@ function groupsOf(source: string): [name: string, most: number][] {
 /** The attacker's tries, judged by the promises alone, without a look at how they are kept. */
 export class Ledger {
   readonly #told = new Window(lifetime, most.told);
-  readonly #tries: Record<Tenant, Window> = { victim: new Window(lifetime, most.tries), own: new Window(lifetime, most.tries) };
+  readonly #tries: Record<Tenant, Window> = {
+    victim: new Window(lifetime, most.tries),
+    own: new Window(lifetime, most.tries),
+  };
   readonly #groups = new Map<string, { told: Window; most: number; sinceLockOut: number }>();
   readonly #trusted = new Map<string, Window>();
   /** Who was told lately: an IPv4 address or a /48 each. */
@@ -86,7 +89,8 @@ export class Ledger {
     if (isTold) this.#lately.push({ atMs, customer });
     for (const tenant of tenants) {
       if (!isTold && !triesAt.includes(tenant)) continue;
-      if (this.#tries[tenant].add(atMs)) this.find('more than 198 guesses were tries at one code in its lifetime');
+      if (this.#tries[tenant].add(atMs))
+        this.find('more than 198 guesses were tries at one code in its lifetime');
       if (!isTold && this.#whereTrusted(source, tenant).add(atMs))
         this.find('more than 20 guesses of one trusted source were tries at a code of its tenant');
     }
@@ -94,12 +98,20 @@ export class Ledger {
 
   #noteTold(atMs: number, groups: readonly [string, number][]): void {
     this.told++;
-    if (this.#told.add(atMs)) this.find('more than 128 unknown codes of all were judged in one lifetime of a code');
+    if (this.#told.add(atMs))
+      this.find('more than 128 unknown codes of all were judged in one lifetime of a code');
     for (const [name, mostOfGroup] of groups) {
-      const of = this.#groups.get(name) ?? { told: new Window(lifetime, mostOfGroup), most: mostOfGroup, sinceLockOut: 0 };
+      const of = this.#groups.get(name) ?? {
+        told: new Window(lifetime, mostOfGroup),
+        most: mostOfGroup,
+        sinceLockOut: 0,
+      };
       this.#groups.set(name, of);
       of.sinceLockOut++;
-      if (of.told.add(atMs)) this.find(`more than ${mostOfGroup} unknown codes of one ${name.split('/')[1] ?? 'address'} were judged`);
+      if (of.told.add(atMs))
+        this.find(
+          `more than ${mostOfGroup} unknown codes of one ${name.split('/')[1] ?? 'address'} were judged`,
+        );
     }
   }
 
@@ -107,7 +119,8 @@ export class Ledger {
   #noteRefused(atMs: number, customer: string): void {
     this.#lately = this.#lately.filter((one) => one.atMs > atMs - lifetime);
     const customers = new Set(this.#lately.map((one) => one.customer));
-    if (!customers.has(customer) && customers.size < fewestToLockOutAll) this.find('few sources locked out all others');
+    if (!customers.has(customer) && customers.size < fewestToLockOutAll)
+      this.find('few sources locked out all others');
   }
 
   #whereTrusted(source: string, tenant: Tenant): Window {

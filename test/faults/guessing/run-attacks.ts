@@ -54,13 +54,28 @@ interface Twin {
 /** Rows of the same source; that their attempts are as many and end alike is enough to see a difference. */
 function isSame(one: Attempts | undefined, other: Attempts | undefined): boolean {
   const [a, b] = [one ?? unset, other ?? unset];
-  return a.times.length === b.times.length && a.times.at(-1) === b.times.at(-1) && a.waitUntil === b.waitUntil && a.waitMs === b.waitMs;
+  return (
+    a.times.length === b.times.length &&
+    a.times.at(-1) === b.times.at(-1) &&
+    a.waitUntil === b.waitUntil &&
+    a.waitMs === b.waitMs
+  );
 }
 
 const unset: Attempts = { times: [], waitUntil: 0, waitMs: 0, forgetAt: 0 };
 
 const nothing = (): Tally => ({
-  ...{ schedules: 0, guesses: 0, refused: 0, honest: 0, paired: 0, besieged: 0, besiegedPaired: 0, peak: 0, lockOuts: 0 },
+  ...{
+    schedules: 0,
+    guesses: 0,
+    refused: 0,
+    honest: 0,
+    paired: 0,
+    besieged: 0,
+    besiegedPaired: 0,
+    peak: 0,
+    lockOuts: 0,
+  },
   findings: [],
 });
 
@@ -76,13 +91,20 @@ class Attack {
 
   constructor({ skewsMs, steps }: Schedule, plant: Plant | undefined) {
     this.#town = new Town(skewsMs, plant);
-    const isInside = (place: Place) => place === 'foothold' || (typeof place === 'number' && place >= 50);
+    const isInside = (place: Place) =>
+      place === 'foothold' || (typeof place === 'number' && place >= 50);
     this.#isBesieged = steps.some((step) => step.do === 'guess' && isInside(step.from));
   }
 
   async run(steps: readonly Step[]): Promise<Tally> {
     for (const step of steps) await this.#do(step);
-    return { ...this.#tally, schedules: 1, peak: this.#ledger.peak, lockOuts: this.#written, findings: this.#ledger.findings };
+    return {
+      ...this.#tally,
+      schedules: 1,
+      peak: this.#ledger.peak,
+      lockOuts: this.#written,
+      findings: this.#ledger.findings,
+    };
   }
 
   async #do(step: Step): Promise<void> {
@@ -90,7 +112,9 @@ class Attack {
     else if (step.do === 'restart') this.#town.restart(step.by);
     else if (step.do === 'work') await this.#work(step);
     else if (step.do === 'pair') await this.#pair(step.at, step.by);
-    else if (step.do === 'hit') for (let n = 0; n < step.count; n++) await this.#hit(step.of, this.#addressOf(step.from), step.by);
+    else if (step.do === 'hit')
+      for (let n = 0; n < step.count; n++)
+        await this.#hit(step.of, this.#addressOf(step.from), step.by);
     else if (step.do === 'sit out') await this.#sitOut(step.by);
     else await this.#guesses(step);
   }
@@ -112,12 +136,17 @@ class Attack {
 
   /** The tenants whose credentials worked there not long ago. */
   #vouching(source: string, withinMs: number): Tenant[] {
-    return this.#worked.filter((one) => one.source === source && one.atMs > this.#town.nowMs - withinMs).map(({ tenant }) => tenant);
+    return this.#worked
+      .filter((one) => one.source === source && one.atMs > this.#town.nowMs - withinMs)
+      .map(({ tenant }) => tenant);
   }
 
   async #guess({ address, source }: Address, by: number): Promise<Verdict> {
-    const isLookedAt = this.#tally.guesses % lookedAt === 0 || this.#vouching(source, 26 * hour).length > 0;
-    const right: Twin[] = isLookedAt ? [await this.#twin(address, by, 'victim'), await this.#twin(address, by, 'own')] : [];
+    const isLookedAt =
+      this.#tally.guesses % lookedAt === 0 || this.#vouching(source, 26 * hour).length > 0;
+    const right: Twin[] = isLookedAt
+      ? [await this.#twin(address, by, 'victim'), await this.#twin(address, by, 'own')]
+      : [];
     const verdict = await this.#town.judge(by, address, undefined);
     for (const twin of right) this.#compare(source, twin, verdict);
     const isTold = verdict === 'passes';
@@ -140,7 +169,8 @@ class Attack {
     if (verdict === 'passes') {
       if (wrong !== 'passes' && !this.#vouching(source, 26 * hour).includes(tenant))
         this.#ledger.find('a right code passes where wrong ones are refused');
-    } else if (verdict !== wrong) this.#ledger.find('a right code is refused in other words than a wrong one');
+    } else if (verdict !== wrong)
+      this.#ledger.find('a right code is refused in other words than a wrong one');
     else if (!kept.every((row, place) => isSame(row, this.#town.kept[place])))
       this.#ledger.find('a refused right code leaves other traces than a wrong one');
   }
@@ -175,18 +205,21 @@ class Attack {
   #addressOf(place: Place): Address {
     const known = fixed[place];
     if (known) return known;
-    if (typeof place === 'number') return { address: `203.0.113.${place}`, source: `203.0.113.${place}` };
+    if (typeof place === 'number')
+      return { address: `203.0.113.${place}`, source: `203.0.113.${place}` };
     const n = ++this.#addresses;
     const within = insideOf[place];
     if (within) return { address: `${within(n)}::1`, source: within(n) };
-    if (place === 'rotating') return { address: `2001:db8:ffff:1::${n.toString(16)}`, source: '2001:db8:ffff:1' };
+    if (place === 'rotating')
+      return { address: `2001:db8:ffff:1::${n.toString(16)}`, source: '2001:db8:ffff:1' };
     const ipv4 = `10.0.${n >> 8}.${n & 255}`;
     if (place === 'fresh') return { address: ipv4, source: ipv4 };
     return { address: `2001:db8:${n.toString(16)}:7::1`, source: `2001:db8:${n.toString(16)}:7` };
   }
 
   #readAudit(): void {
-    for (const { subject } of this.#town.audit.slice(this.#written)) this.#ledger.lockedOut(subject);
+    for (const { subject } of this.#town.audit.slice(this.#written))
+      this.#ledger.lockedOut(subject);
     this.#written = this.#town.audit.length;
   }
 }
@@ -215,14 +248,21 @@ export async function runAttacks({ schedules, seed, plant, enough = 10 }: Size):
   Error.stackTraceLimit = 0;
   try {
     for (let n = 0; n < schedules && sum.findings.length < enough; n++) {
-      add(sum, await runSchedule(composeSchedule(new SeededChance(`${seed}/${n}`), n), plant), `${seed}/${n}`);
+      add(
+        sum,
+        await runSchedule(composeSchedule(new SeededChance(`${seed}/${n}`), n), plant),
+        `${seed}/${n}`,
+      );
     }
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
   }
   if (sum.besiegedPaired < honestShare * sum.besieged)
-    sum.findings.push(`of ${sum.besieged} TVs at trusted sources of a tenant with a guest who guesses only ${sum.besiegedPaired} paired`);
-  if (sum.paired < honestShare * sum.honest) sum.findings.push(`of ${sum.honest} TVs at trusted sources only ${sum.paired} paired`);
+    sum.findings.push(
+      `of ${sum.besieged} TVs at trusted sources of a tenant with a guest who guesses only ${sum.besiegedPaired} paired`,
+    );
+  if (sum.paired < honestShare * sum.honest)
+    sum.findings.push(`of ${sum.honest} TVs at trusted sources only ${sum.paired} paired`);
   return sum;
 }
 
@@ -230,6 +270,7 @@ function add(sum: Tally, { findings, peak, ...one }: Tally, where: string): void
   for (const name of Object.keys(one) as (keyof typeof one)[]) sum[name] += one[name];
   sum.peak = Math.max(sum.peak, peak);
   for (const finding of findings) {
-    if (!sum.findings.some((known) => known.startsWith(finding))) sum.findings.push(`${finding} (schedule ${where})`);
+    if (!sum.findings.some((known) => known.startsWith(finding)))
+      sum.findings.push(`${finding} (schedule ${where})`);
   }
 }

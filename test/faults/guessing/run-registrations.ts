@@ -19,7 +19,15 @@ const minute = 60_000;
 const lifetime = 15 * minute;
 const trusted = '198.51.100.1';
 const caller: TenantCaller = {
-  ...{ actor: system, role: 'installer', tenantId: tenantA, venueIds: null, expiresAt: null, address: trusted, requestId: null },
+  ...{
+    actor: system,
+    role: 'installer',
+    tenantId: tenantA,
+    venueIds: null,
+    expiresAt: null,
+    address: trusted,
+    requestId: null,
+  },
 };
 
 /** Puts a bug around what an instance has of the store. */
@@ -54,7 +62,9 @@ class Story {
 
   constructor(chance: SeededChance, clock: ManualClock, store: Store, plant: PlantStore) {
     [this.#chance, this.#clock, this.#store] = [chance, clock, store];
-    this.#instances = [0, this.#whole(-20, 20), this.#whole(-20, 20)].map((skew) => this.start(skew * minute, plant));
+    this.#instances = [0, this.#whole(-20, 20), this.#whole(-20, 20)].map((skew) =>
+      this.start(skew * minute, plant),
+    );
   }
 
   start(skewMs: number, plant: PlantStore) {
@@ -64,7 +74,11 @@ class Story {
     const kit: SystemKit = { store, clock: own, random, newId: makeIdSource(own, random) };
     const trust = makeTrust(store, own);
     const limit = makeGuessLimit(kit, trust, { codeTtlMs: lifetime });
-    return { trust, codes: makeCodes(makeKit(kit), lifetime / minute), register: makeRegistration(kit, limit, trust) };
+    return {
+      trust,
+      codes: makeCodes(makeKit(kit), lifetime / minute),
+      register: makeRegistration(kit, limit, trust),
+    };
   }
 
   async run(steps: number): Promise<void> {
@@ -82,7 +96,8 @@ class Story {
     const what = this.#whole(0, 9);
     if (what <= 2 || !known) await this.#make(n);
     else if (what === 3) for (let left = this.#whole(1, 70); left > 0; left--) await this.#guess();
-    else if (what === 4) this.#clock.advance(Math.max(1, known.endsAtMs - this.#clock.now() + this.#whole(-1, 1)));
+    else if (what === 4)
+      this.#clock.advance(Math.max(1, known.endsAtMs - this.#clock.now() + this.#whole(-1, 1)));
     else if (what === 5) this.#clock.advance(this.#whole(1, 8 * minute));
     else await this.#submit(known, what === 6 ? `10.9.${n >> 8}.${n & 255}` : trusted);
   }
@@ -91,12 +106,20 @@ class Story {
     const screen = screenRow(number, { name: `Screen ${number}` });
     await this.#store.write((tx) => tx.put('screens', screen));
     const { code } = await this.#instance().codes.create(caller, screen.id);
-    this.#made.push({ code, screenId: screen.id, endsAtMs: this.#clock.now() + lifetime, state: 'pending' });
+    this.#made.push({
+      code,
+      screenId: screen.id,
+      endsAtMs: this.#clock.now() + lifetime,
+      state: 'pending',
+    });
   }
 
   async #guess(): Promise<void> {
     const n = ++this.#wrong;
-    const outcome = await this.#register(`0000${String(n % 10_000).padStart(4, '0')}`, `10.${this.#whole(0, 3)}.${n >> 8}.${n & 255}`);
+    const outcome = await this.#register(
+      `0000${String(n % 10_000).padStart(4, '0')}`,
+      `10.${this.#whole(0, 3)}.${n >> 8}.${n & 255}`,
+    );
     if (outcome !== 'pairing_code_not_found' && outcome !== 'too_many_attempts')
       this.findings.add(`an unknown code is answered ${outcome}`);
   }
@@ -105,16 +128,25 @@ class Story {
     const outcome = await this.#register(made.code, address);
     if (outcome === 'too_many_attempts' && address !== trusted) return;
     const isOver = this.#clock.now() >= made.endsAtMs;
-    const right = made.state === 'used' ? 'pairing_code_used' : isOver ? 'pairing_code_expired' : 'bound';
-    if (outcome !== right) this.findings.add(`a code that ${told(made, isOver)} is answered ${outcome}`);
+    const right =
+      made.state === 'used' ? 'pairing_code_used' : isOver ? 'pairing_code_expired' : 'bound';
+    if (outcome !== right)
+      this.findings.add(`a code that ${told(made, isOver)} is answered ${outcome}`);
     if (outcome === 'bound') made.state = 'used';
   }
 
   async #register(pairingCode: string, address: string): Promise<string> {
     this.registrations++;
     try {
-      const body = { pairingCode, deviceInfo: {} } as Parameters<ReturnType<typeof makeRegistration>>[0]['body'];
-      await this.#instance().register({ body, idempotencyKey: undefined, address, requestId: null });
+      const body = { pairingCode, deviceInfo: {} } as Parameters<
+        ReturnType<typeof makeRegistration>
+      >[0]['body'];
+      await this.#instance().register({
+        body,
+        idempotencyKey: undefined,
+        address,
+        requestId: null,
+      });
       this.bound++;
       return 'bound';
     } catch (error) {
@@ -142,7 +174,8 @@ class Story {
   }
 }
 
-const told = ({ state }: Made, isOver: boolean) => (state === 'used' ? 'was used' : isOver ? 'has expired' : 'is good');
+const told = ({ state }: Made, isOver: boolean) =>
+  state === 'used' ? 'was used' : isOver ? 'has expired' : 'is good';
 
 /** Runs so many stories, each on a store of its own in memory; those of a seed are always the same. */
 export async function runRegistrations({
@@ -164,7 +197,8 @@ export async function runRegistrations({
     tally.registrations += story.registrations;
     tally.bound += story.bound;
     for (const finding of story.findings) {
-      if (!tally.findings.some((known) => known.startsWith(finding))) tally.findings.push(`${finding} (story ${seed}/${n})`);
+      if (!tally.findings.some((known) => known.startsWith(finding)))
+        tally.findings.push(`${finding} (story ${seed}/${n})`);
     }
   }
   return tally;

@@ -58,14 +58,35 @@ interface Pick {
   by(): number;
 }
 
-const guess = (pick: Pick, from: Place, count: number, everyMs = 0): Step => ({ do: 'guess', count, from, by: pick.by(), everyMs });
+const guess = (pick: Pick, from: Place, count: number, everyMs = 0): Step => ({
+  do: 'guess',
+  count,
+  from,
+  by: pick.by(),
+  everyMs,
+});
 const many = (pick: Pick): Place => pick.one('fresh', 'fresh', 'fresh prefix');
 const pair = (pick: Pick): Step => ({ do: 'pair', at: pick.one(0, 1, 2), by: pick.by() });
-const hit = (pick: Pick, of: Tenant, from: Place): Step => ({ do: 'hit', of, count: pick.whole(1, 3), from, by: pick.by() });
+const hit = (pick: Pick, of: Tenant, from: Place): Step => ({
+  do: 'hit',
+  of,
+  count: pick.whole(1, 3),
+  from,
+  by: pick.by(),
+});
 /** Times at the edge of what counts, and others. */
 const gap = (pick: Pick): Step => ({
   do: 'wait',
-  ms: pick.one(lifetime - 1, lifetime, lifetime + 1, lifetime / 2, pick.whole(0, lifetime), 60_000, 59_999, 1),
+  ms: pick.one(
+    lifetime - 1,
+    lifetime,
+    lifetime + 1,
+    lifetime / 2,
+    pick.whole(0, lifetime),
+    60_000,
+    59_999,
+    1,
+  ),
 });
 /** As many as all may send, about. */
 const flood = (pick: Pick): Step[] => {
@@ -73,17 +94,45 @@ const flood = (pick: Pick): Step[] => {
   const by = pick.by();
   return [
     { ...guess(pick, many(pick), first), by } as Step,
-    pick.one<Step>({ do: 'wait', ms: pick.whole(0, lifetime - 1) }, { do: 'restart', by }, pair(pick)),
+    pick.one<Step>(
+      { do: 'wait', ms: pick.whole(0, lifetime - 1) },
+      { do: 'restart', by },
+      pair(pick),
+    ),
     guess(pick, many(pick), 128 - first + pick.whole(-1, 6)),
   ];
 };
 
 const kinds: Record<string, Compose> = {
-  burst: (pick) => [...flood(pick), pair(pick), gap(pick), guess(pick, many(pick), pick.whole(1, 20)), hit(pick, 'victim', 'fresh')],
-  'window edges': (pick) => [...flood(pick), gap(pick), ...flood(pick), gap(pick), guess(pick, many(pick), pick.whole(1, 20)), pair(pick)],
+  burst: (pick) => [
+    ...flood(pick),
+    pair(pick),
+    gap(pick),
+    guess(pick, many(pick), pick.whole(1, 20)),
+    hit(pick, 'victim', 'fresh'),
+  ],
+  'window edges': (pick) => [
+    ...flood(pick),
+    gap(pick),
+    ...flood(pick),
+    gap(pick),
+    guess(pick, many(pick), pick.whole(1, 20)),
+    pair(pick),
+  ],
   drip: (pick) => {
-    const everyMs = pick.one(lifetime / 128 - 1, lifetime / 128, lifetime / 127, lifetime / 130, 1000);
-    return [guess(pick, many(pick), 100, everyMs), pair(pick), guess(pick, many(pick), pick.whole(20, 60), everyMs), pair(pick)];
+    const everyMs = pick.one(
+      lifetime / 128 - 1,
+      lifetime / 128,
+      lifetime / 127,
+      lifetime / 130,
+      1000,
+    );
+    return [
+      guess(pick, many(pick), 100, everyMs),
+      pair(pick),
+      guess(pick, many(pick), pick.whole(20, 60), everyMs),
+      pair(pick),
+    ];
   },
   'one source': (pick) => [
     guess(pick, 0, pick.whole(5, 14), pick.one(0, 1000, minute)),
@@ -98,7 +147,12 @@ const kinds: Record<string, Compose> = {
     guess(pick, 'rotating', pick.whole(1, 12)),
     pair(pick),
   ],
-  'thirteen /64s': (pick) => [guess(pick, 'one /60', 13 * 10), hit(pick, 'victim', 'fresh'), guess(pick, 'fresh', 3), pair(pick)],
+  'thirteen /64s': (pick) => [
+    guess(pick, 'one /60', 13 * 10),
+    hit(pick, 'victim', 'fresh'),
+    guess(pick, 'fresh', 3),
+    pair(pick),
+  ],
   'rotation in a /48': (pick) => [
     guess(pick, pick.one('one /60', 'one /56', 'one /48'), pick.whole(5, 40)),
     gap(pick),
@@ -133,9 +187,17 @@ const kinds: Record<string, Compose> = {
     gap(pick),
     guess(pick, many(pick), pick.whole(1, 40)),
   ],
-  'few sources': (pick) => [0, 1].flatMap((source) => [guess(pick, source, pick.whole(6, 12), 100), hit(pick, 'victim', source)]),
+  'few sources': (pick) =>
+    [0, 1].flatMap((source) => [
+      guess(pick, source, pick.whole(6, 12), 100),
+      hit(pick, 'victim', source),
+    ]),
   'known codes between': (pick) =>
-    [0, 1, 2, 3].flatMap(() => [guess(pick, 0, pick.whole(1, 5)), hit(pick, pick.one('victim', 'own'), 0), pair(pick)]),
+    [0, 1, 2, 3].flatMap(() => [
+      guess(pick, 0, pick.whole(1, 5)),
+      hit(pick, pick.one('victim', 'own'), 0),
+      pair(pick),
+    ]),
   'a little from home': (pick) => [
     guess(pick, 'home', pick.whole(8, 14)),
     hit(pick, pick.one('victim', 'own'), 'home'),
@@ -143,7 +205,11 @@ const kinds: Record<string, Compose> = {
     gap(pick),
     guess(pick, 'home', pick.whole(1, 12)),
   ],
-  'a little from a foothold': (pick) => [guess(pick, 'foothold', pick.whole(8, 14)), hit(pick, 'victim', 'foothold'), pair(pick)],
+  'a little from a foothold': (pick) => [
+    guess(pick, 'foothold', pick.whole(8, 14)),
+    hit(pick, 'victim', 'foothold'),
+    pair(pick),
+  ],
   'from home': (pick) => [
     guess(pick, 'home', pick.whole(8, 90)),
     hit(pick, 'victim', 'home'),
@@ -162,19 +228,37 @@ const kinds: Record<string, Compose> = {
   ],
   'typing errors': (pick) => [
     ...flood(pick),
-    ...[0, 1, 2].flatMap((at) => [guess(pick, `venue ${at as 0 | 1 | 2}`, pick.whole(1, 9)), pair(pick)]),
+    ...[0, 1, 2].flatMap((at) => [
+      guess(pick, `venue ${at as 0 | 1 | 2}`, pick.whole(1, 9)),
+      pair(pick),
+    ]),
   ],
   'sits out': (pick) => [{ do: 'sit out', by: pick.by() }, pair(pick)],
 };
 
 /** Those in which all sources together come to their limit take long: one of these for each fifteen others. */
-const long = ['burst', 'window edges', 'drip', 'typing errors', 'from home', 'foothold', 'guests', 'too many guests', 'few customers'];
+const long = [
+  'burst',
+  'window edges',
+  'drip',
+  'typing errors',
+  'from home',
+  'foothold',
+  'guests',
+  'too many guests',
+  'few customers',
+];
 const short = Object.keys(kinds).filter((kind) => !long.includes(kind));
-const kindOf = (number: number) => (number % 16 === 0 ? long[(number / 16) % long.length] : short[number % short.length]) as string;
+const kindOf = (number: number) =>
+  (number % 16 === 0 ? long[(number / 16) % long.length] : short[number % short.length]) as string;
 
 function pickFrom(chance: SeededChance, instances: number): Pick {
   const whole = (least: number, most: number) => Math.floor(chance.between(least, most + 1));
-  return { whole, one: (...of) => of[whole(0, of.length - 1)] as (typeof of)[number], by: () => whole(0, instances - 1) };
+  return {
+    whole,
+    one: (...of) => of[whole(0, of.length - 1)] as (typeof of)[number],
+    by: () => whole(0, instances - 1),
+  };
 }
 
 /** One of all schedules of attacks; the kinds come in turn. */
@@ -182,7 +266,9 @@ export function composeSchedule(chance: SeededChance, number: number): Schedule 
   const instances = Math.floor(chance.between(1, 4));
   const pick = pickFrom(chance, instances);
   const kind = kindOf(number);
-  const skewsMs = Array.from({ length: instances }, () => pick.one(0, 0, pick.whole(-20 * minute, 20 * minute)));
+  const skewsMs = Array.from({ length: instances }, () =>
+    pick.one(0, 0, pick.whole(-20 * minute, 20 * minute)),
+  );
   return { kind, skewsMs, steps: [...settle(pick), ...(kinds[kind] as Compose)(pick)] };
 }
 

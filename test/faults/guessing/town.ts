@@ -96,13 +96,29 @@ export class Town {
   }
 
   #start(by: number): Instance {
-    const own: Clock = { now: () => this.nowMs + (this.#skewsMs[by] as number), after: () => () => {} };
-    const site: Site = { own, store: this.#store, separate: () => this.#remembering(), shared: this.#shared };
+    const own: Clock = {
+      now: () => this.nowMs + (this.#skewsMs[by] as number),
+      after: () => () => {},
+    };
+    const site: Site = {
+      own,
+      store: this.#store,
+      separate: () => this.#remembering(),
+      shared: this.#shared,
+    };
     const attempts = this.#plant.attempts?.(this.#shared, site) ?? this.#shared;
     const trust = makeTrust({ attempts }, own);
     const write = (change: (tx: Tx) => Promise<unknown>) =>
-      change({ now: this.nowMs, audit: async (entry: AuditEntry) => void (this.#dry || this.audit.push(entry)) } as Tx);
-    const kit = { store: { attempts, write } as Store, clock: own, random: () => new Uint8Array(16), newId: () => 'an id' };
+      change({
+        now: this.nowMs,
+        audit: async (entry: AuditEntry) => void (this.#dry || this.audit.push(entry)),
+      } as Tx);
+    const kit = {
+      store: { attempts, write } as Store,
+      clock: own,
+      random: () => new Uint8Array(16),
+      newId: () => 'an id',
+    };
     const limit = makeGuessLimit(kit, trust, { codeTtlMs: lifetime });
     return { trust, limit: this.#plant.limit?.(limit, site) ?? limit };
   }

@@ -15,8 +15,12 @@ export async function obeyedOutput(around: (io: FakeIo) => FakeIo = (io) => io):
   const { url, close } = await hostileService();
   const found: string[] = [];
   for (const argv of commands) {
-    const { stdout, stderr } = await runCli(argv, { env: { SIGNAGE_URL: url, SIGNAGE_TOKEN: 'mak_x' }, around });
-    if (obeyed.test(stdout) || obeyed.test(stderr)) found.push(`signage ${argv.join(' ')} prints control characters`);
+    const { stdout, stderr } = await runCli(argv, {
+      env: { SIGNAGE_URL: url, SIGNAGE_TOKEN: 'mak_x' },
+      around,
+    });
+    if (obeyed.test(stdout) || obeyed.test(stderr))
+      found.push(`signage ${argv.join(' ')} prints control characters`);
   }
   await close();
   return found;

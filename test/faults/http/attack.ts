@@ -47,14 +47,25 @@ export function answersTo(url: string, bytes: string | Buffer): Promise<string> 
 }
 
 /** What is wrong with the answers to an attack; nothing when they are as they should be. */
-export async function attack(url: string, { name, bytes, statuses, code }: Attack): Promise<string[]> {
+export async function attack(
+  url: string,
+  { name, bytes, statuses, code }: Attack,
+): Promise<string[]> {
   const text = await answersTo(url, bytes);
   const answered = [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1]));
-  const wrong = answered.join() !== statuses.join() ? [`${answered.join() || 'no answer'} in place of ${statuses.join() || 'none'}`] : [];
+  const wrong =
+    answered.join() !== statuses.join()
+      ? [`${answered.join() || 'no answer'} in place of ${statuses.join() || 'none'}`]
+      : [];
   if (text.includes('(the connection was left open)')) wrong.push('the connection was left open');
   const errors = answered.filter((status) => status >= 400).length;
-  if ([...text.matchAll(/"requestId":"[A-Za-z0-9._-]+"/g)].length !== errors) wrong.push('an error that is no problem document');
-  if ([...text.matchAll(/^x-request-id: /gim)].length !== answered.filter((status) => status >= 200).length) wrong.push('no X-Request-Id');
+  if ([...text.matchAll(/"requestId":"[A-Za-z0-9._-]+"/g)].length !== errors)
+    wrong.push('an error that is no problem document');
+  if (
+    [...text.matchAll(/^x-request-id: /gim)].length !==
+    answered.filter((status) => status >= 200).length
+  )
+    wrong.push('no X-Request-Id');
   if (code !== undefined && !text.includes(`"code":"${code}"`)) wrong.push(`not ${code}`);
   return wrong.map((what) => `${name}: ${what}`);
 }

@@ -6,7 +6,14 @@ import { bodyTargets, costlyBodies } from './costly-bodies.ts';
 /** They keep, or ignore, members that they do not know (docs/protocol.md §1.7). */
 const tolerant = ['putScreenConfig', 'putVenueConfig', 'putTenantConfig', 'revokeDevice'];
 /** One of each kind of limits: large bodies go to these only. */
-const representative = ['createVenue', 'createToken', 'publishPlaylist', 'postEvents', 'registerDevice', 'putScreenConfig'];
+const representative = [
+  'createVenue',
+  'createToken',
+  'publishPlaylist',
+  'postEvents',
+  'registerDevice',
+  'putScreenConfig',
+];
 const largestRefusal = 32 * 1024;
 
 let service: TestService;
@@ -32,7 +39,9 @@ const queries: readonly (readonly [name: string, query: string])[] = [
 describe('a query that costs little to send', () => {
   it.each(queries)('is refused in less than 32 KiB: %s', async (_, query) => {
     for (const path of ['/v1/screens', '/v1/events', '/v1/audit', '/v1/reports/impressions']) {
-      const { status, text, body } = await service.send('GET', `${path}?${query}`, { key: adminToken });
+      const { status, text, body } = await service.send('GET', `${path}?${query}`, {
+        key: adminToken,
+      });
       expect(status, path).toBe(400);
       expect(Buffer.byteLength(text), path).toBeLessThan(largestRefusal);
       expect(body.errors.length, path).toBeLessThanOrEqual(20);
@@ -43,9 +52,17 @@ describe('a query that costs little to send', () => {
 describe('a body that costs little to send', () => {
   it.each(costlyBodies)('is refused in less than 32 KiB: %s', async (_, body) => {
     const isLarge = body.length > 256 * 1024;
-    for (const { id, method, path, bearer } of targets.filter((target) => !isLarge || representative.includes(target.id))) {
-      const { status, text, body: problem } = await service.send(method, path, { key: bearer, body });
-      expect(tolerant.includes(id) ? [200, 400, 413] : [400, 413], `${id}: ${status}`).toContain(status);
+    for (const { id, method, path, bearer } of targets.filter(
+      (target) => !isLarge || representative.includes(target.id),
+    )) {
+      const {
+        status,
+        text,
+        body: problem,
+      } = await service.send(method, path, { key: bearer, body });
+      expect(tolerant.includes(id) ? [200, 400, 413] : [400, 413], `${id}: ${status}`).toContain(
+        status,
+      );
       expect(Buffer.byteLength(text), id).toBeLessThan(largestRefusal);
       expect(problem.errors?.length ?? 0, id).toBeLessThanOrEqual(id === 'postEvents' ? 100 : 20);
     }

@@ -18,7 +18,12 @@ function filled(before: string, part: (index: number) => string, after: string):
 }
 
 const controls = '\\u0001'.repeat(1000);
-const wrongItem = { creativeId: 'x'.repeat(300), creativeUrl: 'ftp://x y', creativeType: 7, duration: -1 };
+const wrongItem = {
+  creativeId: 'x'.repeat(300),
+  creativeUrl: 'ftp://x y',
+  creativeType: 7,
+  duration: -1,
+};
 const json = JSON.stringify;
 
 /** Bodies that cost little to send. Only operations that keep or ignore members that they do not know take any of them. */
@@ -29,11 +34,23 @@ export const costlyBodies: readonly (readonly [name: string, body: string])[] = 
   ['20,000 empty objects as items', `{"items":[${Array(20_000).fill('{}').join(',')}]}`],
   ['350,000 empty objects, and an escape', filled('["\\u0041",', () => '{}', ']')],
   ['500,000 numbers', filled('[', () => '1', ']')],
-  ['500,000 numbers as venue ids', filled('{"name":"x","role":"viewer","venueIds":[', () => '1', ']}')],
+  [
+    '500,000 numbers as venue ids',
+    filled('{"name":"x","role":"viewer","venueIds":[', () => '1', ']}'),
+  ],
   ['80,000 unknown members', filled('{', (n) => `"m${n}":0`, '}')],
-  ['900 unknown members', json(Object.fromEntries(Array.from({ length: 900 }, (_, n) => [`m${n}`, n])))],
+  [
+    '900 unknown members',
+    json(Object.fromEntries(Array.from({ length: 900 }, (_, n) => [`m${n}`, n]))),
+  ],
   ['80,000 labels', filled('{"name":"x","labels":{', (n) => `"m${n}":0`, '}}')],
-  ['900 labels that are wrong', json({ name: 'x', labels: Object.fromEntries(Array.from({ length: 900 }, (_, n) => [`:${n}`, n])) })],
+  [
+    '900 labels that are wrong',
+    json({
+      name: 'x',
+      labels: Object.fromEntries(Array.from({ length: 900 }, (_, n) => [`:${n}`, n])),
+    }),
+  ],
   ['100,000 times the same member', filled('{', () => '"m":{}', '}')],
   ['100,000 members named __proto__', filled('{', () => '"__proto__":{}', '}')],
   ['a member with a name of 1 MiB', `{"${'m'.repeat(mebibyte - 10)}":0}`],
@@ -44,9 +61,15 @@ export const costlyBodies: readonly (readonly [name: string, body: string])[] = 
   ['1 MiB of nested arrays', `${'['.repeat(mebibyte / 2)}${']'.repeat(mebibyte / 2)}`],
   ['1 MiB of opening brackets', '['.repeat(mebibyte)],
   ['16,000 times 64 nested arrays', filled('[', () => '['.repeat(63) + ']'.repeat(63), ']')],
-  ['500 items that are wrong in many ways', json({ items: Array(500).fill(wrongItem), validUntil: 'x', [controls]: 1 })],
+  [
+    '500 items that are wrong in many ways',
+    json({ items: Array(500).fill(wrongItem), validUntil: 'x', [controls]: 1 }),
+  ],
   ['500 items of a wrong kind', json({ items: Array(500).fill('x') })],
-  ['500 items with long URLs', json({ items: Array(500).fill(item({ creativeUrl: `https://x/${'ä'.repeat(900)}` })) })],
+  [
+    '500 items with long URLs',
+    json({ items: Array(500).fill(item({ creativeUrl: `https://x/${'ä'.repeat(900)}` })) }),
+  ],
   [
     '100 events that are wrong in many ways',
     json(Array(100).fill({ type: 7, timestamp: 'x', playlistId: 1, creativeId: 2, campaignId: 3 })),

@@ -13,20 +13,27 @@ const warmUpMs = 1_000;
 
 function request(method, path, { key, body = '' }) {
   const credential = key ? [`Authorization: Bearer ${key}`] : [];
-  const type = body ? ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`] : [];
+  const type = body
+    ? ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`]
+    : [];
   return `${[`${method} ${path} HTTP/1.1`, `Host: ${host}`, ...credential, ...type].join('\r\n')}\r\n\r\n${body}`;
 }
 
 const alphabet = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
-const madeUpCode = () => Array.from(randomBytes(8), (byte) => alphabet[byte % alphabet.length]).join('');
+const madeUpCode = () =>
+  Array.from(randomBytes(8), (byte) => alphabet[byte % alphabet.length]).join('');
 
 /** What each flood sends, made beforehand: to make up a key takes longer than to refuse it. */
 const floods = {
   readyz: () => request('GET', '/readyz', {}),
   'unknown token': () => request('GET', '/v1/venues', { key: makeKey('mak_', randomBytes) }),
   'malformed token': () => request('GET', '/v1/venues', { key: 'mak_nonsense' }),
-  'unknown device key': () => request('GET', `/devices/${aim.screenId}/playlist`, { key: makeKey('dak_', randomBytes) }),
-  registration: () => request('POST', '/devices/register', { body: JSON.stringify({ pairingCode: madeUpCode(), deviceInfo: {} }) }),
+  'unknown device key': () =>
+    request('GET', `/devices/${aim.screenId}/playlist`, { key: makeKey('dak_', randomBytes) }),
+  registration: () =>
+    request('POST', '/devices/register', {
+      body: JSON.stringify({ pairingCode: madeUpCode(), deviceInfo: {} }),
+    }),
 };
 
 /** One connection, one request at a time. */
@@ -93,7 +100,10 @@ async function beTv() {
   const line = new Line();
   const body = JSON.stringify([{ type: 'heartbeat', timestamp: 1_760_000_000, id: randomUUID() }]);
   const path = `/devices/${aim.screenId}`;
-  const asked = [request('GET', `${path}/playlist`, aim), request('POST', `${path}/events`, { ...aim, body })];
+  const asked = [
+    request('GET', `${path}/playlist`, aim),
+    request('POST', `${path}/events`, { ...aim, body }),
+  ];
   const tookMs = [];
   const ahead = [];
   const wrong = {};

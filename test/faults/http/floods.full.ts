@@ -10,7 +10,11 @@ const noiseMs = 1;
 type Round = Record<string, Met>;
 
 /** The TV alone, then beside each flood. */
-async function measure(name: string, url: string, aim: { screenId: string; key: string }): Promise<Round> {
+async function measure(
+  name: string,
+  url: string,
+  aim: { screenId: string; key: string },
+): Promise<Round> {
   const round: Round = { alone: await meet(url, aim) };
   for (const flood of floods) round[flood] = await meet(url, aim, flood);
   for (const [what, { p50Ms, p99Ms, ahead, wrong, statuses }] of Object.entries(round)) {
@@ -22,7 +26,8 @@ async function measure(name: string, url: string, aim: { screenId: string; key: 
   return round;
 }
 
-const raise = (round: Round, flood: string) => Math.max(noiseMs, (round[flood] as Met).p50Ms - (round.alone as Met).p50Ms);
+const raise = (round: Round, flood: string) =>
+  Math.max(noiseMs, (round[flood] as Met).p50Ms - (round.alone as Met).p50Ms);
 
 it('a flood that needs no credential slows a TV at most twice as much as it does at a bare server', async () => {
   const bare = await startBare();
@@ -34,13 +39,18 @@ it('a flood that needs no credential slows a TV at most twice as much as it does
     ['PostgreSQL', await freshDatabase()],
   ] as const) {
     const served = await startServed({ store, core: serviceCore });
-    const { status } = await served.manage('PUT', `/v1/screens/${served.aim.screenId}/playlist`, { items: [item] });
+    const { status } = await served.manage('PUT', `/v1/screens/${served.aim.screenId}/playlist`, {
+      items: [item],
+    });
     expect(status).toBe(200);
     const round = await measure(name, served.url, served.aim);
     await served.stop();
     for (const flood of floods) {
       const [own, bares] = [raise(round, flood), raise(ofBare, flood)];
-      if (own > most * bares) slowed.push(`${name}, ${flood}: by ${own.toFixed(2)} ms; a bare server by ${bares.toFixed(2)} ms`);
+      if (own > most * bares)
+        slowed.push(
+          `${name}, ${flood}: by ${own.toFixed(2)} ms; a bare server by ${bares.toFixed(2)} ms`,
+        );
       expect(round[flood]?.wrong, `${name}, ${flood}`).toEqual({});
     }
   }

@@ -25,7 +25,9 @@ it('of readiness probes looks at the store once', async () => {
       return inner.ready();
     },
   }));
-  const answers = await Promise.all(Array.from({ length: 500 }, () => service.send('GET', '/readyz')));
+  const answers = await Promise.all(
+    Array.from({ length: 500 }, () => service.send('GET', '/readyz')),
+  );
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   expect(looks).toBe(1);
   await service.close();
@@ -50,7 +52,9 @@ it('of made-up keys that wait for the store turns away no TV that is known, and 
   const flood: Promise<{ status: number }>[] = [];
   let refused = 0;
   const send = async () => {
-    const answer = await service.send('GET', `/devices/${tv.screenId}/playlist`, { key: makeKey('dak_', randomBytes) });
+    const answer = await service.send('GET', `/devices/${tv.screenId}/playlist`, {
+      key: makeKey('dak_', randomBytes),
+    });
     if (answer.status === 503) refused++;
     return answer;
   };
@@ -61,9 +65,13 @@ it('of made-up keys that wait for the store turns away no TV that is known, and 
     service.clock.advance(100);
   }
   expect(refused).toBeGreaterThan(0);
-  expect((await service.send('GET', '/v1/me', { key: makeKey('mak_', randomBytes) })).status).toBe(503);
+  expect((await service.send('GET', '/v1/me', { key: makeKey('mak_', randomBytes) })).status).toBe(
+    503,
+  );
   expect((await tv.send('GET', 'config')).status).toBe(200);
-  expect((await tv.send('POST', 'events', { body: [{ type: 'heartbeat', timestamp: 1 }] })).status).toBe(202);
+  expect(
+    (await tv.send('POST', 'events', { body: [{ type: 'heartbeat', timestamp: 1 }] })).status,
+  ).toBe(202);
   expect((await service.manage('GET', '/v1/venues')).status).toBe(200);
   expect((await service.register(other.code)).status).toBe(201);
   for (const go of release) go();

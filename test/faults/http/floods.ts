@@ -6,7 +6,13 @@ import type { Aim } from './attack.ts';
 import { onCore } from './served.ts';
 
 /** Floods that need no credential. */
-export const floods = ['readyz', 'unknown token', 'malformed token', 'unknown device key', 'registration'] as const;
+export const floods = [
+  'readyz',
+  'unknown token',
+  'malformed token',
+  'unknown device key',
+  'registration',
+] as const;
 export type Flood = (typeof floods)[number];
 
 /** What a TV met, alone or beside a flood. */
@@ -26,20 +32,44 @@ export const serviceCore = 0;
 const loadCore = 1;
 
 const at = (values: number[], share: number) =>
-  values.toSorted((one, other) => one - other)[Math.floor((values.length - 1) * share)] ?? Number.POSITIVE_INFINITY;
+  values.toSorted((one, other) => one - other)[Math.floor((values.length - 1) * share)] ??
+  Number.POSITIVE_INFINITY;
 
 /** Has a TV ask for some seconds, beside a flood if one is named. */
-export async function meet(url: string, aim: Pick<Aim, 'screenId' | 'key'>, flood?: Flood): Promise<Met> {
+export async function meet(
+  url: string,
+  aim: Pick<Aim, 'screenId' | 'key'>,
+  flood?: Flood,
+): Promise<Met> {
   const script = fileURLToPath(new URL('flood-load.js', import.meta.url));
   const options = JSON.stringify({ url, aim, flood, ...load });
-  const { stdout } = await promisify(execFile)('taskset', ['-c', String(loadCore), process.execPath, script, options]);
-  const { tookMs, ahead, wrong, statuses } = JSON.parse(stdout) as Record<'tookMs' | 'ahead', number[]> & Pick<Met, 'wrong' | 'statuses'>;
-  return { p50Ms: at(tookMs, 0.5), p99Ms: at(tookMs, 0.99), ahead: at(ahead, 0.5), wrong, statuses };
+  const { stdout } = await promisify(execFile)('taskset', [
+    '-c',
+    String(loadCore),
+    process.execPath,
+    script,
+    options,
+  ]);
+  const { tookMs, ahead, wrong, statuses } = JSON.parse(stdout) as Record<
+    'tookMs' | 'ahead',
+    number[]
+  > &
+    Pick<Met, 'wrong' | 'statuses'>;
+  return {
+    p50Ms: at(tookMs, 0.5),
+    p99Ms: at(tookMs, 0.99),
+    ahead: at(ahead, 0.5),
+    wrong,
+    statuses,
+  };
 }
 
 /** A server that answers everything at once. */
 export async function startBare(): Promise<{ url: string; stop(): Promise<void> }> {
-  const child = fork(fileURLToPath(new URL('bare-server.js', import.meta.url)), onCore(serviceCore));
+  const child = fork(
+    fileURLToPath(new URL('bare-server.js', import.meta.url)),
+    onCore(serviceCore),
+  );
   const [{ url }] = (await once(child, 'message')) as [{ url: string }];
   return {
     url,

@@ -13,19 +13,50 @@ function request(line: string, headers: readonly string[], body = ''): string {
  */
 export function framingAttacks({ host, token }: Aim): Attack[] {
   const own = [`Host: ${host}`, `Authorization: Bearer ${token}`, 'Content-Type: application/json'];
-  const smuggled = request('POST /v1/venues HTTP/1.1', [...own, 'Content-Length: 19', 'Connection: close'], '{"name":"Smuggled"}');
-  const none = (name: string, bytes: string, code = 'malformed_request'): Attack => ({ name, bytes, statuses: [400], code });
+  const smuggled = request(
+    'POST /v1/venues HTTP/1.1',
+    [...own, 'Content-Length: 19', 'Connection: close'],
+    '{"name":"Smuggled"}',
+  );
+  const none = (name: string, bytes: string, code = 'malformed_request'): Attack => ({
+    name,
+    bytes,
+    statuses: [400],
+    code,
+  });
   const post = (...headers: string[]) => [...own, ...headers];
   const venue = 'POST /v1/venues HTTP/1.1';
-  const chunked = (body: string, ...more: string[]) => request(venue, post('Transfer-Encoding: chunked', ...more), body);
-  const get = (path: string, ...more: string[]) => request(`GET ${path} HTTP/1.1`, [...more, 'Connection: close']);
+  const chunked = (body: string, ...more: string[]) =>
+    request(venue, post('Transfer-Encoding: chunked', ...more), body);
+  const get = (path: string, ...more: string[]) =>
+    request(`GET ${path} HTTP/1.1`, [...more, 'Connection: close']);
   const twoWays: [string, string[], string][] = [
-    ['a length and chunks (CL.TE)', ['Content-Length: 6', 'Transfer-Encoding: chunked'], `0${crlf}${crlf}${smuggled}`],
-    ['chunks and a length (TE.CL)', ['Transfer-Encoding: chunked', 'Content-Length: 4'], `0${crlf}${crlf}${smuggled}`],
-    ['chunks that are not the last coding', ['Transfer-Encoding: chunked, identity'], `0${crlf}${crlf}${smuggled}`],
+    [
+      'a length and chunks (CL.TE)',
+      ['Content-Length: 6', 'Transfer-Encoding: chunked'],
+      `0${crlf}${crlf}${smuggled}`,
+    ],
+    [
+      'chunks and a length (TE.CL)',
+      ['Transfer-Encoding: chunked', 'Content-Length: 4'],
+      `0${crlf}${crlf}${smuggled}`,
+    ],
+    [
+      'chunks that are not the last coding',
+      ['Transfer-Encoding: chunked, identity'],
+      `0${crlf}${crlf}${smuggled}`,
+    ],
     ['chunks in chunks', ['Transfer-Encoding: chunked, chunked'], `0${crlf}${crlf}${smuggled}`],
-    ['a space before the colon of the coding', ['Transfer-Encoding : chunked'], `0${crlf}${crlf}${smuggled}`],
-    ['a vertical tab before the coding', ['Transfer-Encoding:\x0bchunked'], `0${crlf}${crlf}${smuggled}`],
+    [
+      'a space before the colon of the coding',
+      ['Transfer-Encoding : chunked'],
+      `0${crlf}${crlf}${smuggled}`,
+    ],
+    [
+      'a vertical tab before the coding',
+      ['Transfer-Encoding:\x0bchunked'],
+      `0${crlf}${crlf}${smuggled}`,
+    ],
     ['two lengths', ['Content-Length: 0', `Content-Length: ${smuggled.length}`], smuggled],
     ['two lengths that agree', ['Content-Length: 0', 'Content-Length: 0'], smuggled],
     ['a list of lengths', ['Content-Length: 0, 0'], smuggled],
@@ -56,7 +87,10 @@ export function framingAttacks({ host, token }: Aim): Attack[] {
       }),
     ),
     ...twoWays.map(([name, headers, body]) => none(name, request(venue, post(...headers), body))),
-    none('lone LFs throughout', request(venue, post('Content-Length: 0')).replaceAll(crlf, '\n') + smuggled),
+    none(
+      'lone LFs throughout',
+      request(venue, post('Content-Length: 0')).replaceAll(crlf, '\n') + smuggled,
+    ),
     none('no chunk size', chunked(`x${crlf}${smuggled}`)),
     none('a negative chunk size', chunked(`-1${crlf}${smuggled}`)),
     none('a chunk size of 0x', chunked(`0x0${crlf}${crlf}${smuggled}`)),
@@ -85,28 +119,62 @@ export function framingAttacks({ host, token }: Aim): Attack[] {
       bytes: get('/healthz', `Host: ${host}`) + smuggled,
       statuses: [200],
     },
-    { name: 'HTTP/1.0 without a Host', bytes: `GET /healthz HTTP/1.0${crlf}${crlf}`, statuses: [200] },
-    { name: 'a path of a whole URL', bytes: get(`http://${host}/healthz`, `Host: ${host}`), statuses: [200] },
+    {
+      name: 'HTTP/1.0 without a Host',
+      bytes: `GET /healthz HTTP/1.0${crlf}${crlf}`,
+      statuses: [200],
+    },
+    {
+      name: 'a path of a whole URL',
+      bytes: get(`http://${host}/healthz`, `Host: ${host}`),
+      statuses: [200],
+    },
     {
       name: 'a whole URL of another host',
       bytes: get(`http://evil.example/v1/venues`, `Host: ${host}`),
       statuses: [401],
       code: 'credential_missing',
     },
-    { name: 'two slashes', bytes: get('//evil.example/healthz', `Host: ${host}`), statuses: [404], code: 'not_found' },
-    { name: 'dots', bytes: get('/v1/../../etc/passwd', `Host: ${host}`), statuses: [404], code: 'not_found' },
+    {
+      name: 'two slashes',
+      bytes: get('//evil.example/healthz', `Host: ${host}`),
+      statuses: [404],
+      code: 'not_found',
+    },
+    {
+      name: 'dots',
+      bytes: get('/v1/../../etc/passwd', `Host: ${host}`),
+      statuses: [404],
+      code: 'not_found',
+    },
     {
       name: 'TRACE',
       bytes: request('TRACE /v1/venues HTTP/1.1', [...own, 'Connection: close']),
       statuses: [405],
       code: 'method_not_allowed',
     },
-    { name: 'CONNECT', bytes: request('CONNECT elsewhere.example:443 HTTP/1.1', own), statuses: [] },
-    { name: 'an upgrade', bytes: get('/healthz', `Host: ${host}`, 'Upgrade: websocket'), statuses: [200] },
-    { name: 'an expectation that nobody knows', bytes: get('/healthz', `Host: ${host}`, 'Expect: a miracle'), statuses: [200] },
+    {
+      name: 'CONNECT',
+      bytes: request('CONNECT elsewhere.example:443 HTTP/1.1', own),
+      statuses: [],
+    },
+    {
+      name: 'an upgrade',
+      bytes: get('/healthz', `Host: ${host}`, 'Upgrade: websocket'),
+      statuses: [200],
+    },
+    {
+      name: 'an expectation that nobody knows',
+      bytes: get('/healthz', `Host: ${host}`, 'Expect: a miracle'),
+      statuses: [200],
+    },
     {
       name: '100-continue, then no JSON',
-      bytes: request(venue, post('Expect: 100-continue', 'Content-Length: 1', 'Connection: close'), '{'),
+      bytes: request(
+        venue,
+        post('Expect: 100-continue', 'Content-Length: 1', 'Connection: close'),
+        '{',
+      ),
       statuses: [100, 400],
       code: 'invalid_json',
     },
@@ -117,10 +185,17 @@ export function framingAttacks({ host, token }: Aim): Attack[] {
     },
     {
       name: 'three hundred requests at once',
-      bytes: request('GET /v1/me HTTP/1.1', [`Host: ${host}`]).repeat(299) + get('/healthz', `Host: ${host}`),
+      bytes:
+        request('GET /v1/me HTTP/1.1', [`Host: ${host}`]).repeat(299) +
+        get('/healthz', `Host: ${host}`),
       statuses: [...Array.from({ length: 299 }, () => 401), 200],
     },
-    { name: 'a long request line', bytes: get(`/${'x'.repeat(9_000)}`, `Host: ${host}`), statuses: [431], code: 'headers_too_large' },
+    {
+      name: 'a long request line',
+      bytes: get(`/${'x'.repeat(9_000)}`, `Host: ${host}`),
+      statuses: [431],
+      code: 'headers_too_large',
+    },
     {
       name: 'a long header',
       bytes: get('/healthz', `Host: ${host}`, `X-Long: ${'x'.repeat(9_000)}`),
@@ -129,7 +204,11 @@ export function framingAttacks({ host, token }: Aim): Attack[] {
     },
     {
       name: 'many headers',
-      bytes: get('/healthz', `Host: ${host}`, ...Array.from({ length: 1_500 }, (_, n) => `header${n}: b`)),
+      bytes: get(
+        '/healthz',
+        `Host: ${host}`,
+        ...Array.from({ length: 1_500 }, (_, n) => `header${n}: b`),
+      ),
       statuses: [431],
       code: 'headers_too_large',
     },

@@ -24,10 +24,20 @@ export async function fronted<T>(
   work: (url: string, aim: Aim) => Promise<T>,
 ): Promise<T> {
   const memory = await openStore('memory:');
-  const service = await mounted<Clock>({ store: overriding(memory, store?.(memory) ?? {}), clock: systemClock });
+  const service = await mounted<Clock>({
+    store: overriding(memory, store?.(memory) ?? {}),
+    clock: systemClock,
+  });
   const { screenId, apiKey } = await service.tv();
   const fetch = front?.(async (request) => service.fetch(request)) ?? service.fetch;
-  const listener = await listen({ host: '127.0.0.1', port: 0, fetch, onError: () => {}, admit, ...(limits && { limits }) });
+  const listener = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    fetch,
+    onError: () => {},
+    admit,
+    ...(limits && { limits }),
+  });
   const before = await network?.(listener.url);
   const url = before?.url ?? listener.url;
   try {

@@ -3,12 +3,21 @@ import { startServed } from './served.ts';
 import { SpareClient, spareRequest } from './spare-client.ts';
 
 const tvs = 10_000;
-const body = JSON.stringify(Array.from({ length: 10 }, () => ({ type: 'heartbeat', timestamp: 1_760_000_000, text: 'x'.repeat(100) })));
+const body = JSON.stringify(
+  Array.from({ length: 10 }, () => ({
+    type: 'heartbeat',
+    timestamp: 1_760_000_000,
+    text: 'x'.repeat(100),
+  })),
+);
 
 it('turns nobody away of 10,000 TVs that come back at once, each with what it has to report', async () => {
   const served = await startServed();
   const path = `/devices/${served.aim.screenId}`;
-  const asks = [spareRequest('GET', `${path}/config`, served.aim), spareRequest('POST', `${path}/events`, { ...served.aim, body })];
+  const asks = [
+    spareRequest('GET', `${path}/config`, served.aim),
+    spareRequest('POST', `${path}/events`, { ...served.aim, body }),
+  ];
   for (let round = 0; round < 3; round++) {
     const client = new SpareClient(served.url);
     const counts: Record<string, number> = {};
@@ -22,7 +31,9 @@ it('turns nobody away of 10,000 TVs that come back at once, each with what it ha
     await Promise.all(Array.from({ length: tvs }, tv));
     const tookSeconds = (performance.now() - startedMs) / 1000;
     client.close();
-    console.log(`${tvs} TVs at once, a config and a batch each: all served after ${tookSeconds.toFixed(1)} s; ${JSON.stringify(counts)}`);
+    console.log(
+      `${tvs} TVs at once, a config and a batch each: all served after ${tookSeconds.toFixed(1)} s; ${JSON.stringify(counts)}`,
+    );
     expect(counts).toEqual({ 200: tvs, 202: tvs });
   }
   await served.stop();

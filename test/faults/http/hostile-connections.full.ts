@@ -23,15 +23,22 @@ describe.each(transports)('a service under attack (TLS: $tls)', ({ tls }) => {
     // Node parses all that one read of each connection delivers before anything else runs: 2,500 requests.
     { flood: floods.tinyRequests, mostMb: 600, mostMs: Number.POSITIVE_INFINITY },
   ])('$flood.name: less than $mostMb MB more', async ({ flood, mostMb, mostMs }) => {
-    const { growthMb, healthzP99Ms } = await runFlood(await startAttacked({ tls }), { ...flood, seconds });
-    console.log(`${flood.name} (TLS: ${tls}): ${growthMb.toFixed(0)} MB more, /healthz p99 ${healthzP99Ms.toFixed(1)} ms`);
+    const { growthMb, healthzP99Ms } = await runFlood(await startAttacked({ tls }), {
+      ...flood,
+      seconds,
+    });
+    console.log(
+      `${flood.name} (TLS: ${tls}): ${growthMb.toFixed(0)} MB more, /healthz p99 ${healthzP99Ms.toFixed(1)} ms`,
+    );
     expect(growthMb).toBeLessThan(mostMb);
     expect(healthzP99Ms).toBeLessThan(mostMs);
   });
 
   it('ends within 12 s of SIGTERM beside all kinds of hostile connections', async () => {
     const stopped = await secondsToStop(await startAttacked({ tls }), 20);
-    console.log(`SIGTERM (TLS: ${tls}): exit code ${stopped.code} after ${stopped.seconds.toFixed(1)} s`);
+    console.log(
+      `SIGTERM (TLS: ${tls}): exit code ${stopped.code} after ${stopped.seconds.toFixed(1)} s`,
+    );
     expect(stopped.code).toBe(0);
     expect(stopped.seconds).toBeLessThan(12);
   });
@@ -39,7 +46,10 @@ describe.each(transports)('a service under attack (TLS: $tls)', ({ tls }) => {
   it('closes a connection after 60 to 66 s on which nobody reads a response', async () => {
     const service = await startAttacked({ tls });
     const before = openSockets(service);
-    const opening = openConnection(service, hostileConnections['responses that nobody reads']?.bytes);
+    const opening = openConnection(
+      service,
+      hostileConnections['responses that nobody reads']?.bytes,
+    );
     const took = await secondsUntilClosed(service, 1, before);
     const socket = await opening;
     socket.destroy();
@@ -49,13 +59,17 @@ describe.each(transports)('a service under attack (TLS: $tls)', ({ tls }) => {
   });
 });
 
-it.each(['silent ones', 'half a ClientHello'])('closes 60 connections whose TLS handshake does not end within 12 s: %s', async (kind) => {
-  const service = await startAttacked({ tls: true });
-  const before = openSockets(service);
-  const open = () => openConnection(service, hostileConnections[kind]?.bytes, { handshake: false });
-  const sockets = await Promise.all(Array.from({ length: 60 }, open));
-  const took = await secondsUntilClosed(service, 60, before);
-  for (const socket of sockets) socket.destroy();
-  console.log(`${kind}: closed after ${took.toFixed(1)} s`);
-  expect(took).toBeLessThan(12);
-});
+it.each(['silent ones', 'half a ClientHello'])(
+  'closes 60 connections whose TLS handshake does not end within 12 s: %s',
+  async (kind) => {
+    const service = await startAttacked({ tls: true });
+    const before = openSockets(service);
+    const open = () =>
+      openConnection(service, hostileConnections[kind]?.bytes, { handshake: false });
+    const sockets = await Promise.all(Array.from({ length: 60 }, open));
+    const took = await secondsUntilClosed(service, 60, before);
+    for (const socket of sockets) socket.destroy();
+    console.log(`${kind}: closed after ${took.toFixed(1)} s`);
+    expect(took).toBeLessThan(12);
+  },
+);

@@ -9,7 +9,8 @@ import { connect as connectTls } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { checkout, type SignageProcess, startProcess } from '../../support/signage-process.ts';
 
-const tlsFile = (kind: 'cert' | 'key') => fileURLToPath(new URL(`../../fixtures/tls/first.${kind}.pem`, import.meta.url));
+const tlsFile = (kind: 'cert' | 'key') =>
+  fileURLToPath(new URL(`../../fixtures/tls/first.${kind}.pem`, import.meta.url));
 const largestFile = '/docs/swagger-ui-bundle.js';
 const probeEveryMs = 20;
 
@@ -21,18 +22,27 @@ export interface AttackedService {
 
 export async function startAttacked({ tls = false } = {}): Promise<AttackedService> {
   const options = tls ? ['--tls-cert', tlsFile('cert'), '--tls-key', tlsFile('key')] : [];
-  const process = startProcess([join(checkout, 'bin/signage.js'), 'serve', '--store', 'memory', '--port', '0', ...options], {
-    env: { SIGNAGE_ADMIN_TOKEN: `mak_${'HostileConnections'.repeat(2)}` },
-  });
+  const process = startProcess(
+    [join(checkout, 'bin/signage.js'), 'serve', '--store', 'memory', '--port', '0', ...options],
+    {
+      env: { SIGNAGE_ADMIN_TOKEN: `mak_${'HostileConnections'.repeat(2)}` },
+    },
+  );
   const [url] = await process.until(/https?:\/\/127\.0\.0\.1:\d+/);
   return { process, url: new URL(url) };
 }
 
 /** A connection that sends `bytes` and reads nothing, until `resume` is called. */
-export async function openConnection({ url }: AttackedService, bytes: string | Buffer = '', { handshake = true } = {}): Promise<Socket> {
+export async function openConnection(
+  { url }: AttackedService,
+  bytes: string | Buffer = '',
+  { handshake = true } = {},
+): Promise<Socket> {
   const [host, port] = [url.hostname, Number(url.port)];
   const isTls = handshake && url.protocol === 'https:';
-  const socket = isTls ? connectTls({ host, port, rejectUnauthorized: false }) : connect({ host, port });
+  const socket = isTls
+    ? connectTls({ host, port, rejectUnauthorized: false })
+    : connect({ host, port });
   // An attacked service may reset the connection at any time.
   socket.on('error', () => {});
   await once(socket, isTls ? 'secureConnect' : 'connect');
@@ -43,7 +53,9 @@ export async function openConnection({ url }: AttackedService, bytes: string | B
 
 /** Resident memory of a process, in bytes. */
 function residentBytes({ process: { pid } }: AttackedService): number {
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
+  return (
+    Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
+  );
 }
 
 /** Number of connections of a process, and of the sockets that it listens on. */
@@ -62,7 +74,11 @@ function isSocket(path: string): boolean {
 }
 
 /** Seconds from when the service has accepted `connections`, beside the sockets that it had `before`, until it has closed all of them. */
-export async function secondsUntilClosed(service: AttackedService, connections: number, before: number): Promise<number> {
+export async function secondsUntilClosed(
+  service: AttackedService,
+  connections: number,
+  before: number,
+): Promise<number> {
   while (openSockets(service) < before + connections) await sleep(10);
   const startedMs = performance.now();
   while (openSockets(service) > before) await sleep(100);
@@ -98,7 +114,12 @@ export interface FloodOutcome {
 export const floods = {
   oneConnection: { name: '800 requests on one connection', connections: 1, requests: 800 },
   manyConnections: { name: '8 requests on each of 300 connections', connections: 300, requests: 8 },
-  tinyRequests: { name: '4,000 tiny requests on each of 300 connections', connections: 300, requests: 4_000, path: '/x' },
+  tinyRequests: {
+    name: '4,000 tiny requests on each of 300 connections',
+    connections: 300,
+    requests: 4_000,
+    path: '/x',
+  },
 };
 
 /** Pipelines requests on connections that read nothing, and measures memory and `/healthz` meanwhile. */
@@ -108,19 +129,30 @@ export async function runFlood(
 ): Promise<FloodOutcome> {
   // What a service has once answered is in its memory: files, compiled code.
   for (let n = 0; n < 50; n++) await probe(service);
-  const warmUp = await openConnection(service, `GET ${largestFile} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+  const warmUp = await openConnection(
+    service,
+    `GET ${largestFile} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+  );
   await once(warmUp.resume(), 'close');
   const beforeBytes = residentBytes(service);
   const bytes = Buffer.from(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(requests));
-  const sockets = await Promise.all(Array.from({ length: connections }, () => openConnection(service, bytes)));
+  const sockets = await Promise.all(
+    Array.from({ length: connections }, () => openConnection(service, bytes)),
+  );
   const tookMs: number[] = [];
   let mostBytes = 0;
-  for (const endMs = performance.now() + seconds * 1000; performance.now() < endMs; await sleep(probeEveryMs)) {
+  for (
+    const endMs = performance.now() + seconds * 1000;
+    performance.now() < endMs;
+    await sleep(probeEveryMs)
+  ) {
     tookMs.push(await probe(service));
     mostBytes = Math.max(mostBytes, residentBytes(service));
   }
   for (const socket of sockets) socket.destroy();
-  const healthzP99Ms = tookMs.toSorted((a, b) => a - b)[Math.floor((tookMs.length - 1) * 0.99)] ?? Number.POSITIVE_INFINITY;
+  const healthzP99Ms =
+    tookMs.toSorted((a, b) => a - b)[Math.floor((tookMs.length - 1) * 0.99)] ??
+    Number.POSITIVE_INFINITY;
   return { growthMb: (mostBytes - beforeBytes) / 1e6, healthzP99Ms };
 }
 
@@ -129,22 +161,32 @@ const halfClientHello = Buffer.from('16030102000100', 'hex');
 const head = 'Host: x\r\n';
 
 /** Connections on which nothing ever comes to an end. */
-export const hostileConnections: Record<string, { bytes?: string | Buffer; handshake?: boolean; tlsOnly?: boolean }> = {
+export const hostileConnections: Record<
+  string,
+  { bytes?: string | Buffer; handshake?: boolean; tlsOnly?: boolean }
+> = {
   'silent ones': { handshake: false },
   'half a ClientHello': { bytes: halfClientHello, handshake: false, tlsOnly: true },
   'silent ones after the handshake': { tlsOnly: true },
   'half a request line': { bytes: 'GET /hea' },
-  'half a body': { bytes: `POST /devices/register HTTP/1.1\r\n${head}Content-Length: 1000\r\n\r\n{` },
+  'half a body': {
+    bytes: `POST /devices/register HTTP/1.1\r\n${head}Content-Length: 1000\r\n\r\n{`,
+  },
   'responses that nobody reads': { bytes: `GET ${largestFile} HTTP/1.1\r\n${head}\r\n`.repeat(50) },
 };
 
 /** Seconds from SIGTERM until the process has ended, while all kinds of hostile connections are open. */
-export async function secondsToStop(service: AttackedService, each: number): Promise<{ seconds: number; code: number | null }> {
+export async function secondsToStop(
+  service: AttackedService,
+  each: number,
+): Promise<{ seconds: number; code: number | null }> {
   const isTls = service.url.protocol === 'https:';
   const kinds = Object.values(hostileConnections).filter(({ tlsOnly }) => isTls || !tlsOnly);
   const sockets = await Promise.all(
     kinds.flatMap(({ bytes, handshake }) =>
-      Array.from({ length: each }, () => openConnection(service, bytes, { handshake: handshake ?? true })),
+      Array.from({ length: each }, () =>
+        openConnection(service, bytes, { handshake: handshake ?? true }),
+      ),
     ),
   );
   const startedMs = performance.now();

@@ -19,7 +19,9 @@ async function publishLarge({ manage, aim }: Served): Promise<void> {
   };
   for (let n = 0; n < versions; n++) {
     const items = [{ ...item, n, text: 'x'.repeat(1_000_000) }];
-    expect((await manage('PUT', `/v1/screens/${aim.screenId}/playlist`, { items })).status).toBe(200);
+    expect((await manage('PUT', `/v1/screens/${aim.screenId}/playlist`, { items })).status).toBe(
+      200,
+    );
   }
 }
 
@@ -38,7 +40,11 @@ async function attack({ url, aim, fared }: Served, connections: number, reads: b
   for (const socket of sockets) socket.write(request.repeat(requests / connections));
   let slowestMs = 0;
   let residentBytes = 0;
-  for (const endMs = performance.now() + seconds * 1000; performance.now() < endMs; await sleep(50)) {
+  for (
+    const endMs = performance.now() + seconds * 1000;
+    performance.now() < endMs;
+    await sleep(50)
+  ) {
     const startedMs = performance.now();
     await (await fetch(`${url}/healthz`)).text();
     slowestMs = Math.max(slowestMs, performance.now() - startedMs);
@@ -52,12 +58,17 @@ it.each([
   ['pipelined on one connection', 1, true],
   ['on 40 connections', requests, true],
   ['on 40 connections, unread', requests, false],
-] as const)('40 lists of 20 versions of 1 MB, %s, leave the service quick and small', async (how, connections, reads) => {
-  const served = await startServed();
-  await publishLarge(served);
-  const { slowestMs, grownBytes } = await attack(served, connections, reads);
-  console.log(`40 lists ${how}: /healthz at most ${slowestMs.toFixed(0)} ms, memory ${(grownBytes / 1024 / 1024).toFixed(0)} MB more`);
-  await served.stop();
-  expect(slowestMs).toBeLessThan(mostProbeMs);
-  expect(grownBytes).toBeLessThan(mostGrowthBytes);
-});
+] as const)(
+  '40 lists of 20 versions of 1 MB, %s, leave the service quick and small',
+  async (how, connections, reads) => {
+    const served = await startServed();
+    await publishLarge(served);
+    const { slowestMs, grownBytes } = await attack(served, connections, reads);
+    console.log(
+      `40 lists ${how}: /healthz at most ${slowestMs.toFixed(0)} ms, memory ${(grownBytes / 1024 / 1024).toFixed(0)} MB more`,
+    );
+    await served.stop();
+    expect(slowestMs).toBeLessThan(mostProbeMs);
+    expect(grownBytes).toBeLessThan(mostGrowthBytes);
+  },
+);

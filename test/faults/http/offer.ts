@@ -11,7 +11,9 @@ export interface Offer {
 }
 
 const sliceMs = 10;
-const body = JSON.stringify([{ type: 'heartbeat', timestamp: 1_760_000_000, text: 'x'.repeat(200) }]);
+const body = JSON.stringify([
+  { type: 'heartbeat', timestamp: 1_760_000_000, text: 'x'.repeat(200) },
+]);
 
 async function post(client: SpareClient, bytes: Buffer, patienceMs: number) {
   const startedMs = performance.now();
@@ -22,12 +24,19 @@ async function post(client: SpareClient, bytes: Buffer, patienceMs: number) {
 }
 
 /** Sends batches of one event at a steady rate, then waits for the last answers. Goodput is what was answered in time while they were sent. */
-export async function offer(url: string, aim: Aim, { perSecond, warmUpSeconds, seconds, patienceMs }: Offer): Promise<Offered> {
+export async function offer(
+  url: string,
+  aim: Aim,
+  { perSecond, warmUpSeconds, seconds, patienceMs }: Offer,
+): Promise<Offered> {
   const client = new SpareClient(url);
   const bytes = spareRequest('POST', `/devices/${aim.screenId}/events`, { ...aim, body });
   const offered: Offered = { perSecond, goodput: 0, counts: {}, waits: new Set(), goodMs: [] };
   const startedMs = performance.now();
-  const [warmMs, endMs] = [startedMs + warmUpSeconds * 1000, startedMs + (warmUpSeconds + seconds) * 1000];
+  const [warmMs, endMs] = [
+    startedMs + warmUpSeconds * 1000,
+    startedMs + (warmUpSeconds + seconds) * 1000,
+  ];
   let good = 0;
   const settle = async () => {
     const { outcome, wait, tookMs } = await post(client, bytes, patienceMs).catch(noAnswer);

@@ -8,13 +8,19 @@ const capacity = 500;
 const recordBytes = 620;
 const seconds = 20;
 
-const at = (sorted: number[], share: number) => (sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(0);
+const at = (sorted: number[], share: number) =>
+  (sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(0);
 
 it('answers as much as ever at five and ten times what its disk takes, and turns the others away', async () => {
   const served = await startServed({ bytesPerSecond: capacity * recordBytes });
   const rounds: Offered[] = [];
   for (const times of [1, 5, 10, 1]) {
-    const round = await offer(served.url, served.aim, { perSecond: times * capacity, warmUpSeconds: 10, seconds, patienceMs: 10_000 });
+    const round = await offer(served.url, served.aim, {
+      perSecond: times * capacity,
+      warmUpSeconds: 10,
+      seconds,
+      patienceMs: 10_000,
+    });
     rounds.push(round);
     const { goodput, counts, waits, goodMs } = round;
     const took = goodMs.toSorted((a, b) => a - b);

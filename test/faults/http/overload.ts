@@ -31,13 +31,18 @@ export interface OverloadParts {
  * Offers a service as much as gets through, then five and ten times that, on a clock of its own: the service is a queue from which so many get
  * their answer each tenth of a second, what stands in front of it is the real thing.
  */
-export async function modelOverload({ random, front = (shed) => shed }: OverloadParts, seconds = 30): Promise<string[]> {
+export async function modelOverload(
+  { random, front = (shed) => shed }: OverloadParts,
+  seconds = 30,
+): Promise<string[]> {
   const clock = new ManualClock();
   let refused: number | undefined;
   const refuse = (_in: unknown, _out: unknown, error: SignageError) => {
     refused = error.retryAfterSeconds;
   };
-  const shed = front(makeLoadShed({ clock, random, refuse, isKnown: () => true, onShed: () => {} }));
+  const shed = front(
+    makeLoadShed({ clock, random, refuse, isKnown: () => true, onShed: () => {} }),
+  );
   const queue: Waiting[] = [];
   const incoming = { method: 'POST', url: '/devices/x/events' } as IncomingMessage;
 

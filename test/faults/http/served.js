@@ -17,7 +17,11 @@ function slowDisk(disk) {
       return file.write(bytes, position);
     },
   });
-  return { ...disk, create: async (path) => slow(await disk.create(path)), open: async (path, how) => slow(await disk.open(path, how)) };
+  return {
+    ...disk,
+    create: async (path) => slow(await disk.create(path)),
+    open: async (path, how) => slow(await disk.open(path, how)),
+  };
 }
 
 /** What each open descriptor leads to; the one that reads this list is gone when it is asked for. */
@@ -32,7 +36,11 @@ function descriptors() {
 }
 
 const disk = bytesPerSecond ? slowDisk(nodeFileSystem) : nodeFileSystem;
-const service = await serveOn((location, options) => openStore(location, { ...options, disk }), { port: 0, store: data, adminToken });
+const service = await serveOn((location, options) => openStore(location, { ...options, disk }), {
+  port: 0,
+  store: data,
+  adminToken,
+});
 process.send({ url: service.url });
 process.on('disconnect', () => service.close());
 process.on('message', async (message) => {

@@ -17,7 +17,11 @@ interface Fared {
 export interface Served {
   url: string;
   aim: Aim;
-  manage(method: string, path: string, body?: unknown): Promise<{ status: number; body: Record<string, string> }>;
+  manage(
+    method: string,
+    path: string,
+    body?: unknown,
+  ): Promise<{ status: number; body: Record<string, string> }>;
   /** A screen with a TV bound to it. */
   tv(): Promise<{ screenId: string; deviceId: string; apiKey: string }>;
   fared(): Promise<Fared>;
@@ -38,26 +42,48 @@ interface ServedOptions {
 
 /** How a script is forked on one processor. */
 export function onCore(core: number | undefined): { execPath?: string; execArgv: string[] } {
-  return core === undefined ? { execArgv } : { execPath: 'taskset', execArgv: ['-c', String(core), process.execPath, ...execArgv] };
+  return core === undefined
+    ? { execArgv }
+    : { execPath: 'taskset', execArgv: ['-c', String(core), process.execPath, ...execArgv] };
 }
 
 /** The built service in a process of its own, with a venue and one bound TV. */
-export async function startServed({ bytesPerSecond, store, core }: ServedOptions = {}): Promise<Served> {
-  const options = JSON.stringify({ data: store ?? (await temporaryFolder()), adminToken, bytesPerSecond });
+export async function startServed({
+  bytesPerSecond,
+  store,
+  core,
+}: ServedOptions = {}): Promise<Served> {
+  const options = JSON.stringify({
+    data: store ?? (await temporaryFolder()),
+    adminToken,
+    bytesPerSecond,
+  });
   const child = fork(fileURLToPath(new URL('served.js', import.meta.url)), [options], onCore(core));
   const [{ url }] = (await once(child, 'message')) as [{ url: string }];
   const send: Served['manage'] = async (method, path, body) => {
     const headers = { Authorization: `Bearer ${adminToken}`, 'Content-Type': 'application/json' };
-    const answer = await fetch(`${url}${path}`, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
+    const answer = await fetch(`${url}${path}`, {
+      method,
+      headers,
+      body: body === undefined ? null : JSON.stringify(body),
+    });
     const text = await answer.text();
     return { status: answer.status, body: text === '' ? {} : JSON.parse(text) };
   };
   const { body: venue } = await send('POST', '/v1/venues', { name: 'Harness' });
   let made = 0;
   const tv: Served['tv'] = async () => {
-    const { body: screen } = await send('POST', '/v1/screens', { venueId: venue.id, name: `Screen ${++made}` });
-    const { body: code } = await send('POST', '/v1/devices/provisioning-codes', { screenId: screen.id });
-    const { body } = await send('POST', '/devices/register', { pairingCode: code.code, deviceInfo: {} });
+    const { body: screen } = await send('POST', '/v1/screens', {
+      venueId: venue.id,
+      name: `Screen ${++made}`,
+    });
+    const { body: code } = await send('POST', '/v1/devices/provisioning-codes', {
+      screenId: screen.id,
+    });
+    const { body } = await send('POST', '/devices/register', {
+      pairingCode: code.code,
+      deviceInfo: {},
+    });
     return { screenId: screen.id ?? '', deviceId: body.deviceId ?? '', apiKey: body.apiKey ?? '' };
   };
   const { screenId, apiKey } = await tv();

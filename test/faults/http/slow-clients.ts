@@ -30,7 +30,11 @@ function dripping(url: string, head: string, drip: string, limitMs: number): Pro
 }
 
 /** Clients that never come to an end: each must be told 408 `request_timeout` and be gone within `limitMs`. */
-export async function slowClients(url: string, { host, token, key, screenId }: Aim, limitMs: number): Promise<string[]> {
+export async function slowClients(
+  url: string,
+  { host, token, key, screenId }: Aim,
+  limitMs: number,
+): Promise<string[]> {
   const post = (path: string, bearer: string) =>
     `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${bearer}\r\nContent-Length: 10000\r\n\r\n{`;
   const slow: [string, string, string][] = [
@@ -49,9 +53,17 @@ export async function slowClients(url: string, { host, token, key, screenId }: A
   const found = await Promise.all(
     slow.map(async ([name, head, drip]) => {
       const text = await dripping(url, head, drip, limitMs);
-      return text.startsWith('HTTP/1.1 408 ') && text.includes('"code":"request_timeout"') ? [] : [`${name}: ${text || 'no answer'}`];
+      return text.startsWith('HTTP/1.1 408 ') && text.includes('"code":"request_timeout"')
+        ? []
+        : [`${name}: ${text || 'no answer'}`];
     }),
   );
-  const after = await answersTo(url, `GET /healthz HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
-  return [...found.flat(), ...(after.startsWith('HTTP/1.1 200 ') ? [] : ['the service does not work afterwards'])];
+  const after = await answersTo(
+    url,
+    `GET /healthz HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+  );
+  return [
+    ...found.flat(),
+    ...(after.startsWith('HTTP/1.1 200 ') ? [] : ['the service does not work afterwards']),
+  ];
 }

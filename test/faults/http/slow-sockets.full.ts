@@ -19,7 +19,10 @@ it('answers honest TVs within 5 times the time beside 10,000 slow clients', asyn
         `${round.cutOff} cut off; ${JSON.stringify(round.failures)}; ${round.wrong} wrong`,
     );
   }
-  const [alone, beside] = [p99(rounds.flatMap(({ without }) => without)), p99(rounds.flatMap((round) => round.beside))];
+  const [alone, beside] = [
+    p99(rounds.flatMap(({ without }) => without)),
+    p99(rounds.flatMap((round) => round.beside)),
+  ];
   await sleep(8_000);
   const after = await served.fared();
   console.log(

@@ -44,7 +44,10 @@ function hold(kind) {
 const startedMs = performance.now();
 let begun = 0;
 const begin = setInterval(() => {
-  const due = Math.min(Number(count), ((performance.now() - startedMs) / comeWithinMs) * Number(count));
+  const due = Math.min(
+    Number(count),
+    ((performance.now() - startedMs) / comeWithinMs) * Number(count),
+  );
   while (begun < due) hold(begun++ % heads.length);
   if (begun >= Number(count)) clearInterval(begin);
 }, tickMs);

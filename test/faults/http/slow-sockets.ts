@@ -56,9 +56,18 @@ async function honest(
 type Told = Pick<SlowRound, 'connected' | 'cutOff' | 'failures'>;
 
 /** Has so many slow clients in a process of their own while `work` is done. */
-async function besideSlow(url: string, count: number, round: SlowRound, work: () => Promise<number[]>): Promise<number[]> {
+async function besideSlow(
+  url: string,
+  count: number,
+  round: SlowRound,
+  work: () => Promise<number[]>,
+): Promise<number[]> {
   const { hostname, port } = new URL(url);
-  const child = fork(fileURLToPath(new URL('slow-sockets.js', import.meta.url)), [hostname, port, String(count)], { execArgv: [] });
+  const child = fork(
+    fileURLToPath(new URL('slow-sockets.js', import.meta.url)),
+    [hostname, port, String(count)],
+    { execArgv: [] },
+  );
   let told: Told = { connected: 0, cutOff: 0, failures: {} };
   child.on('message', (message: Told) => {
     told = message;
@@ -78,18 +87,31 @@ async function besideSlow(url: string, count: number, round: SlowRound, work: ()
 
 /** Until the service has closed what the others have left: that takes its time, too. */
 async function rested(served: Pick<Served, 'fared'>): Promise<void> {
-  for (let tries = 0; tries < 100 && (await served.fared()).open.length > 100; tries++) await sleep(100);
+  for (let tries = 0; tries < 100 && (await served.fared()).open.length > 100; tries++)
+    await sleep(100);
   await sleep(1_000);
 }
 
 /** One round of honest TVs alone, and one beside slow clients. */
-export async function slowRound(served: Served, count: number, load: { perSecond: number; seconds: number }): Promise<SlowRound> {
+export async function slowRound(
+  served: Served,
+  count: number,
+  load: { perSecond: number; seconds: number },
+): Promise<SlowRound> {
   const { url, aim } = served;
-  const round: SlowRound = { without: [], beside: [], connected: 0, cutOff: 0, failures: {}, wrong: 0 };
+  const round: SlowRound = {
+    without: [],
+    beside: [],
+    connected: 0,
+    cutOff: 0,
+    failures: {},
+    wrong: 0,
+  };
   round.without = await honest(url, aim, load, round);
   round.beside = await besideSlow(url, count, round, () => honest(url, aim, load, round));
   await rested(served);
   return round;
 }
 
-export const p99 = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * 0.99)] ?? 0;
+export const p99 = (values: number[]) =>
+  values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * 0.99)] ?? 0;

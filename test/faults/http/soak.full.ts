@@ -15,7 +15,10 @@ const leftMs = 8_000;
 
 /** The store's files, and all else that is open. */
 function parted(open: readonly string[]): [files: string[], others: string[]] {
-  return [open.filter((path) => path.startsWith(tmpdir())), open.filter((path) => !path.startsWith(tmpdir()))];
+  return [
+    open.filter((path) => path.startsWith(tmpdir())),
+    open.filter((path) => !path.startsWith(tmpdir())),
+  ];
 }
 
 it('keeps its heap and its descriptors over a million requests', async () => {

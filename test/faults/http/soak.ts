@@ -22,9 +22,18 @@ interface Tv {
 }
 
 const impressions = (count: number) => {
-  const [playlistId, creativeId, campaignId] = Array.from({ length: 3 }, (_, n) => `${n}1111111-1111-4111-8111-111111111111`);
+  const [playlistId, creativeId, campaignId] = Array.from(
+    { length: 3 },
+    (_, n) => `${n}1111111-1111-4111-8111-111111111111`,
+  );
   return JSON.stringify(
-    Array.from({ length: count }, () => ({ type: 'impression', timestamp: 1_760_000_000, playlistId, creativeId, campaignId })),
+    Array.from({ length: count }, () => ({
+      type: 'impression',
+      timestamp: 1_760_000_000,
+      playlistId,
+      creativeId,
+      campaignId,
+    })),
   );
 };
 const batch = impressions(5);
@@ -35,17 +44,23 @@ const kinds: Kind[] = [
     name: 'playlist, unchanged',
     share: 480,
     make: (host, { screenId, apiKey, etag }) =>
-      spareRequest('GET', `/devices/${screenId}/playlist`, { host, key: apiKey, headers: [`If-None-Match: ${etag}`] }),
+      spareRequest('GET', `/devices/${screenId}/playlist`, {
+        host,
+        key: apiKey,
+        headers: [`If-None-Match: ${etag}`],
+      }),
   },
   {
     name: 'playlist',
     share: 120,
-    make: (host, { screenId, apiKey }) => spareRequest('GET', `/devices/${screenId}/playlist`, { host, key: apiKey }),
+    make: (host, { screenId, apiKey }) =>
+      spareRequest('GET', `/devices/${screenId}/playlist`, { host, key: apiKey }),
   },
   {
     name: 'config',
     share: 120,
-    make: (host, { screenId, apiKey }) => spareRequest('GET', `/devices/${screenId}/config`, { host, key: apiKey }),
+    make: (host, { screenId, apiKey }) =>
+      spareRequest('GET', `/devices/${screenId}/config`, { host, key: apiKey }),
   },
   {
     name: 'events',
@@ -61,19 +76,27 @@ const kinds: Kind[] = [
   {
     name: 'a bad key',
     share: 30,
-    make: (host, { screenId }) => spareRequest('GET', `/devices/${screenId}/playlist`, { host, key: 'dak_none' }),
+    make: (host, { screenId }) =>
+      spareRequest('GET', `/devices/${screenId}/playlist`, { host, key: 'dak_none' }),
   },
   {
     name: 'bad events',
     share: 20,
-    make: (host, { screenId, apiKey }) => spareRequest('POST', `/devices/${screenId}/events`, { host, key: apiKey, body: '[{}]' }),
+    make: (host, { screenId, apiKey }) =>
+      spareRequest('POST', `/devices/${screenId}/events`, { host, key: apiKey, body: '[{}]' }),
   },
   {
     name: 'no JSON',
     share: 20,
-    make: (host, { screenId, apiKey }) => spareRequest('POST', `/devices/${screenId}/events`, { host, key: apiKey, body: '[' }),
+    make: (host, { screenId, apiKey }) =>
+      spareRequest('POST', `/devices/${screenId}/events`, { host, key: apiKey, body: '[' }),
   },
-  { name: 'no path', share: 10, make: (host, { apiKey }) => spareRequest('GET', `/nothing/${randomUUID()}`, { host, key: apiKey }) },
+  {
+    name: 'no path',
+    share: 10,
+    make: (host, { apiKey }) =>
+      spareRequest('GET', `/nothing/${randomUUID()}`, { host, key: apiKey }),
+  },
 ];
 
 /** Pairs a TV and revokes it again, and deletes its screen: what it leaves behind is in the log alone. */
@@ -85,12 +108,21 @@ async function comeAndGo({ manage, tv }: Served): Promise<void> {
 
 /** TVs with a playlist each. */
 export async function soakTvs(served: Served, count: number): Promise<Tv[]> {
-  const item = { creativeId: randomUUID(), creativeUrl: 'https://media.example.com/a.mp4', creativeType: 'video', duration: 15 };
+  const item = {
+    creativeId: randomUUID(),
+    creativeUrl: 'https://media.example.com/a.mp4',
+    creativeType: 'video',
+    duration: 15,
+  };
   const tvs: Tv[] = [];
   for (let n = 0; n < count; n++) {
     const { screenId, apiKey } = await served.tv();
-    await served.manage('PUT', `/v1/screens/${screenId}/playlist`, { items: Array.from({ length: 10 }, () => item) });
-    const answer = await fetch(`${served.url}/devices/${screenId}/playlist`, { headers: { Authorization: `Bearer ${apiKey}` } });
+    await served.manage('PUT', `/v1/screens/${screenId}/playlist`, {
+      items: Array.from({ length: 10 }, () => item),
+    });
+    const answer = await fetch(`${served.url}/devices/${screenId}/playlist`, {
+      headers: { Authorization: `Bearer ${apiKey}` },
+    });
     tvs.push({ screenId, apiKey, etag: answer.headers.get('etag') ?? '' });
   }
   return tvs;
@@ -99,7 +131,12 @@ export async function soakTvs(served: Served, count: number): Promise<Tv[]> {
 const deck = kinds.flatMap((kind) => Array.from({ length: kind.share }, () => kind));
 
 /** Sends so many requests of the mix, on some connections at a time, and leaves none of them open. */
-export async function soak(served: Served, tvs: readonly Tv[], requests: number, atOnce = 48): Promise<Soaked> {
+export async function soak(
+  served: Served,
+  tvs: readonly Tv[],
+  requests: number,
+  atOnce = 48,
+): Promise<Soaked> {
   const client = new SpareClient(served.url);
   const soaked: Soaked = { requests, counts: {} };
   let sent = 0;

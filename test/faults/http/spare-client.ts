@@ -41,7 +41,8 @@ export class SpareClient {
         else this.#idle.push({ socket, sinceMs: performance.now() });
         resolve({ status: Number(head.slice(9, 12)), head });
       };
-      const lost = () => reject(new Error(`the connection was closed after ${JSON.stringify(text.slice(0, 40))}`));
+      const lost = () =>
+        reject(new Error(`the connection was closed after ${JSON.stringify(text.slice(0, 40))}`));
       socket.on('data', read).on('close', lost).write(bytes);
     });
   }
@@ -74,9 +75,23 @@ export class SpareClient {
 export function spareRequest(
   method: string,
   path: string,
-  { host, key, headers = [], body = '' }: { host: string; key: string; headers?: string[]; body?: string },
+  {
+    host,
+    key,
+    headers = [],
+    body = '',
+  }: { host: string; key: string; headers?: string[]; body?: string },
 ): Buffer {
-  const type = body === '' ? [] : ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`];
-  const lines = [`${method} ${path} HTTP/1.1`, `Host: ${host}`, `Authorization: Bearer ${key}`, ...type, ...headers];
+  const type =
+    body === ''
+      ? []
+      : ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`];
+  const lines = [
+    `${method} ${path} HTTP/1.1`,
+    `Host: ${host}`,
+    `Authorization: Bearer ${key}`,
+    ...type,
+    ...headers,
+  ];
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`);
 }

@@ -35,7 +35,10 @@ interface Done {
 async function matrix(service: Assembled, backups: boolean): Promise<Done> {
   const { cells, opened, callers, wrong } = await runMatrix(service, { backups });
   expect(cells).toBeGreaterThan(15_000);
-  return { told: `authorisation: ${cells} cells of ${callers} callers, ${opened} of which let in`, wrong };
+  return {
+    told: `authorisation: ${cells} cells of ${callers} callers, ${opened} of which let in`,
+    wrong,
+  };
 }
 
 async function assignments(service: Assembled): Promise<Done> {

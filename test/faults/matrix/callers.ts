@@ -31,14 +31,22 @@ const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 const tenantRoles = roles.filter((role) => role !== 'platform');
 
 async function tokenOf(by: Manager, role: Role, more: object = {}): Promise<string> {
-  const { status, text, body } = await by.post('/v1/tokens', { name: `${role} ${crypto.randomUUID()}`, role, ...more });
+  const { status, text, body } = await by.post('/v1/tokens', {
+    name: `${role} ${crypto.randomUUID()}`,
+    role,
+    ...more,
+  });
   if (status !== 201) throw new Error(`No token for the cast: ${status} ${text}`);
   return body.token;
 }
 
 /** What is no credential, or none any more that anybody knows. */
 function noise({ inside, deleted, platform: { token } }: Cast): Caller[] {
-  const says = (name: string, Authorization: string): Caller => ({ name, headers: { Authorization }, who: { kind: 'noise' } });
+  const says = (name: string, Authorization: string): Caller => ({
+    name,
+    headers: { Authorization },
+    who: { kind: 'noise' },
+  });
   return [
     says('an empty header', ''),
     says('a scheme alone', 'Bearer'),
@@ -50,17 +58,26 @@ function noise({ inside, deleted, platform: { token } }: Cast): Caller[] {
     says('two tokens', `Bearer ${token} ${token}`),
     says('a token in quotes', `Bearer "${token}"`),
     says('an unknown token', `Bearer mak_${'0'.repeat(49)}`),
-    says('a device key with a typo', `Bearer ${inside.apiKey.slice(0, -1)}${inside.apiKey.endsWith('a') ? 'b' : 'a'}`),
+    says(
+      'a device key with a typo',
+      `Bearer ${inside.apiKey.slice(0, -1)}${inside.apiKey.endsWith('a') ? 'b' : 'a'}`,
+    ),
     says('the hash that is stored of a token', `Bearer ${hashKey(token)}`),
     says('a token’s id', `Bearer ${inside.tokenId}`),
     says('a pairing code', `Bearer ${inside.code}`),
-    ...Object.entries(deleted).map(([role, gone]) => says(`a deleted token: ${role}`, `Bearer ${gone}`)),
+    ...Object.entries(deleted).map(([role, gone]) =>
+      says(`a deleted token: ${role}`, `Bearer ${gone}`),
+    ),
   ];
 }
 
 function tvs({ inside, outside, foreign, dead: ended }: Cast): Caller[] {
   const places = [inside, outside, foreign].map(
-    (place): Caller => ({ name: `the TV ${place.name}`, headers: bearer(place.apiKey), who: { kind: 'device', place } }),
+    (place): Caller => ({
+      name: `the TV ${place.name}`,
+      headers: bearer(place.apiKey),
+      who: { kind: 'device', place },
+    }),
   );
   const dead = Object.entries(ended).map(
     ([why, { apiKey }]): Caller => ({
@@ -91,21 +108,49 @@ async function managers({ inside, outside, foreign, masters }: Cast): Promise<Ca
 
 /** Tokens with a tenant in `X-Tenant-Id`, and tokens whose time is over. */
 async function naming({ inside, foreign, masters, platform, expired }: Cast): Promise<Caller[]> {
-  const named = { 'the tenant': inside.tenantId, 'another tenant': foreign.tenantId, 'an unknown tenant': unknownId, 'no id': "x'; --" };
-  const ofTenant = { viewer: await tokenOf(masters.home, 'viewer'), admin: await tokenOf(masters.home, 'admin') };
+  const named = {
+    'the tenant': inside.tenantId,
+    'another tenant': foreign.tenantId,
+    'an unknown tenant': unknownId,
+    'no id': "x'; --",
+  };
+  const ofTenant = {
+    viewer: await tokenOf(masters.home, 'viewer'),
+    admin: await tokenOf(masters.home, 'admin'),
+  };
   const own = inside.tenantId;
   const callers: Caller[] = [
-    { name: 'platform without a tenant', headers: bearer(platform.token), who: { kind: 'token', role: 'platform', tenantId: null } },
-    { name: 'admin by another case of the scheme', headers: { Authorization: `bEARER ${ofTenant.admin}` }, who: token('admin', own) },
+    {
+      name: 'platform without a tenant',
+      headers: bearer(platform.token),
+      who: { kind: 'token', role: 'platform', tenantId: null },
+    },
+    {
+      name: 'admin by another case of the scheme',
+      headers: { Authorization: `bEARER ${ofTenant.admin}` },
+      who: token('admin', own),
+    },
   ];
   for (const [name, names] of Object.entries(named)) {
     const headers = (value: string) => ({ ...bearer(value), 'X-Tenant-Id': names });
-    callers.push({ name: `platform naming ${name}`, headers: headers(platform.token), who: { ...token('platform', null), names } });
+    callers.push({
+      name: `platform naming ${name}`,
+      headers: headers(platform.token),
+      who: { ...token('platform', null), names },
+    });
     for (const role of ['viewer', 'admin'] as const)
-      callers.push({ name: `${role} naming ${name}`, headers: headers(ofTenant[role]), who: { ...token(role, own), names } });
+      callers.push({
+        name: `${role} naming ${name}`,
+        headers: headers(ofTenant[role]),
+        who: { ...token(role, own), names },
+      });
   }
   for (const [role, value] of Object.entries(expired))
-    callers.push({ name: `${role} whose token expired`, headers: bearer(value), who: { ...token(role as Role, own), expired: true } });
+    callers.push({
+      name: `${role} whose token expired`,
+      headers: bearer(value),
+      who: { ...token(role as Role, own), expired: true },
+    });
   return callers;
 }
 

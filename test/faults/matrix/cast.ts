@@ -33,16 +33,26 @@ export interface Cast {
 }
 
 const made = (answer: { status: number; text: string; body: unknown }) => {
-  if (answer.status >= 300) throw new Error(`The cast cannot be made: ${answer.status} ${answer.text}`);
+  if (answer.status >= 300)
+    throw new Error(`The cast cannot be made: ${answer.status} ${answer.text}`);
   // biome-ignore lint/suspicious/noExplicitAny: answers of every shape.
   return answer.body as any;
 };
 
-async function pair({ register }: Assembled, master: Manager, screenId: string): Promise<{ deviceId: string; apiKey: string }> {
+async function pair(
+  { register }: Assembled,
+  master: Manager,
+  screenId: string,
+): Promise<{ deviceId: string; apiKey: string }> {
   return made(await register((await master.code(screenId)).code));
 }
 
-async function furnish(service: Assembled, master: Manager, name: Place['name'], tenantId: string): Promise<Place> {
+async function furnish(
+  service: Assembled,
+  master: Manager,
+  name: Place['name'],
+  tenantId: string,
+): Promise<Place> {
   const { id: venueId } = await master.venue(`Venue ${name}`);
   const screen = await master.screen(venueId, `Screen ${name}`, { labels: { place: name } });
   const spare = await master.screen(venueId, `Spare screen ${name}`);
@@ -52,32 +62,57 @@ async function furnish(service: Assembled, master: Manager, name: Place['name'],
   made(await master.put(`/v1/venues/${venueId}/config`, { syncIntervalMinutes: 8 }));
   made(await master.put(`/v1/tenants/${tenantId}/config`, { syncIntervalMinutes: 9 }));
   const heartbeat = [{ type: 'heartbeat', timestamp: 1_790_000_000 }];
-  made(await service.send('POST', `/devices/${screen.id}/events`, { key: apiKey, body: heartbeat }));
-  const token = made(await master.post('/v1/tokens', { name: `Token ${name}`, role: 'viewer', venueIds: [venueId] }));
+  made(
+    await service.send('POST', `/devices/${screen.id}/events`, { key: apiKey, body: heartbeat }),
+  );
+  const token = made(
+    await master.post('/v1/tokens', { name: `Token ${name}`, role: 'viewer', venueIds: [venueId] }),
+  );
   const { code } = await master.code(spare.id);
-  return { name, tenantId, venueId, screenId: screen.id, spareId: spare.id, deviceId, tokenId: token.id, code, apiKey };
+  return {
+    name,
+    tenantId,
+    venueId,
+    screenId: screen.id,
+    spareId: spare.id,
+    deviceId,
+    tokenId: token.id,
+    code,
+    apiKey,
+  };
 }
 
 /** TVs whose keys have died in each way there is, after they had worked. */
 async function killKeys(service: Assembled, master: Manager): Promise<Cast['dead']> {
   const { id: venueId } = await master.venue('Where TVs die');
-  const use = async (screenId: string, key: string) => made(await service.send('GET', `/devices/${screenId}/config`, { key }));
+  const use = async (screenId: string, key: string) =>
+    made(await service.send('GET', `/devices/${screenId}/config`, { key }));
   const born = async (name: string) => {
     const { id: screenId } = await master.screen(venueId, name);
     const tv = { screenId, ...(await pair(service, master, screenId)) };
     await use(screenId, tv.apiKey);
     return tv;
   };
-  const dead = { revoked: await born('Revoked'), orphaned: await born('Orphaned'), replaced: await born('Replaced') };
+  const dead = {
+    revoked: await born('Revoked'),
+    orphaned: await born('Orphaned'),
+    replaced: await born('Replaced'),
+  };
   made(await master.post(`/v1/devices/${dead.revoked.deviceId}/revoke`));
   made(await master.delete(`/v1/screens/${dead.orphaned.screenId}?force=true`));
   const { screenId, apiKey } = dead.replaced;
-  const next = made(await service.send('POST', `/devices/${screenId}/keys/rotate`, { key: apiKey }));
+  const next = made(
+    await service.send('POST', `/devices/${screenId}/keys/rotate`, { key: apiKey }),
+  );
   await use(screenId, next.apiKey);
   return dead;
 }
 
-async function endTokens(service: Assembled, platform: Manager, home: Manager): Promise<Pick<Cast, 'expired' | 'deleted'>> {
+async function endTokens(
+  service: Assembled,
+  platform: Manager,
+  home: Manager,
+): Promise<Pick<Cast, 'expired' | 'deleted'>> {
   const make = async (by: Manager, role: Role, more: object = {}) =>
     made(await by.post('/v1/tokens', { name: `Ended ${crypto.randomUUID()}`, role, ...more }));
   const expiresAt = new Date(service.clock.now() + 3_600_000).toISOString();

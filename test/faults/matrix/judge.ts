@@ -25,12 +25,15 @@ export function judgeRefusal({ answer, changes, expected, requestId, isHead }: R
   if (answer.status !== status || (!isHead && body?.code !== expected))
     wrong.push(`${status} ${expected} was due, it is ${answer.status}${told}`);
   if (changes.length > 0) wrong.push(`refused, and yet it changed ${tables(changes)}`);
-  if ((answer.status === 401) !== (headers.get('www-authenticate') === 'Bearer')) wrong.push('WWW-Authenticate is not as it must be');
-  if (headers.get('content-type') !== 'application/problem+json') wrong.push(`it is ${headers.get('content-type')}`);
+  if ((answer.status === 401) !== (headers.get('www-authenticate') === 'Bearer'))
+    wrong.push('WWW-Authenticate is not as it must be');
+  if (headers.get('content-type') !== 'application/problem+json')
+    wrong.push(`it is ${headers.get('content-type')}`);
   if (headers.get('x-request-id') !== requestId) wrong.push('it has another X-Request-Id');
   if (isHead) return answer.text === '' ? wrong : [...wrong, 'HEAD has a body'];
   const members = { type: 'about:blank', title, status, code: expected, requestId };
-  for (const [name, value] of Object.entries(members)) if (body?.[name] !== value) wrong.push(`its ${name} is ${body?.[name]}`);
+  for (const [name, value] of Object.entries(members))
+    if (body?.[name] !== value) wrong.push(`its ${name} is ${body?.[name]}`);
   const extra = Object.keys(body ?? {}).filter((name) => name !== 'detail' && !(name in members));
   if (extra.length > 0) wrong.push(`it tells ${extra.join(', ')}`);
   return wrong;
@@ -53,7 +56,9 @@ interface Opened {
 function isDue({ id, operation, answer, who, backups }: Opened): boolean {
   const isBound = who.kind === 'token' && who.venueId !== undefined;
   // The only venue that such a token knows of has screens; and there is no object store.
-  const isRefused = { deleteVenue: isBound, listMirror: true, repairMirror: true, createBackup: !backups }[id] ?? false;
+  const isRefused =
+    { deleteVenue: isBound, listMirror: true, repairMirror: true, createBackup: !backups }[id] ??
+    false;
   return answer.status === (isRefused ? 409 : operation.status);
 }
 
@@ -61,19 +66,31 @@ function isDue({ id, operation, answer, who, backups }: Opened): boolean {
 function hidden({ id, who, cast, tenantId }: Opened): string[] {
   // A backup is of all tenants, whichever the one who asks acts in.
   if (id === 'createBackup' || who.kind !== 'token' || tenantId === null) return [];
-  const places = [cast.inside, cast.outside, cast.foreign].filter((place) => !isInReach(who, tenantId, place));
-  return places.flatMap(({ venueId, screenId, spareId, deviceId, tokenId, code }) => [venueId, screenId, spareId, deviceId, tokenId, code]);
+  const places = [cast.inside, cast.outside, cast.foreign].filter(
+    (place) => !isInReach(who, tenantId, place),
+  );
+  return places.flatMap(({ venueId, screenId, spareId, deviceId, tokenId, code }) => [
+    venueId,
+    screenId,
+    spareId,
+    deviceId,
+    tokenId,
+    code,
+  ]);
 }
 
 /** What is wrong with an answer to somebody who is let in: it must succeed, tell nothing that is not theirs, and change nothing of others. */
 export function judgeOpen(opened: Opened): string[] {
   const { operation, answer, changes, tenantId } = opened;
   const wrong: string[] = [];
-  if (!isDue(opened)) wrong.push(`${operation.status} was due, it is ${answer.status} ${answer.body?.code}`);
+  if (!isDue(opened))
+    wrong.push(`${operation.status} was due, it is ${answer.status} ${answer.body?.code}`);
   const told = hidden(opened).filter((id) => answer.text.includes(id));
-  if (told.length > 0) wrong.push(`it tells of ${told.join(', ')}, which the caller may not know of`);
+  if (told.length > 0)
+    wrong.push(`it tells of ${told.join(', ')}, which the caller may not know of`);
   for (const { table, row } of changes) {
-    if (row && 'tenantId' in row && tenantId !== null && row.tenantId !== tenantId) wrong.push(`it changed ${table} of another tenant`);
+    if (row && 'tenantId' in row && tenantId !== null && row.tenantId !== tenantId)
+      wrong.push(`it changed ${table} of another tenant`);
   }
   return wrong;
 }

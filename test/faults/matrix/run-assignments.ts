@@ -73,7 +73,9 @@ function judge({ member, body, operation, answer, changes, cast }: Tried): strin
   }
   // §1.1: such a member is dropped, whoever sends it.
   if (fate !== 'refused' || member === '__proto__') {
-    return answer.status === operation.status ? wrong : [...wrong, `${operation.status} was due, it is ${answer.status} ${answer.text}`];
+    return answer.status === operation.status
+      ? wrong
+      : [...wrong, `${operation.status} was due, it is ${answer.status} ${answer.text}`];
   }
   const paths = answer.body?.errors?.map(({ path }: { path: string }) => path);
   if (answer.status !== 400 || !paths?.includes(`/${member}`))
@@ -83,24 +85,46 @@ function judge({ member, body, operation, answer, changes, cast }: Tried): strin
 }
 
 /** Sends every body of the table with members that are not the caller's to set, and looks whether any gets through. */
-export async function runAssignments(service: Assembled, only?: readonly string[]): Promise<{ cells: number; wrong: string[] }> {
+export async function runAssignments(
+  service: Assembled,
+  only?: readonly string[],
+): Promise<{ cells: number; wrong: string[] }> {
   const cast = await makeCast(service);
   const { inside, masters, platform } = cast;
   const calls = operationCalls(service, masters.home, inside.tenantId);
-  const sender = ({ access }: Operation) => (access === 'platform' ? platform.send : access === 'device' ? byTv : masters.home.send);
-  const byTv = (method: string, path: string, sent?: Sent) => service.send(method, path, { ...sent, key: inside.apiKey });
+  const sender = ({ access }: Operation) =>
+    access === 'platform' ? platform.send : access === 'device' ? byTv : masters.home.send;
+  const byTv = (method: string, path: string, sent?: Sent) =>
+    service.send(method, path, { ...sent, key: inside.apiKey });
   const wrong: string[] = [];
   let cells = 0;
   for (const [id, operation] of Object.entries<Operation>(operations)) {
     if (!operation.body || (only && !only.includes(id))) continue;
     for (const [member, value] of poisons(cast)) {
-      const named = operation.access === 'device' ? inside.screenId : await calls.makeFor(operation);
+      const named =
+        operation.access === 'device' ? inside.screenId : await calls.makeFor(operation);
       const body = poisoned(await calls.bodyOf(operation, {}), member, value);
       const before = service.changes.length;
-      const answer = await sender(operation)(operation.method, operation.path.replace(/:(id|code)/, named), { body });
+      const answer = await sender(operation)(
+        operation.method,
+        operation.path.replace(/:(id|code)/, named),
+        { body },
+      );
       cells++;
-      const tried = { member, body: operation.body, operation, answer, changes: service.changes.slice(before), cast };
-      wrong.push(...judge(tried).map((complaint) => `${operation.method} ${operation.path} with ${JSON.stringify(member)}: ${complaint}`));
+      const tried = {
+        member,
+        body: operation.body,
+        operation,
+        answer,
+        changes: service.changes.slice(before),
+        cast,
+      };
+      wrong.push(
+        ...judge(tried).map(
+          (complaint) =>
+            `${operation.method} ${operation.path} with ${JSON.stringify(member)}: ${complaint}`,
+        ),
+      );
     }
   }
   return { cells, wrong };

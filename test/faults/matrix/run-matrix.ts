@@ -51,7 +51,8 @@ class Matrix {
     this.#service = service;
     this.#backups = backups;
     this.#cast = cast;
-    const calls = (of: 'home' | 'foreign', { tenantId }: Place) => operationCalls(service, cast.masters[of], tenantId);
+    const calls = (of: 'home' | 'foreign', { tenantId }: Place) =>
+      operationCalls(service, cast.masters[of], tenantId);
     this.#calls = { home: calls('home', cast.inside), foreign: calls('foreign', cast.foreign) };
   }
 
@@ -61,32 +62,56 @@ class Matrix {
 
   /** A good body that names what the target is; what does not exist, where it is unknown. */
   bodyFor(operation: Operation, { place }: Target): Promise<unknown> {
-    const where = place ? { venueId: place.venueId, screenId: place.spareId } : { venueId: unknownId, screenId: unknownId };
+    const where = place
+      ? { venueId: place.venueId, screenId: place.spareId }
+      : { venueId: unknownId, screenId: unknownId };
     return this.#callsAt(place).bodyOf(operation, where);
   }
 
   /** What a caller who is let in may change for good, without harm to the cells that follow. */
-  async #expendable({ access, method, record }: Operation, { who }: Caller, { place, id }: Target): Promise<string> {
+  async #expendable(
+    { access, method, record }: Operation,
+    { who }: Caller,
+    { place, id }: Target,
+  ): Promise<string> {
     if (!record || access === 'device' || method === 'GET' || !place) return id;
-    if (record === 'tenant') return access === 'platform' ? (await this.#cast.platform.tenant(`Made ${crypto.randomUUID()}`)).id : id;
+    if (record === 'tenant')
+      return access === 'platform'
+        ? (await this.#cast.platform.tenant(`Made ${crypto.randomUUID()}`)).id
+        : id;
     const isBound = who.kind === 'token' && who.venueId !== undefined;
-    return this.#callsAt(place).make[record](record === 'venue' && !isBound ? undefined : place.venueId);
+    return this.#callsAt(place).make[record](
+      record === 'venue' && !isBound ? undefined : place.venueId,
+    );
   }
 
   /** Tries one cell; answers the refusal as bytes, where it was one. */
-  async cell([id, operation, method]: Row, caller: Caller, target: Target, members: readonly string[]): Promise<string | undefined> {
+  async cell(
+    [id, operation, method]: Row,
+    caller: Caller,
+    target: Target,
+    members: readonly string[],
+  ): Promise<string | undefined> {
     const { inside, foreign } = this.#cast;
     const known = [inside.tenantId, foreign.tenantId];
     const expected = verdict(operation, caller.who, target, members, known);
     const isOpen = expected === 'open';
-    const path = operation.path.replace(/:(id|code)/, isOpen ? await this.#expendable(operation, caller, target) : target.id);
+    const path = operation.path.replace(
+      /:(id|code)/,
+      isOpen ? await this.#expendable(operation, caller, target) : target.id,
+    );
     const body = await this.bodyFor(operation, target);
     const before = this.#service.changes.length;
     const headers = { ...caller.headers, 'X-Request-Id': requestId };
-    const answer = await this.#service.send(method, path, body === undefined || method === 'HEAD' ? { headers } : { headers, body });
+    const answer = await this.#service.send(
+      method,
+      path,
+      body === undefined || method === 'HEAD' ? { headers } : { headers, body },
+    );
     const changes = this.#service.changes.slice(before);
     // Where nobody needs to say who they are, the record itself says whose it is.
-    const speaker = operation.access !== 'public' && caller.who.kind === 'token' ? caller.who : undefined;
+    const speaker =
+      operation.access !== 'public' && caller.who.kind === 'token' ? caller.who : undefined;
     const tenant = speaker ? acting(operation, speaker, known) : (target.place ?? inside).tenantId;
     const complaints = isOpen
       ? judgeOpen({
@@ -114,24 +139,36 @@ class Matrix {
   compare([, { path }, method]: Row, { name }: Caller, refusals: readonly string[]): void {
     const codes = new Set(refusals.map((refusal) => refusal.split(' ', 1)[0]));
     const kinds = new Set(refusals);
-    if (kinds.size > codes.size) this.#complain(`${name}: ${method} ${path}`, ['the refusals differ, and so tell records apart']);
+    if (kinds.size > codes.size)
+      this.#complain(`${name}: ${method} ${path}`, [
+        'the refusals differ, and so tell records apart',
+      ]);
   }
 }
 
 function bytesOf({ status, headers, text }: Answer): string {
-  const lines = [...headers].filter(([name]) => name !== 'date').map(([name, value]) => `${name}: ${value}`);
+  const lines = [...headers]
+    .filter(([name]) => name !== 'date')
+    .map(([name, value]) => `${name}: ${value}`);
   return [status, ...lines.toSorted(), text].join('\n');
 }
 
 /** Tries every operation of the table by every kind of caller on every kind of record, and judges each answer (docs/protocol.md §1.3). */
-export async function runMatrix(service: Assembled, { oneOf = 1, only, backups = true }: MatrixOptions = {}): Promise<MatrixRun> {
+export async function runMatrix(
+  service: Assembled,
+  { oneOf = 1, only, backups = true }: MatrixOptions = {},
+): Promise<MatrixRun> {
   const cast = await makeCast(service);
   const callers = await makeCallers(cast);
   const matrix = new Matrix(service, cast, backups);
   let turn = 0;
   for (const row of rows(only)) {
     const [, operation] = row;
-    const sample = await matrix.bodyFor(operation, { name: 'a sample', place: cast.inside, id: '' });
+    const sample = await matrix.bodyFor(operation, {
+      name: 'a sample',
+      place: cast.inside,
+      id: '',
+    });
     const members = Object.keys(sample ?? {});
     for (const caller of callers) {
       const refusals: string[] = [];

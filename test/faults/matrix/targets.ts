@@ -13,9 +13,11 @@ const idOf: Record<RecordKind, (place: Place) => string> = {
 };
 
 function ofRecord(kind: RecordKind, { inside, outside, foreign }: Cast): Target[] {
-  const known = (kind === 'tenant' ? [inside, foreign] : [inside, outside, foreign]).map((place) => ({
-    ...{ name: place.name, place, id: idOf[kind](place) },
-  }));
+  const known = (kind === 'tenant' ? [inside, foreign] : [inside, outside, foreign]).map(
+    (place) => ({
+      ...{ name: place.name, place, id: idOf[kind](place) },
+    }),
+  );
   const other = kind === 'device' ? inside.screenId : inside.deviceId;
   return [
     ...known,
@@ -32,7 +34,10 @@ function ofDevice({ inside, outside, foreign, dead }: Cast): Target[] {
     { name: 'the device inside', place: inside, id: inside.deviceId },
     { name: 'the screen outside', place: outside, id: outside.screenId },
     { name: 'the screen of another tenant', place: foreign, id: foreign.screenId },
-    ...Object.entries(dead).map(([why, { screenId }]) => ({ name: `the screen of a TV whose key was ${why}`, id: screenId })),
+    ...Object.entries(dead).map(([why, { screenId }]) => ({
+      name: `the screen of a TV whose key was ${why}`,
+      id: screenId,
+    })),
     { name: 'the venue', id: inside.venueId },
     { name: 'unknown', id: unknownId },
     { name: 'no id', id: 'no-such-thing' },
@@ -44,7 +49,12 @@ export function targetsOf(operation: Operation, members: readonly string[], cast
   const { inside, outside, foreign } = cast;
   if (operation.access === 'device') return ofDevice(cast);
   if (operation.record) return ofRecord(operation.record, cast);
-  const everywhere: Target[] = [inside, outside, foreign].map((place) => ({ name: place.name, place, id: '' }));
-  if (members.some((member) => namedInBody[member])) return [...everywhere, { name: 'unknown', id: '' }];
+  const everywhere: Target[] = [inside, outside, foreign].map((place) => ({
+    name: place.name,
+    place,
+    id: '',
+  }));
+  if (members.some((member) => namedInBody[member]))
+    return [...everywhere, { name: 'unknown', id: '' }];
   return everywhere.slice(0, 1);
 }

@@ -17,9 +17,15 @@ const afterFailure =
     });
 
 const bugs: Record<string, Restore> = {
-  'a restore that fails leaves an empty folder': afterFailure((folder) => mkdir(join(folder, 'journal'), { recursive: true })),
-  'a restore that fails takes the folder that was there': afterFailure((folder) => rm(folder, { recursive: true, force: true })),
-  'an error of the reader flies': afterFailure((_folder, error) => Promise.reject(new TypeError(error.message))),
+  'a restore that fails leaves an empty folder': afterFailure((folder) =>
+    mkdir(join(folder, 'journal'), { recursive: true }),
+  ),
+  'a restore that fails takes the folder that was there': afterFailure((folder) =>
+    rm(folder, { recursive: true, force: true }),
+  ),
+  'an error of the reader flies': afterFailure((_folder, error) =>
+    Promise.reject(new TypeError(error.message)),
+  ),
   'a message of two lines': afterFailure(async (_folder, error) => {
     error.message += '\nat byte 0';
   }),

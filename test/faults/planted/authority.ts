@@ -9,7 +9,11 @@ import type { Planted } from './planted.ts';
 
 /** A token that was read once is not read again, as if it were cached. */
 function remembering(reader: Reader, known: Map<string, Rows['tokens']>): Partial<Reader> {
-  const remember = <T extends TableName>(table: T, key: string, row: Rows[T] | undefined): Rows[T] | undefined => {
+  const remember = <T extends TableName>(
+    table: T,
+    key: string,
+    row: Rows[T] | undefined,
+  ): Rows[T] | undefined => {
     if (table !== 'tokens') return row;
     if (row) known.set(key, row as Rows['tokens']);
     return known.get(key) as Rows[T] | undefined;
@@ -23,14 +27,20 @@ function remembering(reader: Reader, known: Map<string, Rows['tokens']>): Partia
 const tokensCached: Bug = {
   store(store) {
     const known = new Map<string, Rows['tokens']>();
-    return { read: overriding(store.read, remembering(store.read, known)), ...withTx(store, (tx) => remembering(tx, known)) };
+    return {
+      read: overriding(store.read, remembering(store.read, known)),
+      ...withTx(store, (tx) => remembering(tx, known)),
+    };
   },
 };
 
 async function attack(bug: Bug): Promise<string[]> {
-  const service = await startService<Clock>({ clock: systemClock }, (async () => servePlanted(bug)) as never);
+  const service = await startService<Clock>({ clock: systemClock }, (async () =>
+    servePlanted(bug)) as never);
   const attacked = await runAttacks([service], 2);
-  return Object.entries(attacked).flatMap(([name, { successes }]) => successes.map((what) => `${name}: ${what}`));
+  return Object.entries(attacked).flatMap(([name, { successes }]) =>
+    successes.map((what) => `${name}: ${what}`),
+  );
 }
 
 export const authority: readonly Planted[] = [

@@ -10,18 +10,24 @@ const seeds = ['first', 'second', 'third', 'fourth'];
 
 async function play(wrap?: (store: Store) => Store): Promise<string[]> {
   const found: string[] = [];
-  for (const seed of seeds) if (found.length === 0) found.push(...(await playBinding(seed, onCrashingDisk(wrap), size)).found);
+  for (const seed of seeds)
+    if (found.length === 0)
+      found.push(...(await playBinding(seed, onCrashingDisk(wrap), size)).found);
   return found;
 }
 
-const planting = (name: Parameters<typeof bugOf>[0]) => (store: Store) => overriding(store, bugOf(name).store?.(store) ?? {});
+const planting = (name: Parameters<typeof bugOf>[0]) => (store: Store) =>
+  overriding(store, bugOf(name).store?.(store) ?? {});
 
 /** Revocations do not reach the rows of keys. */
 const keepingKeys = (store: Store) =>
   overriding(
     store,
     withTx(store, (tx) => ({
-      put: async (table, row) => (table === 'deviceKeys' && 'state' in row && row.state === 'revoked' ? undefined : tx.put(table, row)),
+      put: async (table, row) =>
+        table === 'deviceKeys' && 'state' in row && row.state === 'revoked'
+          ? undefined
+          : tx.put(table, row),
     })),
   );
 
@@ -30,7 +36,10 @@ const keepingCodes = (store: Store) =>
   overriding(
     store,
     withTx(store, (tx) => ({
-      put: async (table, row) => (table === 'codes' && 'state' in row && row.state === 'cancelled' ? undefined : tx.put(table, row)),
+      put: async (table, row) =>
+        table === 'codes' && 'state' in row && row.state === 'cancelled'
+          ? undefined
+          : tx.put(table, row),
     })),
   );
 

@@ -1,7 +1,11 @@
 // Bugs of a store that keeps less than it promises, put around the disk and the store, and the harnesses that go through crashes and failing disks.
 import { setImmediate } from 'node:timers/promises';
 import type { FileSystem, OpenFile } from '../../../src/store/json/file-system.ts';
-import { type ManifestData, manifestBytes, readManifestFile } from '../../../src/store/json/manifest.ts';
+import {
+  type ManifestData,
+  manifestBytes,
+  readManifestFile,
+} from '../../../src/store/json/manifest.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { overriding, withTx } from '../../support/planted-store.ts';
 import type { Act } from '../crashes/acts.ts';
@@ -15,7 +19,10 @@ import { lockByTime } from './lock-by-time.ts';
 import type { Planted } from './planted.ts';
 
 /** A disk of which each file that is written is another. */
-function withFiles(disk: FileSystem, change: (file: OpenFile, path: string) => Partial<OpenFile>): FileSystem {
+function withFiles(
+  disk: FileSystem,
+  change: (file: OpenFile, path: string) => Partial<OpenFile>,
+): FileSystem {
   const changed = (path: string, file: OpenFile) => overriding(file, change(file, path));
   return overriding(disk, {
     create: async (path) => changed(path, await disk.create(path)),
@@ -24,18 +31,26 @@ function withFiles(disk: FileSystem, change: (file: OpenFile, path: string) => P
 }
 
 /** A disk whose manifest is read as another. */
-function withManifest(disk: FileSystem, change: (manifest: ManifestData) => Promise<ManifestData>): FileSystem {
+function withManifest(
+  disk: FileSystem,
+  change: (manifest: ManifestData) => Promise<ManifestData>,
+): FileSystem {
   return overriding(disk, {
     async readFile(path) {
-      const manifest = path === `${directory}/manifest.json` ? await readManifestFile(disk, path) : null;
+      const manifest =
+        path === `${directory}/manifest.json` ? await readManifestFile(disk, path) : null;
       return manifest ? manifestBytes(await change(manifest)) : disk.readFile(path);
     },
   });
 }
 
-async function filtered(manifest: ManifestData, keep: (file: string) => Promise<boolean>): Promise<ManifestData> {
+async function filtered(
+  manifest: ManifestData,
+  keep: (file: string) => Promise<boolean>,
+): Promise<ManifestData> {
   const documents: ManifestData['documents'] = {};
-  for (const [name, entry] of Object.entries(manifest.documents)) if (await keep(entry.file)) documents[name] = entry;
+  for (const [name, entry] of Object.entries(manifest.documents))
+    if (await keep(entry.file)) documents[name] = entry;
   return { ...manifest, documents };
 }
 
@@ -69,7 +84,9 @@ function countingRepeats(store: Store): Store {
     },
     async impressions(query) {
       const rows = await store.impressions(query);
-      return rows.map((row, index) => (index === 0 ? { ...row, impressions: row.impressions + repeats } : row));
+      return rows.map((row, index) =>
+        index === 0 ? { ...row, impressions: row.impressions + repeats } : row,
+      );
     },
   });
 }
@@ -78,31 +95,45 @@ const disks = {
   'no fsync': (disk) => withFiles(disk, () => ({ datasync: setImmediate })),
   'no directory fsync': (disk) => overriding(disk, { syncDirectory: nothing }),
   'acknowledged before the sync': (disk) =>
-    withFiles(disk, (file) => ({ datasync: async () => void setImmediate().then(() => file.datasync()) })),
-  'a sync tried again after EIO': (disk) => withFiles(disk, (file) => ({ datasync: () => file.datasync().catch(() => file.datasync()) })),
+    withFiles(disk, (file) => ({
+      datasync: async () => void setImmediate().then(() => file.datasync()),
+    })),
+  'a sync tried again after EIO': (disk) =>
+    withFiles(disk, (file) => ({ datasync: () => file.datasync().catch(() => file.datasync()) })),
   'a short write taken for a whole one': (disk) =>
     withFiles(disk, (file) => ({ write: (bytes) => file.write(bytes).then(() => bytes.length) })),
   'no truncation after a short write': (disk) => withFiles(disk, () => ({ truncate: nothing })),
   'a missing document taken for an empty one': (disk) =>
     withManifest(disk, (manifest) =>
-      filtered(manifest, async (file) => (await disk.sizeOf(`${directory}/documents/${file}`)) !== undefined),
+      filtered(
+        manifest,
+        async (file) => (await disk.sizeOf(`${directory}/documents/${file}`)) !== undefined,
+      ),
     ),
   'the journal cut before the manifest': cutJournalFirst,
   'idempotency keys forgotten at a restart': (disk) =>
-    withManifest(disk, (manifest) => filtered(manifest, async (file) => !file.startsWith('rings-'))),
+    withManifest(disk, (manifest) =>
+      filtered(manifest, async (file) => !file.startsWith('rings-')),
+    ),
   'a torn tail kept': (disk) => withFiles(disk, () => ({ truncate: nothing })),
   'a chain of the audit trail that begins anew at a restart': (disk) =>
-    withManifest(disk, async (manifest) => ({ ...manifest, marks: { ...manifest.marks, chain: undefined } })),
+    withManifest(disk, async (manifest) => ({
+      ...manifest,
+      marks: { ...manifest.marks, chain: undefined },
+    })),
 } satisfies Record<string, (disk: FileSystem) => FileSystem>;
 
 const stores = {
   'a change blind to what others have staged': (store) =>
     overriding(
       store,
-      withTx(store, (tx) => ({ get: (table, id) => (table === 'venues' ? store.read.get(table, id) : tx.get(table, id)) })),
+      withTx(store, (tx) => ({
+        get: (table, id) => (table === 'venues' ? store.read.get(table, id) : tx.get(table, id)),
+      })),
     ),
   'a report that counts a repeat': countingRepeats,
-  'a backup without the end of the journal': (store) => overriding(store, { backup: async () => cutBackup(await store.backup()) }),
+  'a backup without the end of the journal': (store) =>
+    overriding(store, { backup: async () => cutBackup(await store.backup()) }),
 } satisfies Record<string, (store: Store) => Store>;
 
 type Bug = keyof typeof disks | keyof typeof stores;
@@ -114,20 +145,41 @@ const crashes = (search: Partial<CrashSearch> & { acts: readonly Act[] }): Find 
 };
 
 /** Small, and each with what it takes to see the bug. */
-const states = crashes({ acts: ['change', 'batch', 'minute', 'kill', 'change', 'batches'], every: 9 });
+const states = crashes({
+  acts: ['change', 'batch', 'minute', 'kill', 'change', 'batches'],
+  every: 9,
+});
 const running = crashes({ acts: ['group', 'batches', 'batches'], every: 200 });
-const restarted = crashes({ acts: ['change', 'kill', 'change', 'minute'], lastSteps: 30, every: 3 });
+const restarted = crashes({
+  acts: ['change', 'kill', 'change', 'minute'],
+  lastSteps: 30,
+  every: 3,
+});
 const torn = crashes({ acts: ['change', 'change'], tornEveryBytes: 900, every: 3, twiceEvery: 1 });
-const chained = crashes({ acts: ['change', 'day', 'change', 'minute', 'drop', 'kill', 'change'], lastSteps: 40, every: 5 });
+const chained = crashes({
+  acts: ['change', 'day', 'change', 'minute', 'drop', 'kill', 'change'],
+  lastSteps: 40,
+  every: 5,
+});
 const backups = crashes({ acts: ['change', 'minute', 'change', 'backup'], every: 500 });
 const failures =
   (only: RegExp): Find =>
   async (plant) =>
-    (await failEverywhere({ acts: ['change', 'batch', 'change', 'batch', 'change'], only, untilBad: true }, plant)).bad;
+    (
+      await failEverywhere(
+        { acts: ['change', 'batch', 'change', 'batch', 'change'], only, untilBad: true },
+        plant,
+      )
+    ).bad;
 const failedSyncs = failures(/^datasync .*\/journal\//);
 const failedWrites = failures(/^write .*\/journal\//);
 const damages: Find = async (plant) =>
-  (await damageEverywhere({ clean: true, acts: ['change', 'batch'], everyBytes: 3000, untilBad: true }, plant)).bad;
+  (
+    await damageEverywhere(
+      { clean: true, acts: ['change', 'batch'], everyBytes: 3000, untilBad: true },
+      plant,
+    )
+  ).bad;
 
 const harnesses: Record<Bug, readonly [name: string, find: Find]> = {
   'no fsync': ['crash-states', states],
@@ -167,5 +219,10 @@ export const planted: readonly Planted[] = [
     find: () => find(plants[bug] as Plant),
     findInSound: () => inSound(find),
   })),
-  { bug: 'a lock by a time stamp', harness: 'two-owners', find: () => findTwoOwners(lockByTime), findInSound: () => findTwoOwners() },
+  {
+    bug: 'a lock by a time stamp',
+    harness: 'two-owners',
+    find: () => findTwoOwners(lockByTime),
+    findInSound: () => findTwoOwners(),
+  },
 ];

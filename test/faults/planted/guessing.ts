@@ -11,18 +11,26 @@ const lifetimeMs = 15 * 60_000;
 
 /** Attempts of which a change is shown something else. */
 const showing =
-  (attempts: Attempting, show: (known: Attempts, source: string, nowMs: number) => Attempts | undefined): Attempting =>
+  (
+    attempts: Attempting,
+    show: (known: Attempts, source: string, nowMs: number) => Attempts | undefined,
+  ): Attempting =>
   (sources, change) =>
     attempts(sources, (known, nowMs) => {
       const shown = known.map((one, place) => one && show(one, sources[place] as string, nowMs));
       const changed = change(shown, nowMs);
-      const attemptsOfEach = changed.attempts.map((one, place) => (one === shown[place] ? known[place] : one));
+      const attemptsOfEach = changed.attempts.map((one, place) =>
+        one === shown[place] ? known[place] : one,
+      );
       return { attempts: attemptsOfEach, result: changed.result };
     });
 
 /** Forgets what was counted of some sources. */
 const forgetting = async (attempts: Attempting, sources: readonly string[]): Promise<void> => {
-  const change: AttemptChange<void> = (known) => ({ attempts: known.map((one) => one && { ...one, times: [] }), result: undefined });
+  const change: AttemptChange<void> = (known) => ({
+    attempts: known.map((one) => one && { ...one, times: [] }),
+    result: undefined,
+  });
   await attempts(sources, change);
 };
 
@@ -37,10 +45,14 @@ const withoutShares =
       if (!all || times.length >= 128) return change(known, nowMs);
       const { attempts: changed, result } = change(known.with(place, { ...all, times: [] }), nowMs);
       const next = changed[place] as Attempts;
-      return { attempts: changed.with(place, { ...next, times: [...times, ...next.times] }), result };
+      return {
+        attempts: changed.with(place, { ...next, times: [...times, ...next.times] }),
+        result,
+      };
     });
 
-const isTooMany = (error: unknown) => error instanceof SignageError && error.code === 'too_many_attempts';
+const isTooMany = (error: unknown) =>
+  error instanceof SignageError && error.code === 'too_many_attempts';
 
 const bugs: Record<string, Plant> = {
   'limit by fixed window': {
@@ -82,33 +94,50 @@ const bugs: Record<string, Plant> = {
         }),
     }),
   },
-  'fixed Retry-After': { attempts: (attempts) => showing(attempts, (known) => ({ ...known, waitMs: Math.min(known.waitMs, 30_000) })) },
+  'fixed Retry-After': {
+    attempts: (attempts) =>
+      showing(attempts, (known) => ({ ...known, waitMs: Math.min(known.waitMs, 30_000) })),
+  },
   'no limit for all sources together': {
-    attempts: (attempts) => showing(attempts, (known, source) => (source === '*' ? undefined : known)),
+    attempts: (attempts) =>
+      showing(attempts, (known, source) => (source === '*' ? undefined : known)),
   },
   'no limit for the trusted sources of a tenant together': {
-    attempts: (attempts) => showing(attempts, (known, source) => (/^tenant\/[^/]+$/.test(source) ? undefined : known)),
+    attempts: (attempts) =>
+      showing(attempts, (known, source) => (/^tenant\/[^/]+$/.test(source) ? undefined : known)),
   },
   'one trusted source may use all that its tenant has': {
-    attempts: (attempts) => showing(attempts, (known, source) => (/^tenant\/[^/]+\//.test(source) ? undefined : known)),
+    attempts: (attempts) =>
+      showing(attempts, (known, source) => (/^tenant\/[^/]+\//.test(source) ? undefined : known)),
   },
   'few sources may use up what all have': { attempts: withoutShares },
   'no limit for an IPv6 /56': {
-    attempts: (attempts) => showing(attempts, (known, source) => (source.endsWith('/56') ? undefined : known)),
+    attempts: (attempts) =>
+      showing(attempts, (known, source) => (source.endsWith('/56') ? undefined : known)),
   },
   'no limit for an IPv6 /48': {
-    attempts: (attempts) => showing(attempts, (known, source) => (source.endsWith('/48') ? undefined : known)),
+    attempts: (attempts) =>
+      showing(attempts, (known, source) => (source.endsWith('/48') ? undefined : known)),
   },
   'another tenant’s code counts for nothing': {
     limit: (limit, { shared }) => ({
       async judge(from, owner) {
         const tenants = ['tenant/own', 'tenant/victim'];
-        const keys = [from.address as string, '*', ...tenants, ...tenants.map((tenant) => `${tenant}/${from.address}`)];
+        const keys = [
+          from.address as string,
+          '*',
+          ...tenants,
+          ...tenants.map((tenant) => `${tenant}/${from.address}`),
+        ];
         const before = await shared(keys, (known) => ({ attempts: known, result: known }));
         try {
           await limit.judge(from, owner);
         } catch (error) {
-          if (owner !== undefined) await shared(keys, (known) => ({ attempts: withTimesOf(before, known), result: undefined }));
+          if (owner !== undefined)
+            await shared(keys, (known) => ({
+              attempts: withTimesOf(before, known),
+              result: undefined,
+            }));
           throw error;
         }
       },
@@ -137,7 +166,9 @@ function runOnce<T>(run: () => Promise<T>): () => Promise<T> {
 
 /** Codes live by the clock of the instance that is asked. */
 const ownExpiry: PlantStore = (store, own) =>
-  overriding(store, { write: (change) => store.write((tx) => change(overriding(tx, { now: own.now() }))) });
+  overriding(store, {
+    write: (change) => store.write((tx) => change(overriding(tx, { now: own.now() }))),
+  });
 
 const attacks = { schedules: 300, seed: 'planted', enough: 1 };
 const sound = runOnce(() => runAttacks(attacks));

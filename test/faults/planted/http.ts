@@ -11,7 +11,10 @@ import { slowClients } from '../http/slow-clients.ts';
 import type { Planted } from './planted.ts';
 
 /** Passes connections on, what clients send rewritten. */
-async function rewriting(url: string, rewrite: (bytes: Buffer) => Buffer): Promise<{ url: string; close(): Promise<void> }> {
+async function rewriting(
+  url: string,
+  rewrite: (bytes: Buffer) => Buffer,
+): Promise<{ url: string; close(): Promise<void> }> {
   const { hostname, port } = new URL(url);
   const open = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (near) => {
@@ -33,7 +36,10 @@ async function rewriting(url: string, rewrite: (bytes: Buffer) => Buffer): Promi
 const firstHost = (bytes: Buffer) => {
   const [first, ...rest] = bytes.toString('latin1').split(/(?<=\r\n)(?=host:)/i);
   const [head = '', ...others] = rest;
-  return Buffer.from([first, head, ...others.map((part) => part.replace(/^host:[^\r]*\r\n/i, ''))].join(''), 'latin1');
+  return Buffer.from(
+    [first, head, ...others.map((part) => part.replace(/^host:[^\r]*\r\n/i, ''))].join(''),
+    'latin1',
+  );
 };
 
 /** The request once more, with a body made of its own. */
@@ -60,7 +66,11 @@ const assigning = withBody((_request, body) => {
     const json = JSON.parse(body.toString());
     return {
       body: Buffer.from(
-        JSON.stringify(Array.isArray(json) ? json : { ...json, ...Object.getOwnPropertyDescriptor(json, '__proto__')?.value }),
+        JSON.stringify(
+          Array.isArray(json)
+            ? json
+            : { ...json, ...Object.getOwnPropertyDescriptor(json, '__proto__')?.value },
+        ),
       ),
     };
   } catch {
@@ -71,7 +81,9 @@ const assigning = withBody((_request, body) => {
 /** Of two members with one name the first counts, as for another reader on the way. */
 const firstMember = withBody((_request, body) => {
   const text = body.toString();
-  return { body: text.includes('"First"') ? Buffer.from(text.replace(',"name":"Last"', '')) : body };
+  return {
+    body: text.includes('"First"') ? Buffer.from(text.replace(',"name":"Last"', '')) : body,
+  };
 });
 
 const attacked = (around: Around, name: RegExp) => () =>
@@ -86,7 +98,8 @@ const attacked = (around: Around, name: RegExp) => () =>
 const members = (around: Around) => () => fronted(around, memberAttacks);
 const timed = { headersTimeout: 100, requestTimeout: 200, connectionsCheckingInterval: 50 };
 const untimed = { headersTimeout: 0, requestTimeout: 0 };
-const slow = (limits: Around['limits']) => () => fronted({ limits }, (url, aim) => slowClients(url, aim, 600));
+const slow = (limits: Around['limits']) => () =>
+  fronted({ limits }, (url, aim) => slowClients(url, aim, 600));
 
 export const planted: readonly Planted[] = [
   {
@@ -101,14 +114,24 @@ export const planted: readonly Planted[] = [
     find: attacked({ front: gunzipping }, /venues: gzip$/),
     findInSound: attacked({ front: withBody((_request, body) => ({ body })) }, /venues: gzip$/),
   },
-  { bug: 'Object.assign of a body', harness: 'member-attacks', find: members({ front: assigning }), findInSound: members({}) },
+  {
+    bug: 'Object.assign of a body',
+    harness: 'member-attacks',
+    find: members({ front: assigning }),
+    findInSound: members({}),
+  },
   {
     bug: 'of two members with one name the first counts',
     harness: 'member-attacks',
     find: members({ front: firstMember }),
     findInSound: members({}),
   },
-  { bug: 'slow requests are never timed out', harness: 'slow-clients', find: slow(untimed), findInSound: slow(timed) },
+  {
+    bug: 'slow requests are never timed out',
+    harness: 'slow-clients',
+    find: slow(untimed),
+    findInSound: slow(timed),
+  },
   {
     bug: 'nobody is turned away',
     harness: 'overload',

@@ -21,19 +21,27 @@ import { sentElsewhere } from '../secrets/sent-elsewhere.ts';
 import type { Planted } from './planted.ts';
 
 /** The answer with other members in its body, or another status. */
-async function rewritten(answer: Response, members: object, status = answer.status): Promise<Response> {
+async function rewritten(
+  answer: Response,
+  members: object,
+  status = answer.status,
+): Promise<Response> {
   const body = { ...((await answer.json()) as object), ...members };
   return new Response(JSON.stringify(body), { status, headers: answer.headers });
 }
 
 const pathOf = (request: Request) => new URL(request.url).pathname;
-const codeOf = async (answer: Response) => ((await answer.clone().json()) as { code?: string }).code;
+const codeOf = async (answer: Response) =>
+  ((await answer.clone().json()) as { code?: string }).code;
 
 /** The key stays as it was; all else that a revocation does is done. */
 const revokeLeavesKey: Bug = {
   store: (store) =>
     withTx(store, (tx) => ({
-      put: (table, row) => (table === 'deviceKeys' && (row as DeviceKey).state === 'revoked' ? Promise.resolve() : tx.put(table, row)),
+      put: (table, row) =>
+        table === 'deviceKeys' && (row as DeviceKey).state === 'revoked'
+          ? Promise.resolve()
+          : tx.put(table, row),
     })),
 };
 
@@ -63,7 +71,9 @@ const noRoleCheck: Bug = {
     headers.set('authorization', `Bearer ${adminToken}`);
     const own = tenant ?? (await ownTenant(pass, again));
     if (own !== undefined) headers.set('x-tenant-id', own);
-    return pass(new Request(again.url, { method: again.method, headers, body: await again.text() }));
+    return pass(
+      new Request(again.url, { method: again.method, headers, body: await again.text() }),
+    );
   },
 };
 
@@ -82,7 +92,10 @@ const assigned: Bug = {
     };
   },
   store: (store) =>
-    withTx(store, (tx) => ({ put: (table, row) => tx.put(table, table === 'devices' ? Object.assign({ ...row }, body) : row) })),
+    withTx(store, (tx) => ({
+      put: (table, row) =>
+        tx.put(table, table === 'devices' ? Object.assign({ ...row }, body) : row),
+    })),
 };
 let body: object = {};
 
@@ -97,7 +110,9 @@ const undocumented: Bug = {
 const stackShown: Bug = {
   front: (pass) => async (request) => {
     const answer = await pass(request);
-    return answer.status === 400 ? rewritten(answer, { detail: new Error('the body').stack }) : answer;
+    return answer.status === 400
+      ? rewritten(answer, { detail: new Error('the body').stack })
+      : answer;
   },
 };
 
@@ -128,13 +143,25 @@ const following =
 /** As if what is shown were not escaped. */
 function unescaping(io: FakeIo): FakeIo {
   const plain = (text: string) =>
-    text.replaceAll(/\\+u([0-9a-f]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
-  const around = (stream: FakeIo['stdout']) => ({ ...stream, write: (text: string) => stream.write(plain(text)) });
+    text.replaceAll(/\\+u([0-9a-f]{4})/g, (_, code: string) =>
+      String.fromCharCode(Number.parseInt(code, 16)),
+    );
+  const around = (stream: FakeIo['stdout']) => ({
+    ...stream,
+    write: (text: string) => stream.write(plain(text)),
+  });
   return { ...io, stdout: around(io.stdout), stderr: around(io.stderr) };
 }
 
 async function searched(start?: typeof serveTelling): Promise<readonly string[]> {
-  return (await searchSecrets({ store: 'memory:', contents: async () => [], misplaced: 1, ...(start && { start }) })).found;
+  return (
+    await searchSecrets({
+      store: 'memory:',
+      contents: async () => [],
+      misplaced: 1,
+      ...(start && { start }),
+    })
+  ).found;
 }
 
 async function inMemory(
@@ -150,14 +177,29 @@ async function inMemory(
   }
 }
 
-function byMatrix(bug: string, makeBug: (clock: ManualClock) => Bug, only: string[], oneOf = 3): Planted {
+function byMatrix(
+  bug: string,
+  makeBug: (clock: ManualClock) => Bug,
+  only: string[],
+  oneOf = 3,
+): Planted {
   const run = (service: Assembled) => runMatrix(service, { only, oneOf });
-  return { bug, harness: 'run-matrix', find: () => inMemory(makeBug, run), findInSound: () => inMemory(() => ({}), run) };
+  return {
+    bug,
+    harness: 'run-matrix',
+    find: () => inMemory(makeBug, run),
+    findInSound: () => inMemory(() => ({}), run),
+  };
 }
 
 function byAssignments(bug: string, planted: Bug, only: string[]): Planted {
   const run = (service: Assembled) => runAssignments(service, only);
-  return { bug, harness: 'run-assignments', find: () => inMemory(() => planted, run), findInSound: () => inMemory(() => ({}), run) };
+  return {
+    bug,
+    harness: 'run-assignments',
+    find: () => inMemory(() => planted, run),
+    findInSound: () => inMemory(() => ({}), run),
+  };
 }
 
 function byFuzz(bug: string, planted: Bug, only: string[], requests: number): Planted {
@@ -165,7 +207,14 @@ function byFuzz(bug: string, planted: Bug, only: string[], requests: number): Pl
     const clock = new DriftingClock();
     const { url, close } = await servePlanted(of, { clock });
     const send: Assembled['send'] = (method, path, sent = {}) => sendTo(url, method, path, sent);
-    const { wrong } = await runFuzz({ service: { url, send }, clock, adminToken, seed: 'planted', requests, only });
+    const { wrong } = await runFuzz({
+      service: { url, send },
+      clock,
+      adminToken,
+      seed: 'planted',
+      requests,
+      only,
+    });
     await close();
     return wrong;
   }
@@ -175,14 +224,31 @@ function byFuzz(bug: string, planted: Bug, only: string[], requests: number): Pl
 export const planted: readonly Planted[] = [
   byMatrix('a revocation leaves the key', () => revokeLeavesKey, ['getDeviceConfig']),
   byMatrix('a key is cached for five seconds', keyCached, ['getDeviceConfig'], 1),
-  byMatrix('a foreign record is 403', () => bugOf('answers 403 for another tenant’s record'), ['getVenue']),
+  byMatrix('a foreign record is 403', () => bugOf('answers 403 for another tenant’s record'), [
+    'getVenue',
+  ]),
   byMatrix('one operation does not check the role', () => noRoleCheck, ['revokeDevice']),
   byAssignments('a body is assigned to the row', assigned, ['registerDevice']),
   byFuzz('received is off by one', bugOf('counts received off by one'), ['postEvents'], 30),
   byFuzz('101 events are taken', bugOf('takes 101 events'), ['postEvents'], 120),
   byFuzz('a status that is not documented', undocumented, ['getScreen'], 50),
   byFuzz('a stack trace in an error', stackShown, ['createVenue'], 30),
-  { bug: 'a token in a log', harness: 'search-secrets', find: () => searched(serveTelling), findInSound: () => searched() },
-  { bug: 'a redirect is followed', harness: 'sent-elsewhere', find: () => sentElsewhere(following), findInSound: () => sentElsewhere() },
-  { bug: 'control bytes are printed', harness: 'obeyed-output', find: () => obeyedOutput(unescaping), findInSound: () => obeyedOutput() },
+  {
+    bug: 'a token in a log',
+    harness: 'search-secrets',
+    find: () => searched(serveTelling),
+    findInSound: () => searched(),
+  },
+  {
+    bug: 'a redirect is followed',
+    harness: 'sent-elsewhere',
+    find: () => sentElsewhere(following),
+    findInSound: () => sentElsewhere(),
+  },
+  {
+    bug: 'control bytes are printed',
+    harness: 'obeyed-output',
+    find: () => obeyedOutput(unescaping),
+    findInSound: () => obeyedOutput(),
+  },
 ];

@@ -8,7 +8,8 @@ import type { lockFolder } from '../../../src/store/json/folder-lock.ts';
 export const lockByTime: typeof lockFolder = async (directory, { clock }) => {
   const path = join(directory, 'lock');
   const since = Number(await readFile(path, 'utf8').catch(() => '0'));
-  if (clock.now() - since < minuteMs) throw new SignageError('store_locked', `${directory} is in use since ${since}.`);
+  if (clock.now() - since < minuteMs)
+    throw new SignageError('store_locked', `${directory} is in use since ${since}.`);
   await unlink(path).catch(() => undefined);
   await (await open(path, 'wx')).close();
   await writeFile(path, String(clock.now()));

@@ -6,7 +6,13 @@ import type { Planted } from './planted.ts';
 
 type Plant = NonNullable<ThreeOrigins['plant']>;
 
-const sound = { do: 'world', source: { kind: 'none' }, store: 'no', writes: 'no', objects: 'no' } as const;
+const sound = {
+  do: 'world',
+  source: { kind: 'none' },
+  store: 'no',
+  writes: 'no',
+  objects: 'no',
+} as const;
 
 /** A story in which the copy lags behind when the store is lost, and one in which nothing but a withdrawal happens. */
 const stories: Step[][] = [
@@ -23,7 +29,9 @@ const stories: Step[][] = [
 ];
 
 async function play(plant?: Plant): Promise<string[]> {
-  const played = await Promise.allSettled(stories.map((steps) => playStory('memory:', 0, steps, plant)));
+  const played = await Promise.allSettled(
+    stories.map((steps) => playStory('memory:', 0, steps, plant)),
+  );
   return played.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
 }
 
@@ -34,13 +42,18 @@ function keepingAnswers(ask: PlaylistChain): PlaylistChain {
     const answer = await ask(screen);
     if (answer.kind === 'playlist') had.set(screen.id, answer.playlist);
     const last = had.get(screen.id);
-    return answer.kind === 'none' && last ? { kind: 'playlist', playlist: last, source: 'store' } : answer;
+    return answer.kind === 'none' && last
+      ? { kind: 'playlist', playlist: last, source: 'store' }
+      : answer;
   };
 }
 
 const bugs: Record<string, Plant> = {
   'version lowered by a fallback': ({ served }) => ({
-    served: { ...served, notOlder: (origin) => ({ name: origin.name, fetch: async (screen) => origin.fetch(screen) }) },
+    served: {
+      ...served,
+      notOlder: (origin) => ({ name: origin.name, fetch: async (screen) => origin.fetch(screen) }),
+    },
   }),
   'withdrawn playlist served': ({ ask }) => ({ ask: keepingAnswers(ask) }),
 };

@@ -29,9 +29,15 @@ const keepingKeys =
       }),
     );
 
-const diesAtOnce = keepingKeys((row) => (row.state === 'retiring' ? { ...row, state: 'revoked', revokedAt: row.createdAt } : row));
-const staysAlive = keepingKeys((row, before) => (row.state === 'revoked' && before?.state === 'retiring' ? undefined : row));
-const waitsOn = keepingKeys((row, before) => (row.state === 'revoked' && before?.firstUsedAt === null ? undefined : row));
+const diesAtOnce = keepingKeys((row) =>
+  row.state === 'retiring' ? { ...row, state: 'revoked', revokedAt: row.createdAt } : row,
+);
+const staysAlive = keepingKeys((row, before) =>
+  row.state === 'revoked' && before?.state === 'retiring' ? undefined : row,
+);
+const waitsOn = keepingKeys((row, before) =>
+  row.state === 'revoked' && before?.firstUsedAt === null ? undefined : row,
+);
 /** The answer to a repeat cannot be made again. */
 const forgetful: Plant = (store) => {
   let count = 0;
@@ -70,9 +76,21 @@ async function told(plant: Plant): Promise<readonly string[]> {
 async function inFleet(plant: Plant): Promise<readonly string[]> {
   const store = await openStore('memory:', { clock: systemClock });
   const service = await mounted({ store: plant(store), clock: systemClock });
-  const { url, close } = await listen({ host: '127.0.0.1', port: 0, fetch: service.fetch, onError: () => {} });
+  const { url, close } = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    fetch: service.fetch,
+    onError: () => {},
+  });
   try {
-    const options = { url, token, count: 1, lifeMs: hourMs, rotateEveryMs: 10 * minuteMs, faults: ['lost-answer:rotate:30%'] };
+    const options = {
+      url,
+      token,
+      count: 1,
+      lifeMs: hourMs,
+      rotateEveryMs: 10 * minuteMs,
+      faults: ['lost-answer:rotate:30%'],
+    };
     return (await quickFleet(options)).reconciliation.findings.map(({ code }) => code);
   } finally {
     await close();
@@ -91,12 +109,34 @@ function inSound(harness: keyof typeof harnesses): Promise<readonly string[]> {
 }
 
 const planted = (bug: string, plant: Plant, ...names: (keyof typeof harnesses)[]): Planted[] =>
-  names.map((harness) => ({ bug, harness, find: () => harnesses[harness](plant), findInSound: () => inSound(harness) }));
+  names.map((harness) => ({
+    bug,
+    harness,
+    find: () => harnesses[harness](plant),
+    findInSound: () => inSound(harness),
+  }));
 
 /** What can be wrong with the keys of a TV that changes them. */
 export const rotations: readonly Planted[] = [
-  ...planted('the old key dies when the new one is made', diesAtOnce, 'rotation-load', 'rotation-story', 'key-check'),
-  ...planted('the old key goes on working after the new one was used', staysAlive, 'rotation-load', 'rotation-story', 'key-check'),
-  ...planted('a new key that was replaced goes on working', waitsOn, 'rotation-load', 'rotation-story'),
+  ...planted(
+    'the old key dies when the new one is made',
+    diesAtOnce,
+    'rotation-load',
+    'rotation-story',
+    'key-check',
+  ),
+  ...planted(
+    'the old key goes on working after the new one was used',
+    staysAlive,
+    'rotation-load',
+    'rotation-story',
+    'key-check',
+  ),
+  ...planted(
+    'a new key that was replaced goes on working',
+    waitsOn,
+    'rotation-load',
+    'rotation-story',
+  ),
   ...planted('a repeat gets another key', forgetful, 'rotation-story'),
 ];

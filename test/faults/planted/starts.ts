@@ -10,7 +10,9 @@ const bootstrapMs = 20;
 async function start(opensEarly: boolean): Promise<Started> {
   const port = await freePort();
   let isReady = false;
-  const server = createServer((_, answer) => void answer.writeHead(isReady ? 200 : 401).end('{"code":"credential_invalid"}'));
+  const server = createServer(
+    (_, answer) => void answer.writeHead(isReady ? 200 : 401).end('{"code":"credential_invalid"}'),
+  );
   const bootstrapped = sleep(bootstrapMs).then(() => {
     isReady = true;
   });

@@ -13,7 +13,10 @@ function formsOf(secret: string): [form: string, text: string][] {
   const base64 = [0, 1, 2].map((offset) => withinBase64(bytes, offset));
   return [
     ...base64.map((text): [string, string] => ['base64', text]),
-    ...base64.map((text): [string, string] => ['base64url', text.replaceAll('+', '-').replaceAll('/', '_')]),
+    ...base64.map((text): [string, string] => [
+      'base64url',
+      text.replaceAll('+', '-').replaceAll('/', '_'),
+    ]),
     ['hex', bytes.toString('hex')],
     ['UTF-16', Buffer.from(secret, 'utf16le').toString('latin1')],
     ['URL', encodeURIComponent(secret)],
@@ -24,7 +27,10 @@ function formsOf(secret: string): [form: string, text: string][] {
 
 /** Secrets that a story has used, and the search for them: each by its name. */
 export class Canaries {
-  readonly #forms = new Map<string, { secret: string; plain: string; others: [form: string, text: string][] }>();
+  readonly #forms = new Map<
+    string,
+    { secret: string; plain: string; others: [form: string, text: string][] }
+  >();
 
   /** Remembers the secret; answers it. */
   add(name: string, secret: string): string {
@@ -44,7 +50,9 @@ export class Canaries {
     return [...this.#forms].flatMap(([name, { plain, others }]) => {
       if (lower.includes(plain)) return [name];
       const form = others.find(([kind, one]) =>
-        kind === 'hex' || kind === 'reversed' ? lower.includes(one.toLowerCase()) : text.includes(one),
+        kind === 'hex' || kind === 'reversed'
+          ? lower.includes(one.toLowerCase())
+          : text.includes(one),
       );
       return form ? [`${name} (${form[0]})`] : [];
     });

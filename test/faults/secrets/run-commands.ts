@@ -24,8 +24,18 @@ async function commands(service: TestService, canaries: Canaries): Promise<Comma
   const tv = await service.tv();
   canaries.add('the apiKey of a TV that a command looks at', tv.apiKey);
   return [
-    ...['whoami', 'doctor', 'screen list', 'device list', 'token list', 'tenant list', 'audit list', 'event list', 'context list'].flatMap(
-      (words): Command[] => ['table', 'json'].map((form) => ({ argv: [...words.split(' '), '--verbose', '-o', form] })),
+    ...[
+      'whoami',
+      'doctor',
+      'screen list',
+      'device list',
+      'token list',
+      'tenant list',
+      'audit list',
+      'event list',
+      'context list',
+    ].flatMap((words): Command[] =>
+      ['table', 'json'].map((form) => ({ argv: [...words.split(' '), '--verbose', '-o', form] })),
     ),
     { argv: ['device', 'get', tv.deviceId, '--verbose'] },
     { argv: ['screen', 'get', 'there is none', '--verbose'] },
@@ -33,15 +43,41 @@ async function commands(service: TestService, canaries: Canaries): Promise<Comma
     { argv: ['api', 'GET', `/v1/screens?search=${tv.apiKey}`, '--verbose'] },
     { argv: ['screen', 'list', '--verbose'], env: { SIGNAGE_TOKEN: wrong } },
     { argv: ['screen', 'list', '--verbose', '--token-file', file], env: { SIGNAGE_TOKEN: '' } },
-    { argv: ['screen', 'list', '--verbose'], env: { SIGNAGE_URL: `http://admin:${password}@127.0.0.1:1` } },
+    {
+      argv: ['screen', 'list', '--verbose'],
+      env: { SIGNAGE_URL: `http://admin:${password}@127.0.0.1:1` },
+    },
     { argv: ['screen', 'list', '--verbose'], env: { SIGNAGE_URL: 'http://127.0.0.1:1' } },
     { argv: ['login', '--token-stdin', '--verbose'], stdin: wrong },
     { argv: ['code', 'status', '-', '--verbose'], stdin: 'ZZZZ2345' },
-    { argv: ['token', 'create', '--name', 'Filed', '--role', 'viewer', '--output-file', join(folder, 'made')] },
-    { argv: ['serve', '--port', '0', '--no-context', '--log-level', 'debug'], env: { ...stored, SIGNAGE_ADMIN_TOKEN: adminToken } },
-    { argv: ['serve', '--port', '0', '--store', 'memory', '--no-context'], env: { SIGNAGE_ADMIN_TOKEN: `${wrong}!` } },
-    { argv: ['serve', '--port', '0', '--no-context'], env: { SIGNAGE_STORE: `mysql://root:${password}@127.0.0.1/x` } },
-    { argv: ['serve', '--port', '0', '--no-context'], env: { SIGNAGE_STORE: `${database}?sslmode=${password}` } },
+    {
+      argv: [
+        'token',
+        'create',
+        '--name',
+        'Filed',
+        '--role',
+        'viewer',
+        '--output-file',
+        join(folder, 'made'),
+      ],
+    },
+    {
+      argv: ['serve', '--port', '0', '--no-context', '--log-level', 'debug'],
+      env: { ...stored, SIGNAGE_ADMIN_TOKEN: adminToken },
+    },
+    {
+      argv: ['serve', '--port', '0', '--store', 'memory', '--no-context'],
+      env: { SIGNAGE_ADMIN_TOKEN: `${wrong}!` },
+    },
+    {
+      argv: ['serve', '--port', '0', '--no-context'],
+      env: { SIGNAGE_STORE: `mysql://root:${password}@127.0.0.1/x` },
+    },
+    {
+      argv: ['serve', '--port', '0', '--no-context'],
+      env: { SIGNAGE_STORE: `${database}?sslmode=${password}` },
+    },
     { argv: ['store', 'migrate', '--verbose'], env: stored },
     { argv: ['data', 'check', '--data', join(folder, 'nowhere'), '--verbose'] },
     { argv: ['simulate', '--verbose', '--duration', '1s'], env: { SIGNAGE_TOKEN: wrong } },
@@ -53,8 +89,14 @@ export async function runCommands(service: TestService, canaries: Canaries): Pro
   const places: Place[] = [];
   for (const { argv, env, stdin } of await commands(service, canaries)) {
     const world = { SIGNAGE_URL: service.url, SIGNAGE_TOKEN: adminToken, ...env };
-    const { code, stdout, stderr } = await runCli(argv, { env: world, ...(stdin !== undefined && { stdin }) });
-    places.push({ where: `what signage ${argv.join(' ')} said (it ended with ${code})`, contents: `${stdout}\n${stderr}` });
+    const { code, stdout, stderr } = await runCli(argv, {
+      env: world,
+      ...(stdin !== undefined && { stdin }),
+    });
+    places.push({
+      where: `what signage ${argv.join(' ')} said (it ended with ${code})`,
+      contents: `${stdout}\n${stderr}`,
+    });
   }
   return places;
 }

@@ -52,9 +52,14 @@ function capturingLog(): { log: LogSink; said: Place } {
 /** Every file of a folder, by its name. */
 export async function filesIn(folder: string): Promise<Place[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
   return Promise.all(
-    files.map(async (file) => ({ where: file, contents: Buffer.concat([Buffer.from(`${file}\n`), await readFile(file)]) })),
+    files.map(async (file) => ({
+      where: file,
+      contents: Buffer.concat([Buffer.from(`${file}\n`), await readFile(file)]),
+    })),
   );
 }
 
@@ -63,7 +68,13 @@ function tellingSource(): Promise<StubService> {
   return stubService((response, { headers }) => {
     const isOver = heard++ > 3;
     response.writeHead(isOver ? 500 : 200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(isOver ? { error: `You sent ${headers.authorization}` } : { items: [item({ duration: heard })] }));
+    response.end(
+      JSON.stringify(
+        isOver
+          ? { error: `You sent ${headers.authorization}` }
+          : { items: [item({ duration: heard })] },
+      ),
+    );
   });
 }
 let heard = 0;
@@ -73,19 +84,35 @@ async function failAround(service: TestService): Promise<Place[]> {
   const tv = await service.tv();
   const answers: Place[] = [];
   for (let time = 0; time < 3; time++) {
-    await service.manage('PUT', `/v1/screens/${tv.screenId}/playlist`, { items: [item({ duration: 100 + time })] });
+    await service.manage('PUT', `/v1/screens/${tv.screenId}/playlist`, {
+      items: [item({ duration: 100 + time })],
+    });
     const { text, headers } = await tv.send('GET', 'playlist');
-    answers.push({ where: 'a playlist while others fail', contents: `${text} ${[...headers].join(' ')}` });
+    answers.push({
+      where: 'a playlist while others fail',
+      contents: `${text} ${[...headers].join(' ')}`,
+    });
     service.clock.advance(30_000);
   }
   const mirror = await service.manage('GET', '/v1/mirror');
   const ready = await service.send('GET', '/readyz?verbose');
   await service.manage('POST', `/v1/devices/${tv.deviceId}/revoke`);
-  return [...answers, { where: 'the mirror', contents: mirror.text }, { where: '/readyz', contents: ready.text }];
+  return [
+    ...answers,
+    { where: 'the mirror', contents: mirror.text },
+    { where: '/readyz', contents: ready.text },
+  ];
 }
 
 /** Tells a whole story with secrets, and looks for them wherever anything was written, shown or sent. */
-export async function searchSecrets({ store, contents, secrets = {}, start = serve, also, misplaced }: SearchOptions): Promise<Search> {
+export async function searchSecrets({
+  store,
+  contents,
+  secrets = {},
+  start = serve,
+  also,
+  misplaced,
+}: SearchOptions): Promise<Search> {
   const canaries = new Canaries();
   for (const [name, secret] of Object.entries(secrets)) canaries.add(name, secret);
   const { log, said } = capturingLog();
@@ -96,11 +123,24 @@ export async function searchSecrets({ store, contents, secrets = {}, start = ser
   canaries.add('the metrics token', metricsToken);
   canaries.add('the token of the on-demand source', onDemandToken);
   canaries.add('the secret of the object store', s3Credentials.secretAccessKey);
-  const onDemand = { onDemandUrl: `${source.url}/{screenId}`, onDemandToken, onDemandTtlSeconds: 0 };
-  const objectStore = { objectStore: `s3://${s3Bucket}/copies?endpoint=${objects.endpoint}`, aws: s3Credentials };
-  const service = await startService({ store, log, metricsToken, ...onDemand, ...objectStore }, start);
+  const onDemand = {
+    onDemandUrl: `${source.url}/{screenId}`,
+    onDemandToken,
+    onDemandTtlSeconds: 0,
+  };
+  const objectStore = {
+    objectStore: `s3://${s3Bucket}/copies?endpoint=${objects.endpoint}`,
+    aws: s3Credentials,
+  };
+  const service = await startService(
+    { store, log, metricsToken, ...onDemand, ...objectStore },
+    start,
+  );
   const { answers, metrics, audit } = await tellStory(service, canaries, misplaced);
-  objects.fault = () => ({ status: 403, body: `<Error><Code>AccessDenied</Code><Message>${s3Credentials.accessKeyId}</Message></Error>` });
+  objects.fault = () => ({
+    status: 403,
+    body: `<Error><Code>AccessDenied</Code><Message>${s3Credentials.accessKeyId}</Message></Error>`,
+  });
   const around = await failAround(service);
   const backup = await service.manage('POST', '/v1/backup');
   const more = (await also?.(service, canaries)) ?? [];
@@ -108,13 +148,25 @@ export async function searchSecrets({ store, contents, secrets = {}, start = ser
   await service.close();
   await source.close();
   const places: Place[] = [
-    ...[said, { where: 'the metrics', contents: metrics }, { where: 'the audit trail', contents: audit }, ...around, ...more],
-    ...answers.map(({ text, headers }) => ({ where: 'an answer', contents: `${text} ${[...headers].join(' ')}` })),
+    ...[
+      said,
+      { where: 'the metrics', contents: metrics },
+      { where: 'the audit trail', contents: audit },
+      ...around,
+      ...more,
+    ],
+    ...answers.map(({ text, headers }) => ({
+      where: 'an answer',
+      contents: `${text} ${[...headers].join(' ')}`,
+    })),
     ...[
       { where: 'a backup', contents: backup.text },
       { where: 'the events', contents: events.text },
     ],
-    ...[...objects.objects].map(([key, contents]) => ({ where: `the copy ${key}`, contents: `${key} ${contents}` })),
+    ...[...objects.objects].map(([key, contents]) => ({
+      where: `the copy ${key}`,
+      contents: `${key} ${contents}`,
+    })),
     ...source.heard.map(({ url, headers }) => ({
       where: 'a request to the source',
       contents: JSON.stringify({ url, ...headers, authorization: '' }),
@@ -122,7 +174,14 @@ export async function searchSecrets({ store, contents, secrets = {}, start = ser
     ...(await contents()),
   ];
   await objects.close();
-  const found = places.flatMap((place) => canaries.in(place.contents).map((name) => `${name} stands in ${place.where}`));
+  const found = places.flatMap((place) =>
+    canaries.in(place.contents).map((name) => `${name} stands in ${place.where}`),
+  );
   const bytes = places.reduce((sum, { contents: one }) => sum + one.length, 0);
-  return { places: places.length, bytes, secrets: canaries.secrets.length, found: [...new Set(found)] };
+  return {
+    places: places.length,
+    bytes,
+    secrets: canaries.secrets.length,
+    found: [...new Set(found)],
+  };
 }

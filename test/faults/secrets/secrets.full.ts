@@ -16,7 +16,9 @@ import { filesIn, type Place, type Search, searchSecrets } from './search-secret
 afterEach(endProcesses);
 
 function tell(name: string, { places, bytes, secrets, found }: Search): void {
-  console.log(`secrets, ${name}: ${secrets} secrets in ${places} places of ${(bytes / 1e6).toFixed(1)} MB: ${found.length} found`);
+  console.log(
+    `secrets, ${name}: ${secrets} secrets in ${places} places of ${(bytes / 1e6).toFixed(1)} MB: ${found.length} found`,
+  );
   for (const line of found) console.log(`  ${line}`);
   expect(found).toEqual([]);
 }
@@ -29,7 +31,9 @@ function dumped(url: string): Promise<Place[]> {
       WHERE schemaname NOT IN ('pg_catalog', 'information_schema') UNION ALL SELECT 'pg_stat_activity'`);
     const places: Place[] = [];
     for (const { name } of tables) {
-      const rows = await sql(`SELECT row_to_json(whole_row)::text AS row FROM ${name} AS whole_row`);
+      const rows = await sql(
+        `SELECT row_to_json(whole_row)::text AS row FROM ${name} AS whole_row`,
+      );
       places.push({ where: `the table ${name}`, contents: rows.map(({ row }) => row).join('\n') });
     }
     return places;
@@ -38,7 +42,10 @@ function dumped(url: string): Promise<Place[]> {
 
 it('a data folder', async () => {
   const folder = await temporaryFolder();
-  tell('a data folder', await searchSecrets({ store: folder, contents: () => filesIn(folder), also: runCommands }));
+  tell(
+    'a data folder',
+    await searchSecrets({ store: folder, contents: () => filesIn(folder), also: runCommands }),
+  );
 });
 
 it('PostgreSQL', async () => {
@@ -46,14 +53,24 @@ it('PostgreSQL', async () => {
   const store = new URL(url);
   [store.username, store.password] = [secured.user, encodeURIComponent(secured.password)];
   const secrets = { 'the password of the database': secured.password };
-  tell('PostgreSQL', await searchSecrets({ store: store.href, secrets, contents: () => dumped(url), also: runCommands }));
+  tell(
+    'PostgreSQL',
+    await searchSecrets({
+      store: store.href,
+      secrets,
+      contents: () => dumped(url),
+      also: runCommands,
+    }),
+  );
 });
 
 /** The arguments of a process and of all that it has started: everybody on the machine can read them. */
 async function argumentsOf(pid: number): Promise<string[]> {
   const read = (name: string) => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '');
   const tasks = await readdir(`/proc/${pid}/task`).catch(() => []);
-  const children = await Promise.all(tasks.map(async (task) => (await read(`task/${task}/children`)).split(' ').filter(Boolean)));
+  const children = await Promise.all(
+    tasks.map(async (task) => (await read(`task/${task}/children`)).split(' ').filter(Boolean)),
+  );
   const below = await Promise.all(children.flat().map((child) => argumentsOf(Number(child))));
   return [`${await read('cmdline')} ${await read('comm')}`, ...below.flat()];
 }
@@ -65,13 +82,28 @@ it.skipIf(process.platform !== 'linux')('a process (skipped where there is no /p
     SIGNAGE_ADMIN_TOKEN: canaries.add('the admin token', adminToken),
     SIGNAGE_METRICS_TOKEN: canaries.add('the metrics token', 'canary-of-the-metrics-3b7e'),
     SIGNAGE_ON_DEMAND_URL: 'http://127.0.0.1:1/{screenId}',
-    SIGNAGE_ON_DEMAND_TOKEN: canaries.add('the token of the on-demand source', 'canary-of-the-source-91aa'),
+    SIGNAGE_ON_DEMAND_TOKEN: canaries.add(
+      'the token of the on-demand source',
+      'canary-of-the-source-91aa',
+    ),
     SIGNAGE_OBJECT_STORE: 's3://bucket/copies?endpoint=http://127.0.0.1:1',
     AWS_ACCESS_KEY_ID: s3Credentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: canaries.add('the secret of the object store', s3Credentials.secretAccessKey),
+    AWS_SECRET_ACCESS_KEY: canaries.add(
+      'the secret of the object store',
+      s3Credentials.secretAccessKey,
+    ),
     XDG_CONFIG_HOME: join(folder, 'settings'),
   };
-  const argv = [join(checkout, 'bin/signage.js'), 'serve', '--port', '0', '--demo', '--no-context', '--log-level', 'debug'];
+  const argv = [
+    join(checkout, 'bin/signage.js'),
+    'serve',
+    '--port',
+    '0',
+    '--demo',
+    '--no-context',
+    '--log-level',
+    'debug',
+  ];
   const service = startProcess(argv, { cwd: folder, env });
   await service.until(/Stop: {2}Ctrl-C/);
   const told = await argumentsOf(service.pid);
@@ -84,7 +116,14 @@ it.skipIf(process.platform !== 'linux')('a process (skipped where there is no /p
     { where: 'what it said', contents },
     { where: 'its arguments', contents: told.join('\n') },
   ];
-  const found = places.flatMap((place) => canaries.in(place.contents).map((name) => `${name} stands in ${place.where}`));
+  const found = places.flatMap((place) =>
+    canaries.in(place.contents).map((name) => `${name} stands in ${place.where}`),
+  );
   const bytes = places.reduce((sum, place) => sum + place.contents.length, 0);
-  tell('a process that is aborted', { places: places.length, bytes, secrets: canaries.secrets.length, found });
+  tell('a process that is aborted', {
+    places: places.length,
+    bytes,
+    secrets: canaries.secrets.length,
+    found,
+  });
 });

@@ -7,7 +7,11 @@ import { sentElsewhere } from './sent-elsewhere.ts';
 
 it('stand in no file, copy, backup, log, metric, answer, audit entry or word of a command', async () => {
   const folder = await temporaryFolder();
-  const { places, found } = await searchSecrets({ store: folder, contents: () => filesIn(folder), also: runCommands });
+  const { places, found } = await searchSecrets({
+    store: folder,
+    contents: () => filesIn(folder),
+    also: runCommands,
+  });
   expect(found).toEqual([]);
   expect(places).toBeGreaterThan(200);
 }, 60_000);

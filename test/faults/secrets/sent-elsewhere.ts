@@ -6,10 +6,15 @@ import { makeUndiciRequester } from '../../../src/client/undici-requester.ts';
 import { unknownId } from '../../support/management.ts';
 import { json, raw, stubService } from '../../support/stub-service.ts';
 
-const requesters: MakeRequester[] = [async (certificates) => makeUndiciRequester(certificates), makeNodeRequester];
+const requesters: MakeRequester[] = [
+  async (certificates) => makeUndiciRequester(certificates),
+  makeNodeRequester,
+];
 
 /** What clients send to another address when a service that they trust sends them there: a line for each request, and there must be none. */
-export async function sentElsewhere(around: (make: MakeRequester) => MakeRequester = (make) => make): Promise<string[]> {
+export async function sentElsewhere(
+  around: (make: MakeRequester) => MakeRequester = (make) => make,
+): Promise<string[]> {
   const elsewhere = await stubService(json(200, {}));
   const found: string[] = [];
   for (const status of [301, 302, 303, 307, 308]) {
@@ -27,7 +32,13 @@ export async function sentElsewhere(around: (make: MakeRequester) => MakeRequest
       for (const call of calls) await call().catch(() => undefined);
     }
     await here.close();
-    found.push(...elsewhere.heard.splice(0).map(({ method, headers, body }) => `${status}: ${method} ${headers.authorization} ${body}`));
+    found.push(
+      ...elsewhere.heard
+        .splice(0)
+        .map(
+          ({ method, headers, body }) => `${status}: ${method} ${headers.authorization} ${body}`,
+        ),
+    );
   }
   await elsewhere.close();
   return found;

@@ -14,7 +14,11 @@ const lostKey = 'canary-idempotency-lost-77';
 const rotationKey = 'canary-idempotency-rotation-5';
 
 /** A TV that changes its key, and codes in each state there is; all of them secrets. */
-async function makeSecrets(service: TestService, canaries: Canaries, told: Told): Promise<{ key: string; pending: string; tv: BoundTv }> {
+async function makeSecrets(
+  service: TestService,
+  canaries: Canaries,
+  told: Told,
+): Promise<{ key: string; pending: string; tv: BoundTv }> {
   const idempotency = { headers: { 'idempotency-key': idempotencyKey } };
   const { code, screenId } = await service.code();
   const unused = await service.code(screenId);
@@ -35,7 +39,9 @@ async function makeSecrets(service: TestService, canaries: Canaries, told: Told)
   const rotation = { key: plain.apiKey, headers: { 'idempotency-key': rotationKey } };
   const rotated = await service.send('POST', `/devices/${plain.screenId}/keys/rotate`, rotation);
   canaries.add('an apiKey that took the place of another', rotated.body.apiKey);
-  await told(service.send('GET', `/devices/${plain.screenId}/config`, { key: rotated.body.apiKey }));
+  await told(
+    service.send('GET', `/devices/${plain.screenId}/config`, { key: rotated.body.apiKey }),
+  );
   await told(service.send('POST', `/devices/${plain.screenId}/keys/rotate`, rotation));
   await service.register(code, idempotency);
   await told(service.register(unused.code, idempotency));
@@ -46,56 +52,98 @@ async function makeSecrets(service: TestService, canaries: Canaries, told: Told)
 
 type Told = (answer: Promise<Answer>) => Promise<Answer>;
 
-async function play(service: TestService, { screenId }: BoundTv, key: string, told: Told): Promise<void> {
+async function play(
+  service: TestService,
+  { screenId }: BoundTv,
+  key: string,
+  told: Told,
+): Promise<void> {
   await service.manage('PUT', `/v1/screens/${screenId}/playlist`, { items: [item()] });
   await service.manage('PUT', `/v1/screens/${screenId}/config`, { syncIntervalMinutes: 7 });
   await told(service.send('GET', `/devices/${screenId}/playlist`, { key }));
   await told(service.send('GET', `/devices/${screenId}/config`, { key }));
   const batch = { key, body: [impression()], headers: { 'idempotency-key': lostKey } };
-  for (let time = 0; time < 2; time++) await told(service.send('POST', `/devices/${screenId}/events`, batch));
+  for (let time = 0; time < 2; time++)
+    await told(service.send('POST', `/devices/${screenId}/events`, batch));
 }
 
 /** One secret in every place where a caller may put one. */
-async function misplace(service: TestService, secret: string, tv: { screenId: string; key: string; pending: string }, told: Told) {
+async function misplace(
+  service: TestService,
+  secret: string,
+  tv: { screenId: string; key: string; pending: string },
+  told: Told,
+) {
   const { screenId, key, pending } = tv;
   await told(service.send('GET', `/devices/${secret}/playlist`, { key }));
   await told(service.send('GET', `/devices/${screenId}/playlist`, { key: `${secret}x` }));
   await told(service.send('GET', `/v1/screens/${secret}`, { key: secret }));
   await told(service.send('GET', `/${secret}`, { key: secret }));
-  await told(service.send('GET', `/v1/screens?search=${secret}&nonsense=${secret}`, { key: secret }));
+  await told(
+    service.send('GET', `/v1/screens?search=${secret}&nonsense=${secret}`, { key: secret }),
+  );
   await told(service.send('PATCH', `/devices/${secret}/playlist`));
   await told(service.manage('GET', `/v1/devices/provisioning-codes/${secret}/x`));
   await told(service.manage('PUT', `/v1/devices/provisioning-codes/${secret}/status`));
   await told(service.manage('GET', `/v1/screens/${secret}`));
   await told(service.manage('POST', `/v1/devices/${secret}/revoke`));
   await told(service.register(secret.toLowerCase()));
-  await told(service.send('POST', '/devices/register', { body: `{"pairingCode":"${secret}" "apiKey"` }));
-  await told(service.send('POST', '/devices/register', { body: { pairingCode: pending, deviceInfo: 7, apiKey: secret } }));
-  await told(service.send('POST', '/devices/register', { body: secret, headers: { 'content-type': secret } }));
+  await told(
+    service.send('POST', '/devices/register', { body: `{"pairingCode":"${secret}" "apiKey"` }),
+  );
+  await told(
+    service.send('POST', '/devices/register', {
+      body: { pairingCode: pending, deviceInfo: 7, apiKey: secret },
+    }),
+  );
+  await told(
+    service.send('POST', '/devices/register', {
+      body: secret,
+      headers: { 'content-type': secret },
+    }),
+  );
   await told(service.send('POST', `/devices/${screenId}/events`, { key, body: `["${secret}` }));
-  await told(service.send('POST', '/devices/register', { body: {}, headers: { 'idempotency-key': secret } }));
-  await told(service.send('GET', '/v1/screens', { headers: { authorization: `Basic ${secret}`, 'x-tenant-id': secret } }));
-  await told(service.manage('GET', '/v1/screens', undefined, { headers: { 'x-tenant-id': secret } }));
-  await told(service.send('GET', '/metrics', { key: secret, headers: { 'x-forwarded-for': '203.0.113.7' } }));
+  await told(
+    service.send('POST', '/devices/register', { body: {}, headers: { 'idempotency-key': secret } }),
+  );
+  await told(
+    service.send('GET', '/v1/screens', {
+      headers: { authorization: `Basic ${secret}`, 'x-tenant-id': secret },
+    }),
+  );
+  await told(
+    service.manage('GET', '/v1/screens', undefined, { headers: { 'x-tenant-id': secret } }),
+  );
+  await told(
+    service.send('GET', '/metrics', { key: secret, headers: { 'x-forwarded-for': '203.0.113.7' } }),
+  );
 }
 
 /**
  * Everything that the service is for, and everything that goes wrong, with secrets in every place where a caller may put one: all of them, or so many of
  * them.
  */
-export async function tellStory(service: TestService, canaries: Canaries, misplaced = Number.POSITIVE_INFINITY): Promise<Story> {
+export async function tellStory(
+  service: TestService,
+  canaries: Canaries,
+  misplaced = Number.POSITIVE_INFINITY,
+): Promise<Story> {
   const answers: Answer[] = [];
   const told: Told = async (answer) => {
     answers.push(await answer);
     return answer;
   };
   const first = { 'the admin token': adminToken, 'the Idempotency-Key': idempotencyKey };
-  const lost = { 'a lost Idempotency-Key': lostKey, 'the Idempotency-Key of a rotation': rotationKey };
+  const lost = {
+    'a lost Idempotency-Key': lostKey,
+    'the Idempotency-Key of a rotation': rotationKey,
+  };
   for (const [name, secret] of Object.entries({ ...first, ...lost })) canaries.add(name, secret);
   const { key, pending, tv } = await makeSecrets(service, canaries, told);
   await play(service, tv, key, told);
   const inPaths = canaries.secrets.filter((one) => /^[\w-]+$/.test(one)).slice(0, misplaced);
-  for (const secret of inPaths) await misplace(service, secret, { screenId: tv.screenId, key, pending }, told);
+  for (const secret of inPaths)
+    await misplace(service, secret, { screenId: tv.screenId, key, pending }, told);
   for (let n = 0; n < 12; n++) await told(service.register(`0000000${n % 10}`));
   // A source that a token vouches for goes on, for the codes of its tenant.
   canaries.add('an apiKey that was given last', (await service.register(pending)).body.apiKey);

@@ -21,7 +21,11 @@ export interface Started {
 }
 
 /** Starts the built service on a store without waiting for it. */
-async function startBuilt(store: string, data: string, program = 'bin/signage.js'): Promise<Started> {
+async function startBuilt(
+  store: string,
+  data: string,
+  program = 'bin/signage.js',
+): Promise<Started> {
   const port = await freePort();
   const argv = [program, 'serve', '--port', String(port), '--data', data, '--no-context'];
   const process = startProcess(argv, { env: { SIGNAGE_ADMIN_TOKEN: token, SIGNAGE_STORE: store } });
@@ -51,7 +55,9 @@ async function firstConnection(port: number, isOver: () => boolean): Promise<Soc
 }
 
 async function answerTo(socket: Socket, path: string): Promise<string> {
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: signage\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`);
+  socket.write(
+    `GET ${path} HTTP/1.1\r\nHost: signage\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`,
+  );
   return text(socket);
 }
 

@@ -4,6 +4,9 @@ import { playTime } from './time-story.ts';
 
 it('400 lives with a clock that jumps', async () => {
   for (let life = 0; life < 400; life++)
-    expect(await playTime(`full ${life}`, 40, { store: await temporaryFolder() }), `life ${life}`).toEqual([]);
+    expect(
+      await playTime(`full ${life}`, 40, { store: await temporaryFolder() }),
+      `life ${life}`,
+    ).toEqual([]);
   console.log('400 lives of 40 steps, clocks that jump by seconds to years: every promise kept');
 });

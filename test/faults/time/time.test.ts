@@ -6,9 +6,12 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { playTime } from './time-story.ts';
 
 describe('a service whose clock jumps', () => {
-  it.each(Array.from({ length: 8 }, (_, n) => `life ${n}`))('keeps its promises: %s', async (seed) => {
-    expect(await playTime(seed, 25, { store: await temporaryFolder() })).toEqual([]);
-  });
+  it.each(Array.from({ length: 8 }, (_, n) => `life ${n}`))(
+    'keeps its promises: %s',
+    async (seed) => {
+      expect(await playTime(seed, 25, { store: await temporaryFolder() })).toEqual([]);
+    },
+  );
 
   it('keeps its folder to itself, whatever the time is said to be', async () => {
     const folder = await temporaryFolder();
@@ -16,7 +19,9 @@ describe('a service whose clock jumps', () => {
     const holder = await openStore(folder, { clock });
     for (const years of [1, -1, 20, -20]) {
       const other = new ManualClock(clock.now() + years * 365 * 86_400_000);
-      await expect(openStore(folder, { clock: other })).rejects.toMatchObject({ code: 'store_locked' });
+      await expect(openStore(folder, { clock: other })).rejects.toMatchObject({
+        code: 'store_locked',
+      });
       clock.set(other.now());
       await holder.write(async (tx) =>
         tx.put('tenants', {

@@ -27,21 +27,33 @@ describeObjectStore('a folder', {
 });
 
 for (const knowsConditions of [true, false]) {
-  describeObjectStore(`S3 that ${knowsConditions ? 'knows' : 'does not know'} conditions, which checks signatures`, {
-    async open() {
-      const server = await startS3Server();
-      Object.assign(server, { knowsConditions, pageSize: 3 });
-      return open(`s3://${s3Bucket}/some/prefix?endpoint=${server.endpoint}&region=eu-central-1`, s3Credentials);
+  describeObjectStore(
+    `S3 that ${knowsConditions ? 'knows' : 'does not know'} conditions, which checks signatures`,
+    {
+      async open() {
+        const server = await startS3Server();
+        Object.assign(server, { knowsConditions, pageSize: 3 });
+        return open(
+          `s3://${s3Bucket}/some/prefix?endpoint=${server.endpoint}&region=eu-central-1`,
+          s3Credentials,
+        );
+      },
+      knowsConditions,
     },
-    knowsConditions,
-  });
+  );
 }
 
 // It checks no signatures of version 4 and knows no conditions; it is here for being an S3 that others wrote: its paths, its errors, its XML.
 describeObjectStore('s3rver', {
   async open() {
     const directory = await mkdtemp(join(await temporaryFolder(), 's3rver-'));
-    const server = new S3rver({ address: '127.0.0.1', port: 0, silent: true, directory, configureBuckets: [{ name: s3Bucket }] });
+    const server = new S3rver({
+      address: '127.0.0.1',
+      port: 0,
+      silent: true,
+      directory,
+      configureBuckets: [{ name: s3Bucket }],
+    });
     const { port } = await server.run();
     const store = await open(`s3://${s3Bucket}/prefix?endpoint=http://127.0.0.1:${port}`, {
       accessKeyId: 'S3RVER',

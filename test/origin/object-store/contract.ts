@@ -13,14 +13,18 @@ export interface ObjectStoreUnderTest {
 }
 
 /** What every object store promises, whatever it is made of. */
-export function describeObjectStore(name: string, { open, knowsConditions }: ObjectStoreUnderTest): void {
+export function describeObjectStore(
+  name: string,
+  { open, knowsConditions }: ObjectStoreUnderTest,
+): void {
   let store: ObjectStore;
   beforeEach(async () => {
     store = await open();
   });
 
   /** Where conditions are not heeded, a promise of them is nothing to test. */
-  const whereHeeded = (what: string, test: () => Promise<void>) => void (knowsConditions && it(what, test));
+  const whereHeeded = (what: string, test: () => Promise<void>) =>
+    void (knowsConditions && it(what, test));
 
   const textOf = async (key: string) => {
     const object = await store.get(key, signal);
@@ -47,7 +51,9 @@ export function describeObjectStore(name: string, { open, knowsConditions }: Obj
       const key = `${randomUUID()}/playlists/${randomUUID()}.json`;
       const large = JSON.stringify({ text: 'ü€😀\u0000\n'.repeat(80_000) });
       for (const text of ['{"a":1}', large, '']) {
-        expect(await store.put(key, bytes(text), text === '{"a":1}' ? null : await etagOf(key), signal)).toBe(true);
+        expect(
+          await store.put(key, bytes(text), text === '{"a":1}' ? null : await etagOf(key), signal),
+        ).toBe(true);
         expect(await textOf(key)).toBe(text);
       }
     });

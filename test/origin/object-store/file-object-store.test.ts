@@ -40,10 +40,16 @@ function watchedDisk(fails: (call: string) => Error | undefined = () => undefine
 describe('a folder as an object store', () => {
   it('keeps readable files that others cannot read', async () => {
     const folder = join(await temporaryFolder(), 'mirror');
-    await makeFileObjectStore(folder).put('tenant/playlists/screen.json', bytes('{}'), null, signal);
+    await makeFileObjectStore(folder).put(
+      'tenant/playlists/screen.json',
+      bytes('{}'),
+      null,
+      signal,
+    );
     expect(await readFile(join(folder, 'tenant/playlists/screen.json'), 'utf8')).toBe('{}');
     expect((await stat(join(folder, 'tenant/playlists/screen.json'))).mode & 0o777).toBe(0o600);
-    for (const path of ['', 'tenant', 'tenant/playlists']) expect((await stat(join(folder, path))).mode & 0o777).toBe(0o700);
+    for (const path of ['', 'tenant', 'tenant/playlists'])
+      expect((await stat(join(folder, path))).mode & 0o777).toBe(0o700);
   });
 
   it('has the contents on the disk before the name, and the name before it says so', async () => {
@@ -51,29 +57,55 @@ describe('a folder as an object store', () => {
     await mkdir(join(folder, 'a'));
     const { calls, disk: watched } = watchedDisk();
     await makeFileObjectStore(folder, watched).put('a/one.json', bytes('{}'), null, signal);
-    const order = calls.filter((call) => /^(writeFile|sync|rename)/.test(call)).map((call) => call.replace(/\.\d+-1\.tmp$/, '.tmp'));
+    const order = calls
+      .filter((call) => /^(writeFile|sync|rename)/.test(call))
+      .map((call) => call.replace(/\.\d+-1\.tmp$/, '.tmp'));
     const path = join(folder, 'a/one.json');
-    expect(order).toEqual([`writeFile ${path}.tmp`, `sync ${path}.tmp`, `rename ${path}`, `sync ${join(folder, 'a')}`]);
+    expect(order).toEqual([
+      `writeFile ${path}.tmp`,
+      `sync ${path}.tmp`,
+      `rename ${path}`,
+      `sync ${join(folder, 'a')}`,
+    ]);
   });
 
   it('makes the names of new folders last', async () => {
     const folder = await temporaryFolder();
     const { calls, disk: watched } = watchedDisk();
-    await makeFileObjectStore(join(folder, 'mirror'), watched).put('a/b/one.json', bytes('{}'), null, signal);
-    const synced = calls.filter((call) => call.startsWith('sync ') && !call.endsWith('.tmp')).map((call) => call.slice(5));
-    expect(synced.toSorted()).toEqual([folder, join(folder, 'mirror'), join(folder, 'mirror/a'), join(folder, 'mirror/a/b')]);
+    await makeFileObjectStore(join(folder, 'mirror'), watched).put(
+      'a/b/one.json',
+      bytes('{}'),
+      null,
+      signal,
+    );
+    const synced = calls
+      .filter((call) => call.startsWith('sync ') && !call.endsWith('.tmp'))
+      .map((call) => call.slice(5));
+    expect(synced.toSorted()).toEqual([
+      folder,
+      join(folder, 'mirror'),
+      join(folder, 'mirror/a'),
+      join(folder, 'mirror/a/b'),
+    ]);
   });
 
-  it.each(['writeFile', 'sync', 'rename'])('leaves all as it was when the disk is full at %s', async (at) => {
-    const folder = await temporaryFolder();
-    await makeFileObjectStore(folder).put('a/one.json', bytes('old'), null, signal);
-    const { disk: full } = watchedDisk((call) => (call.startsWith(`${at} `) ? diskFull() : undefined));
-    const store = makeFileObjectStore(folder, full);
-    const etag = (await store.get('a/one.json', signal))?.etag ?? null;
-    await expect(store.put('a/one.json', bytes('new'), etag, signal)).rejects.toEqual(unreachable);
-    expect(await readdir(join(folder, 'a'))).toEqual(['one.json']);
-    expect(await readFile(join(folder, 'a/one.json'), 'utf8')).toBe('old');
-  });
+  it.each(['writeFile', 'sync', 'rename'])(
+    'leaves all as it was when the disk is full at %s',
+    async (at) => {
+      const folder = await temporaryFolder();
+      await makeFileObjectStore(folder).put('a/one.json', bytes('old'), null, signal);
+      const { disk: full } = watchedDisk((call) =>
+        call.startsWith(`${at} `) ? diskFull() : undefined,
+      );
+      const store = makeFileObjectStore(folder, full);
+      const etag = (await store.get('a/one.json', signal))?.etag ?? null;
+      await expect(store.put('a/one.json', bytes('new'), etag, signal)).rejects.toEqual(
+        unreachable,
+      );
+      expect(await readdir(join(folder, 'a'))).toEqual(['one.json']);
+      expect(await readFile(join(folder, 'a/one.json'), 'utf8')).toBe('old');
+    },
+  );
 
   it('does not take what a crash left behind for an object', async () => {
     const folder = await temporaryFolder();
@@ -83,22 +115,30 @@ describe('a folder as an object store', () => {
     expect(await store.list('a', null, signal)).toEqual({ keys: ['a/one.json'], next: null });
   });
 
-  it.each(['get', 'put', 'delete', 'list'] as const)('fails to %s where a file stands in place of a folder', async (how) => {
-    const folder = await temporaryFolder();
-    await writeFile(join(folder, 'a'), '');
-    const store = makeFileObjectStore(folder);
-    const calls = {
-      get: () => store.get('a/one.json', signal),
-      put: () => store.put('a/one.json', bytes('{}'), null, signal),
-      delete: () => store.delete('a/one.json', signal),
-      list: () => store.list('a', null, signal),
-    };
-    await expect(calls[how]()).rejects.toEqual(unreachable);
-  });
+  it.each(['get', 'put', 'delete', 'list'] as const)(
+    'fails to %s where a file stands in place of a folder',
+    async (how) => {
+      const folder = await temporaryFolder();
+      await writeFile(join(folder, 'a'), '');
+      const store = makeFileObjectStore(folder);
+      const calls = {
+        get: () => store.get('a/one.json', signal),
+        put: () => store.put('a/one.json', bytes('{}'), null, signal),
+        delete: () => store.delete('a/one.json', signal),
+        list: () => store.list('a', null, signal),
+      };
+      await expect(calls[how]()).rejects.toEqual(unreachable);
+    },
+  );
 
-  it.skipIf(process.getuid?.() === 0)('fails where the folder may not be written (not tested as root, who may)', async () => {
-    const folder = await temporaryFolder();
-    await chmod(folder, 0o500);
-    await expect(makeFileObjectStore(folder).put('a/one.json', bytes('{}'), null, signal)).rejects.toEqual(unreachable);
-  });
+  it.skipIf(process.getuid?.() === 0)(
+    'fails where the folder may not be written (not tested as root, who may)',
+    async () => {
+      const folder = await temporaryFolder();
+      await chmod(folder, 0o500);
+      await expect(
+        makeFileObjectStore(folder).put('a/one.json', bytes('{}'), null, signal),
+      ).rejects.toEqual(unreachable);
+    },
+  );
 });

@@ -58,14 +58,18 @@ function garbage(): [string, string][] {
 }
 
 /** What both kinds have in common; `plant` puts any text where the copy lies. */
-function describeOrigin(name: string, open: () => Promise<{ store: ObjectStore; plant(text: string): Promise<void> }>): void {
+function describeOrigin(
+  name: string,
+  open: () => Promise<{ store: ObjectStore; plant(text: string): Promise<void> }>,
+): void {
   describe(`the object store as an origin: ${name}`, () => {
     let store: ObjectStore;
     let plant: (text: string) => Promise<void>;
     beforeEach(async () => {
       ({ store, plant } = await open());
     });
-    const fetch = () => makeObjectStoreOrigin(makePlaylistCopies(store, clock), clock).fetch(screen);
+    const fetch = () =>
+      makeObjectStoreOrigin(makePlaylistCopies(store, clock), clock).fetch(screen);
     const hold = async (held: Playlist) => plant(Buffer.from(playlistObjectBytes(held)).toString());
 
     it('answers with the copy, whole', async () => {
@@ -124,24 +128,36 @@ afterEach(() => Promise.all(opened.splice(0).map((one) => one.close())));
 
 async function openS3(): Promise<ObjectStore> {
   server = await startS3Server();
-  store = await openObjectStore(`s3://${s3Bucket}?endpoint=${server.endpoint}`, s3Credentials, clock);
+  store = await openObjectStore(
+    `s3://${s3Bucket}?endpoint=${server.endpoint}`,
+    s3Credentials,
+    clock,
+  );
   opened.push(store);
   return store;
 }
 
-describeOrigin('S3', async () => ({ store: await openS3(), plant: async (text) => void server.objects.set(key, text) }));
+describeOrigin('S3', async () => ({
+  store: await openS3(),
+  plant: async (text) => void server.objects.set(key, text),
+}));
 
 describe('the object store as an origin: a folder that cannot be used', () => {
-  const fetchFrom = (one: ObjectStore) => makeObjectStoreOrigin(makePlaylistCopies(one, clock), clock).fetch(screen);
+  const fetchFrom = (one: ObjectStore) =>
+    makeObjectStoreOrigin(makePlaylistCopies(one, clock), clock).fetch(screen);
 
   it('fails where the folder is none', async () => {
     const file = join(await temporaryFolder(), 'file');
     await writeFile(file, '');
-    await expect(fetchFrom(makeFileObjectStore(file))).rejects.toEqual(failing('object_store_unreachable'));
+    await expect(fetchFrom(makeFileObjectStore(file))).rejects.toEqual(
+      failing('object_store_unreachable'),
+    );
   });
 
   it('gives up where the disk does not answer', async () => {
-    const answer = fetchFrom(makeFileObjectStore('/nowhere', { ...disk, open: () => new Promise(() => {}) }));
+    const answer = fetchFrom(
+      makeFileObjectStore('/nowhere', { ...disk, open: () => new Promise(() => {}) }),
+    );
     answer.catch(() => undefined);
     await turns();
     clock.advance(2000);
@@ -153,7 +169,9 @@ describe('the object store as an origin: a folder that cannot be used', () => {
     await mkdir(dirname(join(folder, key)), { recursive: true });
     await writeFile(join(folder, key), '{');
     await truncate(join(folder, key), 2 ** 36);
-    await expect(fetchFrom(makeFileObjectStore(folder))).rejects.toEqual(failing('origin_bad_answer'));
+    await expect(fetchFrom(makeFileObjectStore(folder))).rejects.toEqual(
+      failing('origin_bad_answer'),
+    );
   });
 });
 
@@ -168,7 +186,10 @@ describe('the object store as an origin: an S3 that cannot be used', () => {
     [404, 'NoSuchBucket'],
     [400, 'ExpiredToken'],
   ])('fails on %i %s, saying so and nothing secret', async (status, code) => {
-    server.fault = () => ({ status, body: `<Error><Code>${code}</Code><Message>${s3Credentials.secretAccessKey}</Message></Error>` });
+    server.fault = () => ({
+      status,
+      body: `<Error><Code>${code}</Code><Message>${s3Credentials.secretAccessKey}</Message></Error>`,
+    });
     const error = await fetch().catch((thrown: Error) => thrown);
     expect(error).toEqual(failing('object_store_refused'));
     expect((error as Error).message).toContain(`${status} ${code}`);
@@ -186,7 +207,10 @@ describe('the object store as an origin: an S3 that cannot be used', () => {
     elsewhere.objects.set(key, Buffer.from(playlistObjectBytes(row)).toString());
     server.fault = () => ({
       status: 301,
-      headers: { location: `${elsewhere.endpoint}/${s3Bucket}/${key}`, 'x-amz-bucket-region': 'eu-central-1' },
+      headers: {
+        location: `${elsewhere.endpoint}/${s3Bucket}/${key}`,
+        'x-amz-bucket-region': 'eu-central-1',
+      },
     });
     await expect(fetch()).rejects.toThrow(/301.*eu-central-1/);
     expect(elsewhere.requests).toEqual([]);
@@ -203,7 +227,11 @@ describe('the object store as an origin: an S3 that cannot be used', () => {
   });
 
   it('fails on an answer without end, without reading it to the end', async () => {
-    server.fault = () => ({ status: 200, body: Buffer.alloc(3 * maxObjectBytes, ' '), headers: { etag: '"endless"' } });
+    server.fault = () => ({
+      status: 200,
+      body: Buffer.alloc(3 * maxObjectBytes, ' '),
+      headers: { etag: '"endless"' },
+    });
     await expect(fetch()).rejects.toEqual(failing('origin_bad_answer'));
   });
 
@@ -221,7 +249,9 @@ describe('the object store as an origin: an S3 that cannot be used', () => {
     await arrived;
     clock.advance(1999);
     await turns();
-    expect(await Promise.race([answer.catch(() => 'over'), turns().then(() => 'waiting')])).toBe('waiting');
+    expect(await Promise.race([answer.catch(() => 'over'), turns().then(() => 'waiting')])).toBe(
+      'waiting',
+    );
     clock.advance(1);
     await expect(answer).rejects.toEqual(failing('origin_timeout'));
   });

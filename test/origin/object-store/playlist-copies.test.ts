@@ -23,7 +23,12 @@ describe('copies of playlists', () => {
     const { objects, copies } = rig();
     await copies.write(playlistRow(screen), undefined);
     await copies.write(playlistRow(screenRow()), undefined);
-    for (const name of ['README.txt', 'readme.json', `${screen.id.toUpperCase()}.json`, `${screen.id}.json.bak`]) {
+    for (const name of [
+      'README.txt',
+      'readme.json',
+      `${screen.id.toUpperCase()}.json`,
+      `${screen.id}.json.bak`,
+    ]) {
       objects.objects.set(`${screen.tenantId}/playlists/${name}`, '');
     }
     expect(await copies.screensOf(screen.tenantId, null)).toEqual({ ids: [screen.id], next: null });

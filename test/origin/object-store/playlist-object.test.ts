@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { parseJson } from '../../../src/domain/parse-json.ts';
 import { publication } from '../../../src/domain/playlist.ts';
 import type { Playlist } from '../../../src/domain/records.ts';
-import { playlistObjectBytes, readPlaylistObject } from '../../../src/origin/object-store/playlist-object.ts';
+import {
+  playlistObjectBytes,
+  readPlaylistObject,
+} from '../../../src/origin/object-store/playlist-object.ts';
 import { playlistRow, screenRow } from '../../support/playlist-rows.ts';
 
 const screen = screenRow();
@@ -35,7 +38,10 @@ describe('a playlist as an object', () => {
   it('comes back as it was, to the byte of its items', () => {
     fc.assert(
       fc.property(row, (one) => {
-        expect(readPlaylistObject(playlistObjectBytes(one), screen)).toEqual({ kind: 'playlist', playlist: one });
+        expect(readPlaylistObject(playlistObjectBytes(one), screen)).toEqual({
+          kind: 'playlist',
+          playlist: one,
+        });
       }),
       { numRuns: 300 },
     );
@@ -68,7 +74,10 @@ describe('a playlist as an object', () => {
       version: 3,
       state: 'withdrawn',
     });
-    expect(readPlaylistObject(Buffer.from(text), screen)).toEqual({ kind: 'withdrawn', version: 3 });
+    expect(readPlaylistObject(Buffer.from(text), screen)).toEqual({
+      kind: 'withdrawn',
+      version: 3,
+    });
   });
 
   it('is never taken for another: whatever the bytes, it is read as one or refused', () => {

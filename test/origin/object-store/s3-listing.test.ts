@@ -14,9 +14,14 @@ describe('the answer of ListObjectsV2', () => {
   });
 
   it('has keys and token as they are, whatever XML makes of them', () => {
-    const odd = '<Contents><Key>&lt;&amp;&gt;&quot;&apos;&#228;&#x1F600;&unknown;&#x110000;</Key></Contents>';
-    const more = '<IsTruncated>true</IsTruncated><NextContinuationToken>1&amp;2==</NextContinuationToken>';
-    expect(readS3Listing(listing(odd + more))).toEqual({ keys: ['<&>"\'ä😀&unknown;&#x110000;'], next: '1&2==' });
+    const odd =
+      '<Contents><Key>&lt;&amp;&gt;&quot;&apos;&#228;&#x1F600;&unknown;&#x110000;</Key></Contents>';
+    const more =
+      '<IsTruncated>true</IsTruncated><NextContinuationToken>1&amp;2==</NextContinuationToken>';
+    expect(readS3Listing(listing(odd + more))).toEqual({
+      keys: ['<&>"\'ä😀&unknown;&#x110000;'],
+      next: '1&2==',
+    });
   });
 
   it.each<[hostile: string, part: string]>([
@@ -43,7 +48,9 @@ describe('the answer of ListObjectsV2', () => {
 
   it('has each of 1,000 keys, in their order', () => {
     const keys = Array.from({ length: 1000 }, (_, n) => `folder/${n}.json`);
-    const contents = keys.map((key) => `<Contents><Key>${key}</Key><Size>1</Size></Contents>`).join('');
+    const contents = keys
+      .map((key) => `<Contents><Key>${key}</Key><Size>1</Size></Contents>`)
+      .join('');
     expect(readS3Listing(listing(contents))?.keys).toEqual(keys);
   });
 

@@ -5,15 +5,40 @@ import { readS3Location } from '../../../src/origin/object-store/s3-location.ts'
 describe('the URL of a bucket', () => {
   it.each([
     ['s3://bucket', 'https://bucket.s3.us-east-1.amazonaws.com/', '', 'us-east-1'],
-    ['s3://bucket/a/b/?region=eu-central-1', 'https://bucket.s3.eu-central-1.amazonaws.com/', 'a/b/', 'eu-central-1'],
+    [
+      's3://bucket/a/b/?region=eu-central-1',
+      'https://bucket.s3.eu-central-1.amazonaws.com/',
+      'a/b/',
+      'eu-central-1',
+    ],
     ['s3://my.bucket/a', 'https://s3.us-east-1.amazonaws.com/my.bucket/', 'a/', 'us-east-1'],
     ['s3://bucket/a?endpoint=http://minio:9000', 'http://minio:9000/bucket/', 'a/', 'us-east-1'],
-    ['s3://bucket?endpoint=https://id.r2.cloudflarestorage.com/&region=auto', 'https://id.r2.cloudflarestorage.com/bucket/', '', 'auto'],
-    ['s3://bucket?endpoint=https://host/storage/v1/s3', 'https://host/storage/v1/s3/bucket/', '', 'us-east-1'],
-    ['s3://bucket?endpoint=https://host:8443&addressing=virtual-host', 'https://bucket.host:8443/', '', 'us-east-1'],
+    [
+      's3://bucket?endpoint=https://id.r2.cloudflarestorage.com/&region=auto',
+      'https://id.r2.cloudflarestorage.com/bucket/',
+      '',
+      'auto',
+    ],
+    [
+      's3://bucket?endpoint=https://host/storage/v1/s3',
+      'https://host/storage/v1/s3/bucket/',
+      '',
+      'us-east-1',
+    ],
+    [
+      's3://bucket?endpoint=https://host:8443&addressing=virtual-host',
+      'https://bucket.host:8443/',
+      '',
+      'us-east-1',
+    ],
     ['s3://bucket?addressing=path', 'https://s3.us-east-1.amazonaws.com/bucket/', '', 'us-east-1'],
   ])('%s is at %s', (url, bucketUrl, prefix, region) => {
-    expect(readS3Location(url, undefined)).toEqual({ bucketUrl, prefix, region, name: `${bucketUrl}${prefix.slice(0, -1)}` });
+    expect(readS3Location(url, undefined)).toEqual({
+      bucketUrl,
+      prefix,
+      region,
+      name: `${bucketUrl}${prefix.slice(0, -1)}`,
+    });
   });
 
   it('takes the region of the environment where it names none', () => {

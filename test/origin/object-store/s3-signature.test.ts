@@ -3,7 +3,10 @@
 import { describe, expect, it } from 'vitest';
 import { signed } from '../../../src/origin/object-store/s3-client.ts';
 
-const credentials = { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' };
+const credentials = {
+  accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
+  secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+};
 const at = { region: 'us-east-1', nowMs: Date.UTC(2013, 4, 24), credentials };
 const bucket = 'https://examplebucket.s3.amazonaws.com';
 
@@ -19,7 +22,10 @@ const examples = [
     name: 'PUT Object',
     call: {
       method: 'PUT',
-      headers: { date: 'Fri, 24 May 2013 00:00:00 GMT', 'x-amz-storage-class': 'REDUCED_REDUNDANCY' },
+      headers: {
+        date: 'Fri, 24 May 2013 00:00:00 GMT',
+        'x-amz-storage-class': 'REDUCED_REDUNDANCY',
+      },
       body: Buffer.from('Welcome to Amazon S3.'),
     },
     path: '/test$file.text',
@@ -43,11 +49,16 @@ const examples = [
 ] as const;
 
 describe('a request to S3', () => {
-  it.each(examples)('is signed as AWS does it: $name', async ({ call, path, signedHeaders, signature }) => {
-    const { headers } = await signed(call, bucket + path, at);
-    const scope = 'AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request';
-    expect(headers.authorization).toBe(`AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=${signedHeaders}, Signature=${signature}`);
-  });
+  it.each(examples)(
+    'is signed as AWS does it: $name',
+    async ({ call, path, signedHeaders, signature }) => {
+      const { headers } = await signed(call, bucket + path, at);
+      const scope = 'AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request';
+      expect(headers.authorization).toBe(
+        `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=${signedHeaders}, Signature=${signature}`,
+      );
+    },
+  );
 
   it('signs the session token of temporary credentials, and sends it', async () => {
     const { headers } = await signed({ method: 'GET' }, `${bucket}/test.txt`, {
@@ -55,6 +66,8 @@ describe('a request to S3', () => {
       credentials: { ...credentials, sessionToken: 'temporary' },
     });
     expect(headers['x-amz-security-token']).toBe('temporary');
-    expect(headers.authorization).toContain('SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-amz-security-token,');
+    expect(headers.authorization).toContain(
+      'SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-amz-security-token,',
+    );
   });
 });

@@ -11,11 +11,20 @@ import { makeTvClock } from '../../../src/simulator/tv-clock.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const eventsUrl = 'http://127.0.0.1/devices/0190a5b4/events';
-const parts = (): RequestParts => ({ method: 'POST', headers: {}, body: '[]', signal: new AbortController().signal });
+const parts = (): RequestParts => ({
+  method: 'POST',
+  headers: {},
+  body: '[]',
+  signal: new AbortController().signal,
+});
 
 function linkWith(...rules: string[]) {
   const [power, arrived, told] = [new Power(), [] as string[], [] as string[]];
-  const clock = makeTvClock({ speed: Number.POSITIVE_INFINITY, startMs: 0, wall: new ManualClock() });
+  const clock = makeTvClock({
+    speed: Number.POSITIVE_INFINITY,
+    startMs: 0,
+    wall: new ManualClock(),
+  });
   const outage = new Outage();
   const send = async (url: string) => {
     arrived.push(url);
@@ -92,7 +101,9 @@ describe('the network of a TV', () => {
     const { text, arrived } = linkWith('lost-request:register:100%');
     await text();
     await text('http://127.0.0.1/devices/0190a5b4/playlist');
-    await expect(text('http://127.0.0.1/devices/register')).rejects.toMatchObject({ code: 'ECONNRESET' });
+    await expect(text('http://127.0.0.1/devices/register')).rejects.toMatchObject({
+      code: 'ECONNRESET',
+    });
     expect(arrived).toHaveLength(2);
   });
 
@@ -116,7 +127,11 @@ describe('a power cut', () => {
     power.cut(point, 60_000);
     expect(power.isOn).toBe(true);
     await expect(text()).rejects.toMatchObject({ code: 'interrupted' });
-    expect({ arrived: arrived.length, isOn: power.isOn, offMs: power.offMs }).toEqual({ arrived: arrivals, isOn: false, offMs: 60_000 });
+    expect({ arrived: arrived.length, isOn: power.isOn, offMs: power.offMs }).toEqual({
+      arrived: arrivals,
+      isOn: false,
+      offMs: 60_000,
+    });
     await expect(text()).rejects.toMatchObject({ code: 'interrupted' });
     power.restore();
     await text();

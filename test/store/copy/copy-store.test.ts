@@ -36,7 +36,12 @@ beforeAll(async () => {
 
 describe('copyStore', () => {
   it('takes everything from a data folder to a database, another database, back, and to another folder', async () => {
-    const [database, other, back, again] = [await freshDatabase(), await freshDatabase(), await folder(), await folder()];
+    const [database, other, back, again] = [
+      await freshDatabase(),
+      await freshDatabase(),
+      await folder(),
+      await folder(),
+    ];
     for (const [from, to] of [
       [original, database],
       [database, other],
@@ -45,7 +50,10 @@ describe('copyStore', () => {
     ] as const) {
       const compared = await copy(from, to);
       expect(compared.filter(({ same }) => !same)).toEqual([]);
-      expect(compared.find(({ section }) => section === 'batches')).toMatchObject({ source: 152, target: 152 });
+      expect(compared.find(({ section }) => section === 'batches')).toMatchObject({
+        source: 152,
+        target: 152,
+      });
       expect(await within(to, contentsOf)).toEqual(contents);
     }
   });
@@ -57,8 +65,10 @@ describe('copyStore', () => {
     const store = await openStore(filled, { clock: own });
     await fillStore(store, own);
     await store.close();
-    const kept = (url: string, table: string) => inDatabase(url, (sql) => sql(`SELECT * FROM ${table} ORDER BY 1`));
-    for (const { name } of Object.values(shapes)) expect(await kept(copied, name), name).toEqual(await kept(filled, name));
+    const kept = (url: string, table: string) =>
+      inDatabase(url, (sql) => sql(`SELECT * FROM ${table} ORDER BY 1`));
+    for (const { name } of Object.values(shapes))
+      expect(await kept(copied, name), name).toEqual(await kept(filled, name));
     const entries = `(SELECT entry, at, tenant_id, action, subject_id, venue_ids FROM signage.audit WHERE at > 1750000000000) AS audit`;
     const late = (await kept(copied, entries)).slice(-3);
     expect(late).toEqual((await kept(filled, entries)).slice(-3));
@@ -73,24 +83,40 @@ describe('copyStore', () => {
     await copy(original, to);
     await within(to, async (store) => {
       const { items: before } = await store.events({ tenantId: tenantA, order: 'desc', limit: 1 });
-      for (let day = 0; day < 5; day++) expect(await store.appendBatch(sampleBatch(day, 1))).toBe('repeated');
-      await expect(store.appendBatch(batchOf([impression(1)], { key: 'key 0' }))).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+      for (let day = 0; day < 5; day++)
+        expect(await store.appendBatch(sampleBatch(day, 1))).toBe('repeated');
+      await expect(
+        store.appendBatch(batchOf([impression(1)], { key: 'key 0' })),
+      ).rejects.toMatchObject({ code: 'idempotency_key_reused' });
       const second = { deviceId: guid('devi', 2) };
-      expect(await store.appendBatch(batchOf([impression(139, { duration: 1.1 })], { key: 'many 139', ...second }))).toBe('repeated');
-      expect(await store.appendBatch(batchOf([impression(11, { duration: 1.1 })], { key: 'many 11', ...second }))).toBe('stored');
+      expect(
+        await store.appendBatch(
+          batchOf([impression(139, { duration: 1.1 })], { key: 'many 139', ...second }),
+        ),
+      ).toBe('repeated');
+      expect(
+        await store.appendBatch(
+          batchOf([impression(11, { duration: 1.1 })], { key: 'many 11', ...second }),
+        ),
+      ).toBe('stored');
       const { items: after } = await store.events({ tenantId: tenantA, order: 'desc', limit: 2 });
       expect(after[1]).toEqual(before[0]);
       expect((after[0]?.id ?? '') > (before[0]?.id ?? '')).toBe(true);
       await store.write((tx) => tx.audit(auditRow(500, { at: clock.now() })));
-      expect((await store.audit({ tenantIds: [tenantA], limit: 2 })).items.map(({ id }) => id)).toEqual([
-        guid('audi', 500),
-        guid('audi', 4),
-      ]);
+      expect(
+        (await store.audit({ tenantIds: [tenantA], limit: 2 })).items.map(({ id }) => id),
+      ).toEqual([guid('audi', 500), guid('audi', 4)]);
     });
     await within(to, async (store) => {
       expect(await store.appendBatch(sampleBatch(4, 3))).toBe('repeated');
-      const [row] = await store.impressions({ tenantId: tenantA, groupBy: 'venue', by: 'received' });
-      const [known] = await within(original, (other) => other.impressions({ tenantId: tenantA, groupBy: 'venue', by: 'received' }));
+      const [row] = await store.impressions({
+        tenantId: tenantA,
+        groupBy: 'venue',
+        by: 'received',
+      });
+      const [known] = await within(original, (other) =>
+        other.impressions({ tenantId: tenantA, groupBy: 'venue', by: 'received' }),
+      );
       expect(row?.impressions).toBe((known?.impressions ?? 0) + 1);
     });
   });

@@ -51,7 +51,11 @@ function failingTarget(target: StoreTarget, calls: number, when: 'before' | 'aft
   });
 }
 
-async function attempt(source: StoreSource, target: StoreTarget, wrapped: StoreTarget): Promise<'done' | 'broken off'> {
+async function attempt(
+  source: StoreSource,
+  target: StoreTarget,
+  wrapped: StoreTarget,
+): Promise<'done' | 'broken off'> {
   try {
     await target.begin(source);
     const compared = await copyBetween(source, wrapped, { stepSize });
@@ -84,23 +88,30 @@ describe('a copy that breaks off', () => {
   it.each([
     ['a data folder', folder, (to: string) => openFolderTarget(to, clock)],
     ['a database', freshDatabase, openDatabaseTarget],
-  ])('goes on where it was, step after step, and %s is no store before the end', async (_, place, open) => {
-    const to = await place();
-    const source = await openFolderSource(original);
-    let attempts = 0;
-    for (let outcome = 'broken off'; outcome !== 'done'; attempts++) {
-      const target = await open(to);
-      outcome = await attempt(source, target, failingTarget(target, 1 + attempts, attempts % 2 === 0 ? 'before' : 'after'));
-      if (outcome === 'done') break;
-      await expect(openStore(to, { clock })).rejects.toMatchObject({
-        code: 'copy_unfinished',
-        message: expect.stringContaining('signage store copy'),
-      });
-    }
-    await source.close();
-    expect(attempts).toBeGreaterThan(5);
-    expect(await contentsAt(to)).toEqual(contents);
-  });
+  ])(
+    'goes on where it was, step after step, and %s is no store before the end',
+    async (_, place, open) => {
+      const to = await place();
+      const source = await openFolderSource(original);
+      let attempts = 0;
+      for (let outcome = 'broken off'; outcome !== 'done'; attempts++) {
+        const target = await open(to);
+        outcome = await attempt(
+          source,
+          target,
+          failingTarget(target, 1 + attempts, attempts % 2 === 0 ? 'before' : 'after'),
+        );
+        if (outcome === 'done') break;
+        await expect(openStore(to, { clock })).rejects.toMatchObject({
+          code: 'copy_unfinished',
+          message: expect.stringContaining('signage store copy'),
+        });
+      }
+      await source.close();
+      expect(attempts).toBeGreaterThan(5);
+      expect(await contentsAt(to)).toEqual(contents);
+    },
+  );
 
   it('is resumed from every place where the disk of a data folder fails', async () => {
     const to = await folder();
@@ -109,8 +120,12 @@ describe('a copy that breaks off', () => {
     for (let nth = 3; ; nth += 7) {
       const disk = faultyDisk(nodeFileSystem);
       const step = failing(nth);
-      disk.fault = (operation) => void (['write', 'rename', 'datasync'].includes(operation) && step());
-      const target = folderTarget({ disk, directory: to, clock, lowWaterBytes: 0, warn: () => {} }, async () => {});
+      disk.fault = (operation) =>
+        void (['write', 'rename', 'datasync'].includes(operation) && step());
+      const target = folderTarget(
+        { disk, directory: to, clock, lowWaterBytes: 0, warn: () => {} },
+        async () => {},
+      );
       const outcome = await attempt(source, target, target).catch((error: Error) => error);
       if (outcome === 'done') break;
     }
@@ -121,13 +136,27 @@ describe('a copy that breaks off', () => {
   it('ends as interrupted when it is asked to, and copyStore goes on', async () => {
     const to = await freshDatabase();
     const interruption = new AbortController();
-    const onProgress = (_: string, section: string) => void (section === 'screens' && interruption.abort());
-    await expect(copyStore(original, to, { onProgress, signal: interruption.signal })).rejects.toMatchObject({ code: 'interrupted' });
+    const onProgress = (_: string, section: string) =>
+      void (section === 'screens' && interruption.abort());
+    await expect(
+      copyStore(original, to, { onProgress, signal: interruption.signal }),
+    ).rejects.toMatchObject({ code: 'interrupted' });
     const planned = await planCopy(original, to);
-    expect(planned.find(({ section }) => section === 'batches')).toEqual({ section: 'batches', records: 152, copied: 152 });
-    expect(planned.find(({ section }) => section === 'marks')).toEqual({ section: 'marks', records: 2, copied: 0 });
+    expect(planned.find(({ section }) => section === 'batches')).toEqual({
+      section: 'batches',
+      records: 152,
+      copied: 152,
+    });
+    expect(planned.find(({ section }) => section === 'marks')).toEqual({
+      section: 'marks',
+      records: 2,
+      copied: 0,
+    });
     const told: string[] = [];
-    await copyStore(original, to, { onResume: () => told.push('resumed'), onProgress: (what, section) => told.push(`${what} ${section}`) });
+    await copyStore(original, to, {
+      onResume: () => told.push('resumed'),
+      onProgress: (what, section) => told.push(`${what} ${section}`),
+    });
     expect([told[0], told]).toEqual(['resumed', expect.not.arrayContaining(['copying batches'])]);
     expect(await contentsAt(to)).toEqual(contents);
   });
@@ -158,12 +187,17 @@ describe('a copy that breaks off', () => {
     await copyStore(original, from, { clock });
     const interruption = new AbortController();
     const onProgress = () => interruption.abort();
-    await expect(copyStore(from, to, { clock, onProgress, signal: interruption.signal })).rejects.toMatchObject({ code: 'interrupted' });
+    await expect(
+      copyStore(from, to, { clock, onProgress, signal: interruption.signal }),
+    ).rejects.toMatchObject({ code: 'interrupted' });
     const store = await openStore(from, { clock });
     await store.write((tx) => tx.put('venues', venueRow(4)));
     await store.close();
     for (const again of [copyStore, planCopy])
-      await expect(again(from, to)).rejects.toMatchObject({ code: 'store_not_empty', message: expect.stringContaining('has changed') });
+      await expect(again(from, to)).rejects.toMatchObject({
+        code: 'store_not_empty',
+        message: expect.stringContaining('has changed'),
+      });
   });
 
   it('leaves a target that differs unusable', async () => {
@@ -171,10 +205,13 @@ describe('a copy that breaks off', () => {
     const [source, target] = [await openFolderSource(original), await openFolderTarget(to, clock)];
     await target.begin(source);
     const lossy = overriding(target, {
-      accept: (section, records) => target.accept(section, section === 'audit' ? records.slice(1) : records),
+      accept: (section, records) =>
+        target.accept(section, section === 'audit' ? records.slice(1) : records),
     } as Partial<StoreTarget>);
     const compared = await copyBetween(source, lossy);
-    expect(compared.filter(({ same }) => !same)).toEqual([expect.objectContaining({ section: 'audit', source: 7, target: 6 })]);
+    expect(compared.filter(({ same }) => !same)).toEqual([
+      expect.objectContaining({ section: 'audit', source: 7, target: 6 }),
+    ]);
     await target.close();
     await source.close();
     await expect(openStore(to, { clock })).rejects.toMatchObject({ code: 'copy_unfinished' });

@@ -20,7 +20,8 @@ import { contentsOf, fillStore } from './sample-store.ts';
 
 const clock = new ManualClock();
 const folder = async () => join(await temporaryFolder(), 'data');
-const refused = (code: string, message: string) => expect.objectContaining({ code, message: expect.stringContaining(message) });
+const refused = (code: string, message: string) =>
+  expect.objectContaining({ code, message: expect.stringContaining(message) });
 const places = [
   ['a data folder', folder],
   ['a database', freshDatabase],
@@ -45,9 +46,15 @@ describe.each(places)('copyStore with %s', (_, place) => {
   it('store_locked while a service runs on it, on either side; what it has stays', async () => {
     const location = await begun(await place());
     const store = await openStore(location, { clock });
-    await expect(copyStore(location, await folder(), { clock })).rejects.toEqual(refused('store_locked', 'in use'));
-    await expect(copyStore(original, location, { clock })).rejects.toEqual(refused('store_locked', 'in use'));
-    await expect(planCopy(location, await folder())).rejects.toEqual(refused('store_locked', 'in use'));
+    await expect(copyStore(location, await folder(), { clock })).rejects.toEqual(
+      refused('store_locked', 'in use'),
+    );
+    await expect(copyStore(original, location, { clock })).rejects.toEqual(
+      refused('store_locked', 'in use'),
+    );
+    await expect(planCopy(location, await folder())).rejects.toEqual(
+      refused('store_locked', 'in use'),
+    );
     expect((await store.list('tenants', { limit: 9 })).items).toEqual([tenantRow(1)]);
     await store.close();
   });
@@ -55,9 +62,13 @@ describe.each(places)('copyStore with %s', (_, place) => {
   it('keeps a service from starting as long as it reads or writes', async () => {
     const location = await begun(await place());
     const isDatabase = location.startsWith('postgres');
-    for (const open of isDatabase ? [openDatabaseSource, openDatabaseTarget] : [openFolderSource, openFolderTarget]) {
+    for (const open of isDatabase
+      ? [openDatabaseSource, openDatabaseTarget]
+      : [openFolderSource, openFolderTarget]) {
       const side = await open(location, clock);
-      await expect(openStore(location, { clock })).rejects.toEqual(refused('store_locked', 'in use'));
+      await expect(openStore(location, { clock })).rejects.toEqual(
+        refused('store_locked', 'in use'),
+      );
       await side.close();
       await (await openStore(location, { clock })).close();
     }
@@ -69,7 +80,9 @@ describe.each(places)('copyStore with %s', (_, place) => {
     const before = await contentsOf(store);
     await store.close();
     for (const copy of [copyStore, planCopy])
-      await expect(copy(original, location)).rejects.toEqual(refused('store_not_empty', 'Empty it'));
+      await expect(copy(original, location)).rejects.toEqual(
+        refused('store_not_empty', 'Empty it'),
+      );
     const again = await openStore(location, { clock });
     expect(await contentsOf(again)).toEqual(before);
     await again.close();
@@ -79,15 +92,24 @@ describe.each(places)('copyStore with %s', (_, place) => {
     const location = await place();
     const interruption = new AbortController();
     await expect(
-      copyStore(original, location, { clock, signal: interruption.signal, onProgress: () => interruption.abort() }),
+      copyStore(original, location, {
+        clock,
+        signal: interruption.signal,
+        onProgress: () => interruption.abort(),
+      }),
     ).rejects.toMatchObject({ code: 'interrupted' });
-    await expect(copyStore(location, await folder(), { clock })).rejects.toEqual(refused('copy_unfinished', 'signage store copy'));
+    await expect(copyStore(location, await folder(), { clock })).rejects.toEqual(
+      refused('copy_unfinished', 'signage store copy'),
+    );
   });
 
   it('store_unusable for a source that holds nothing', async () => {
     const location = await place();
-    if (location.startsWith('postgres')) await inDatabase(location, (sql) => sql('DELETE FROM signage.server'));
-    await expect(copyStore(location, await folder(), { clock })).rejects.toEqual(refused('store_unusable', 'holds no data'));
+    if (location.startsWith('postgres'))
+      await inDatabase(location, (sql) => sql('DELETE FROM signage.server'));
+    await expect(copyStore(location, await folder(), { clock })).rejects.toEqual(
+      refused('store_unusable', 'holds no data'),
+    );
   });
 
   it('planCopy counts, and changes nothing', async () => {
@@ -97,37 +119,52 @@ describe.each(places)('copyStore with %s', (_, place) => {
     expect(planned).toContainEqual({ section: 'batches', records: 152, copied: 0 });
     expect(planned).toContainEqual({ section: 'tokens', records: 2, copied: 0 });
     expect(await filesIn(original)).toEqual(before);
-    if (to.startsWith('postgres')) expect(await inDatabase(to, (sql) => sql('SELECT progress FROM signage.copies'))).toEqual([]);
+    if (to.startsWith('postgres'))
+      expect(await inDatabase(to, (sql) => sql('SELECT progress FROM signage.copies'))).toEqual([]);
     else expect(await namesIn(join(to, '..'))).toEqual([]);
   });
 });
 
 describe('copyStore', () => {
   it('invalid_option for one store twice, and for a pooler', async () => {
-    await expect(copyStore(original, `${original}/.`, { clock })).rejects.toMatchObject({ code: 'invalid_option' });
-    await expect(copyStore(original, 'postgres://me@127.0.0.1/x?prepare=false', { clock })).rejects.toEqual(
-      refused('invalid_option', 'pooler'),
-    );
+    await expect(copyStore(original, `${original}/.`, { clock })).rejects.toMatchObject({
+      code: 'invalid_option',
+    });
+    await expect(
+      copyStore(original, 'postgres://me@127.0.0.1/x?prepare=false', { clock }),
+    ).rejects.toEqual(refused('invalid_option', 'pooler'));
   });
 
   it('store_unreachable for a database that is not there, store_unusable for one without a schema', async () => {
-    await expect(copyStore('postgres://me@127.0.0.1:1/x', await folder(), { clock })).rejects.toMatchObject({ code: 'store_unreachable' });
+    await expect(
+      copyStore('postgres://me@127.0.0.1:1/x', await folder(), { clock }),
+    ).rejects.toMatchObject({ code: 'store_unreachable' });
     const url = await freshDatabase();
     await inDatabase(url, (sql) => sql('DROP SCHEMA signage CASCADE'));
-    await expect(copyStore(url, await folder(), { clock })).rejects.toEqual(refused('store_unusable', 'store migrate'));
-    expect(await planCopy(original, url)).toContainEqual({ section: 'batches', records: 152, copied: 0 });
+    await expect(copyStore(url, await folder(), { clock })).rejects.toEqual(
+      refused('store_unusable', 'store migrate'),
+    );
+    expect(await planCopy(original, url)).toContainEqual({
+      section: 'batches',
+      records: 152,
+      copied: 0,
+    });
     await copyStore(original, url, { clock });
   });
 
   it('store_not_empty for a folder of something else, and for the copy of another store', async () => {
     const strange = await temporaryFolder();
     await writeFile(join(strange, 'letter.txt'), 'mine');
-    await expect(copyStore(original, strange, { clock })).rejects.toEqual(refused('store_not_empty', 'letter.txt'));
+    await expect(copyStore(original, strange, { clock })).rejects.toEqual(
+      refused('store_not_empty', 'letter.txt'),
+    );
     const [other, to] = [await begun(await folder()), await folder()];
     const interruption = new AbortController();
     const given = { clock, signal: interruption.signal, onProgress: () => interruption.abort() };
     await expect(copyStore(other, to, given)).rejects.toMatchObject({ code: 'interrupted' });
-    await expect(copyStore(original, to, { clock })).rejects.toEqual(refused('store_not_empty', 'another store'));
+    await expect(copyStore(original, to, { clock })).rejects.toEqual(
+      refused('store_not_empty', 'another store'),
+    );
   });
 
   it('takes along what a crash left in journal and logs alone, and changes nothing of the source', async () => {
@@ -151,12 +188,17 @@ describe('copyStore', () => {
     expect(await filesIn(crashed)).toEqual(before);
   });
 
-  it.each(['events/2026-11-22.ndjson', 'audit/2026-11-22.ndjson'])('store_damaged when %s is', async (file) => {
-    const [harmed, to] = [await copyOf(original), await folder()];
-    await change(join(harmed, file), flipped(150));
-    await expect(copyStore(harmed, to, { clock })).rejects.toEqual(refused('store_damaged', file));
-    await expect(openStore(to, { clock })).rejects.toBeDefined();
-  });
+  it.each(['events/2026-11-22.ndjson', 'audit/2026-11-22.ndjson'])(
+    'store_damaged when %s is',
+    async (file) => {
+      const [harmed, to] = [await copyOf(original), await folder()];
+      await change(join(harmed, file), flipped(150));
+      await expect(copyStore(harmed, to, { clock })).rejects.toEqual(
+        refused('store_damaged', file),
+      );
+      await expect(openStore(to, { clock })).rejects.toBeDefined();
+    },
+  );
 
   it('takes tables of many pages', async () => {
     const [large, database, back] = [await folder(), await freshDatabase(), await folder()];
@@ -170,7 +212,9 @@ describe('copyStore', () => {
       [database, back],
     ] as const) {
       const compared = await copyStore(from, to, { clock });
-      expect(compared).toContainEqual(expect.objectContaining({ section: 'venues', source: 2001, target: 2001, same: true }));
+      expect(compared).toContainEqual(
+        expect.objectContaining({ section: 'venues', source: 2001, target: 2001, same: true }),
+      );
     }
   });
 
@@ -182,11 +226,15 @@ describe('copyStore', () => {
       [bare, database],
       [database, back],
     ] as const) {
-      expect((await copyStore(from, to, { clock })).every(({ same, source }) => same && source <= 1)).toBe(true);
+      expect(
+        (await copyStore(from, to, { clock })).every(({ same, source }) => same && source <= 1),
+      ).toBe(true);
     }
     const store = await openStore(back, { clock });
     await store.appendBatch(batchOf([impression(1)], { key: 'one' }));
-    const [{ id } = { id: '' }] = (await store.events({ tenantId: tenantRow(1).id, order: 'asc', limit: 1 })).items;
+    const [{ id } = { id: '' }] = (
+      await store.events({ tenantId: tenantRow(1).id, order: 'asc', limit: 1 })
+    ).items;
     clock.set(clock.now() + 9 * 86_400_000);
     await store.dropBefore(clock.now());
     await store.close();
@@ -197,9 +245,12 @@ describe('copyStore', () => {
       const moved = await openStore(place, { clock });
       expect(await moved.appendBatch(batchOf([impression(1)], { key: 'one' }))).toBe('repeated');
       await moved.appendBatch(batchOf([impression(2)]));
-      const [next] = (await moved.events({ tenantId: tenantRow(1).id, order: 'asc', limit: 1 })).items;
+      const [next] = (await moved.events({ tenantId: tenantRow(1).id, order: 'asc', limit: 1 }))
+        .items;
       expect((next?.id ?? '') > id).toBe(true);
-      expect(await moved.impressions({ tenantId: tenantRow(1).id, by: 'timestamp', groupBy: 'day' })).toMatchObject([{ impressions: 2 }]);
+      expect(
+        await moved.impressions({ tenantId: tenantRow(1).id, by: 'timestamp', groupBy: 'day' }),
+      ).toMatchObject([{ impressions: 2 }]);
       await moved.close();
     }
   });
@@ -209,17 +260,32 @@ describe('half a copy in a data folder', () => {
   it('copy_unfinished for a check and a repair of half a copy, and nothing is changed', async () => {
     const location = await folder();
     const interruption = new AbortController();
-    const half = copyStore(original, location, { clock, signal: interruption.signal, onProgress: () => interruption.abort() });
+    const half = copyStore(original, location, {
+      clock,
+      signal: interruption.signal,
+      onProgress: () => interruption.abort(),
+    });
     await expect(half).rejects.toMatchObject({ code: 'interrupted' });
     const before = await readdir(location, { recursive: true });
     expect(before).toContain('copy.json');
-    await expect(checkStore(location)).rejects.toEqual(refused('copy_unfinished', 'signage store copy'));
-    await expect(repairStore(location, await folder())).rejects.toEqual(refused('copy_unfinished', 'signage store copy'));
+    await expect(checkStore(location)).rejects.toEqual(
+      refused('copy_unfinished', 'signage store copy'),
+    );
+    await expect(repairStore(location, await folder())).rejects.toEqual(
+      refused('copy_unfinished', 'signage store copy'),
+    );
     await writeFile(join(location, 'copy.json'), '{}\n');
     expect(await checkStore(location)).toEqual([
-      { level: 'damage', file: 'copy.json', offset: null, what: expect.stringContaining('empty the folder') },
+      {
+        level: 'damage',
+        file: 'copy.json',
+        offset: null,
+        what: expect.stringContaining('empty the folder'),
+      },
     ]);
-    await expect(repairStore(location, await folder())).rejects.toEqual(refused('copy_unfinished', 'signage store copy'));
+    await expect(repairStore(location, await folder())).rejects.toEqual(
+      refused('copy_unfinished', 'signage store copy'),
+    );
     expect((await readdir(location, { recursive: true })).sort()).toEqual(before.sort());
   });
 });

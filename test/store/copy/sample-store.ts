@@ -27,16 +27,29 @@ export async function fillStore(store: Store, clock: ManualClock): Promise<void>
   const start = clock.now();
   for (let day = 0; day < days; day++) {
     clock.set(start + day * dayMs);
-    for (let device = 1; device <= devices; device++) await store.appendBatch(sampleBatch(day, device));
+    for (let device = 1; device <= devices; device++)
+      await store.appendBatch(sampleBatch(day, device));
     await store.appendBatch(
-      batchOf([impression(start, { text: 'Zürich 🎬 "quoted" \\ back' })], { tenantId: tenantB, venueId: guid('venu', 9) }),
+      batchOf([impression(start, { text: 'Zürich 🎬 "quoted" \\ back' })], {
+        tenantId: tenantB,
+        venueId: guid('venu', 9),
+      }),
     );
     await store.write((tx) => tx.audit(auditRow(day, { at: clock.now() })));
   }
   for (let number = 0; number < 140; number++)
-    await store.appendBatch(batchOf([impression(number, { duration: 1.1 })], { key: `many ${number}`, deviceId: guid('devi', 2) }));
+    await store.appendBatch(
+      batchOf([impression(number, { duration: 1.1 })], {
+        key: `many ${number}`,
+        deviceId: guid('devi', 2),
+      }),
+    );
   await store.dropBefore(start + 2 * dayMs);
-  store.touch('device', guid('devi', 1), { lastSeenAt: clock.now(), lastAddress: '192.0.2.1', lastPlaylistVersion: null });
+  store.touch('device', guid('devi', 1), {
+    lastSeenAt: clock.now(),
+    lastAddress: '192.0.2.1',
+    lastPlaylistVersion: null,
+  });
   store.touch('token', guid('toke', 1), { lastUsedAt: clock.now() });
 }
 
@@ -44,7 +57,11 @@ export async function fillStore(store: Store, clock: ManualClock): Promise<void>
 export function sampleBatch(day: number, device: number) {
   const at = Date.UTC(2026, 10, 20 + day, 8);
   const odd = { timestamp: -5 * 365 * dayMs, campaignId: null };
-  const events = [impression(at, { duration: 12.5 }), impression(at, odd), { ...impression(at), type: 'heartbeat' }];
+  const events = [
+    impression(at, { duration: 12.5 }),
+    impression(at, odd),
+    { ...impression(at), type: 'heartbeat' },
+  ];
   return batchOf(events, {
     key: `key ${day}`,
     deviceId: guid('devi', device),
@@ -58,10 +75,16 @@ async function fillRows(store: Store): Promise<void> {
     await tx.put('tenants', tenantRow(1));
     await tx.put('tenants', tenantRow(2));
     await tx.put('tokens', tokenRow(1, { tenantId: null, role: 'platform' }));
-    await tx.put('tokens', tokenRow(2, { expiresAt: 1_790_000_000_000, venueIds: [guid('venu', 1)] }));
+    await tx.put(
+      'tokens',
+      tokenRow(2, { expiresAt: 1_790_000_000_000, venueIds: [guid('venu', 1)] }),
+    );
     await tx.put('venues', venueRow(1, { labels: { zone: 'b', area: 'a' } }));
     for (let number = 1; number <= devices; number++) {
-      await tx.put('screens', screenRow(number, { state: 'active', deviceId: guid('devi', number) }));
+      await tx.put(
+        'screens',
+        screenRow(number, { state: 'active', deviceId: guid('devi', number) }),
+      );
       await tx.put('devices', deviceRow(number));
       await tx.put('deviceKeys', deviceKeyRow(number));
       await tx.put('playlists', playlistRow(number, 3));
@@ -69,12 +92,18 @@ async function fillRows(store: Store): Promise<void> {
     }
     await tx.put(
       'codes',
-      codeRow(1, { state: 'used', usedAt: 5, deviceId: guid('devi', 1), answeredConfig: { zoom: 2, area: { b: 1, a: 2 } } }),
+      codeRow(1, {
+        state: 'used',
+        usedAt: 5,
+        deviceId: guid('devi', 1),
+        answeredConfig: { zoom: 2, area: { b: 1, a: 2 } },
+      }),
     );
     await tx.put('configs', configRow('venue', guid('venu', 1), { syncIntervalMinutes: 2.5 }));
     await tx.put('mirrorPending', { id: guid('scre', 1), tenantId: tenantA, queuedAt: 7 });
     await tx.put('mirrorTargets', { id: 'current', location: 's3://bucket/prefix' });
-    for (const number of [100, 101]) await tx.audit(auditRow(number, { tenantId: null, at: 1_700_000_000_000 }));
+    for (const number of [100, 101])
+      await tx.audit(auditRow(number, { tenantId: null, at: 1_700_000_000_000 }));
   });
 }
 
@@ -82,11 +111,21 @@ async function fillRows(store: Store): Promise<void> {
 export async function contentsOf(store: Store): Promise<object> {
   const ids = await idsOf(store);
   const rows: Record<string, unknown> = {};
-  for (const table of tableNames) rows[table] = await Promise.all((ids[table] ?? []).map((id) => store.read.get(table, id)));
+  for (const table of tableNames)
+    rows[table] = await Promise.all((ids[table] ?? []).map((id) => store.read.get(table, id)));
   const reports = [];
   for (const tenantId of [tenantA, tenantB])
-    for (const by of reportClocks) for (const groupBy of reportGroups) reports.push(await store.impressions({ tenantId, by, groupBy }));
-  reports.push(await store.impressions({ tenantId: tenantA, venueIds: [guid('venu', 1)], by: 'received', groupBy: 'day' }));
+    for (const by of reportClocks)
+      for (const groupBy of reportGroups)
+        reports.push(await store.impressions({ tenantId, by, groupBy }));
+  reports.push(
+    await store.impressions({
+      tenantId: tenantA,
+      venueIds: [guid('venu', 1)],
+      by: 'received',
+      groupBy: 'day',
+    }),
+  );
   return {
     secret: Buffer.from(store.secret).toString('hex'),
     rows,
@@ -104,7 +143,12 @@ export async function contentsOf(store: Store): Promise<object> {
 async function allEvents(store: Store, tenantId: string) {
   const events = [];
   for (let after: string | undefined; ; ) {
-    const { items, next } = await store.events({ tenantId, order: 'asc', limit: 50, ...(after !== undefined && { after }) });
+    const { items, next } = await store.events({
+      tenantId,
+      order: 'asc',
+      limit: 50,
+      ...(after !== undefined && { after }),
+    });
     events.push(...items);
     if (next === null) return events;
     after = next;

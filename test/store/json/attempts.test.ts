@@ -8,8 +8,10 @@ const idle: Attempts = { ...tried, times: [] };
 
 describe('the memory of what sources have tried', () => {
   const memory = new MemoryAttempts(() => 7);
-  const put = (source: string, attempts: Attempts) => memory.change([source], () => ({ attempts: [{ ...attempts }], result: undefined }));
-  const has = (source: string) => memory.change([source], (known) => ({ attempts: known, result: known[0] !== undefined }));
+  const put = (source: string, attempts: Attempts) =>
+    memory.change([source], () => ({ attempts: [{ ...attempts }], result: undefined }));
+  const has = (source: string) =>
+    memory.change([source], (known) => ({ attempts: known, result: known[0] !== undefined }));
 
   it('is bounded: those changed longest ago are forgotten first', () => {
     for (const source of ['one', 'other', 'one']) put(source, tried);
@@ -25,5 +27,6 @@ describe('the memory of what sources have tried', () => {
     expect([has('moved'), has('idle'), has('idle 0')]).toEqual([true, false, true]);
   });
 
-  it('hands over the time', () => expect(memory.change([], (attempts, nowMs) => ({ attempts, result: nowMs }))).toBe(7));
+  it('hands over the time', () =>
+    expect(memory.change([], (attempts, nowMs) => ({ attempts, result: nowMs }))).toBe(7));
 });

@@ -51,16 +51,25 @@ async function opened(disk = new CrashDisk(), clock = new ManualClock(), journal
 
 type Query = Parameters<AuditTrail['page']>[0];
 
-async function walk(trail: AuditTrail, query: Partial<Query> = {}): Promise<{ found: unknown[]; pages: number }> {
+async function walk(
+  trail: AuditTrail,
+  query: Partial<Query> = {},
+): Promise<{ found: unknown[]; pages: number }> {
   const found: unknown[] = [];
   for (let [pages, after] = [1, undefined as string | undefined]; ; pages++) {
-    const { items, next } = await trail.page({ tenantIds: [tenantA], limit: 200, ...query, ...(after === undefined ? {} : { after }) });
+    const { items, next } = await trail.page({
+      tenantIds: [tenantA],
+      limit: 200,
+      ...query,
+      ...(after === undefined ? {} : { after }),
+    });
     found.push(...items.map(({ details }) => details.n));
     if (next === null) return { found, pages };
     after = next;
   }
 }
-const numbers = async (trail: AuditTrail, query: Partial<Query> = {}) => (await walk(trail, query)).found;
+const numbers = async (trail: AuditTrail, query: Partial<Query> = {}) =>
+  (await walk(trail, query)).found;
 const marked = (disk: CrashDisk) => JSON.parse(disk.text('/data/manifest.json')).marks.audit;
 
 describe('entries', () => {
@@ -78,7 +87,12 @@ describe('entries', () => {
       { seq: 3, n: 1, entry: entry(1) },
       { seq: 6, n: 0, entry: entry(2, noon + dayMs) },
     ]);
-    expect(marked(disk)).toEqual({ file: '2026-11-21.ndjson', files: { '2026-11-20.ndjson': 702 }, size: disk.text(day21).length, seq: 6 });
+    expect(marked(disk)).toEqual({
+      file: '2026-11-21.ndjson',
+      files: { '2026-11-20.ndjson': 702 },
+      size: disk.text(day21).length,
+      seq: 6,
+    });
     expect(await numbers(trail)).toEqual([2, 1, 0]);
   });
 
@@ -97,14 +111,17 @@ describe('entries', () => {
 
   it('by the thousand are written in slices', async () => {
     const { disk, trail, rig, add } = await opened();
-    for (let n = 0; n < 3; n++) add(...Array.from({ length: 600 }, (_, at) => entry(n * 600 + at, noon + n * dayMs)));
+    for (let n = 0; n < 3; n++)
+      add(...Array.from({ length: 600 }, (_, at) => entry(n * 600 + at, noon + n * dayMs)));
     let writes = 0;
     disk.before = (operation, path) => {
       if (operation === 'write' && path.includes('/audit/')) writes++;
     };
     await rig.checkpoint();
     expect(writes).toBe(6);
-    expect(await numbers(trail, { limit: 100 })).toEqual(Array.from({ length: 1800 }, (_, n) => 1799 - n));
+    expect(await numbers(trail, { limit: 100 })).toEqual(
+      Array.from({ length: 1800 }, (_, n) => 1799 - n),
+    );
   });
 
   it('are the same at every step of a checkpoint', async () => {
@@ -115,7 +132,8 @@ describe('entries', () => {
     add(entry(3, noon + dayMs));
     const seen: Promise<unknown[]>[] = [];
     disk.before = (operation) => {
-      if (operation !== 'open' && !operation.startsWith('read')) seen.push(numbers(trail), numbers(trail, { limit: 1 }));
+      if (operation !== 'open' && !operation.startsWith('read'))
+        seen.push(numbers(trail), numbers(trail, { limit: 1 }));
     };
     await rig.checkpoint();
     disk.before = () => {};
@@ -215,7 +233,9 @@ describe('a page', () => {
         limit: 200,
         ...(after ? { after } : {}),
       });
-      expect(items.map(({ details }) => details.n)).toEqual(Array.from({ length: 200 }, (_, at) => 5999 - page * 200 - at));
+      expect(items.map(({ details }) => details.n)).toEqual(
+        Array.from({ length: 200 }, (_, at) => 5999 - page * 200 - at),
+      );
       expect(disk.readBytes).toBeLessThan(600_000);
       if (page === 29) expect(next).toBeNull();
       after = next ?? undefined;
@@ -229,7 +249,9 @@ describe('a page', () => {
     await rig.checkpoint();
     const second = await trail.page({ tenantIds: [tenantA], limit: 200, after: first.next! });
     const third = await trail.page({ tenantIds: [tenantA], limit: 500, after: second.next! });
-    const all = [first, second, third].flatMap(({ items }) => items.map(({ details }) => details.n));
+    const all = [first, second, third].flatMap(({ items }) =>
+      items.map(({ details }) => details.n),
+    );
     expect(all).toEqual(Array.from({ length: 700 }, (_, n) => 699 - n));
     expect(third.next).toBeNull();
   });
@@ -251,7 +273,10 @@ describe('a page', () => {
   it('is empty after an id that is no cursor', async () => {
     const { trail, add } = await opened();
     add(entry(0));
-    expect(await trail.page({ tenantIds: [tenantA], limit: 1, after: guid('none', 1) })).toEqual({ items: [], next: null });
+    expect(await trail.page({ tenantIds: [tenantA], limit: 1, after: guid('none', 1) })).toEqual({
+      items: [],
+      next: null,
+    });
   });
 
   it.each([
@@ -264,9 +289,14 @@ describe('a page', () => {
     await rig.checkpoint();
     const { next } = await trail.page({ tenantIds: [tenantA], limit: 1 });
     disk.plant(day20, disk.text(day20).replace(good, bad));
-    const damage = { code: 'store_damaged', message: expect.stringContaining(`${day20}, at byte 0`) };
+    const damage = {
+      code: 'store_damaged',
+      message: expect.stringContaining(`${day20}, at byte 0`),
+    };
     await expect(trail.page({ tenantIds: [tenantA], limit: 9 })).rejects.toMatchObject(damage);
-    await expect(trail.page({ tenantIds: [tenantA], limit: 9, after: next! })).rejects.toMatchObject(damage);
+    await expect(
+      trail.page({ tenantIds: [tenantA], limit: 9, after: next! }),
+    ).rejects.toMatchObject(damage);
   });
 });
 
@@ -312,7 +342,10 @@ describe('a start', () => {
     const { disk, again } = await filled();
     const after = disk.afterKill();
     harm(after);
-    await expect(again(after)).rejects.toMatchObject({ code: 'store_damaged', message: expect.stringMatching(message) });
+    await expect(again(after)).rejects.toMatchObject({
+      code: 'store_damaged',
+      message: expect.stringMatching(message),
+    });
   });
 
   it.each<[string, (disk: CrashDisk) => void]>([
@@ -397,46 +430,63 @@ describe('the trail, whatever happens', () => {
     {
       weight: 6,
       arbitrary: fc.record({
-        entries: fc.array(fc.record({ isOurs: fc.boolean(), isRare: fc.boolean() }), { minLength: 1, maxLength: 4 }),
+        entries: fc.array(fc.record({ isOurs: fc.boolean(), isRare: fc.boolean() }), {
+          minLength: 1,
+          maxLength: 4,
+        }),
         hours: fc.integer({ min: -5, max: 20 }),
       }),
     },
     { weight: 2, arbitrary: fc.record({ failAt: fc.option(fc.nat(12), { nil: undefined }) }) },
-    { weight: 1, arbitrary: fc.constantFrom('stop' as const, 'kill' as const, 'power cut' as const) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom('stop' as const, 'kill' as const, 'power cut' as const),
+    },
   );
 
   it('is the list of what was added', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.integer({ min: 1, max: 6 }), async (steps, limit) => {
-        const all: AuditEntry[] = [];
-        const clock = new ManualClock();
-        let now = await opened(undefined, clock);
-        for (const one of steps) {
-          if (one === 'stop') await now.rig.close();
-          if (typeof one === 'string') {
-            const disk = one === 'power cut' ? now.disk.afterPowerCut() : now.disk.afterKill();
-            now = await opened(disk, clock, now.journal);
-          } else if ('entries' in one) {
-            clock.set(clock.now() + one.hours * hourMs);
-            const made = one.entries.map(({ isOurs, isRare }, at) => {
-              const more = { tenantId: isOurs ? tenantA : tenantB, ...(isRare ? { action: 'rare' } : {}) };
-              return entry(all.length + at, clock.now(), more);
-            });
-            all.push(...made);
-            now.add(...made);
-          } else {
-            if (one.failAt !== undefined) now.disk.failAt = now.disk.changes + one.failAt;
-            await now.rig.checkpoint().catch(() => undefined);
-            now.disk.failAt = Number.POSITIVE_INFINITY;
+      fc.asyncProperty(
+        fc.array(step, { maxLength: 40 }),
+        fc.integer({ min: 1, max: 6 }),
+        async (steps, limit) => {
+          const all: AuditEntry[] = [];
+          const clock = new ManualClock();
+          let now = await opened(undefined, clock);
+          for (const one of steps) {
+            if (one === 'stop') await now.rig.close();
+            if (typeof one === 'string') {
+              const disk = one === 'power cut' ? now.disk.afterPowerCut() : now.disk.afterKill();
+              now = await opened(disk, clock, now.journal);
+            } else if ('entries' in one) {
+              clock.set(clock.now() + one.hours * hourMs);
+              const made = one.entries.map(({ isOurs, isRare }, at) => {
+                const more = {
+                  tenantId: isOurs ? tenantA : tenantB,
+                  ...(isRare ? { action: 'rare' } : {}),
+                };
+                return entry(all.length + at, clock.now(), more);
+              });
+              all.push(...made);
+              now.add(...made);
+            } else {
+              if (one.failAt !== undefined) now.disk.failAt = now.disk.changes + one.failAt;
+              await now.rig.checkpoint().catch(() => undefined);
+              now.disk.failAt = Number.POSITIVE_INFINITY;
+            }
           }
-        }
-        const ours = all.filter(({ tenantId }) => tenantId === tenantA).toReversed();
-        const of = (entries: AuditEntry[]) => entries.map(({ details }) => details.n);
-        expect(await numbers(now.trail, { limit })).toEqual(of(ours));
-        expect(await numbers(now.trail, { limit, action: 'rare' })).toEqual(of(ours.filter(({ action }) => action === 'rare')));
-        const [from, to] = [noon + 10 * hourMs, noon + 40 * hourMs];
-        expect(await numbers(now.trail, { limit, from, to })).toEqual(of(ours.filter(({ at }) => at >= from && at < to)));
-      }),
+          const ours = all.filter(({ tenantId }) => tenantId === tenantA).toReversed();
+          const of = (entries: AuditEntry[]) => entries.map(({ details }) => details.n);
+          expect(await numbers(now.trail, { limit })).toEqual(of(ours));
+          expect(await numbers(now.trail, { limit, action: 'rare' })).toEqual(
+            of(ours.filter(({ action }) => action === 'rare')),
+          );
+          const [from, to] = [noon + 10 * hourMs, noon + 40 * hourMs];
+          expect(await numbers(now.trail, { limit, from, to })).toEqual(
+            of(ours.filter(({ at }) => at >= from && at < to)),
+          );
+        },
+      ),
       { numRuns: 100 },
     );
   });

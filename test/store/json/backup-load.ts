@@ -10,8 +10,10 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { batchOf, guid, impression, tenantA } from '../sample-batch.ts';
 import { auditRow, pastPlaylistRow, playlistRow, screenRow, venueRow } from '../sample-rows.ts';
 
-export const bytesOf = async (stream: ReadableStream<Uint8Array>) => new Uint8Array(await new Response(stream).arrayBuffer());
-export const streamOf = (bytes: Uint8Array) => new Blob([bytes as Uint8Array<ArrayBuffer>]).stream() as ReadableStream<Uint8Array>;
+export const bytesOf = async (stream: ReadableStream<Uint8Array>) =>
+  new Uint8Array(await new Response(stream).arrayBuffer());
+export const streamOf = (bytes: Uint8Array) =>
+  new Blob([bytes as Uint8Array<ArrayBuffer>]).stream() as ReadableStream<Uint8Array>;
 
 /** One change of several rows, and one batch of three events, all of the same number. */
 export async function add(store: Store, clock: ManualClock, number: number): Promise<void> {
@@ -22,15 +24,23 @@ export async function add(store: Store, clock: ManualClock, number: number): Pro
     await tx.put('pastPlaylists', pastPlaylistRow(number, 1));
     await tx.audit(auditRow(number, { at: clock.now() }));
   });
-  const events = [0, 1, 2].map((n) => impression(clock.now(), { number, n, creativeId: guid('crea', number) }));
-  await store.appendBatch(batchOf(events, { deviceId: guid('devi', number % 7), key: `key ${number}` }));
+  const events = [0, 1, 2].map((n) =>
+    impression(clock.now(), { number, n, creativeId: guid('crea', number) }),
+  );
+  await store.appendBatch(
+    batchOf(events, { deviceId: guid('devi', number % 7), key: `key ${number}` }),
+  );
 }
 
 /** What a store shows, by number: of each number all or nothing is to be there. */
 export async function shown(store: Store) {
   const query = { tenantId: tenantA, order: 'asc' as const, limit: 100_000 };
-  const venues = (await store.list('venues', { limit: 100_000 })).items.map(({ id }) => Number(id.slice(-6)));
-  const screens = (await store.list('screens', { limit: 100_000 })).items.map(({ id }) => Number(id.slice(-6)));
+  const venues = (await store.list('venues', { limit: 100_000 })).items.map(({ id }) =>
+    Number(id.slice(-6)),
+  );
+  const screens = (await store.list('screens', { limit: 100_000 })).items.map(({ id }) =>
+    Number(id.slice(-6)),
+  );
   const past = (
     await store.read.select(
       'pastPlaylists',
@@ -41,10 +51,15 @@ export async function shown(store: Store) {
   const events = new Map<number, number>();
   for (let after: string | null | undefined; after !== null; ) {
     const page = await store.events(after === undefined ? query : { ...query, after });
-    for (const { event } of page.items) events.set(event.number as number, (events.get(event.number as number) ?? 0) + 1);
+    for (const { event } of page.items)
+      events.set(event.number as number, (events.get(event.number as number) ?? 0) + 1);
     after = page.next;
   }
-  const report = await store.impressions({ tenantId: tenantA, groupBy: 'creative', by: 'received' });
+  const report = await store.impressions({
+    tenantId: tenantA,
+    groupBy: 'creative',
+    by: 'received',
+  });
   const audit = await store.audit({ tenantIds: [tenantA], limit: 100_000 });
   const impressions = report.reduce((sum, row) => sum + row.impressions, 0);
   return { venues, screens, past, events, impressions, audited: audit.items.length };
@@ -54,7 +69,10 @@ export async function restored(backup: Uint8Array, clock = new ManualClock()) {
   const folder = join(await temporaryFolder(), 'restored');
   const summary = await restoreStore(streamOf(backup), folder);
   const warnings: string[] = [];
-  const store = await openStore(folder, { clock, onWarning: (message) => void warnings.push(message) });
+  const store = await openStore(folder, {
+    clock,
+    onWarning: (message) => void warnings.push(message),
+  });
   return { folder, summary, store, warnings };
 }
 
@@ -68,7 +86,12 @@ interface BackupLoad {
 }
 
 /** Takes backups of a store that three writers keep busy, and expects of each that it holds what was acknowledged before, and no part of anything else. */
-export async function backUpUnderLoad({ clock, rounds, perRound, onCopy }: BackupLoad): Promise<void> {
+export async function backUpUnderLoad({
+  clock,
+  rounds,
+  perRound,
+  onCopy,
+}: BackupLoad): Promise<void> {
   const store = await openStore(await temporaryFolder(), { clock });
   let [next, acknowledged, limit, busy] = [1, 0, 0, true];
   const done = new Set<number>();

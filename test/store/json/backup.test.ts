@@ -4,7 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { packTar, unpackTar } from 'modern-tar';
 import { describe, expect, it } from 'vitest';
 import { dayMs, minuteMs } from '../../../src/domain/clock.ts';
-import { type FileSystem, nodeFileSystem, type OpenFile } from '../../../src/store/json/file-system.ts';
+import {
+  type FileSystem,
+  nodeFileSystem,
+  type OpenFile,
+} from '../../../src/store/json/file-system.ts';
 import { makeMemoryFileSystem } from '../../../src/store/json/memory-file-system.ts';
 import { restoreBackup } from '../../../src/store/json/restore-backup.ts';
 import { openStore } from '../../../src/store/open.ts';
@@ -48,7 +52,11 @@ async function large(place = 'memory:', disk = nodeFileSystem) {
   const clock = new ManualClock();
   const store = await openStore(place, { clock, ...(place !== 'memory:' && { disk }) });
   const body = Buffer.from(JSON.stringify([{ type: 'log', timestamp: 1, text: 'x'.repeat(1000) }]));
-  for (let n = 0; n < 120; n++) await store.appendBatch({ ...batchOf([]), body: Buffer.concat([Buffer.alloc(100_000, ' '), body]) });
+  for (let n = 0; n < 120; n++)
+    await store.appendBatch({
+      ...batchOf([]),
+      body: Buffer.concat([Buffer.alloc(100_000, ' '), body]),
+    });
   clock.advance(2 * dayMs);
   await add(store, clock, 1);
   return { clock, store, stream: await store.backup() };
@@ -125,7 +133,10 @@ describe('a backup', () => {
     const rest = async () => {
       while (!(await reader.read()).done);
     };
-    await expect(rest()).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('5 minutes') });
+    await expect(rest()).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('5 minutes'),
+    });
     await store.write(async (tx) => tx.put('venues', venueRow(5)));
     await store.close();
   });
@@ -159,7 +170,11 @@ describe('a backup', () => {
     const entries = await unpackTar(await bytesOf(await store.backup()));
     await store.close();
     const names = entries.map(({ header }) => header.name);
-    expect([names.at(0), names.at(-2), names.at(-1)]).toEqual(['backup.json', 'manifest.json', 'checksums.json']);
+    expect([names.at(0), names.at(-2), names.at(-1)]).toEqual([
+      'backup.json',
+      'manifest.json',
+      'checksums.json',
+    ]);
     expect(names).toContain('secret');
     expect(entries.every(({ header }) => header.mode === 0o600)).toBe(true);
   });
@@ -175,11 +190,17 @@ describe('a restored store', () => {
     expect(copy.warnings[0]).toContain('was restored from a backup of 20');
     await copy.store.write(async (tx) => tx.put('venues', venueRow(9)));
     // The key was remembered: it is not stored twice.
-    const events = [0, 1, 2].map((n) => impression(new ManualClock().now(), { number: 1, n, creativeId: guid('crea', 1) }));
-    expect(await copy.store.appendBatch(batchOf(events, { deviceId: guid('devi', 1), key: 'key 1' }))).toBe('repeated');
+    const events = [0, 1, 2].map((n) =>
+      impression(new ManualClock().now(), { number: 1, n, creativeId: guid('crea', 1) }),
+    );
+    expect(
+      await copy.store.appendBatch(batchOf(events, { deviceId: guid('devi', 1), key: 'key 1' })),
+    ).toBe('repeated');
     await copy.store.close();
     const warnings: string[] = [];
-    const again = await openStore(copy.folder, { onWarning: (message) => void warnings.push(message) });
+    const again = await openStore(copy.folder, {
+      onWarning: (message) => void warnings.push(message),
+    });
     expect((await shown(again)).venues).toEqual([1, 2, 9]);
     expect(warnings).toEqual([]);
     await again.close();
@@ -206,7 +227,9 @@ describe('restoreStore', () => {
 
   it('refuses the folder of a store that runs', async () => {
     const { folder, store } = await filled(1);
-    await expect(restoreStore(streamOf(await backupOf()), folder)).rejects.toMatchObject({ code: 'store_locked' });
+    await expect(restoreStore(streamOf(await backupOf()), folder)).rejects.toMatchObject({
+      code: 'store_locked',
+    });
     await store.close();
   });
 
@@ -215,7 +238,9 @@ describe('restoreStore', () => {
     const parent = await temporaryFolder();
     const folder = join(parent, 'data');
     for (let end = 0; end < backup.length - 2 * 512; end += Math.ceil(backup.length / 60)) {
-      await expect(restoreStore(streamOf(backup.subarray(0, end)), folder)).rejects.toMatchObject({ code: 'backup_unusable' });
+      await expect(restoreStore(streamOf(backup.subarray(0, end)), folder)).rejects.toMatchObject({
+        code: 'backup_unusable',
+      });
       expect(await readdir(parent)).toEqual([]);
     }
     await restoreStore(streamOf(backup), folder);
@@ -226,7 +251,9 @@ describe('restoreStore', () => {
     for (const { header, data } of entries) {
       if (!data || header.name === 'checksums.json') continue;
       const at = Math.floor(data.length / 2);
-      const changed = entries.map((entry) => (entry.header === header ? { header, data: data.with(at, (data[at] ?? 0) ^ 1) } : entry));
+      const changed = entries.map((entry) =>
+        entry.header === header ? { header, data: data.with(at, (data[at] ?? 0) ^ 1) } : entry,
+      );
       const parent = await temporaryFolder();
       const restoring = restoreStore(streamOf(await packTar(changed)), join(parent, 'data'));
       await expect(restoring, header.name).rejects.toMatchObject({ code: 'backup_unusable' });
@@ -237,13 +264,18 @@ describe('restoreStore', () => {
   it.each([
     ['no tar', async () => Buffer.from('hello '.repeat(200))],
     ['an empty file', async () => Buffer.alloc(0)],
-    ['a tar of something else', async () => packTar([{ header: { name: 'a.txt', size: 1, type: 'file' }, body: 'a' }])],
+    [
+      'a tar of something else',
+      async () => packTar([{ header: { name: 'a.txt', size: 1, type: 'file' }, body: 'a' }]),
+    ],
     ['a tar that names a file outside the folder', async () => tarNaming('../outside.json')],
     ['a tar that names a file that no store has', async () => tarNaming('lock.sock')],
   ])('refuses %s', async (_what, make) => {
     const parent = await temporaryFolder();
     const folder = join(parent, 'data');
-    await expect(restoreStore(streamOf(await make()), folder)).rejects.toMatchObject({ code: 'backup_unusable' });
+    await expect(restoreStore(streamOf(await make()), folder)).rejects.toMatchObject({
+      code: 'backup_unusable',
+    });
     expect(await readdir(parent)).toEqual([]);
   });
 
@@ -251,7 +283,9 @@ describe('restoreStore', () => {
     const folder = await temporaryFolder();
     await mkdir(join(folder, 'documents'));
     const backup = await backupOf();
-    await expect(restoreStore(streamOf(backup.subarray(0, backup.length / 2)), folder)).rejects.toThrow();
+    await expect(
+      restoreStore(streamOf(backup.subarray(0, backup.length / 2)), folder),
+    ).rejects.toThrow();
     expect(await readdir(folder)).toEqual(['documents']);
     expect((await restoreStore(streamOf(backup), folder)).files).toBeGreaterThan(3);
   });
@@ -261,17 +295,28 @@ describe('restoreStore', () => {
     ['a folder below a file', join(thisFile, 'data')],
     ['a file', thisFile],
   ])('store_unusable for %s', async (_what, folder) => {
-    await expect(restoreStore(streamOf(await backupOf()), folder)).rejects.toMatchObject({ code: 'store_unusable' });
+    await expect(restoreStore(streamOf(await backupOf()), folder)).rejects.toMatchObject({
+      code: 'store_unusable',
+    });
   });
 
   it('store_unusable, before anything is written, for a backup that is larger than the disk', async () => {
-    const head = { kind: 'signage-backup', format: 1, at: '2026-11-21T00:00:00.000Z', files: [{ name: 'manifest.json', size: 2 ** 52 }] };
+    const head = {
+      kind: 'signage-backup',
+      format: 1,
+      at: '2026-11-21T00:00:00.000Z',
+      files: [{ name: 'manifest.json', size: 2 ** 52 }],
+    };
     const body = JSON.stringify(head);
     const parent = await temporaryFolder();
-    const tar = await packTar([{ header: { name: 'backup.json', size: body.length, type: 'file' }, body }]);
+    const tar = await packTar([
+      { header: { name: 'backup.json', size: body.length, type: 'file' }, body },
+    ]);
     await expect(restoreStore(streamOf(tar), join(parent, 'data'))).rejects.toMatchObject({
       code: 'store_unusable',
-      message: expect.stringMatching(/too little space: the backup takes 4503599627370496 bytes, and \d+ are free/),
+      message: expect.stringMatching(
+        /too little space: the backup takes 4503599627370496 bytes, and \d+ are free/,
+      ),
     });
     expect(await readdir(parent)).toEqual([]);
   });
@@ -282,7 +327,10 @@ describe('restoreStore', () => {
       const failing = new FailingDisk();
       const memory = makeMemoryFileSystem();
       failing.failAt(number, 'ENOSPC');
-      const error = await restoreBackup(streamOf(backup), { disk: failing.over(memory), directory: 'data' }).then(
+      const error = await restoreBackup(streamOf(backup), {
+        disk: failing.over(memory),
+        directory: 'data',
+      }).then(
         () => undefined,
         (failed: Error) => failed,
       );
@@ -301,8 +349,16 @@ describe('restoreStore', () => {
 });
 
 async function tarNaming(name: string): Promise<Uint8Array> {
-  const head = { kind: 'signage-backup', format: 1, at: '2026-11-21T00:00:00.000Z', files: [{ name, size: 1 }] };
-  const file = (name: string, body: string) => ({ header: { name, size: body.length, type: 'file' as const }, body });
+  const head = {
+    kind: 'signage-backup',
+    format: 1,
+    at: '2026-11-21T00:00:00.000Z',
+    files: [{ name, size: 1 }],
+  };
+  const file = (name: string, body: string) => ({
+    header: { name, size: body.length, type: 'file' as const },
+    body,
+  });
   return packTar([
     file('backup.json', JSON.stringify(head)),
     file(name, 'x'),

@@ -19,9 +19,23 @@ describe('a check of a store that was stopped', () => {
 
   it('finds nothing, in all the kinds of files there are, and changes nothing', async () => {
     const files = await filesIn(folder);
-    const kinds = ['rows-tenants', 'rows-venues', 'rows-screens', 'rows-playlists', 'past-', 'marks-', 'rings-', 'rollups-'];
-    for (const kind of kinds) expect(files.filter((file) => file.startsWith(`documents/${kind}`)).length, kind).toBeGreaterThan(0);
-    for (const log of ['events', 'audit']) expect(files.filter((file) => file.startsWith(log))).toHaveLength(3);
+    const kinds = [
+      'rows-tenants',
+      'rows-venues',
+      'rows-screens',
+      'rows-playlists',
+      'past-',
+      'marks-',
+      'rings-',
+      'rollups-',
+    ];
+    for (const kind of kinds)
+      expect(
+        files.filter((file) => file.startsWith(`documents/${kind}`)).length,
+        kind,
+      ).toBeGreaterThan(0);
+    for (const log of ['events', 'audit'])
+      expect(files.filter((file) => file.startsWith(log))).toHaveLength(3);
     const before = await contentsOf(folder);
     expect(await checkStore(folder)).toEqual([]);
     expect(await contentsOf(folder)).toEqual(before);
@@ -32,7 +46,9 @@ describe('a check of a store that was stopped', () => {
     const damages = await damagesOf(folder);
     const unseen: string[] = [];
     for (const damage of damages) {
-      const findings = await checkFolder(contextOn(await damagedDisk(contents, damage), new ManualClock()));
+      const findings = await checkFolder(
+        contextOn(await damagedDisk(contents, damage), new ManualClock()),
+      );
       if (!findings.some(({ level, file }) => level === 'damage' && file === damage.file))
         unseen.push(`${damage.file}: ${damage.what}: ${JSON.stringify(findings)}`);
     }
@@ -42,7 +58,9 @@ describe('a check of a store that was stopped', () => {
 
   it('tells of all damage at once, with its place', async () => {
     const copy = await copyOf(folder);
-    const [first = '', second = ''] = (await filesIn(copy)).filter((file) => file.startsWith('events/'));
+    const [first = '', second = ''] = (await filesIn(copy)).filter((file) =>
+      file.startsWith('events/'),
+    );
     const text = (await contentsOf(copy))[first] ?? '';
     const place = text.indexOf('\n') + 1;
     await writeFile(join(copy, first), `${text.slice(0, place + 30)}X${text.slice(place + 31)}`);
@@ -57,7 +75,8 @@ describe('a check of a store that was stopped', () => {
   });
 });
 
-const lastSegment = async (folder: string) => (await filesIn(folder)).filter((file) => file.startsWith('journal')).at(-1) ?? '';
+const lastSegment = async (folder: string) =>
+  (await filesIn(folder)).filter((file) => file.startsWith('journal')).at(-1) ?? '';
 
 describe('a check of a store that was stopped, to which something was added', () => {
   it.each([
@@ -71,15 +90,27 @@ describe('a check of a store that was stopped, to which something was added', ()
     const copy = await copyOf((await fullStore()).folder);
     await cp(join(copy, from), join(copy, to));
     const findings = await checkStore(copy);
-    expect(findings).toContainEqual({ level: 'damage', file: to, offset: null, what: 'it was written after the store was stopped' });
+    expect(findings).toContainEqual({
+      level: 'damage',
+      file: to,
+      offset: null,
+      what: 'it was written after the store was stopped',
+    });
     expect(findings.some((one) => one.file === to && one.what.includes(what))).toBe(true);
   });
 
   it('finds more in the files that there are', async () => {
     const copy = await copyOf((await fullStore()).folder);
-    for (const name of ['events/2026-11-22.ndjson', 'events/2026-11-20.ndjson', 'audit/2026-11-22.ndjson', await lastSegment(copy)]) {
+    for (const name of [
+      'events/2026-11-22.ndjson',
+      'events/2026-11-20.ndjson',
+      'audit/2026-11-22.ndjson',
+      await lastSegment(copy),
+    ]) {
       const bytes = await readFile(join(copy, name));
-      await writeFile(join(copy, name), bytes.subarray(bytes.lastIndexOf('\n', -2) + 1), { flag: 'a' });
+      await writeFile(join(copy, name), bytes.subarray(bytes.lastIndexOf('\n', -2) + 1), {
+        flag: 'a',
+      });
       const findings = await checkStore(copy);
       expect(findings).toContainEqual({
         level: 'damage',
@@ -98,26 +129,39 @@ describe('a check of a store after a crash', () => {
     await store.close();
     expect(await checkStore(crashed)).toEqual([]);
     const tails = (await filesIn(crashed)).filter((file) => /^(journal|events)/.test(file));
-    const torn = [tails.at(-1), tails.filter((file) => file.startsWith('events')).at(-1)] as string[];
+    const torn = [
+      tails.at(-1),
+      tails.filter((file) => file.startsWith('events')).at(-1),
+    ] as string[];
     for (const file of torn) await writeFile(join(crashed, file), '{"crc":"12', { flag: 'a' });
     const findings = await checkStore(crashed);
-    expect(findings.map(({ level, file }) => [level, file])).toEqual(torn.map((file) => ['note', file]));
+    expect(findings.map(({ level, file }) => [level, file])).toEqual(
+      torn.map((file) => ['note', file]),
+    );
     await (await openStore(crashed)).close();
     expect((await checkStore(crashed)).filter(({ level }) => level === 'damage')).toEqual([]);
   });
 
-  it.each(['events/2026-11-22.ndjson', 'journal'])('names the last record of %s, if the manifest vouches for it', async (file) => {
-    const { folder } = await fullStore();
-    await changeManifest(folder, (manifest) => {
-      manifest.clean = false;
-    });
-    const name = file === 'journal' ? await lastSegment(folder) : file;
-    const bytes = await readFile(join(folder, name));
-    bytes[bytes.length - 9] = 0x00;
-    await writeFile(join(folder, name), bytes);
-    const offset = bytes.lastIndexOf('\n', -2) + 1;
-    expect(await checkStore(folder)).toContainEqual({ level: 'damage', file: name, offset, what: 'a record is damaged' });
-  });
+  it.each(['events/2026-11-22.ndjson', 'journal'])(
+    'names the last record of %s, if the manifest vouches for it',
+    async (file) => {
+      const { folder } = await fullStore();
+      await changeManifest(folder, (manifest) => {
+        manifest.clean = false;
+      });
+      const name = file === 'journal' ? await lastSegment(folder) : file;
+      const bytes = await readFile(join(folder, name));
+      bytes[bytes.length - 9] = 0x00;
+      await writeFile(join(folder, name), bytes);
+      const offset = bytes.lastIndexOf('\n', -2) + 1;
+      expect(await checkStore(folder)).toContainEqual({
+        level: 'damage',
+        file: name,
+        offset,
+        what: 'a record is damaged',
+      });
+    },
+  );
 
   it('is sound when retention was cut short', async () => {
     const { folder, clock, store } = await fullStore({ crashed: true });
@@ -149,7 +193,9 @@ describe('a check', () => {
   it('tells what a start would refuse, though each file is as it was written', async () => {
     const { folder } = await fullStore();
     await forgeDocument(folder, 'toys-00', '{}');
-    expect(await checkStore(folder)).toEqual([{ level: 'damage', file: '.', offset: null, what: expect.stringContaining('toys-00') }]);
+    expect(await checkStore(folder)).toEqual([
+      { level: 'damage', file: '.', offset: null, what: expect.stringContaining('toys-00') },
+    ]);
   });
 
   it('goes by the copy when the manifest is gone, and needs one of them', async () => {
@@ -176,7 +222,9 @@ describe('a check', () => {
   });
 
   it('is refused for what is no data folder', async () => {
-    await expect(checkStore(await temporaryFolder())).rejects.toMatchObject({ code: 'invalid_option' });
+    await expect(checkStore(await temporaryFolder())).rejects.toMatchObject({
+      code: 'invalid_option',
+    });
     await expect(checkStore('/nowhere/at/all')).rejects.toMatchObject({ code: 'invalid_option' });
   });
 });

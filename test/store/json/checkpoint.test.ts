@@ -24,18 +24,23 @@ describe('a checkpoint', () => {
     store = await openStore('memory:', {
       disk,
       clock,
-      onWarning: (message, cause) => void warnings.push(`${message} (${(cause as Error)?.message})`),
+      onWarning: (message, cause) =>
+        void warnings.push(`${message} (${(cause as Error)?.message})`),
     });
   };
   const put = (number: number) => store.write((tx) => tx.put('venues', venueRow(number)));
-  const numbers = async () => (await store.list('venues', { limit: 200 })).items.map((row) => Number(row.id.slice(-4)));
+  const numbers = async () =>
+    (await store.list('venues', { limit: 200 })).items.map((row) => Number(row.id.slice(-4)));
   const documents = () => crash.paths().filter((path) => path.startsWith('memory:/documents/'));
   const segments = () => crash.paths().filter((path) => path.startsWith('memory:/journal/'));
   const minute = async () => {
     clock.advance(minuteMs);
     for (let turn = 0; turn < 60; turn++) await setImmediate();
   };
-  const written = (from: number) => disk.calls.slice(from).filter((call) => call.startsWith('rename') && call.includes('/documents/'));
+  const written = (from: number) =>
+    disk.calls
+      .slice(from)
+      .filter((call) => call.startsWith('rename') && call.includes('/documents/'));
 
   beforeEach(() => open(new CrashDisk()));
 
@@ -71,7 +76,9 @@ describe('a checkpoint', () => {
     const from = disk.calls.length;
     await put(1);
     await minute();
-    const steps = disk.calls.slice(from).filter((call) => !/close|\/(journal|events|audit)/.test(call));
+    const steps = disk.calls
+      .slice(from)
+      .filter((call) => !/close|\/(journal|events|audit)/.test(call));
     const name = documents()[0]!.replace('.2.json', '');
     expect(steps).toEqual([
       `create ${name}.2.json.tmp`,
@@ -131,9 +138,15 @@ describe('a checkpoint', () => {
       for (let turn = 0; turn < 10; turn++) {
         clock.advance(minuteMs);
         for (let rest = 0; rest < 10; rest++) await setImmediate();
-        const copy = await openStore('memory:', { disk: crash.afterPowerCut(), clock: new ManualClock() });
+        const copy = await openStore('memory:', {
+          disk: crash.afterPowerCut(),
+          clock: new ManualClock(),
+        });
         for (const row of (await copy.list('screens', { limit: 200 })).items) {
-          const device = await copy.read.get('devices', row.id.replace(guid('scre', 0).slice(0, 8), guid('devi', 0).slice(0, 8)));
+          const device = await copy.read.get(
+            'devices',
+            row.id.replace(guid('scre', 0).slice(0, 8), guid('devi', 0).slice(0, 8)),
+          );
           expect(row.name.endsWith(` at ${device?.suspendReason}`)).toBe(true);
         }
       }
@@ -141,7 +154,9 @@ describe('a checkpoint', () => {
     await Promise.all([...writers, checkpoints]);
     await open(crash.afterKill());
     const { items } = await store.list('screens', { limit: 200 });
-    expect(items.map((row) => row.name).sort()).toEqual(Array.from({ length: 20 }, (_, writer) => `${writer} at 19`).sort());
+    expect(items.map((row) => row.name).sort()).toEqual(
+      Array.from({ length: 20 }, (_, writer) => `${writer} at 19`).sort(),
+    );
     expect(await store.read.count('devices', 'tenantId', tenantA)).toBe(20);
   });
 
@@ -170,26 +185,30 @@ describe('a checkpoint', () => {
     },
   );
 
-  it.each(['write', 'rename', 'syncDirectory'] as const)('that fails at the manifest (%s) leaves either manifest good', async (failing) => {
-    await put(1);
-    await minute();
-    await put(1);
-    await put(2);
-    disk.fault = (operation, path) => {
-      if (operation === failing && (path.includes('manifest') || path === 'memory:')) throw diskFull();
-      return undefined;
-    };
-    await minute();
-    expect(warnings).toHaveLength(1);
-    const crashed = [crash.afterPowerCut(), crash.afterKill()];
-    disk.fault = () => undefined;
-    await put(3);
-    await minute();
-    for (const [index, on] of [...crashed, crash.afterPowerCut(), crash.afterKill()].entries()) {
-      await open(on);
-      expect(await numbers()).toEqual(index < 2 ? [1, 2] : [1, 2, 3]);
-    }
-  });
+  it.each(['write', 'rename', 'syncDirectory'] as const)(
+    'that fails at the manifest (%s) leaves either manifest good',
+    async (failing) => {
+      await put(1);
+      await minute();
+      await put(1);
+      await put(2);
+      disk.fault = (operation, path) => {
+        if (operation === failing && (path.includes('manifest') || path === 'memory:'))
+          throw diskFull();
+        return undefined;
+      };
+      await minute();
+      expect(warnings).toHaveLength(1);
+      const crashed = [crash.afterPowerCut(), crash.afterKill()];
+      disk.fault = () => undefined;
+      await put(3);
+      await minute();
+      for (const [index, on] of [...crashed, crash.afterPowerCut(), crash.afterKill()].entries()) {
+        await open(on);
+        expect(await numbers()).toEqual(index < 2 ? [1, 2] : [1, 2, 3]);
+      }
+    },
+  );
 
   it('that cannot delete what it has replaced stands all the same', async () => {
     await put(1);
@@ -203,7 +222,9 @@ describe('a checkpoint', () => {
     await open(crash.afterPowerCut());
     expect(await numbers()).toEqual([1, 2]);
     await minute();
-    expect(documents().every((path) => path.endsWith('.2.json') || path.endsWith('.1.json'))).toBe(true);
+    expect(documents().every((path) => path.endsWith('.2.json') || path.endsWith('.1.json'))).toBe(
+      true,
+    );
   });
 
   it('that fails at the end is made up for by the next start', async () => {

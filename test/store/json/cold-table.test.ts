@@ -63,7 +63,8 @@ describe('rows', () => {
     put(row(2, 1));
     for (const step of ['memory', 'documents', 'restarted']) {
       if (step === 'documents') await rig.checkpoint();
-      const now = step === 'restarted' ? (await opened(disk.afterPowerCut(), journal)).table : table;
+      const now =
+        step === 'restarted' ? (await opened(disk.afterPowerCut(), journal)).table : table;
       expect(await now.get(rowId(1, 2))).toEqual(row(1, 2));
       expect(await now.get(rowId(1, 3))).toBeUndefined();
       expect(await now.get(rowId(3, 1))).toBeUndefined();
@@ -87,7 +88,9 @@ describe('rows', () => {
     put(row(1, 4));
     for (const step of ['memory', 'documents']) {
       if (step === 'documents') await rig.checkpoint();
-      expect((await table.select([screen(1)])).map(({ version, state }) => [version, state])).toEqual([
+      expect(
+        (await table.select([screen(1)])).map(({ version, state }) => [version, state]),
+      ).toEqual([
         [2, 'withdrawn'],
         [3, 'superseded'],
         [4, 'superseded'],
@@ -109,7 +112,8 @@ describe('rows', () => {
     await rig.checkpoint();
     disk.before = () => {};
     expect(seen.length).toBeGreaterThan(5);
-    for (const rows of await Promise.all(seen)) expect(rows.map(({ version }) => version)).toEqual([2, 3, 4]);
+    for (const rows of await Promise.all(seen))
+      expect(rows.map(({ version }) => version)).toEqual([2, 3, 4]);
   });
 
   it('are read from the new document when the old one goes meanwhile', async () => {
@@ -119,7 +123,12 @@ describe('rows', () => {
     table.apply(1, rowId(1, 1), row(1, 1));
     const [name = ''] = table.dirty();
     const line = `${JSON.stringify({ ...row(1, 2), id: undefined }).replace('{', `{"id":"${rowId(1, 2)}",`)}\n`;
-    const good: WrittenDocument = { seq: 9, read: missing, bytes: async () => Buffer.from(line), chunks };
+    const good: WrittenDocument = {
+      seq: 9,
+      read: missing,
+      bytes: async () => Buffer.from(line),
+      chunks,
+    };
     table.written(name, {
       seq: 1,
       chunks,
@@ -134,7 +143,10 @@ describe('rows', () => {
       [screen(1), 2],
     ]);
     table.written(name, { seq: 1, chunks, bytes: missing, read: missing });
-    await expect(table.get(rowId(1, 1))).rejects.toMatchObject({ code: 'unavailable', cause: { code: 'ENOENT' } });
+    await expect(table.get(rowId(1, 1))).rejects.toMatchObject({
+      code: 'unavailable',
+      cause: { code: 'ENOENT' },
+    });
   });
 
   it('are unavailable while the disk cannot be read, and there again once it can', async () => {
@@ -142,7 +154,8 @@ describe('rows', () => {
     put(row(1, 1));
     await rig.checkpoint();
     disk.before = (operation) => {
-      if (operation === 'readFile') throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' });
+      if (operation === 'readFile')
+        throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' });
     };
     const unavailable = { code: 'unavailable', cause: { code: 'EIO' } };
     await expect(table.get(rowId(1, 1))).rejects.toMatchObject(unavailable);
@@ -218,7 +231,10 @@ describe('the documents', () => {
 
   it('are, whatever happens, what a map would be', async () => {
     const step = fc.oneof(
-      { weight: 8, arbitrary: fc.record({ screen: fc.nat(2), version: fc.nat(5), isPut: fc.boolean() }) },
+      {
+        weight: 8,
+        arbitrary: fc.record({ screen: fc.nat(2), version: fc.nat(5), isPut: fc.boolean() }),
+      },
       { weight: 2, arbitrary: fc.record({ failAt: fc.option(fc.nat(12), { nil: undefined }) }) },
       { weight: 1, arbitrary: fc.constant('crash' as const) },
     );
@@ -239,7 +255,9 @@ describe('the documents', () => {
             now.disk.failAt = Number.POSITIVE_INFINITY;
           }
           const rows = await now.table.select([0, 1, 2].map(screen));
-          expect(rows).toEqual([...model.values()].sort((left, right) => (left.id < right.id ? -1 : 1)));
+          expect(rows).toEqual(
+            [...model.values()].sort((left, right) => (left.id < right.id ? -1 : 1)),
+          );
         }
       }),
       { numRuns: 60 },

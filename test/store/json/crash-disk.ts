@@ -33,17 +33,23 @@ export class CrashDisk implements FileSystem {
   /** As it is when the process dies: nothing is lost, but what was not synced still is not. */
   afterKill(): CrashDisk {
     const copies = new Map<Inode, Inode>();
-    const copyOf = (inode: Inode) => copies.get(inode) ?? copies.set(inode, { ...inode }).get(inode)!;
-    const copied = (names: Names): Names => new Map([...names].map(([name, inode]) => [name, copyOf(inode)]));
+    const copyOf = (inode: Inode) =>
+      copies.get(inode) ?? copies.set(inode, { ...inode }).get(inode)!;
+    const copied = (names: Names): Names =>
+      new Map([...names].map(([name, inode]) => [name, copyOf(inode)]));
     return new CrashDisk(copied(this.#names), copied(this.#syncedNames));
   }
 
   afterPowerCut(kept = 0): CrashDisk {
     const disk: Names = new Map();
     for (const [name, { bytes, synced }] of this.#syncedNames) {
-      const isGrown = bytes.length > synced.length && bytes.subarray(0, synced.length).equals(synced);
+      const isGrown =
+        bytes.length > synced.length && bytes.subarray(0, synced.length).equals(synced);
       const rest = isGrown
-        ? bytes.subarray(synced.length, synced.length + Math.floor((bytes.length - synced.length) * kept))
+        ? bytes.subarray(
+            synced.length,
+            synced.length + Math.floor((bytes.length - synced.length) * kept),
+          )
         : Buffer.alloc(0);
       const left = Buffer.concat([synced, rest]);
       disk.set(name, { bytes: left, synced: left });
@@ -114,7 +120,8 @@ export class CrashDisk implements FileSystem {
 
   async create(path: string): Promise<OpenFile> {
     this.#change('create', path);
-    if (this.#names.has(path)) throw Object.assign(new Error(`EEXIST: ${path}`), { code: 'EEXIST' });
+    if (this.#names.has(path))
+      throw Object.assign(new Error(`EEXIST: ${path}`), { code: 'EEXIST' });
     const inode = { bytes: Buffer.alloc(0), synced: Buffer.alloc(0) };
     this.#names.set(path, inode);
     return this.#open(path, inode);
@@ -158,7 +165,8 @@ export class CrashDisk implements FileSystem {
   async syncDirectory(path: string): Promise<void> {
     this.#change('syncDirectory', path);
     const inside = (name: string) => posix.dirname(name) === path;
-    for (const name of [...this.#syncedNames.keys()].filter(inside)) if (!this.#names.has(name)) this.#syncedNames.delete(name);
+    for (const name of [...this.#syncedNames.keys()].filter(inside))
+      if (!this.#names.has(name)) this.#syncedNames.delete(name);
     for (const [name, inode] of this.#names) if (inside(name)) this.#syncedNames.set(name, inode);
   }
 

@@ -40,9 +40,13 @@ async function live(disk: CrashDisk, tally: Tally): Promise<void> {
   for (const lives of [1, 2]) {
     const store = await open(disk, clock);
     for (let turn = 0; turn < 3; turn++) {
-      const changes = [1, 2].map(() => makeChange(store, ++tally.attempted).then(() => tally.acknowledged++));
+      const changes = [1, 2].map(() =>
+        makeChange(store, ++tally.attempted).then(() => tally.acknowledged++),
+      );
       await Promise.all(changes);
-      await store.appendBatch(batchOf([{ type: 'log', timestamp: lives }], { key: `${lives}-${turn}` }));
+      await store.appendBatch(
+        batchOf([{ type: 'log', timestamp: lives }], { key: `${lives}-${turn}` }),
+      );
       tally.batches++;
       clock.advance(minuteMs);
       await settle();
@@ -59,7 +63,9 @@ async function check(disk: CrashDisk, { attempted, acknowledged, batches }: Tall
   expect(last).toBeGreaterThanOrEqual(acknowledged);
   expect(last).toBeLessThanOrEqual(attempted);
   const numbers = Array.from({ length: last }, (_, index) => index + 1);
-  expect((await store.list('screens', { limit: 100 })).items).toEqual(last === 0 ? [] : [screenRow(last)]);
+  expect((await store.list('screens', { limit: 100 })).items).toEqual(
+    last === 0 ? [] : [screenRow(last)],
+  );
   const past = await store.read.select('pastPlaylists', 'screenId', [guid('scre', 1)]);
   expect(past.map((row) => row.version).sort((a, b) => a - b)).toEqual(numbers);
   const audit = await store.audit({ tenantIds: [tenantA], limit: 100 });
@@ -87,7 +93,12 @@ describe('a crash at any step', () => {
       const tally = { attempted: 0, acknowledged: 0, batches: 0 };
       disk.failAt = failAt;
       await live(disk, tally).catch(() => undefined);
-      for (const after of [disk.afterKill(), disk.afterPowerCut(0), disk.afterPowerCut(0.5), disk.afterPowerCut(1)]) {
+      for (const after of [
+        disk.afterKill(),
+        disk.afterPowerCut(0),
+        disk.afterPowerCut(0.5),
+        disk.afterPowerCut(1),
+      ]) {
         await check(after, tally).catch((error: unknown) => {
           throw new Error(`after a crash at step ${failAt} of ${steps}`, { cause: error });
         });
@@ -103,12 +114,16 @@ describe('a crash at any step', () => {
       if (operation === 'datasync' || operation === 'truncate') throw new Error('killed');
     };
     await expect(makeChange(first, 2)).rejects.toMatchObject({ code: 'unavailable' });
-    await expect(first.appendBatch(batchOf([{ type: 'log', timestamp: 1 }]))).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(first.appendBatch(batchOf([{ type: 'log', timestamp: 1 }]))).rejects.toMatchObject(
+      { code: 'unavailable' },
+    );
     const killed = disk.afterKill();
     await open(killed, new ManualClock());
     const last = await open(killed.afterPowerCut(), new ManualClock());
     expect((await last.list('venues', { limit: 2 })).items[0]?.name).toBe('Change 2');
-    expect((await last.events({ tenantId: tenantA, order: 'asc', limit: 10 })).items).toHaveLength(1);
+    expect((await last.events({ tenantId: tenantA, order: 'asc', limit: 10 })).items).toHaveLength(
+      1,
+    );
   });
 
   it('may come again while the start mends what the first has left', async () => {

@@ -26,7 +26,10 @@ export async function filesIn(folder: string): Promise<string[]> {
 }
 
 /** A folder's contents as `/data` on a disk in memory, with one file damaged. */
-export async function damagedDisk(contents: Record<string, string>, damage: Damage): Promise<FileSystem> {
+export async function damagedDisk(
+  contents: Record<string, string>,
+  damage: Damage,
+): Promise<FileSystem> {
   const disk = makeMemoryFileSystem();
   for (const [file, text] of Object.entries(contents)) {
     const bytes = file === damage.file ? damage.bytes : Buffer.from(text, 'latin1');
@@ -40,10 +43,24 @@ export async function damagesOf(folder: string): Promise<Damage[]> {
   const damages: Damage[] = [];
   for (const file of await filesIn(folder)) {
     const bytes = await readFile(join(folder, file));
-    const places = new Set([0, 12, Math.floor(bytes.length / 3), Math.floor(bytes.length / 2), bytes.length - 2, bytes.length - 1]);
-    for (const at of places) damages.push({ file, what: `the byte at ${at} has changed`, bytes: flipped(bytes, at) });
-    const ends = new Set([0, Math.floor(bytes.length / 2), bytes.lastIndexOf('\n', -2) + 1, bytes.length - 1]);
-    for (const end of ends) damages.push({ file, what: `cut short after ${end} bytes`, bytes: bytes.subarray(0, end) });
+    const places = new Set([
+      0,
+      12,
+      Math.floor(bytes.length / 3),
+      Math.floor(bytes.length / 2),
+      bytes.length - 2,
+      bytes.length - 1,
+    ]);
+    for (const at of places)
+      damages.push({ file, what: `the byte at ${at} has changed`, bytes: flipped(bytes, at) });
+    const ends = new Set([
+      0,
+      Math.floor(bytes.length / 2),
+      bytes.lastIndexOf('\n', -2) + 1,
+      bytes.length - 1,
+    ]);
+    for (const end of ends)
+      damages.push({ file, what: `cut short after ${end} bytes`, bytes: bytes.subarray(0, end) });
     damages.push({ file, what: 'gone', bytes: null });
   }
   return damages;

@@ -48,14 +48,19 @@ describe('the lines of a day file', () => {
     expect(first.endsWith(`"events":${body}}`)).toBe(true);
     expect(isWhole(Buffer.from(first))).toBe(true);
     expect(JSON.parse(second)).not.toHaveProperty('key');
-    expect(JSON.parse(first).id).toBe((await rig.log.page({ tenantId: tenantA, order: 'asc', limit: 1 })).items[0]?.id);
+    expect(JSON.parse(first).id).toBe(
+      (await rig.log.page({ tenantId: tenantA, order: 'asc', limit: 1 })).items[0]?.id,
+    );
     expect(rig.stored).toEqual([tenantA, tenantA]);
   });
 
   it('go to the file of the day of their receipt, numbered on', async () => {
     const { disk, clock, rig } = await opened();
     for (let day = 0; day < 2; day++) {
-      await Promise.all([rig.log.append(batchOf([log(2 * day)])), rig.log.append(batchOf([log(2 * day + 1)]))]);
+      await Promise.all([
+        rig.log.append(batchOf([log(2 * day)])),
+        rig.log.append(batchOf([log(2 * day + 1)])),
+      ]);
       clock.advance(dayMs);
     }
     expect(seqs(disk.text(day20))).toEqual([1, 2]);
@@ -79,7 +84,10 @@ describe('the lines of a day file', () => {
   it('are on the disk past a power cut once append has resolved', async () => {
     const { disk, clock, rig, again } = await opened();
     for (let n = 0; n < 4; n++) {
-      await Promise.all([rig.log.append(batchOf([log(2 * n)])), rig.log.append(batchOf([log(2 * n + 1)], { key: `${n}` }))]);
+      await Promise.all([
+        rig.log.append(batchOf([log(2 * n)])),
+        rig.log.append(batchOf([log(2 * n + 1)], { key: `${n}` })),
+      ]);
       clock.advance(dayMs / 2);
     }
     const after = await again(disk.afterPowerCut());
@@ -96,7 +104,9 @@ describe('the lines of a day file', () => {
     await rig.close();
     const again = await openLog(context);
     expect(await numbers(again)).toEqual([1, undefined]);
-    expect(await again.log.append(batchOf([log(1), impression(0)], { key: 'one' }))).toBe('repeated');
+    expect(await again.log.append(batchOf([log(1), impression(0)], { key: 'one' }))).toBe(
+      'repeated',
+    );
     await again.close();
   });
 });
@@ -107,8 +117,13 @@ describe('a batch that fails', () => {
     await rig.log.append(batchOf([log(1)]));
     disk.free = 10;
     const batch = batchOf([log(2)], { key: 'two' });
-    const answers = await Promise.allSettled([rig.log.append(batch), rig.log.append(batch), rig.log.append(batchOf([log(3)]))]);
-    for (const answer of answers) expect(answer).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } });
+    const answers = await Promise.allSettled([
+      rig.log.append(batch),
+      rig.log.append(batch),
+      rig.log.append(batchOf([log(3)])),
+    ]);
+    for (const answer of answers)
+      expect(answer).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } });
     expect(await numbers(rig)).toEqual([1]);
     disk.free = 1e9;
     expect(await rig.log.append(batch)).toBe('stored');
@@ -120,7 +135,9 @@ describe('a batch that fails', () => {
   it('takes with it one with the same key and other bytes that waits for its fate', async () => {
     const { disk, rig } = await opened();
     disk.free = 10;
-    const answers = await Promise.allSettled([1, 2].map((n) => rig.log.append(batchOf([log(n)], { key: 'one' }))));
+    const answers = await Promise.allSettled(
+      [1, 2].map((n) => rig.log.append(batchOf([log(n)], { key: 'one' }))),
+    );
     for (const answer of answers) expect(answer).toMatchObject({ reason: { code: 'unavailable' } });
   });
 
@@ -147,9 +164,13 @@ describe('a batch that fails', () => {
     disk.before = (operation, path) => {
       if (operation === 'datasync' && path === day20) throw new Error('EIO');
     };
-    await expect(rig.log.append(batchOf([log(2)], { key: 'two' }))).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(rig.log.append(batchOf([log(2)], { key: 'two' }))).rejects.toMatchObject({
+      code: 'unavailable',
+    });
     disk.before = () => {};
-    await expect(rig.log.append(batchOf([log(2)], { key: 'two' }))).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(rig.log.append(batchOf([log(2)], { key: 'two' }))).rejects.toMatchObject({
+      code: 'unavailable',
+    });
     expect(rig.log.broken).toMatchObject({ code: 'unavailable' });
     expect(await numbers(rig)).toEqual([1]);
   });
@@ -159,7 +180,10 @@ describe('a batch that fails', () => {
     await rig.close();
     await expect(rig.log.append(batchOf([log(1)]))).rejects.toMatchObject({ code: 'unavailable' });
     const { makeEventLog } = await import('../../../src/store/json/event-log.ts');
-    const unborn = makeEventLog(contextOn(new CrashDisk(), new ManualClock()), { stored() {}, due() {} });
+    const unborn = makeEventLog(contextOn(new CrashDisk(), new ManualClock()), {
+      stored() {},
+      due() {},
+    });
     await expect(unborn.append(batchOf([log(1)]))).rejects.toMatchObject({ code: 'unavailable' });
     expect(unborn.broken).toBeUndefined();
     await unborn.close();
@@ -199,7 +223,11 @@ describe('a start', () => {
       const events = [[impression(0)], [log(2)], [log(3)], [log(4), impression(0)]][n] ?? [];
       expect(await rig.log.append(batchOf(events, { key }))).toBe('repeated');
     }
-    const report = await rig.log.impressions({ tenantId: tenantA, groupBy: 'day', by: 'timestamp' });
+    const report = await rig.log.impressions({
+      tenantId: tenantA,
+      groupBy: 'day',
+      by: 'timestamp',
+    });
     expect(report).toEqual([{ key: '1970-01-01', impressions: 2, seconds: 0 }]);
     await rig.log.append(batchOf([log(5)]));
     expect(await numbers(rig)).toEqual([undefined, 2, 3, 4, undefined, 5]);
@@ -207,7 +235,8 @@ describe('a start', () => {
 
   it('reads no more than the tail', async () => {
     const { disk, clock, rig, again } = await opened();
-    for (let n = 0; n < 50; n++) await rig.log.append(batchOf([{ ...log(n), text: 'x'.repeat(5000) }]));
+    for (let n = 0; n < 50; n++)
+      await rig.log.append(batchOf([{ ...log(n), text: 'x'.repeat(5000) }]));
     clock.advance(minuteMs);
     await rig.checkpoint();
     await rig.log.append(batchOf([log(50)]));
@@ -230,12 +259,21 @@ describe('a start', () => {
     const next = await openLog(context);
     expect(after.text(day21)).toBe(good);
     const aside = after.paths().filter((path) => path.includes('.torn-'));
-    expect(aside).toEqual([expect.stringMatching(/^\/data\/events\/2026-11-21.ndjson.torn-2026-11-21T/)]);
+    expect(aside).toEqual([
+      expect.stringMatching(/^\/data\/events\/2026-11-21.ndjson.torn-2026-11-21T/),
+    ]);
     expect(after.text(aside[0]!)).toBe(torn);
     expect(context.warnings).toEqual([expect.stringContaining(aside[0]!)]);
     expect(await next.log.append(batchOf([log(5)], { key: 'five' }))).toBe('stored');
     await next.close();
-    expect(await numbers(await openLog(contextOn(after, clock)))).toEqual([undefined, 2, 3, 4, undefined, 5]);
+    expect(await numbers(await openLog(contextOn(after, clock)))).toEqual([
+      undefined,
+      2,
+      3,
+      4,
+      undefined,
+      5,
+    ]);
   });
 
   it('cuts off a file of which nothing is whole', async () => {
@@ -262,10 +300,18 @@ describe('a start', () => {
     const killed = disk.afterKill();
     const next = await openLog(contextOn(killed, clock));
     expect(await next.log.append(batchOf([log(5)], { key: 'five' }))).toBe('repeated');
-    expect(await numbers(await openLog(contextOn(killed.afterPowerCut(), clock)))).toEqual([undefined, 2, 3, 4, undefined, 5]);
+    expect(await numbers(await openLog(contextOn(killed.afterPowerCut(), clock)))).toEqual([
+      undefined,
+      2,
+      3,
+      4,
+      undefined,
+      5,
+    ]);
   });
 
-  const flip = (text: string, at: number) => `${text.slice(0, at)}${text[at] === 'x' ? 'y' : 'x'}${text.slice(at + 1)}`;
+  const flip = (text: string, at: number) =>
+    `${text.slice(0, at)}${text[at] === 'x' ? 'y' : 'x'}${text.slice(at + 1)}`;
   const lines = (disk: CrashDisk, path: string) => disk.text(path).split(/(?<=\n)/);
 
   it.each<[string, (disk: CrashDisk) => void, RegExp]>([
@@ -284,7 +330,11 @@ describe('a start', () => {
       (disk) => disk.plant(day20, disk.text(day20).slice(0, -5)),
       /2026-11-20.ndjson, at byte \d+/,
     ],
-    ['a missing file that the documents end in', (disk) => void disk.unlink(day20), /2026-11-20.ndjson: the file is missing/],
+    [
+      'a missing file that the documents end in',
+      (disk) => void disk.unlink(day20),
+      /2026-11-20.ndjson: the file is missing/,
+    ],
     [
       'a file shorter than the documents',
       (disk) => disk.plant(day20, lines(disk, day20)[0]!),
@@ -305,7 +355,10 @@ describe('a start', () => {
     const after = disk.afterKill();
     harm(after);
     const before = after.paths().map((path) => [path, after.text(path)]);
-    await expect(again(after)).rejects.toMatchObject({ code: 'store_damaged', message: expect.stringMatching(message) });
+    await expect(again(after)).rejects.toMatchObject({
+      code: 'store_damaged',
+      message: expect.stringMatching(message),
+    });
     expect(after.paths().map((path) => [path, after.text(path)])).toEqual(before);
   });
 
@@ -388,7 +441,9 @@ describe('a checkpoint', () => {
           const report = await next.log.impressions({ tenantId: tenantA, groupBy, by: 'received' });
           expect(report).toMatchObject([{ impressions: 2, seconds: 3 }]);
         }
-        expect(await next.log.append(batchOf([impression(0, { duration: 2 }), log(2)], { key: 'two' }))).toBe('repeated');
+        expect(
+          await next.log.append(batchOf([impression(0, { duration: 2 }), log(2)], { key: 'two' })),
+        ).toBe('repeated');
         expect(await next.log.append(batchOf([log(3)], { key: 'three' }))).toBe('stored');
         await next.close();
       }
@@ -405,7 +460,8 @@ describe('a checkpoint', () => {
     };
     await expect(rig.checkpoint()).rejects.toThrow('EIO');
     await rig.log.append(batchOf([impression(0)], { key: 'two' }));
-    const report = () => rig.log.impressions({ tenantId: tenantA, groupBy: 'day', by: 'timestamp' });
+    const report = () =>
+      rig.log.impressions({ tenantId: tenantA, groupBy: 'day', by: 'timestamp' });
     expect(await report()).toMatchObject([{ impressions: 2 }]);
     disk.before = () => {};
     await rig.checkpoint();
@@ -440,7 +496,9 @@ describe('dropBefore', () => {
     expect(files(disk)).toEqual(['2026-11-22', '2026-11-23']);
     expect(await seen(rig)).toEqual([2, 3]);
     for (const one of [rig, await again()]) {
-      expect(await one.log.impressions({ tenantId: tenantA, groupBy: 'day', by: 'timestamp' })).toMatchObject([{ impressions: 4 }]);
+      expect(
+        await one.log.impressions({ tenantId: tenantA, groupBy: 'day', by: 'timestamp' }),
+      ).toMatchObject([{ impressions: 4 }]);
       expect(await seen(one)).toEqual([2, 3]);
     }
   });
@@ -466,33 +524,36 @@ describe('dropBefore', () => {
     expect(await seen(await again())).toEqual([3]);
   });
 
-  it.each(['idle', 'crashed'])('deletes the newest file too when its day is past (%s)', async (how) => {
-    const { disk, clock, rig, again } = await fourDays();
-    clock.advance(10 * dayMs);
-    await rig.log.dropBefore(clock.now() - dayMs);
-    expect(await seen(rig)).toEqual([]);
-    if (how === 'crashed') {
-      disk.before = (operation) => {
-        if (operation === 'unlink') throw new Error('crashed');
-      };
-    }
-    await rig.checkpoint();
-    expect(files(disk)).toHaveLength(how === 'idle' ? 0 : 4);
-    const after = disk.afterKill();
-    const next = await again(after);
-    expect(files(after)).toEqual([]);
-    // Even when the clock goes back to that day.
-    clock.set(Date.UTC(2026, 10, 23, 12));
-    await next.log.append(batchOf([log(5)]));
-    expect(files(after)).toEqual(['2026-11-24']);
-    expect(seqs(after.text('/data/events/2026-11-24.ndjson'))).toEqual([5]);
-    await next.close();
-    expect(await seen(await again(after))).toEqual([5]);
-    disk.before = () => {};
-    await rig.log.append(batchOf([log(5)]));
-    expect(await seen(rig)).toEqual([5]);
-    expect(await seen(await again())).toEqual([5]);
-  });
+  it.each(['idle', 'crashed'])(
+    'deletes the newest file too when its day is past (%s)',
+    async (how) => {
+      const { disk, clock, rig, again } = await fourDays();
+      clock.advance(10 * dayMs);
+      await rig.log.dropBefore(clock.now() - dayMs);
+      expect(await seen(rig)).toEqual([]);
+      if (how === 'crashed') {
+        disk.before = (operation) => {
+          if (operation === 'unlink') throw new Error('crashed');
+        };
+      }
+      await rig.checkpoint();
+      expect(files(disk)).toHaveLength(how === 'idle' ? 0 : 4);
+      const after = disk.afterKill();
+      const next = await again(after);
+      expect(files(after)).toEqual([]);
+      // Even when the clock goes back to that day.
+      clock.set(Date.UTC(2026, 10, 23, 12));
+      await next.log.append(batchOf([log(5)]));
+      expect(files(after)).toEqual(['2026-11-24']);
+      expect(seqs(after.text('/data/events/2026-11-24.ndjson'))).toEqual([5]);
+      await next.close();
+      expect(await seen(await again(after))).toEqual([5]);
+      disk.before = () => {};
+      await rig.log.append(batchOf([log(5)]));
+      expect(await seen(rig)).toEqual([5]);
+      expect(await seen(await again())).toEqual([5]);
+    },
+  );
 
   it('after which a clean stop leaves nothing opens again', async () => {
     const { clock, disk, rig, again } = await fourDays();
@@ -532,7 +593,8 @@ describe('dropBefore', () => {
 describe('forget', () => {
   it("a device's keys are gone, and others' are not", async () => {
     const { clock, rig, again, disk } = await opened();
-    const batch = (device: number) => batchOf([log(device)], { key: 'one', deviceId: guid('devi', device) });
+    const batch = (device: number) =>
+      batchOf([log(device)], { key: 'one', deviceId: guid('devi', device) });
     for (const device of [1, 2]) await rig.log.append(batch(device));
     clock.advance(minuteMs);
     await rig.checkpoint();

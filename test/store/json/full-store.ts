@@ -30,7 +30,10 @@ async function addRows(store: Store, at: number, number: number): Promise<void> 
     await tx.put('codes', codeRow(number));
     await tx.put('playlists', playlistRow(number, 2));
     await tx.put('pastPlaylists', pastPlaylistRow(number, 1));
-    await tx.put('configs', configRow('screen', guid('scre', number), { syncIntervalMinutes: number }));
+    await tx.put(
+      'configs',
+      configRow('screen', guid('scre', number), { syncIntervalMinutes: number }),
+    );
     await tx.audit(auditRow(number, { at }));
   });
 }
@@ -38,8 +41,12 @@ async function addRows(store: Store, at: number, number: number): Promise<void> 
 async function addDay(store: Store, clock: ManualClock, day: number): Promise<void> {
   for (let number = day * eachDay + 1; number <= (day + 1) * eachDay; number++) {
     await addRows(store, clock.now(), number);
-    const events = [0, 1].map((n) => impression(clock.now() - n * minuteMs, { number, creativeId: guid('crea', number) }));
-    await store.appendBatch(batchOf(events, { deviceId: guid('devi', number), key: `key ${number}` }));
+    const events = [0, 1].map((n) =>
+      impression(clock.now() - n * minuteMs, { number, creativeId: guid('crea', number) }),
+    );
+    await store.appendBatch(
+      batchOf(events, { deviceId: guid('devi', number), key: `key ${number}` }),
+    );
     store.touch('device', guid('devi', number), { lastSeenAt: clock.now() });
     store.touch('token', guid('toke', 1), { lastUsedAt: clock.now() });
   }
@@ -79,9 +86,14 @@ export async function holdings(store: Store) {
     return found;
   };
   const events: number[] = [];
-  for (const { event } of (await store.events({ tenantId: tenantA, order: 'asc', limit: 1000 })).items) events.push(event.number as number);
-  const audit = (await store.audit({ tenantIds: [tenantA], limit: 1000 })).items.map(numberOf).sort((a, b) => a - b);
-  const byCreative = (by: 'received' | 'timestamp') => store.impressions({ tenantId: tenantA, groupBy: 'creative', by });
+  for (const { event } of (await store.events({ tenantId: tenantA, order: 'asc', limit: 1000 }))
+    .items)
+    events.push(event.number as number);
+  const audit = (await store.audit({ tenantIds: [tenantA], limit: 1000 })).items
+    .map(numberOf)
+    .sort((a, b) => a - b);
+  const byCreative = (by: 'received' | 'timestamp') =>
+    store.impressions({ tenantId: tenantA, groupBy: 'creative', by });
   return {
     tenants: (await store.list('tenants', { limit: 100 })).items.map(numberOf),
     tokens: (await store.list('tokens', { limit: 100 })).items.map(numberOf),
@@ -93,10 +105,16 @@ export async function holdings(store: Store) {
     playlists: await there((number) => read.get('playlists', guid('scre', number))),
     past: await there((number) => read.get('pastPlaylists', `${guid('scre', number)}/1`)),
     configs: await there((number) => read.get('configs', `screen/${guid('scre', number)}`)),
-    seen: await there(async (number) => (await store.marks('device', guid('devi', number))).lastSeenAt),
+    seen: await there(
+      async (number) => (await store.marks('device', guid('devi', number))).lastSeenAt,
+    ),
     events,
     audit,
-    received: (await byCreative('received')).map(({ key, impressions }) => `${Number(key.slice(-6))}: ${impressions}`),
-    timestamp: (await byCreative('timestamp')).map(({ key, impressions }) => `${Number(key.slice(-6))}: ${impressions}`),
+    received: (await byCreative('received')).map(
+      ({ key, impressions }) => `${Number(key.slice(-6))}: ${impressions}`,
+    ),
+    timestamp: (await byCreative('timestamp')).map(
+      ({ key, impressions }) => `${Number(key.slice(-6))}: ${impressions}`,
+    ),
   };
 }

@@ -14,7 +14,13 @@ describe('GroupLog', () => {
   const text = (file = 'a.log') => crash.text(`/log/${file}`);
   const afterPowerCut = (file = 'a.log') => crash.afterPowerCut().text(`/log/${file}`);
   const open = (resume?: { file: string; size: number }) =>
-    new GroupLog({ disk, directory: '/log', lowWaterBytes: 1000, onFailure, ...(resume && { resume }) });
+    new GroupLog({
+      disk,
+      directory: '/log',
+      lowWaterBytes: 1000,
+      onFailure,
+      ...(resume && { resume }),
+    });
   /** Makes the first such operation fail. */
   const failOnce = (operation: string, error = new Error(`planted: ${operation}`)) => {
     let left = 1;
@@ -43,25 +49,42 @@ describe('GroupLog', () => {
     const order: string[] = [];
     const records = Array.from({ length: 100 }, (_, number) => {
       const landed = () => order.push(`landed ${number}`);
-      return log.append('a.log', line(String(number)), landed).then(() => order.push(`answered ${number}`));
+      return log
+        .append('a.log', line(String(number)), landed)
+        .then(() => order.push(`answered ${number}`));
     });
     await Promise.all(records);
     expect(synced()).toBeLessThanOrEqual(2);
     expect(text()).toBe(Array.from({ length: 100 }, (_, number) => `${number}\n`).join(''));
-    expect(order.filter((one) => one.startsWith('landed'))).toEqual(Array.from({ length: 100 }, (_, number) => `landed ${number}`));
+    expect(order.filter((one) => one.startsWith('landed'))).toEqual(
+      Array.from({ length: 100 }, (_, number) => `landed ${number}`),
+    );
     expect(order.indexOf('landed 1')).toBeLessThan(order.indexOf('answered 1'));
   });
 
   it('keeps groups of all sizes apart, small and large in turn', async () => {
     const log = open();
     const mebibyte = 1024 * 1024;
-    const groups = [[1], [5, 7], [mebibyte, 3], [3, 2 * mebibyte, 3 * mebibyte], [9, 1, 1], [mebibyte, mebibyte, mebibyte]];
+    const groups = [
+      [1],
+      [5, 7],
+      [mebibyte, 3],
+      [3, 2 * mebibyte, 3 * mebibyte],
+      [9, 1, 1],
+      [mebibyte, mebibyte, mebibyte],
+    ];
     const letter = (group: number, record: number) => String.fromCharCode(97 + 3 * group + record);
     for (const [group, sizes] of groups.entries()) {
-      const places = await Promise.all(sizes.map((size, record) => log.append('a.log', line(letter(group, record).repeat(size)))));
+      const places = await Promise.all(
+        sizes.map((size, record) => log.append('a.log', line(letter(group, record).repeat(size)))),
+      );
       expect(places.map(({ length }) => length)).toEqual(sizes.map((size) => size + 1));
     }
-    const expected = groups.flatMap((sizes, group) => sizes.map((size, record) => `${letter(group, record).repeat(size)}\n`)).join('');
+    const expected = groups
+      .flatMap((sizes, group) =>
+        sizes.map((size, record) => `${letter(group, record).repeat(size)}\n`),
+      )
+      .join('');
     expect(afterPowerCut() === expected).toBe(true);
   });
 
@@ -88,7 +111,9 @@ describe('GroupLog', () => {
     failOnce('write', diskFull());
     const heard: string[] = [];
     onFailure.mockImplementation(() => heard.push('failure'));
-    const records = ['a.log', 'a.log', 'b.log'].map((file) => log.append(file, line('x')).catch(() => heard.push(file)));
+    const records = ['a.log', 'a.log', 'b.log'].map((file) =>
+      log.append(file, line('x')).catch(() => heard.push(file)),
+    );
     await Promise.all(records);
     expect(heard).toEqual(['failure', 'a.log', 'a.log', 'b.log']);
     expect(await log.append('b.log', line('later'))).toMatchObject({ file: 'b.log', offset: 0 });
@@ -103,7 +128,8 @@ describe('GroupLog', () => {
       if (failing && operation === 'truncate') throw new Error('planted');
       return undefined;
     };
-    for (let turn = 0; turn < 3; turn++) await expect(log.append('a.log', line('two'))).rejects.toEqual(unavailable);
+    for (let turn = 0; turn < 3; turn++)
+      await expect(log.append('a.log', line('two'))).rejects.toEqual(unavailable);
     expect(text()).toBe('one\nt');
     failing = false;
     await log.append('a.log', line('three'));
@@ -133,15 +159,18 @@ describe('GroupLog', () => {
     expect(afterPowerCut()).toBe('one\n');
   });
 
-  it.each(['syncDirectory', 'write', 'datasync'])('takes away at its close a file that never got a record (%s fails)', async (failing) => {
-    const log = open();
-    await log.append('a.log', line('one'));
-    failOnce(failing);
-    await expect(log.append('b.log', line('two'))).rejects.toEqual(unavailable);
-    await log.close();
-    expect([...crash.files().keys()]).toEqual(['/log/a.log']);
-    expect([...crash.afterPowerCut().files().keys()]).toEqual(['/log/a.log']);
-  });
+  it.each(['syncDirectory', 'write', 'datasync'])(
+    'takes away at its close a file that never got a record (%s fails)',
+    async (failing) => {
+      const log = open();
+      await log.append('a.log', line('one'));
+      failOnce(failing);
+      await expect(log.append('b.log', line('two'))).rejects.toEqual(unavailable);
+      await log.close();
+      expect([...crash.files().keys()]).toEqual(['/log/a.log']);
+      expect([...crash.afterPowerCut().files().keys()]).toEqual(['/log/a.log']);
+    },
+  );
 
   it('goes on in the former file when the next could not be made', async () => {
     const log = open();
@@ -163,19 +192,22 @@ describe('GroupLog', () => {
     expect(crash.afterPowerCut(1).text('/log/a.log')).toBe('one\n');
   });
 
-  it.each(['truncate', 'datasync'] as const)('begins no other file when the torn record cannot be cut off (%s)', async (operation) => {
-    const log = open();
-    await log.append('a.log', line('one'));
-    const takes = [2, 0];
-    disk.fault = (one) => {
-      if (one === 'write') return takes.shift();
-      if (one === operation) throw new Error('planted');
-      return undefined;
-    };
-    await expect(log.append('a.log', line('two'))).rejects.toEqual(unavailable);
-    await expect(log.append('b.log', line('three'))).rejects.toEqual(unavailable);
-    expect(crash.paths()).toEqual(['/log/a.log']);
-  });
+  it.each(['truncate', 'datasync'] as const)(
+    'begins no other file when the torn record cannot be cut off (%s)',
+    async (operation) => {
+      const log = open();
+      await log.append('a.log', line('one'));
+      const takes = [2, 0];
+      disk.fault = (one) => {
+        if (one === 'write') return takes.shift();
+        if (one === operation) throw new Error('planted');
+        return undefined;
+      };
+      await expect(log.append('a.log', line('two'))).rejects.toEqual(unavailable);
+      await expect(log.append('b.log', line('three'))).rejects.toEqual(unavailable);
+      expect(crash.paths()).toEqual(['/log/a.log']);
+    },
+  );
 
   it('refuses writes while little space is left, and goes on by itself', async () => {
     const log = open();

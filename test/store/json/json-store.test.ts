@@ -47,7 +47,9 @@ describe('the embedded store', () => {
     const others = (async () => {
       for (; !done; turns++) await setImmediate();
     })();
-    expect((await store.list('screens', { limit: 10, search: 'nothing like it' })).items).toEqual([]);
+    expect((await store.list('screens', { limit: 10, search: 'nothing like it' })).items).toEqual(
+      [],
+    );
     done = true;
     await others;
     expect(turns).toBeGreaterThanOrEqual(5);
@@ -58,11 +60,19 @@ describe('the embedded store', () => {
     const store = await openStore('memory:');
     await store.write(async (tx) => {
       for (let number = 0; number < 3000; number++)
-        await tx.put('screens', screenRow(number, { labels: number === 2500 ? { wanted: 'yes' } : {} }));
+        await tx.put(
+          'screens',
+          screenRow(number, { labels: number === 2500 ? { wanted: 'yes' } : {} }),
+        );
     });
-    const listing = store.list('screens', { limit: 10, labels: { wanted: 'yes' }, where: { tenantId: tenantA } });
+    const listing = store.list('screens', {
+      limit: 10,
+      labels: { wanted: 'yes' },
+      where: { tenantId: tenantA },
+    });
     const deleting = store.write(async (tx) => {
-      for (let number = 0; number < 3000; number += 2) if (number !== 2500) await tx.delete('screens', guid('scre', number));
+      for (let number = 0; number < 3000; number += 2)
+        if (number !== 2500) await tx.delete('screens', guid('scre', number));
     });
     expect((await listing).items.map((row) => row.id)).toEqual([guid('scre', 2500)]);
     await deleting;
@@ -72,7 +82,8 @@ describe('the embedded store', () => {
   it('finds no names where rows have none, and passes over filters that are not given', async () => {
     const store = await openStore('memory:');
     await store.write((tx) => tx.put('devices', deviceRow(1)));
-    const ids = async (query: object) => (await store.list('devices', { limit: 5, ...query } as ListQuery<'devices'>)).items.length;
+    const ids = async (query: object) =>
+      (await store.list('devices', { limit: 5, ...query } as ListQuery<'devices'>)).items.length;
     expect(await ids({ name: 'any' })).toBe(0);
     expect(await ids({ search: 'any' })).toBe(0);
     expect(await ids({ labels: { any: 'x' } })).toBe(0);

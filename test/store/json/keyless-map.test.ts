@@ -7,7 +7,8 @@ interface Named {
   n: number;
 }
 
-const made = (mostSummed = 12) => new KeylessMap<Named>((value, key) => value.name === key, mostSummed);
+const made = (mostSummed = 12) =>
+  new KeylessMap<Named>((value, key) => value.name === key, mostSummed);
 
 describe('a map without keys', () => {
   it('finds what was put last, and nothing that was deleted', () => {
@@ -34,8 +35,11 @@ describe('a map without keys', () => {
 
   it('tells values apart whose keys end alike', () => {
     const map = made(3);
-    for (const [n, name] of ['one end', 'other end', 'end', 'nd'].entries()) map.set(name, { name, n });
-    expect(['one end', 'other end', 'end', 'nd', 'no end'].map((name) => map.get(name)?.n)).toEqual([0, 1, 2, 3, undefined]);
+    for (const [n, name] of ['one end', 'other end', 'end', 'nd'].entries())
+      map.set(name, { name, n });
+    expect(['one end', 'other end', 'end', 'nd', 'no end'].map((name) => map.get(name)?.n)).toEqual(
+      [0, 1, 2, 3, undefined],
+    );
   });
 
   it('shows all values, also while some come and go', () => {

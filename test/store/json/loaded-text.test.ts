@@ -9,7 +9,9 @@ import { guid } from '../sample-batch.ts';
 
 /** A document with a row on each line. */
 function documentOf(...rows: readonly object[]): Buffer {
-  return Buffer.from(`{"seq":1,"rows":{\n"playlists":[\n${rows.map((row) => JSON.stringify(row)).join(',\n')}\n]\n}}\n`);
+  return Buffer.from(
+    `{"seq":1,"rows":{\n"playlists":[\n${rows.map((row) => JSON.stringify(row)).join(',\n')}\n]\n}}\n`,
+  );
 }
 
 const textsOf = (lines: LoadedLines) => [...lines.texts()].map(String);
@@ -52,9 +54,15 @@ describe('lines of a document', () => {
     // Both have the FNV-1a sum 5e4daa9d.
     const [one, other] = ['costarring', 'liquid'];
     const lines = new LoadedLines(documentOf({ id: one, n: 1 }, { id: other, n: 2 }), '{"id":"');
-    expect([String(lines.find(one)), String(lines.find(other))]).toEqual([`{"id":"${one}","n":1}`, `{"id":"${other}","n":2}`]);
+    expect([String(lines.find(one)), String(lines.find(other))]).toEqual([
+      `{"id":"${one}","n":1}`,
+      `{"id":"${other}","n":2}`,
+    ]);
     lines.delete(one);
-    expect([lines.find(one), String(lines.find(other))]).toEqual([undefined, `{"id":"${other}","n":2}`]);
+    expect([lines.find(one), String(lines.find(other))]).toEqual([
+      undefined,
+      `{"id":"${other}","n":2}`,
+    ]);
   });
 });
 
@@ -83,7 +91,11 @@ describe('a row that was loaded as text', () => {
     expect([base.row('playlists', 'a'), base.held('playlists', 'a')]).toEqual([changed, changed]);
     expect([...base.all('playlists')]).toEqual(['a']);
     base.load('playlists', 'a', null);
-    expect([base.row('playlists', 'a'), base.held('playlists', 'a'), ...base.all('playlists')]).toEqual([undefined, undefined]);
+    expect([
+      base.row('playlists', 'a'),
+      base.held('playlists', 'a'),
+      ...base.all('playlists'),
+    ]).toEqual([undefined, undefined]);
   });
 
   it('is forgotten as a row when others were read since, and read again from its text', () => {
@@ -105,9 +117,19 @@ describe('ids that rows share', () => {
   it('stay what they are, with all else', () => {
     const place = { tenantId: guid('tena', 1), venueId: guid('venu', 1), labels: { floor: '1' } };
     const screen = { id: guid('scre', 1), ...place, deviceId: guid('devi', 1), name: 'Hall' };
-    const device = { id: guid('devi', 1), tenantId: guid('tena', 1), screenId: guid('scre', 1), deviceId: null, labels: {} };
+    const device = {
+      id: guid('devi', 1),
+      tenantId: guid('tena', 1),
+      screenId: guid('scre', 1),
+      deviceId: null,
+      labels: {},
+    };
     const token = { id: guid('toke', 1), tenantId: null };
-    const tables = { screens: [structuredClone(screen)], devices: [structuredClone(device)], tokens: [structuredClone(token)] };
+    const tables = {
+      screens: [structuredClone(screen)],
+      devices: [structuredClone(device)],
+      tokens: [structuredClone(token)],
+    };
     const ids = new SharedIds();
     ids.share({ ...tables, venues: undefined } as never);
     ids.clear();

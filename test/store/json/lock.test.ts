@@ -13,12 +13,18 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const lockedBy = (pid: number | RegExp) =>
   expect.objectContaining({
     code: 'store_locked',
-    message: expect.stringMatching(new RegExp(typeof pid === 'number' ? `process ${pid}, since 20` : pid)),
+    message: expect.stringMatching(
+      new RegExp(typeof pid === 'number' ? `process ${pid}, since 20` : pid),
+    ),
   });
 
 let nonces = 0;
 const lock = (folder: string, platform: NodeJS.Platform = process.platform) =>
-  lockFolder(folder, { clock: new ManualClock(), random: () => Buffer.from(String(++nonces).padStart(4).padEnd(16)), platform });
+  lockFolder(folder, {
+    clock: new ManualClock(),
+    random: () => Buffer.from(String(++nonces).padStart(4).padEnd(16)),
+    platform,
+  });
 
 /** Another process that holds a folder's socket as this one would, until it is killed. */
 async function holderOf(path: string): Promise<{ pid: number; kill(): Promise<void> }> {
@@ -56,23 +62,33 @@ describe('the one writer of a data folder', () => {
 
   it('lets the folder go when opening it fails', async () => {
     await mkdir(join(folder, 'photos'));
-    for (let turn = 0; turn < 2; turn++) await expect(openStore(folder)).rejects.toMatchObject({ code: 'store_unusable' });
+    for (let turn = 0; turn < 2; turn++)
+      await expect(openStore(folder)).rejects.toMatchObject({ code: 'store_unusable' });
     expect(await readdir(folder)).toEqual(['photos']);
   });
 
-  it.each<NodeJS.Platform>(['linux', 'darwin'])('one of 20 that try at once gets it (%s)', async (platform) => {
-    const results = await Promise.allSettled(Array.from({ length: 20 }, () => lock(folder, platform)));
-    const won = results.filter((result) => result.status === 'fulfilled');
-    expect(won).toHaveLength(1);
-    for (const result of results) if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'store_locked' });
-    await won[0]!.value();
-    await (await lock(folder, platform))();
-  });
+  it.each<NodeJS.Platform>(['linux', 'darwin'])(
+    'one of 20 that try at once gets it (%s)',
+    async (platform) => {
+      const results = await Promise.allSettled(
+        Array.from({ length: 20 }, () => lock(folder, platform)),
+      );
+      const won = results.filter((result) => result.status === 'fulfilled');
+      expect(won).toHaveLength(1);
+      for (const result of results)
+        if (result.status === 'rejected')
+          expect(result.reason).toMatchObject({ code: 'store_locked' });
+      await won[0]!.value();
+      await (await lock(folder, platform))();
+    },
+  );
 
   it('one of 20 that find a dead socket at the same moment gets it', async () => {
     for (let turn = 0; turn < 5; turn++) {
       await holderOf(join(folder, 'lock.sock')).then((dead) => dead.kill());
-      const results = await Promise.allSettled(Array.from({ length: 20 }, () => lock(folder, 'darwin')));
+      const results = await Promise.allSettled(
+        Array.from({ length: 20 }, () => lock(folder, 'darwin')),
+      );
       const won = results.filter((result) => result.status === 'fulfilled');
       expect(won).toHaveLength(1);
       await expect(lock(folder, 'darwin')).rejects.toEqual(lockedBy(process.pid));
@@ -97,7 +113,10 @@ describe('the one writer of a data folder', () => {
     await other.kill();
     expect(await readdir(folder)).toEqual(['lock.sock']);
     const release = await lock(folder);
-    expect(await readdir(folder)).toEqual(['lock.sock', expect.stringMatching(/^lock\.sock\.[0-9a-f]{8}$/)]);
+    expect(await readdir(folder)).toEqual([
+      'lock.sock',
+      expect.stringMatching(/^lock\.sock\.[0-9a-f]{8}$/),
+    ]);
     await expect(lock(folder)).rejects.toEqual(lockedBy(process.pid));
     await release();
     expect(await readdir(folder)).toEqual([]);
@@ -120,7 +139,8 @@ describe('the one writer of a data folder', () => {
   it('may have a folder with a long name: a socket’s path is cut when it is longer than 107 bytes', async () => {
     const long = join(folder, 'x'.repeat(120));
     await mkdir(long);
-    const links = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('signage-lock-'));
+    const links = async () =>
+      (await readdir(tmpdir())).filter((name) => name.startsWith('signage-lock-'));
     const before = await links();
     const release = await lock(long);
     expect(await readdir(long)).toHaveLength(2);
@@ -135,7 +155,9 @@ describe('the one writer of a data folder', () => {
       code: 'store_unusable',
       message: expect.stringContaining('ENOENT'),
     });
-    await expect(lock(join(folder, 'missing'), 'darwin')).rejects.toMatchObject({ code: 'store_unusable' });
+    await expect(lock(join(folder, 'missing'), 'darwin')).rejects.toMatchObject({
+      code: 'store_unusable',
+    });
   });
 
   it('has a name of its own for each system and folder', async () => {

@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { OpenFile } from '../../../src/store/json/file-system.ts';
-import { type Line, linesBackward, linesForward, readAt, seekLine } from '../../../src/store/json/log-lines.ts';
+import {
+  type Line,
+  linesBackward,
+  linesForward,
+  readAt,
+  seekLine,
+} from '../../../src/store/json/log-lines.ts';
 import { textLines } from '../../../src/store/json/text-lines.ts';
 
 /** A file that gives at most `most` bytes at a time. */
@@ -17,7 +23,12 @@ function fileOf(text: string, most = Number.POSITIVE_INFINITY): OpenFile & { rea
     close: async () => {},
     async read(into: Uint8Array, position: number) {
       file.reads++;
-      return bytes.copy(into, 0, Math.min(position, bytes.length), Math.min(bytes.length, position + most));
+      return bytes.copy(
+        into,
+        0,
+        Math.min(position, bytes.length),
+        Math.min(bytes.length, position + most),
+      );
     },
   };
   return file;
@@ -25,7 +36,8 @@ function fileOf(text: string, most = Number.POSITIVE_INFINITY): OpenFile & { rea
 
 async function all(lines: AsyncGenerator<Line[]>): Promise<[number, string][]> {
   const found: [number, string][] = [];
-  for await (const some of lines) found.push(...some.map(({ offset, bytes }): [number, string] => [offset, bytes.toString()]));
+  for await (const some of lines)
+    found.push(...some.map(({ offset, bytes }): [number, string] => [offset, bytes.toString()]));
   return found;
 }
 
@@ -41,24 +53,27 @@ function numbered(count: number, long = 300_000): { text: string; offsets: numbe
 }
 
 describe('lines', () => {
-  it.each([0, 1, 2, 40])('of %i are all found, forwards and backwards, from any beginning to any end', async (count) => {
-    const { text, offsets } = numbered(count);
-    const lines = text
-      .split('\n')
-      .slice(0, -1)
-      .map((line, n): [number, string] => [offsets[n]!, line]);
-    const file = fileOf(text, 50_000);
-    for (const [from, to] of [
-      [0, count],
-      [0, Math.floor(count / 2)],
-      [Math.floor(count / 3), count],
-      [count, count],
-    ] as const) {
-      const [start, end] = [offsets[from] ?? text.length, offsets[to] ?? text.length];
-      expect(await all(linesForward(file, start, end))).toEqual(lines.slice(from, to));
-      expect(await all(linesBackward(file, start, end))).toEqual(lines.slice(from, to).reverse());
-    }
-  });
+  it.each([0, 1, 2, 40])(
+    'of %i are all found, forwards and backwards, from any beginning to any end',
+    async (count) => {
+      const { text, offsets } = numbered(count);
+      const lines = text
+        .split('\n')
+        .slice(0, -1)
+        .map((line, n): [number, string] => [offsets[n]!, line]);
+      const file = fileOf(text, 50_000);
+      for (const [from, to] of [
+        [0, count],
+        [0, Math.floor(count / 2)],
+        [Math.floor(count / 3), count],
+        [count, count],
+      ] as const) {
+        const [start, end] = [offsets[from] ?? text.length, offsets[to] ?? text.length];
+        expect(await all(linesForward(file, start, end))).toEqual(lines.slice(from, to));
+        expect(await all(linesBackward(file, start, end))).toEqual(lines.slice(from, to).reverse());
+      }
+    },
+  );
 
   it('of a file that is shorter than it should be end where it does', async () => {
     expect(await all(linesForward(fileOf('a\nb\nc'), 0, 100))).toEqual([
@@ -75,14 +90,21 @@ describe('seekLine', () => {
     const { text, offsets } = numbered(count, 50);
     for (const wanted of [0, 1, 3, 777, 10_000, 19_999, 20_000].filter((n) => n <= count)) {
       const file = fileOf(text);
-      const found = await seekLine(file, text.length, (head) => Number.parseInt(head.toString(), 10) < wanted);
+      const found = await seekLine(
+        file,
+        text.length,
+        (head) => Number.parseInt(head.toString(), 10) < wanted,
+      );
       expect(found).toBe(offsets[wanted] ?? text.length);
       expect(file.reads).toBeLessThan(60);
     }
   });
 
   it('finds it among lines of any length', async () => {
-    const length = fc.oneof({ weight: 3, arbitrary: fc.nat(200) }, { weight: 1, arbitrary: fc.nat(60_000) });
+    const length = fc.oneof(
+      { weight: 3, arbitrary: fc.nat(200) },
+      { weight: 1, arbitrary: fc.nat(60_000) },
+    );
     await fc.assert(
       fc.asyncProperty(fc.array(length, { maxLength: 40 }), fc.nat(40), async (lengths, wanted) => {
         const lines = lengths.map((each, n) => `${n}:${'x'.repeat(each)}\n`);

@@ -19,7 +19,10 @@ async function folderWithNewerDocument(kind: string): Promise<string> {
 }
 
 const damaged = (...parts: string[]) =>
-  expect.objectContaining({ code: 'store_damaged', message: expect.stringMatching(new RegExp(parts.join('.*'))) });
+  expect.objectContaining({
+    code: 'store_damaged',
+    message: expect.stringMatching(new RegExp(parts.join('.*'))),
+  });
 
 describe('a log that ends before what a document contains', () => {
   // A checkpoint may take in what comes while it is made: the manifest's mark of the log is older than that.
@@ -31,7 +34,9 @@ describe('a log that ends before what a document contains', () => {
   ])('is damaged, also after a crash (%s)', async (kind, file) => {
     const folder = await folderWithNewerDocument(kind);
     const before = await contentsOf(folder);
-    await expect(openStore(folder)).rejects.toEqual(damaged(file, 'record 9\\d\\d', kind, 'is missing'));
+    await expect(openStore(folder)).rejects.toEqual(
+      damaged(file, 'record 9\\d\\d', kind, 'is missing'),
+    );
     expect(await contentsOf(folder)).toEqual(before);
   });
 

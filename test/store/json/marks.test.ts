@@ -21,10 +21,18 @@ async function opened(disk = new CrashDisk(), clock = new ManualClock()) {
 describe('touch', () => {
   it('joins what it is given to what was noted, at once', async () => {
     const { marks } = await opened();
-    marks.touch('device', device(1), { lastSeenAt: 1, lastAddress: '192.0.2.1', lastPlaylistVersion: 3 });
+    marks.touch('device', device(1), {
+      lastSeenAt: 1,
+      lastAddress: '192.0.2.1',
+      lastPlaylistVersion: 3,
+    });
     marks.touch('device', device(1), { lastSeenAt: 2, lastPlaylistVersion: null });
     marks.touch('token', token(1), { lastUsedAt: 3 });
-    expect(marks.marks('device', device(1))).toEqual({ lastSeenAt: 2, lastAddress: '192.0.2.1', lastPlaylistVersion: null });
+    expect(marks.marks('device', device(1))).toEqual({
+      lastSeenAt: 2,
+      lastAddress: '192.0.2.1',
+      lastPlaylistVersion: null,
+    });
     expect(marks.marks('token', token(1))).toEqual({ lastUsedAt: 3 });
     expect(marks.marks('device', device(2))).toEqual({});
     expect(marks.marks('token', device(1))).toEqual({});
@@ -110,7 +118,10 @@ describe('the documents', () => {
     clock.advance(minuteMs);
     await rig.checkpoint();
     marks.touch('device', device(1), { lastSeenAt: 2 });
-    expect((await opened(disk.afterPowerCut())).marks.marks('device', device(1))).toEqual({ lastSeenAt: 1, lastAddress: 'a' });
+    expect((await opened(disk.afterPowerCut())).marks.marks('device', device(1))).toEqual({
+      lastSeenAt: 1,
+      lastAddress: 'a',
+    });
   });
 
   it('are dirty again when they were not written', async () => {
@@ -140,7 +151,9 @@ describe('the documents', () => {
     } as WrittenDocument);
     marks.touch('device', device(1), { lastSeenAt: 1 });
     marks.close();
-    const lines = await Promise.all(marks.dirty().map(async (name) => (await marks.render(name, undefined))?.lines as string[]));
+    const lines = await Promise.all(
+      marks.dirty().map(async (name) => (await marks.render(name, undefined))?.lines as string[]),
+    );
     expect(lines.flat()).toContain(`{"kind":"device","id":"${device(1)}","lastSeenAt":1}`);
   });
 });

@@ -1,6 +1,10 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type FileSystem, nodeFileSystem, writeFully } from '../../../src/store/json/file-system.ts';
+import {
+  type FileSystem,
+  nodeFileSystem,
+  writeFully,
+} from '../../../src/store/json/file-system.ts';
 import { makeMemoryFileSystem } from '../../../src/store/json/memory-file-system.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

@@ -22,22 +22,43 @@ type Step =
   | { do: 'delete'; number: number }
   | { do: 'past'; screen: number; version: number; gone: boolean };
 
-type Action = { changes: { steps: Step[]; fails: boolean }[] } | { restart: 'stop' | 'kill' | 'power cut' } | { minute: true };
+type Action =
+  | { changes: { steps: Step[]; fails: boolean }[] }
+  | { restart: 'stop' | 'kill' | 'power cut' }
+  | { minute: true };
 
 const few = fc.nat({ max: 5 });
 const step: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ do: fc.constant('put' as const), number: few, name: few, tenantId: fc.constantFrom(tenantA, tenantB) }),
+  fc.record({
+    do: fc.constant('put' as const),
+    number: few,
+    name: few,
+    tenantId: fc.constantFrom(tenantA, tenantB),
+  }),
   fc.record({ do: fc.constant('delete' as const), number: few }),
-  fc.record({ do: fc.constant('past' as const), screen: fc.nat({ max: 2 }), version: few, gone: fc.boolean() }),
+  fc.record({
+    do: fc.constant('past' as const),
+    screen: fc.nat({ max: 2 }),
+    version: few,
+    gone: fc.boolean(),
+  }),
 );
 const action: fc.Arbitrary<Action> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
-      changes: fc.array(fc.record({ steps: fc.array(step, { maxLength: 5 }), fails: fc.boolean() }), { maxLength: 4 }),
+      changes: fc.array(
+        fc.record({ steps: fc.array(step, { maxLength: 5 }), fails: fc.boolean() }),
+        { maxLength: 4 },
+      ),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ restart: fc.constantFrom('stop' as const, 'kill' as const, 'power cut' as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      restart: fc.constantFrom('stop' as const, 'kill' as const, 'power cut' as const),
+    }),
+  },
   { weight: 1, arbitrary: fc.constant({ minute: true as const }) },
 );
 
@@ -51,7 +72,8 @@ function stepInModel({ venues, past }: Model, one: Step): string | undefined {
   else {
     const row = rowOf(one);
     const holder = [...venues.values()].find(
-      ({ id, tenantId, name }) => id !== row.id && nameKey(tenantId, name) === nameKey(row.tenantId, row.name),
+      ({ id, tenantId, name }) =>
+        id !== row.id && nameKey(tenantId, name) === nameKey(row.tenantId, row.name),
     );
     if (holder) return holder.id;
     venues.set(row.id, row);
@@ -83,7 +105,11 @@ async function stepInStore(tx: Tx, one: Step): Promise<string | undefined> {
 }
 
 /** The change in both; what it sees must be the same all along. */
-async function change(store: Store, model: Model, { steps, fails }: { steps: Step[]; fails: boolean }): Promise<void> {
+async function change(
+  store: Store,
+  model: Model,
+  { steps, fails }: { steps: Step[]; fails: boolean },
+): Promise<void> {
   const after: Model = { venues: new Map(model.venues), past: new Map(model.past) };
   const expected = steps.map((one) => stepInModel(after, one));
   const changing = store.write(async (tx) => {
@@ -99,8 +125,12 @@ async function change(store: Store, model: Model, { steps, fails }: { steps: Ste
   });
 }
 
-async function compare(reader: Pick<Tx, 'get' | 'find' | 'select' | 'count'>, { venues, past }: Model): Promise<void> {
-  const byId = <R extends { id: string }>(rows: Iterable<R>) => [...rows].sort((one, other) => (one.id < other.id ? -1 : 1));
+async function compare(
+  reader: Pick<Tx, 'get' | 'find' | 'select' | 'count'>,
+  { venues, past }: Model,
+): Promise<void> {
+  const byId = <R extends { id: string }>(rows: Iterable<R>) =>
+    [...rows].sort((one, other) => (one.id < other.id ? -1 : 1));
   for (const tenantId of [tenantA, tenantB]) {
     const expected = byId([...venues.values()].filter((row) => row.tenantId === tenantId));
     expect(await reader.select('venues', 'tenantId', [tenantId])).toEqual(expected);
@@ -112,7 +142,9 @@ async function compare(reader: Pick<Tx, 'get' | 'find' | 'select' | 'count'>, { 
     }
   }
   for (let number = 0; number <= 5; number++)
-    expect(await reader.get('venues', guid('venu', number))).toEqual(venues.get(guid('venu', number)));
+    expect(await reader.get('venues', guid('venu', number))).toEqual(
+      venues.get(guid('venu', number)),
+    );
   const screens = [0, 1, 2].map((screen) => guid('scre', screen));
   expect(await reader.select('pastPlaylists', 'screenId', screens)).toEqual(byId(past.values()));
 }

@@ -4,7 +4,12 @@ import type { DocumentOwner } from '../../../src/store/json/document-owner.ts';
 import { makeEventLog } from '../../../src/store/json/event-log.ts';
 import type { FileSystem } from '../../../src/store/json/file-system.ts';
 import { readManifest } from '../../../src/store/json/manifest.ts';
-import type { EventLog, EventLogHooks, FilePart, PartContext } from '../../../src/store/json/parts.ts';
+import type {
+  EventLog,
+  EventLogHooks,
+  FilePart,
+  PartContext,
+} from '../../../src/store/json/parts.ts';
 
 /** Some parts of the store in a folder, with checkpoints and a manifest of their own. */
 export interface Rig {
@@ -13,9 +18,20 @@ export interface Rig {
   close(clean?: boolean): Promise<void>;
 }
 
-export function contextOn(disk: FileSystem, clock: Clock, directory = '/data'): PartContext & { warnings: string[] } {
+export function contextOn(
+  disk: FileSystem,
+  clock: Clock,
+  directory = '/data',
+): PartContext & { warnings: string[] } {
   const warnings: string[] = [];
-  return { disk, directory, clock, lowWaterBytes: 1000, warn: (message) => warnings.push(message), warnings };
+  return {
+    disk,
+    directory,
+    clock,
+    lowWaterBytes: 1000,
+    warn: (message) => warnings.push(message),
+    warnings,
+  };
 }
 
 /** Opens parts as the store does: documents, `recover` (here also `replay`, for what the journal would hand in again), manifest, `begin`. */
@@ -37,7 +53,8 @@ export async function openParts(
   await manifest.write();
   await disk.makeDirectory(`${directory}/documents`);
   const named = new Set(Object.values(manifest.data.documents).map(({ file }) => file));
-  for (const file of await disk.list(`${directory}/documents`)) if (!named.has(file)) await disk.unlink(`${directory}/documents/${file}`);
+  for (const file of await disk.list(`${directory}/documents`))
+    if (!named.has(file)) await disk.unlink(`${directory}/documents/${file}`);
   for (const part of parts) await part.begin(manifest.data.epoch);
   const checkpoint = new Checkpoint(context, manifest, parts, owners);
   return {
@@ -60,7 +77,10 @@ export interface LogRig extends Rig {
 export async function openLog(context: PartContext): Promise<LogRig> {
   const stored: string[] = [];
   const rig = { stored, asked: 0 };
-  const hooks: EventLogHooks = { stored: (tenantId) => stored.push(tenantId), due: () => void rig.asked++ };
+  const hooks: EventLogHooks = {
+    stored: (tenantId) => stored.push(tenantId),
+    due: () => void rig.asked++,
+  };
   const log = makeEventLog(context, hooks);
   return Object.assign(rig, await openParts(context, [log], log.owners), { log });
 }

@@ -8,11 +8,22 @@ import { ManualClock } from '../../support/manual-clock.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { guid } from '../sample-batch.ts';
 import { auditRow, pastPlaylistRow, screenRow, venueRow } from '../sample-rows.ts';
-import { change, changeManifest, contentsOf, copyOf, flipped, forgeDocument, namesIn } from './store-folder.ts';
+import {
+  change,
+  changeManifest,
+  contentsOf,
+  copyOf,
+  flipped,
+  forgeDocument,
+  namesIn,
+} from './store-folder.ts';
 
 const warnings: string[] = [];
 const open = (folder: string, clock = new ManualClock()) =>
-  openStore(folder, { clock, onWarning: (message, cause) => void warnings.push(`${message}${cause ? `: ${cause}` : ''}`) });
+  openStore(folder, {
+    clock,
+    onWarning: (message, cause) => void warnings.push(`${message}${cause ? `: ${cause}` : ''}`),
+  });
 
 const put = (store: Store, ...numbers: number[]) =>
   numbers.reduce<Promise<unknown>>(
@@ -53,9 +64,23 @@ describe('a new data folder', () => {
     await put(store, 1);
     await store.close();
     const mode = async (path: string) => (await stat(join(folder, path))).mode & 0o777;
-    expect([await mode('..'), await mode('.'), await mode('documents'), await mode('journal')]).toEqual([0o700, 0o700, 0o700, 0o700]);
-    for (const file of Object.keys(await contentsOf(folder))) expect([file, await mode(file)]).toEqual([file, 0o600]);
-    expect(await namesIn(folder)).toEqual(['audit', 'documents', 'events', 'journal', 'manifest.copy.json', 'manifest.json', 'secret']);
+    expect([
+      await mode('..'),
+      await mode('.'),
+      await mode('documents'),
+      await mode('journal'),
+    ]).toEqual([0o700, 0o700, 0o700, 0o700]);
+    for (const file of Object.keys(await contentsOf(folder)))
+      expect([file, await mode(file)]).toEqual([file, 0o600]);
+    expect(await namesIn(folder)).toEqual([
+      'audit',
+      'documents',
+      'events',
+      'journal',
+      'manifest.copy.json',
+      'manifest.json',
+      'secret',
+    ]);
   });
 
   it('keeps the secret of a first start that was cut short', async () => {
@@ -79,11 +104,14 @@ describe('a new data folder', () => {
     expect(await namesIn(folder)).toEqual(['holiday.jpg']);
   });
 
-  it.skipIf(process.getuid?.() === 0)('is not made where the user may not write (root may everywhere)', async () => {
-    const folder = await temporaryFolder();
-    await chmod(folder, 0o500);
-    await expect(open(join(folder, 'data'))).rejects.toMatchObject({ code: 'store_unusable' });
-  });
+  it.skipIf(process.getuid?.() === 0)(
+    'is not made where the user may not write (root may everywhere)',
+    async () => {
+      const folder = await temporaryFolder();
+      await chmod(folder, 0o500);
+      await expect(open(join(folder, 'data'))).rejects.toMatchObject({ code: 'store_unusable' });
+    },
+  );
 });
 
 describe('a start after a clean stop', () => {
@@ -99,7 +127,9 @@ describe('a start after a clean stop', () => {
   it('finds everything, in documents that people can read', async () => {
     expect(await numbersIn(folder)).toEqual([1, 2, 3]);
     const contents = await contentsOf(folder);
-    const [document] = Object.keys(contents).filter((name) => name.startsWith('documents/rows-screens-'));
+    const [document] = Object.keys(contents).filter((name) =>
+      name.startsWith('documents/rows-screens-'),
+    );
     expect(JSON.parse(contents[document!]!).rows.screens).toHaveLength(1);
     expect(contents[document!]).toMatch(/^\{"seq":\d,"rows":\{\n"screens":\[\n\{.*\}\n\]\n\}\}\n$/);
   });
@@ -122,25 +152,61 @@ describe('a start after a clean stop', () => {
 
   const damages: [string, (folder: string) => Promise<unknown>, string][] = [
     ['the manifest is missing', (at) => rm(join(at, 'manifest.json')), 'manifest.json'],
-    ['the manifest is damaged', (at) => change(join(at, 'manifest.json'), flipped(50)), 'manifest.json'],
+    [
+      'the manifest is damaged',
+      (at) => change(join(at, 'manifest.json'), flipped(50)),
+      'manifest.json',
+    ],
     ['the manifest is empty', (at) => writeFile(join(at, 'manifest.json'), ''), 'manifest.json'],
     ['the manifest is null', (at) => writeFile(join(at, 'manifest.json'), 'null'), 'manifest.json'],
     ['the secret is missing', (at) => rm(join(at, 'secret')), 'secret'],
     ['the secret is damaged', (at) => writeFile(join(at, 'secret'), 'short\n'), 'secret'],
-    ['a document is missing', async (at) => rm(join(at, 'documents', await screensDocument(at))), 'rows-screens-'],
+    [
+      'a document is missing',
+      async (at) => rm(join(at, 'documents', await screensDocument(at))),
+      'rows-screens-',
+    ],
     [
       'a document is shorter',
       async (at) => change(join(at, 'documents', await screensDocument(at)), (b) => b.subarray(1)),
       'rows-screens-',
     ],
-    ['a document is damaged', async (at) => change(join(at, 'documents', await screensDocument(at)), flipped(20)), 'rows-screens-'],
-    ['a document is empty', async (at) => writeFile(join(at, 'documents', await screensDocument(at)), ''), 'rows-screens-'],
+    [
+      'a document is damaged',
+      async (at) => change(join(at, 'documents', await screensDocument(at)), flipped(20)),
+      'rows-screens-',
+    ],
+    [
+      'a document is empty',
+      async (at) => writeFile(join(at, 'documents', await screensDocument(at)), ''),
+      'rows-screens-',
+    ],
     ['the last segment is missing', (at) => rm(join(at, segment)), segment],
-    ['the last segment is shorter', (at) => change(join(at, segment), (b) => b.subarray(0, -1)), segment],
-    ['the last segment has lost a record', (at) => change(join(at, segment), (b) => b.subarray(0, b.lastIndexOf('\n', -2) + 1)), segment],
-    ['the last segment is longer', (at) => change(join(at, segment), (b) => Buffer.concat([b, Buffer.from('{"crc')])), segment],
-    ['a record is damaged', (at) => change(join(at, segment), flipped(60)), `${segment}, at byte 0`],
-    ['the last record is damaged', (at) => change(join(at, segment), (b) => flipped(b.length - 9)(b)), segment],
+    [
+      'the last segment is shorter',
+      (at) => change(join(at, segment), (b) => b.subarray(0, -1)),
+      segment,
+    ],
+    [
+      'the last segment has lost a record',
+      (at) => change(join(at, segment), (b) => b.subarray(0, b.lastIndexOf('\n', -2) + 1)),
+      segment,
+    ],
+    [
+      'the last segment is longer',
+      (at) => change(join(at, segment), (b) => Buffer.concat([b, Buffer.from('{"crc')])),
+      segment,
+    ],
+    [
+      'a record is damaged',
+      (at) => change(join(at, segment), flipped(60)),
+      `${segment}, at byte 0`,
+    ],
+    [
+      'the last record is damaged',
+      (at) => change(join(at, segment), (b) => flipped(b.length - 9)(b)),
+      segment,
+    ],
     [
       'there is a later segment',
       (at) => copyFile(join(at, segment), join(at, 'journal/0000000000000004-000002.log')),
@@ -153,16 +219,24 @@ describe('a start after a clean stop', () => {
     ],
     ['a document is of no known kind', (at) => forgeDocument(at, 'toys-00', '{}'), 'toys-00'],
   ];
-  it.each(damages)('refuses when %s, changes nothing, and refuses again', async (_, damage, named) => {
-    await damage(folder);
-    const before = await contentsOf(folder);
-    for (let turn = 0; turn < 2; turn++) {
-      const refused = await open(folder).catch((error: unknown) => error);
-      expect(refused).toMatchObject({ code: 'store_damaged', message: expect.stringContaining(named) });
-      expect(refused).toMatchObject({ message: expect.stringMatching(/Nothing was changed\. .*backup/) });
-      expect(await contentsOf(folder)).toEqual(before);
-    }
-  });
+  it.each(damages)(
+    'refuses when %s, changes nothing, and refuses again',
+    async (_, damage, named) => {
+      await damage(folder);
+      const before = await contentsOf(folder);
+      for (let turn = 0; turn < 2; turn++) {
+        const refused = await open(folder).catch((error: unknown) => error);
+        expect(refused).toMatchObject({
+          code: 'store_damaged',
+          message: expect.stringContaining(named),
+        });
+        expect(refused).toMatchObject({
+          message: expect.stringMatching(/Nothing was changed\. .*backup/),
+        });
+        expect(await contentsOf(folder)).toEqual(before);
+      }
+    },
+  );
 
   it('refuses a newer format', async () => {
     await changeManifest(folder, (manifest) => {
@@ -194,8 +268,14 @@ describe('a start after a crash', () => {
     expect(await numbersIn(folder)).toEqual([1, 2, 3]);
     expect(warnings).toEqual([]);
     const store = await open(folder);
-    expect(await store.read.get('pastPlaylists', `${guid('scre', 2)}/1`)).toEqual(pastPlaylistRow(2, 1));
-    expect((await store.audit({ tenantIds: [guid('tena', 1)], limit: 10 })).items).toEqual([auditRow(3), auditRow(2), auditRow(1)]);
+    expect(await store.read.get('pastPlaylists', `${guid('scre', 2)}/1`)).toEqual(
+      pastPlaylistRow(2, 1),
+    );
+    expect((await store.audit({ tenantIds: [guid('tena', 1)], limit: 10 })).items).toEqual([
+      auditRow(3),
+      auditRow(2),
+      auditRow(1),
+    ]);
     await store.close();
   });
 
@@ -209,7 +289,9 @@ describe('a start after a crash', () => {
     const store = await open(folder);
     const after = await contentsOf(folder);
     expect(after[segment]).toBe(good);
-    const [aside] = Object.keys(after).filter((name) => name.startsWith(`${segment}.torn-2026-11-20T`));
+    const [aside] = Object.keys(after).filter((name) =>
+      name.startsWith(`${segment}.torn-2026-11-20T`),
+    );
     expect(after[aside!]).toBe(torn);
     expect(warnings).toEqual([expect.stringContaining(`${torn.length} bytes`)]);
     await put(store, 4);
@@ -227,9 +309,17 @@ describe('a start after a crash', () => {
   });
 
   it.each<[string, (at: string) => Promise<unknown>, string]>([
-    ['a record in the middle', (at) => change(join(at, segment), (b) => flipped(b.indexOf('\n') + 40)(b)), `${segment}, at byte`],
+    [
+      'a record in the middle',
+      (at) => change(join(at, segment), (b) => flipped(b.indexOf('\n') + 40)(b)),
+      `${segment}, at byte`,
+    ],
     ['the first record', (at) => change(join(at, segment), flipped(5)), `${segment}, at byte 0`],
-    ['a record that is missing', (at) => change(join(at, segment), withoutSecondLine), `${segment}, at byte`],
+    [
+      'a record that is missing',
+      (at) => change(join(at, segment), withoutSecondLine),
+      `${segment}, at byte`,
+    ],
     [
       'a segment that does not follow',
       (at) => rename(join(at, segment), join(at, 'journal/0000000000000002-000001.log')),
@@ -247,7 +337,10 @@ describe('a start after a crash', () => {
   ])('refuses damage that no crash makes: %s', async (_, damage, named) => {
     await damage(folder);
     const before = await contentsOf(folder);
-    await expect(open(folder)).rejects.toMatchObject({ code: 'store_damaged', message: expect.stringContaining(named) });
+    await expect(open(folder)).rejects.toMatchObject({
+      code: 'store_damaged',
+      message: expect.stringContaining(named),
+    });
     expect(await contentsOf(folder)).toEqual(before);
   });
 
@@ -262,7 +355,10 @@ describe('a start after a crash', () => {
     const [last] = (await namesIn(join(crashed, 'journal'))).toReversed();
     expect(last).toBe('0000000000000004-000002.log');
     await writeFile(join(crashed, 'journal', last!), '');
-    await expect(open(crashed)).rejects.toMatchObject({ code: 'store_damaged', message: expect.stringContaining(`${last}, at byte 0`) });
+    await expect(open(crashed)).rejects.toMatchObject({
+      code: 'store_damaged',
+      message: expect.stringContaining(`${last}, at byte 0`),
+    });
     await changeManifest(crashed, (manifest) => {
       manifest.marks.journal = { ...(manifest.marks.journal as object), size: 3 };
     });
@@ -279,7 +375,9 @@ describe('a start after a crash', () => {
     await writeFile(join(folder, 'manifest.json.tmp'), '{');
     expect(await numbersIn(folder)).toEqual([1, 2, 3]);
     const names = [...(await namesIn(join(folder, 'documents'))), ...(await namesIn(folder))];
-    expect(names.filter((name) => name.endsWith('.tmp') || name === 'rows-venues-00.1.json.tmp')).toEqual([]);
+    expect(
+      names.filter((name) => name.endsWith('.tmp') || name === 'rows-venues-00.1.json.tmp'),
+    ).toEqual([]);
   });
 
   it('never takes a folder whose manifest is missing for a new one', async () => {

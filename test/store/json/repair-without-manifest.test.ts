@@ -36,17 +36,29 @@ async function repairedOf(folder: string, clock: ManualClock) {
 describe('a repair without a manifest', () => {
   it.each([
     ['is gone', losing],
-    ['is damaged', async (folder: string) => Promise.all(manifests.map((name) => writeFile(join(folder, name), 'x'))).then(() => {})],
-  ])('loses nothing of a store that was stopped, when that %s, and says that nothing can vouch for it', async (_, lose) => {
-    const { folder, clock } = await fullStore();
-    const original = await openStore(await copyOf(folder), { clock });
-    await lose(folder);
-    const { mended, store } = await repairedOf(folder, clock);
-    expect(await holdings(store)).toEqual(await holdings(original));
-    expect(mended[0]).toEqual({ file: 'manifest.json', offset: null, lost: null, what: expect.stringContaining('no checksum') });
-    expect(mended.slice(1).filter(({ lost }) => lost !== 0)).toEqual([]);
-    await Promise.all([store.close(), original.close()]);
-  });
+    [
+      'is damaged',
+      async (folder: string) =>
+        Promise.all(manifests.map((name) => writeFile(join(folder, name), 'x'))).then(() => {}),
+    ],
+  ])(
+    'loses nothing of a store that was stopped, when that %s, and says that nothing can vouch for it',
+    async (_, lose) => {
+      const { folder, clock } = await fullStore();
+      const original = await openStore(await copyOf(folder), { clock });
+      await lose(folder);
+      const { mended, store } = await repairedOf(folder, clock);
+      expect(await holdings(store)).toEqual(await holdings(original));
+      expect(mended[0]).toEqual({
+        file: 'manifest.json',
+        offset: null,
+        lost: null,
+        what: expect.stringContaining('no checksum'),
+      });
+      expect(mended.slice(1).filter(({ lost }) => lost !== 0)).toEqual([]);
+      await Promise.all([store.close(), original.close()]);
+    },
+  );
 
   it('loses nothing after a crash but what was noted of devices last', async () => {
     const { folder, clock, store } = await fullStore({ crashed: true });
@@ -63,18 +75,29 @@ describe('a repair without a manifest', () => {
     const { folder, clock } = await fullStore();
     const store = await openStore(folder, { clock });
     await store.dropBefore(clock.now());
-    await store.appendBatch(batchOf([impression(clock.now(), { number: 99 })], { deviceId: guid('devi', 1), key: 'the last' }));
+    await store.appendBatch(
+      batchOf([impression(clock.now(), { number: 99 })], {
+        deviceId: guid('devi', 1),
+        key: 'the last',
+      }),
+    );
     const crashed = await copyOf(folder);
     const before = await holdings(store);
     await store.close();
     await losing(crashed);
     const repaired = await repairedOf(crashed, clock);
     const { received, timestamp, events } = await holdings(repaired.store);
-    expect({ received, timestamp, events }).toEqual({ received: before.received, timestamp: before.timestamp, events: before.events });
+    expect({ received, timestamp, events }).toEqual({
+      received: before.received,
+      timestamp: before.timestamp,
+      events: before.events,
+    });
     // Keys of batches that are gone, and of the newest one.
     for (const key of ['key 1', 'the last']) {
       const again = batchOf([impression(1)], { deviceId: guid('devi', 1), key });
-      await expect(repaired.store.appendBatch(again), key).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+      await expect(repaired.store.appendBatch(again), key).rejects.toMatchObject({
+        code: 'idempotency_key_reused',
+      });
     }
     await repaired.store.close();
   });
@@ -85,7 +108,9 @@ describe('a repair without a manifest', () => {
     let store = await openStore(folder, { clock });
     await store.write((tx) => tx.put('venues', venueRow(1, { name: 'First' })));
     await store.close();
-    const [document = ''] = (await filesIn(folder)).filter((file) => file.startsWith('documents/rows-venues'));
+    const [document = ''] = (await filesIn(folder)).filter((file) =>
+      file.startsWith('documents/rows-venues'),
+    );
     const older = await readFile(join(folder, document));
     store = await openStore(folder, { clock });
     await store.write((tx) => tx.put('venues', venueRow(1, { name: 'Second' })));
@@ -101,7 +126,9 @@ describe('a repair without a manifest', () => {
     const repaired = await repairedOf(crashed, clock);
     const { items } = await repaired.store.list('venues', { limit: 10 });
     expect(items.map(({ name }) => name)).toEqual(['Third']);
-    expect(repaired.mended).toContainEqual(expect.objectContaining({ lost: 0, what: expect.stringContaining('is newer') }));
+    expect(repaired.mended).toContainEqual(
+      expect.objectContaining({ lost: 0, what: expect.stringContaining('is newer') }),
+    );
     await repaired.store.close();
   });
 
@@ -124,11 +151,14 @@ describe('a repair without a manifest', () => {
   it('goes on where there is nothing but events, from the first that retention has left', async () => {
     const { folder, clock } = await fullStore();
     for (const file of await filesIn(folder)) {
-      if (!file.startsWith('events/') || file === 'events/2026-11-20.ndjson') await rm(join(folder, file));
+      if (!file.startsWith('events/') || file === 'events/2026-11-20.ndjson')
+        await rm(join(folder, file));
     }
     const repaired = await repairedOf(folder, clock);
     expect((await holdings(repaired.store)).events).toEqual([3, 3, 4, 4, 5, 5, 6, 6]);
-    expect(await repaired.store.appendBatch(batchOf([impression(clock.now() + dayMs)]))).toBe('stored');
+    expect(await repaired.store.appendBatch(batchOf([impression(clock.now() + dayMs)]))).toBe(
+      'stored',
+    );
     await repaired.store.close();
   });
 });
@@ -139,10 +169,14 @@ describe('a repair without a manifest, of a store of which another file is damag
     folder = (await fullStore()).folder;
   });
 
-  it('starts, whichever it is, and loses no row that is in the journal', { timeout: 60_000 }, async () => {
+  it('starts, whichever it is, and loses no row that is in the journal', {
+    timeout: 60_000,
+  }, async () => {
     const contents = await contentsOf(folder);
     for (const name of manifests) delete contents[name];
-    const damages = (await damagesOf(folder)).filter(({ file }, at) => !manifests.includes(file) && at % 29 === 0);
+    const damages = (await damagesOf(folder)).filter(
+      ({ file }, at) => !manifests.includes(file) && at % 29 === 0,
+    );
     expect(damages.length).toBeGreaterThan(10);
     for (const damage of damages) {
       const about = `${damage.file}: ${damage.what}`;

@@ -56,9 +56,11 @@ function destroyed(original: string, { bytes }: Damage): string {
 }
 
 const names = (text: string, number: number) =>
-  [`-${String(number).padStart(12, '0')}`, `code-${String(number).padStart(4, '0')}`, `"number":${number},`].some((name) =>
-    text.includes(name),
-  );
+  [
+    `-${String(number).padStart(12, '0')}`,
+    `code-${String(number).padStart(4, '0')}`,
+    `"number":${number},`,
+  ].some((name) => text.includes(name));
 
 /** A data folder's contents, what may happen to them, and what a store that opens from them holds. */
 interface Subject {
@@ -78,11 +80,14 @@ async function subjectOf(folder: string, clock: ManualClock): Promise<Subject> {
 /** Of each kind of document two do, and half of the damages. */
 function chosen({ contents, damages }: Subject, kind: RegExp): Damage[] {
   const kindOf = (file: string) => file.split('-').slice(0, 2).join('-');
-  const isFirst = (file: string, at: number, all: string[]) => all.findIndex((one) => kindOf(one) === kindOf(file)) === at;
+  const isFirst = (file: string, at: number, all: string[]) =>
+    all.findIndex((one) => kindOf(one) === kindOf(file)) === at;
   const files = Object.keys(contents).filter((file) => kind.test(file));
   const documents = files.filter((file) => file.startsWith('documents/'));
   const some = [...documents.filter(isFirst), ...documents.toReversed().filter(isFirst)];
-  return damages.filter(({ file }, at) => (documents.includes(file) ? some.includes(file) && at % 2 === 0 : files.includes(file)));
+  return damages.filter(({ file }, at) =>
+    documents.includes(file) ? some.includes(file) && at % 2 === 0 : files.includes(file),
+  );
 }
 
 /** Repairs a folder after each damage. The new one is sound, and lacks nothing but what was in the bytes that are damaged; the damaged one is as it was. */
@@ -108,11 +113,14 @@ async function sweep(
     judge(lost, damage, mended);
     const bytes = destroyed(contents[damage.file] ?? '', damage);
     for (const [what, numbers] of Object.entries(lost)) {
-      for (const number of numbers) expect([about, what, number, names(bytes, number)]).toEqual([about, what, number, true]);
+      for (const number of numbers)
+        expect([about, what, number, names(bytes, number)]).toEqual([about, what, number, true]);
     }
     for (const file of Object.keys(contents)) {
-      const expected = file === damage.file ? damage.bytes : Buffer.from(contents[file] ?? '', 'latin1');
-      if (expected) expect((await disk.readFile(`/data/${file}`)).equals(expected), file).toBe(true);
+      const expected =
+        file === damage.file ? damage.bytes : Buffer.from(contents[file] ?? '', 'latin1');
+      if (expected)
+        expect((await disk.readFile(`/data/${file}`)).equals(expected), file).toBe(true);
     }
   }
 }
@@ -127,31 +135,44 @@ describe('a repair of a store of which one file is damaged', { timeout: 120_000 
   const each = (kind: RegExp, judge: (lost: Record<string, number[]>, damage: Damage) => void) =>
     sweep(subject, kind, (lost, damage, mended) => {
       judge(lost, damage);
-      if (Object.keys(lost).length > 0) expect(mended.filter((one) => one.lost !== 0).length, damage.what).toBeGreaterThan(0);
+      if (Object.keys(lost).length > 0)
+        expect(mended.filter((one) => one.lost !== 0).length, damage.what).toBeGreaterThan(0);
     });
 
   it('loses nothing when it is the manifest or its copy, the secret, or a journal whose changes are in documents', () =>
-    each(/^(manifest|secret|journal)/, (lost, { file, what }) => expect([file, what, lost]).toEqual([file, what, {}])));
+    each(/^(manifest|secret|journal)/, (lost, { file, what }) =>
+      expect([file, what, lost]).toEqual([file, what, {}]),
+    ));
 
   it('loses no row that can be read in its document or in the journal', () =>
     each(/^documents\/(rows|past)/, (lost, { file, what }) => {
-      const again = Object.entries(lost).flatMap(([kind, numbers]) => numbers.filter((number) => number > 2 * eachDay).map(() => kind));
+      const again = Object.entries(lost).flatMap(([kind, numbers]) =>
+        numbers.filter((number) => number > 2 * eachDay).map(() => kind),
+      );
       expect([file, what, again]).toEqual([file, what, []]);
     }));
 
   it('loses what was noted of a device, at most', () =>
-    each(/^documents\/marks/, (lost) => expect(Object.keys(lost)).toEqual(Object.keys(lost).filter((kind) => kind === 'seen'))));
+    each(/^documents\/marks/, (lost) =>
+      expect(Object.keys(lost)).toEqual(Object.keys(lost).filter((kind) => kind === 'seen')),
+    ));
 
   it('counts again what the events tell', () =>
-    each(/^documents\/(rings|rollups)/, (lost, { file, what }) => expect([file, what, lost]).toEqual([file, what, {}])));
+    each(/^documents\/(rings|rollups)/, (lost, { file, what }) =>
+      expect([file, what, lost]).toEqual([file, what, {}]),
+    ));
 
   it('loses the batches of damaged lines, and the reports keep counting them', () =>
-    each(/^events/, (lost) => expect(Object.keys(lost).filter((kind) => kind !== 'events')).toEqual([])));
+    each(/^events/, (lost) =>
+      expect(Object.keys(lost).filter((kind) => kind !== 'events')).toEqual([]),
+    ));
 
   it('loses the audit entries of damaged lines that are not in the journal', () =>
     each(/^audit/, (lost) => {
       expect(Object.keys(lost).filter((kind) => kind !== 'audit')).toEqual([]);
-      expect((lost.audit ?? []).filter((number) => number > 2 * eachDay && number < 900)).toEqual([]);
+      expect((lost.audit ?? []).filter((number) => number > 2 * eachDay && number < 900)).toEqual(
+        [],
+      );
     }));
 });
 
@@ -168,31 +189,45 @@ describe('a repair of a store after a crash', { timeout: 120_000 }, () => {
     const crashed = await copyOf(folder);
     const before = await holdings(store);
     await store.close();
-    const segment = (await filesIn(crashed)).filter((file) => file.startsWith('journal')).at(-1) ?? '';
+    const segment =
+      (await filesIn(crashed)).filter((file) => file.startsWith('journal')).at(-1) ?? '';
     const bytes = await readFile(join(crashed, segment));
     const place = 200;
     bytes[place] = (bytes[place] ?? 0) ^ 1;
     await writeFile(join(crashed, segment), bytes);
     await expect(openStore(crashed)).rejects.toMatchObject({
       code: 'store_damaged',
-      message: expect.stringMatching(/signage data check FOLDER.*signage data repair FOLDER --into NEW/),
+      message: expect.stringMatching(
+        /signage data check FOLDER.*signage data repair FOLDER --into NEW/,
+      ),
     });
     const contents = await contentsOf(crashed);
     const into = join(await temporaryFolder(), 'new');
     const mended = await repairStore(crashed, into);
     expect(await contentsOf(crashed)).toEqual(contents);
-    expect(mended).toContainEqual({ file: segment, offset: 0, what: 'a damaged record was left out', lost: 0 });
+    expect(mended).toContainEqual({
+      file: segment,
+      offset: 0,
+      what: 'a damaged record was left out',
+      lost: 0,
+    });
     expect(mended.reduce((sum, { lost }) => sum + (lost ?? 0), 0)).toBe(1);
     const after = await openStore(into);
     // What was noted of devices is not in the journal: up to a minute of it goes with a crash.
     const { seen: _seen, ...lost } = missing(before, await holdings(after));
     const first = 2 * eachDay + 1;
-    for (const [kind, numbers] of Object.entries(lost)) expect([kind, [...new Set(numbers)]]).toEqual([kind, [first]]);
-    expect(Object.keys(lost)).toEqual(expect.arrayContaining(['venues', 'screens', 'devices', 'deviceKeys', 'audit']));
+    for (const [kind, numbers] of Object.entries(lost))
+      expect([kind, [...new Set(numbers)]]).toEqual([kind, [first]]);
+    expect(Object.keys(lost)).toEqual(
+      expect.arrayContaining(['venues', 'screens', 'devices', 'deviceKeys', 'audit']),
+    );
     await after.close();
     expect((await checkStore(into)).filter(({ level }) => level === 'damage')).toEqual([]);
     const report = (await filesIn(into)).find((file) => /^repair-.*\.json$/.test(file)) ?? '';
-    expect(JSON.parse(await readFile(join(into, report), 'utf8'))).toMatchObject({ from: crashed, mended });
+    expect(JSON.parse(await readFile(join(into, report), 'utf8'))).toMatchObject({
+      from: crashed,
+      mended,
+    });
   });
 
   it('leaves the older of two rows out that only a lost change kept apart', async () => {
@@ -201,7 +236,9 @@ describe('a repair of a store after a crash', { timeout: 120_000 }, () => {
     const store = await openStore(folder, { clock });
     await store.write((tx) => tx.put('venues', venueRow(1, { name: 'Lobby' })));
     await store.write((tx) => tx.put('venues', venueRow(1, { name: 'Old lobby' })));
-    await store.write((tx) => tx.put('venues', venueRow(2, { name: 'Lobby', updatedAt: 1_760_000_000_001 })));
+    await store.write((tx) =>
+      tx.put('venues', venueRow(2, { name: 'Lobby', updatedAt: 1_760_000_000_001 })),
+    );
     const crashed = await copyOf(folder);
     await store.close();
     const segment = (await filesIn(crashed)).find((file) => file.startsWith('journal')) ?? '';
@@ -211,20 +248,27 @@ describe('a repair of a store after a crash', { timeout: 120_000 }, () => {
     const mended = await repairStore(crashed, into);
     expect(mended.some(({ what }) => what.includes(guid('venu', 1)))).toBe(true);
     const after = await openStore(into, { clock });
-    expect((await after.list('venues', { limit: 10 })).items.map(({ name }) => name)).toEqual(['Lobby']);
-    expect(await after.read.find('venues', 'name', `${venueRow(1).tenantId}/lobby`)).toMatchObject({ id: guid('venu', 2) });
+    expect((await after.list('venues', { limit: 10 })).items.map(({ name }) => name)).toEqual([
+      'Lobby',
+    ]);
+    expect(await after.read.find('venues', 'name', `${venueRow(1).tenantId}/lobby`)).toMatchObject({
+      id: guid('venu', 2),
+    });
     await after.close();
   });
 
   it('remembers the keys of batches whose document is lost', async () => {
     const { folder, clock } = await fullStore();
-    for (const file of await filesIn(folder)) if (file.startsWith('documents/rings')) await rm(join(folder, file));
+    for (const file of await filesIn(folder))
+      if (file.startsWith('documents/rings')) await rm(join(folder, file));
     const into = join(await temporaryFolder(), 'new');
     await repairStore(folder, into);
     const store = await openStore(into, { clock });
     // Batches are told apart by what was sent, which only its hash is kept of: another one is refused.
     const again = batchOf([impression(clock.now())], { deviceId: guid('devi', 1), key: 'key 1' });
-    await expect(store.appendBatch(again)).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+    await expect(store.appendBatch(again)).rejects.toMatchObject({
+      code: 'idempotency_key_reused',
+    });
     await store.close();
   });
 });
@@ -235,7 +279,9 @@ describe('a repair', () => {
     await rm(join(folder, 'secret'));
     const into = join(await temporaryFolder(), 'new');
     const mended = await repairStore(folder, into);
-    expect(mended).toEqual([{ file: 'secret', offset: null, lost: 1, what: expect.stringContaining('pairing codes') }]);
+    expect(mended).toEqual([
+      { file: 'secret', offset: null, lost: 1, what: expect.stringContaining('pairing codes') },
+    ]);
     expect((await checkStore(into)).filter(({ level }) => level === 'damage')).toEqual([]);
   });
 
@@ -245,12 +291,17 @@ describe('a repair', () => {
     await writeFile(join(full, 'notes.txt'), 'mine');
     await expect(repairStore(folder, full)).rejects.toMatchObject({ code: 'folder_not_empty' });
     await expect(repairStore(folder, folder)).rejects.toMatchObject({ code: 'store_locked' });
-    await expect(repairStore(folder, '/proc/new')).rejects.toMatchObject({ code: 'store_unusable' });
+    await expect(repairStore(folder, '/proc/new')).rejects.toMatchObject({
+      code: 'store_unusable',
+    });
     const empty = await temporaryFolder();
-    for (const name of ['manifest.json', 'manifest.copy.json']) await writeFile(join(empty, name), 'x');
+    for (const name of ['manifest.json', 'manifest.copy.json'])
+      await writeFile(join(empty, name), 'x');
     const nothing = { code: 'store_damaged', message: expect.stringContaining('restore a backup') };
     await expect(repairStore(empty, join(full, 'new'))).rejects.toMatchObject(nothing);
-    await expect(repairStore(join(full, 'none'), join(full, 'new'))).rejects.toMatchObject({ code: 'invalid_option' });
+    await expect(repairStore(join(full, 'none'), join(full, 'new'))).rejects.toMatchObject({
+      code: 'invalid_option',
+    });
   });
 });
 
@@ -295,7 +346,10 @@ describe('a repair of a store of which much is gone', () => {
     const crashed = await fullStore({ crashed: true });
     await crashed.store.close();
     await removed(crashed.folder, /^(events|audit)/);
-    expect((await repairedCopy(crashed.folder, clock)).held).toMatchObject({ events: [], audit: [2 * eachDay + 1, 2 * eachDay + 2] });
+    expect((await repairedCopy(crashed.folder, clock)).held).toMatchObject({
+      events: [],
+      audit: [2 * eachDay + 1, 2 * eachDay + 2],
+    });
   });
 
   it('makes do without the journal, or without a document', async () => {
@@ -304,9 +358,18 @@ describe('a repair of a store of which much is gone', () => {
     await removed(folder, /^journal/);
     const { mended, held } = await repairedCopy(folder, clock);
     expect(held).toEqual(before);
-    expect(mended).toEqual([expect.objectContaining({ what: expect.stringContaining('the documents contain its changes') })]);
+    expect(mended).toEqual([
+      expect.objectContaining({
+        what: expect.stringContaining('the documents contain its changes'),
+      }),
+    ]);
     await removed(folder, /^documents/);
     const bare = await repairedCopy(folder, clock);
-    expect(bare.held).toMatchObject({ screens: [], events: before.events, audit: before.audit, received: before.received });
+    expect(bare.held).toMatchObject({
+      screens: [],
+      events: before.events,
+      audit: before.audit,
+      received: before.received,
+    });
   });
 });

@@ -16,7 +16,9 @@ interface Line {
 }
 
 const scopes = [1, 2, 3].map((n) => guid('tena', n));
-const sections = scopes.flatMap((scope) => ['3-venue', '4-screen'].map((group) => `["${group}","${scope}",`)).sort();
+const sections = scopes
+  .flatMap((scope) => ['3-venue', '4-screen'].map((group) => `["${group}","${scope}",`))
+  .sort();
 const days = ['2026-11-20', '2026-11-21'];
 const textOf = ({ section, day, key, impressions, seconds }: Line) =>
   `${section}"${day}","${key}",${impressions},${JSON.stringify(seconds)}]`;
@@ -26,13 +28,23 @@ async function documentOf(lines: readonly Line[]): Promise<WrittenDocument> {
   const disk = new CrashDisk();
   const file = new DocumentFile(disk, '/data', { file: 'one.json', size: 0, crc: '', seq: 0 });
   await file.write({ seq: 1, lines: lines.map(textOf).sort() });
-  return { seq: 1, read: async () => '', bytes: () => file.bytes(), chunks: (comesBefore) => file.chunks(comesBefore) };
+  return {
+    seq: 1,
+    read: async () => '',
+    bytes: () => file.bytes(),
+    chunks: (comesBefore) => file.chunks(comesBefore),
+  };
 }
 
-async function summed(documents: readonly WrittenDocument[], wanted: readonly string[], sums = new ReportSums()) {
+async function summed(
+  documents: readonly WrittenDocument[],
+  wanted: readonly string[],
+  sums = new ReportSums(),
+) {
   for (const document of documents) {
     sums.rewind();
-    for await (const run of sectionRuns(document, wanted)) if (run.day === days[0]) sums.addRun(run);
+    for await (const run of sectionRuns(document, wanted))
+      if (run.day === days[0]) sums.addRun(run);
   }
   return sums.rows();
 }
@@ -43,7 +55,11 @@ function expected(lines: readonly Line[], wanted: readonly string[]) {
   for (const { section, day, key, impressions, seconds } of lines) {
     if (day !== days[0] || !wanted.includes(section)) continue;
     const row = rows.get(key) ?? { key, impressions: 0, seconds: 0 };
-    rows.set(key, { key, impressions: row.impressions + impressions, seconds: Math.min(row.seconds + seconds, Number.MAX_VALUE) });
+    rows.set(key, {
+      key,
+      impressions: row.impressions + impressions,
+      seconds: Math.min(row.seconds + seconds, Number.MAX_VALUE),
+    });
   }
   return [...rows.values()].sort((one, other) => (one.key < other.key ? -1 : 1));
 }
@@ -72,12 +88,21 @@ describe('the sums of a report', () => {
       fc.nat(40).map((n) => guid('scre', n)),
       fc.constantFrom('', 'a'),
     );
-    const line = fc.record({ section: fc.constantFrom(...sections), day: fc.constantFrom(...days), key, impressions: fc.nat(), seconds });
-    const unlike = { selector: textOf, maxLength: 120, size: 'max' } as const;
-    const documents = fc.array(fc.uniqueArray(line, { ...unlike, selector: ({ section, day, key }) => section + day + key }), {
-      minLength: 1,
-      maxLength: 4,
+    const line = fc.record({
+      section: fc.constantFrom(...sections),
+      day: fc.constantFrom(...days),
+      key,
+      impressions: fc.nat(),
+      seconds,
     });
+    const unlike = { selector: textOf, maxLength: 120, size: 'max' } as const;
+    const documents = fc.array(
+      fc.uniqueArray(line, { ...unlike, selector: ({ section, day, key }) => section + day + key }),
+      {
+        minLength: 1,
+        maxLength: 4,
+      },
+    );
     await fc.assert(
       fc.asyncProperty(documents, fc.subarray(sections, { minLength: 1 }), async (all, wanted) => {
         const group = wanted.filter((section) => section.slice(0, 9) === wanted[0]?.slice(0, 9));
@@ -90,10 +115,20 @@ describe('the sums of a report', () => {
 
   it('read numbers as JSON has them', async () => {
     const [section = ''] = sections;
-    for (const seconds of [0, 12.5, 1e21, 1e-7, Number.MAX_VALUE, 123456789012345680, 999999999999999]) {
+    for (const seconds of [
+      0,
+      12.5,
+      1e21,
+      1e-7,
+      Number.MAX_VALUE,
+      123456789012345680,
+      999999999999999,
+    ]) {
       const line = { section, day: days[0] as string, key: 'a', impressions: 3, seconds };
       const document = await documentOf([line, { ...line, key: 'b' }]);
-      expect(await summed([document], [section])).toEqual(['a', 'b'].map((key) => ({ key, impressions: 3, seconds })));
+      expect(await summed([document], [section])).toEqual(
+        ['a', 'b'].map((key) => ({ key, impressions: 3, seconds })),
+      );
     }
   });
 
@@ -108,7 +143,8 @@ describe('the sums of a report', () => {
       })),
     );
     const document = await documentOf(lines);
-    for (const section of sections) expect(await summed([document], [section])).toEqual(expected(lines, [section]));
+    for (const section of sections)
+      expect(await summed([document], [section])).toEqual(expected(lines, [section]));
     expect(await summed([document], ['["9-none","x",'])).toEqual([]);
     const sums = new ReportSums();
     sums.add(guid('scre', 7), { impressions: 1, seconds: 0 });
@@ -129,7 +165,11 @@ describe('the sums of a report', () => {
       },
     });
     expect(await summed([document(`${good}\n`)], [section])).toHaveLength(1);
-    for (const bad of [good.replace(',1,2]', ',1x,2]'), good.replace(',1,2]', ',,2]'), good.replace(',1,2]', ',1,2')])
+    for (const bad of [
+      good.replace(',1,2]', ',1x,2]'),
+      good.replace(',1,2]', ',,2]'),
+      good.replace(',1,2]', ',1,2'),
+    ])
       await expect(summed([document(`${bad}\n`)], [section])).rejects.toThrow(SyntaxError);
   });
 });

@@ -26,7 +26,11 @@ async function killedAt(doneBytes: number): Promise<string> {
   let copied: Promise<void> | undefined;
   await restoreStore(streamOf(await backup()), folder, {
     onProgress(done) {
-      if (done >= doneBytes) copied ??= cp(folder, copy, { recursive: true, filter: (path) => !path.includes('lock.sock') });
+      if (done >= doneBytes)
+        copied ??= cp(folder, copy, {
+          recursive: true,
+          filter: (path) => !path.includes('lock.sock'),
+        });
     },
   });
   await copied;
@@ -37,8 +41,15 @@ describe('a folder of a restore that was killed', () => {
   it.each([
     ['an opening', (folder: string) => openStore(folder)],
     ['a check', (folder: string) => checkStore(folder)],
-    ['a repair', async (folder: string) => repairStore(folder, join(await temporaryFolder(), 'new'))],
-    ['a copy', async (folder: string) => copyStore(folder, join(await temporaryFolder(), 'new'), { clock: new ManualClock() })],
+    [
+      'a repair',
+      async (folder: string) => repairStore(folder, join(await temporaryFolder(), 'new')),
+    ],
+    [
+      'a copy',
+      async (folder: string) =>
+        copyStore(folder, join(await temporaryFolder(), 'new'), { clock: new ManualClock() }),
+    ],
     ['another restore', async (folder: string) => restoreStore(streamOf(await backup()), folder)],
   ])('is refused by %s, which says what to do and changes nothing', async (_what, use) => {
     const folder = await killedAt(1);

@@ -3,7 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { batchSums } from '../../../src/domain/batch-sums.ts';
 import { dayMs, minuteMs } from '../../../src/domain/clock.ts';
 import type { TelemetryEvent } from '../../../src/domain/event.ts';
-import { dayOf, type ReportClock, type ReportGroup, type ReportRow, reportClocks, reportGroups } from '../../../src/domain/report.ts';
+import {
+  dayOf,
+  type ReportClock,
+  type ReportGroup,
+  type ReportRow,
+  reportClocks,
+  reportGroups,
+} from '../../../src/domain/report.ts';
 import type { EventRecord } from '../../../src/store/json/event-record.ts';
 import { Rollups } from '../../../src/store/json/rollups.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -19,13 +26,17 @@ async function opened(disk = new CrashDisk(), clock = new ManualClock()) {
   return { disk, clock, rig: await openLog(contextOn(disk, clock)) };
 }
 
-const rollupFiles = (disk: CrashDisk) => disk.paths().filter((path) => path.startsWith('/data/documents/rollups'));
+const rollupFiles = (disk: CrashDisk) =>
+  disk.paths().filter((path) => path.startsWith('/data/documents/rollups'));
 
 describe('the documents', () => {
   it('have a line for each day, group, tenant (and once more venue) and key, the groups of few rows first', async () => {
     const { disk, rig } = await opened();
     await rig.log.append(
-      batchOf([impression(noon, { duration: 5 }), impression(noon, { campaignId: guid('camp', 2) })], { tenantId: tenantB }),
+      batchOf(
+        [impression(noon, { duration: 5 }), impression(noon, { campaignId: guid('camp', 2) })],
+        { tenantId: tenantB },
+      ),
     );
     await rig.log.append(batchOf([impression(noon)]));
     await rig.close();
@@ -60,13 +71,21 @@ describe('the documents', () => {
   it('are few, however many days a wrong clock makes up', async () => {
     const { disk, rig } = await opened();
     for (let n = 0; n < 20; n++) {
-      await rig.log.append(batchOf(Array.from({ length: 100 }, (_, at) => impression(Date.UTC(2100, 0, 1) + (n * 100 + at) * dayMs))));
+      await rig.log.append(
+        batchOf(
+          Array.from({ length: 100 }, (_, at) =>
+            impression(Date.UTC(2100, 0, 1) + (n * 100 + at) * dayMs),
+          ),
+        ),
+      );
     }
     await rig.close();
     expect(rollupFiles(disk)).toHaveLength(2);
     const next = await opened(disk);
     expect(await report(next.rig, 'day')).toHaveLength(2000);
-    expect(await report(next.rig, 'campaign', 'timestamp', { from: '2100-01-03', to: '2100-01-06' })).toMatchObject([{ impressions: 3 }]);
+    expect(
+      await report(next.rig, 'campaign', 'timestamp', { from: '2100-01-03', to: '2100-01-06' }),
+    ).toMatchObject([{ impressions: 3 }]);
   });
 
   it('only change where something was added', async () => {
@@ -79,7 +98,9 @@ describe('the documents', () => {
     clock.advance(minuteMs);
     await rig.checkpoint();
     const after = rollupFiles(disk);
-    expect(after.filter((path) => before.includes(path))).toEqual([expect.stringContaining('timestamp-2026-11-19')]);
+    expect(after.filter((path) => before.includes(path))).toEqual([
+      expect.stringContaining('timestamp-2026-11-19'),
+    ]);
     expect(after).toHaveLength(3);
     expect(await report(rig, 'day')).toMatchObject([{ impressions: 1 }, { impressions: 2 }]);
   });
@@ -87,8 +108,12 @@ describe('the documents', () => {
   it('of many keys are merged in order, and read no further than the group that is asked for', async () => {
     const { disk, clock, rig } = await opened();
     const put = async (first: number, step: number) => {
-      const screens = Array.from({ length: 6000 / step }, (_, at) => guid('scre', first + at * step));
-      await Promise.all(screens.map((screenId) => rig.log.append(batchOf([impression(noon)], { screenId }))));
+      const screens = Array.from({ length: 6000 / step }, (_, at) =>
+        guid('scre', first + at * step),
+      );
+      await Promise.all(
+        screens.map((screenId) => rig.log.append(batchOf([impression(noon)], { screenId }))),
+      );
     };
     await put(0, 2);
     clock.advance(minuteMs);
@@ -101,10 +126,14 @@ describe('the documents', () => {
     expect(lines).toEqual(lines.toSorted());
     const next = await opened(disk);
     disk.readBytes = 0;
-    expect(await report(next.rig, 'campaign')).toEqual([{ key: guid('camp', 1), impressions: 9000, seconds: 0 }]);
+    expect(await report(next.rig, 'campaign')).toEqual([
+      { key: guid('camp', 1), impressions: 9000, seconds: 0 },
+    ]);
     expect(disk.readBytes).toBeLessThan(100_000);
     const screens = await report(next.rig, 'screen');
-    expect(screens.map(({ key }) => key)).toEqual(Array.from({ length: 6000 }, (_, n) => guid('scre', n)));
+    expect(screens.map(({ key }) => key)).toEqual(
+      Array.from({ length: 6000 }, (_, n) => guid('scre', n)),
+    );
     expect(screens.every(({ impressions }, n) => impressions === (n % 2 === 0 ? 2 : 1))).toBe(true);
   });
 
@@ -116,7 +145,9 @@ describe('the documents', () => {
     await rig.checkpoint();
     await rig.log.append(batchOf([impression(noon, { duration: Number.MAX_VALUE })]));
     await rig.close();
-    expect(await report((await opened(disk)).rig, 'day')).toEqual([{ key: '2026-11-20', impressions: 6, seconds: Number.MAX_VALUE }]);
+    expect(await report((await opened(disk)).rig, 'day')).toEqual([
+      { key: '2026-11-20', impressions: 6, seconds: Number.MAX_VALUE },
+    ]);
   });
 
   it('without a line feed at their end are read to the end', async () => {
@@ -132,7 +163,9 @@ describe('the documents', () => {
       },
     });
     const query = { tenantId: tenantA, groupBy: 'day', by: 'timestamp' } as const;
-    expect(await rollups.impressions(query)).toEqual([{ key: '2026-11-20', impressions: 3, seconds: 4 }]);
+    expect(await rollups.impressions(query)).toEqual([
+      { key: '2026-11-20', impressions: 3, seconds: 4 },
+    ]);
     expect(await rollups.impressions({ ...query, groupBy: 'campaign' })).toEqual([]);
   });
 });
@@ -140,7 +173,9 @@ describe('the documents', () => {
 describe('a report', () => {
   it('is the same at every step of a checkpoint', async () => {
     const { disk, clock, rig } = await opened();
-    await rig.log.append(batchOf([impression(noon, { duration: 1 }), impression(noon - dayMs, { duration: 1 })]));
+    await rig.log.append(
+      batchOf([impression(noon, { duration: 1 }), impression(noon - dayMs, { duration: 1 })]),
+    );
     clock.advance(minuteMs);
     await rig.checkpoint();
     await rig.log.append(batchOf([impression(noon, { duration: 1 })]));
@@ -148,12 +183,14 @@ describe('a report', () => {
     const reports: Promise<ReportRow[]>[] = [];
     disk.before = (operation) => {
       if (operation === 'open' || operation.startsWith('read')) return;
-      for (const groupBy of ['campaign', 'screen'] as const) for (const by of reportClocks) reports.push(report(rig, groupBy, by));
+      for (const groupBy of ['campaign', 'screen'] as const)
+        for (const by of reportClocks) reports.push(report(rig, groupBy, by));
     };
     await rig.checkpoint();
     disk.before = () => {};
     expect(reports.length).toBeGreaterThan(50);
-    for (const rows of await Promise.all(reports)) expect(rows).toMatchObject([{ impressions: 3, seconds: 3 }]);
+    for (const rows of await Promise.all(reports))
+      expect(rows).toMatchObject([{ impressions: 3, seconds: 3 }]);
   });
 
   it('begins again when a document is replaced under it, and gives up when that never ends', async () => {
@@ -171,7 +208,9 @@ describe('a report', () => {
     });
     const query = { tenantId: tenantA, groupBy: 'day', by: 'timestamp' } as const;
     await rollups.load('rollups-timestamp-2026-11-20', document('ENOENT'));
-    expect(await rollups.impressions(query)).toEqual([{ key: '2026-11-20', impressions: 3, seconds: 4 }]);
+    expect(await rollups.impressions(query)).toEqual([
+      { key: '2026-11-20', impressions: 3, seconds: 4 },
+    ]);
     left = 100;
     await expect(rollups.impressions(query)).rejects.toThrow('ENOENT');
     await rollups.load('rollups-timestamp-2026-11-20', document('EIO'));
@@ -182,7 +221,9 @@ describe('a report', () => {
     const rollups = new Rollups({ seq: () => 0, due: () => true });
     rollups.written('rollups-timestamp-2026-11-20', undefined);
     rollups.failed('rollups-timestamp-2026-11-20');
-    expect(await rollups.impressions({ tenantId: tenantA, groupBy: 'day', by: 'timestamp' })).toEqual([]);
+    expect(
+      await rollups.impressions({ tenantId: tenantA, groupBy: 'day', by: 'timestamp' }),
+    ).toEqual([]);
     expect(rollups.dirty()).toEqual([]);
   });
 });
@@ -197,24 +238,33 @@ describe('a snapshot that is not written', () => {
       venueId: guid('venu', 1),
       screenId: guid('scre', screen),
       deviceId: guid('devi', 1),
-      sums: batchSums([{ type: 'impression', timestamp: noon, campaignId: null, creativeId: undefined }]),
+      sums: batchSums([
+        { type: 'impression', timestamp: noon, campaignId: null, creativeId: undefined },
+      ]),
     });
     rollups.apply(record(1, 1));
     for (const name of rollups.dirty()) await rollups.render(name, undefined);
     expect(rollups.dirty()).toEqual([]);
     rollups.apply(record(2, 2));
     rollups.apply(record(3, 2, tenantB));
-    for (const name of ['rollups-timestamp-2026-11-20', 'rollups-received-2026-11-20']) rollups.failed(name);
+    for (const name of ['rollups-timestamp-2026-11-20', 'rollups-received-2026-11-20'])
+      rollups.failed(name);
     expect(rollups.dirty()).toHaveLength(2);
-    const rows = await rollups.impressions({ tenantId: tenantA, groupBy: 'screen', by: 'received' });
+    const rows = await rollups.impressions({
+      tenantId: tenantA,
+      groupBy: 'screen',
+      by: 'received',
+    });
     expect(rows.map(({ key, impressions }) => [key, impressions])).toEqual([
       [guid('scre', 1), 1],
       [guid('scre', 2), 1],
     ]);
-    expect(await rollups.impressions({ tenantId: tenantA, groupBy: 'campaign', by: 'received' })).toEqual([
-      { key: '', impressions: 2, seconds: 0 },
-    ]);
-    expect(await rollups.impressions({ tenantId: tenantB, groupBy: 'screen', by: 'received' })).toMatchObject([{ impressions: 1 }]);
+    expect(
+      await rollups.impressions({ tenantId: tenantA, groupBy: 'campaign', by: 'received' }),
+    ).toEqual([{ key: '', impressions: 2, seconds: 0 }]);
+    expect(
+      await rollups.impressions({ tenantId: tenantB, groupBy: 'screen', by: 'received' }),
+    ).toMatchObject([{ impressions: 1 }]);
   });
 });
 
@@ -222,7 +272,10 @@ describe('reports, whatever happens', () => {
   const events = fc.array(
     fc.record({
       type: fc.constantFrom('impression', 'impression', 'log'),
-      timestamp: fc.oneof(fc.integer({ min: noon - 5 * dayMs, max: noon + 5 * dayMs }), fc.maxSafeNat()),
+      timestamp: fc.oneof(
+        fc.integer({ min: noon - 5 * dayMs, max: noon + 5 * dayMs }),
+        fc.maxSafeNat(),
+      ),
       campaignId: fc.nat(3).map((n) => guid('camp', n)),
       creativeId: fc.nat(3).map((n) => guid('crea', n)),
       duration: fc.option(fc.nat(100), { nil: undefined }),
@@ -246,7 +299,13 @@ describe('reports, whatever happens', () => {
         late: fc.array(batch, { maxLength: 5 }),
       }),
     },
-    { weight: 1, arbitrary: fc.record({ do: fc.constant('restart' as const), how: fc.constantFrom('stop', 'kill', 'power cut') }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        do: fc.constant('restart' as const),
+        how: fc.constantFrom('stop', 'kill', 'power cut'),
+      }),
+    },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('wait' as const), hours: fc.nat(30) }) },
   );
 
@@ -257,15 +316,36 @@ describe('reports, whatever happens', () => {
     event: TelemetryEvent;
   }
 
-  function naive(all: readonly Counted[], groupBy: ReportGroup, by: ReportClock, bounds: { from?: string; to?: string }): ReportRow[] {
+  function naive(
+    all: readonly Counted[],
+    groupBy: ReportGroup,
+    by: ReportClock,
+    bounds: { from?: string; to?: string },
+  ): ReportRow[] {
     const rows = new Map<string, ReportRow>();
     for (const { tenantId, screenId, receivedAt, event } of all) {
       if (tenantId !== tenantA || event.type !== 'impression') continue;
-      const day = dayOf(by === 'received' ? receivedAt : event.timestamp >= 1e11 ? event.timestamp : event.timestamp * 1000);
+      const day = dayOf(
+        by === 'received'
+          ? receivedAt
+          : event.timestamp >= 1e11
+            ? event.timestamp
+            : event.timestamp * 1000,
+      );
       if (day < (bounds.from ?? '') || (bounds.to !== undefined && day >= bounds.to)) continue;
-      const keys = { day, campaign: event.campaignId!, creative: event.creativeId!, screen: screenId, venue: screenId };
+      const keys = {
+        day,
+        campaign: event.campaignId!,
+        creative: event.creativeId!,
+        screen: screenId,
+        venue: screenId,
+      };
       const row = rows.get(keys[groupBy]) ?? { key: keys[groupBy], impressions: 0, seconds: 0 };
-      rows.set(row.key, { ...row, impressions: row.impressions + 1, seconds: row.seconds + ((event.duration as number | undefined) ?? 0) });
+      rows.set(row.key, {
+        ...row,
+        impressions: row.impressions + 1,
+        seconds: row.seconds + ((event.duration as number | undefined) ?? 0),
+      });
     }
     return [...rows.values()].sort((one, other) => (one.key < other.key ? -1 : 1));
   }
@@ -277,8 +357,14 @@ describe('reports, whatever happens', () => {
         const clock = new ManualClock();
         let { disk, rig } = await opened(undefined, clock);
         const append = async (one: Batch) => {
-          const place = { screenId: guid('scre', one.screen), venueId: guid('scre', one.screen), tenantId: one.tenantId };
-          const sent = one.events.map(({ duration, ...event }) => (duration === undefined ? event : { ...event, duration }));
+          const place = {
+            screenId: guid('scre', one.screen),
+            venueId: guid('scre', one.screen),
+            tenantId: one.tenantId,
+          };
+          const sent = one.events.map(({ duration, ...event }) =>
+            duration === undefined ? event : { ...event, duration },
+          );
           const receivedAt = clock.now();
           await rig.log.append(batchOf(sent, place));
           all.push(...sent.map((event) => ({ ...place, receivedAt, event })));
@@ -308,8 +394,14 @@ describe('reports, whatever happens', () => {
         }
         for (const by of reportClocks) {
           for (const groupBy of reportGroups) {
-            for (const bounds of [{}, { from: '2026-11-20' }, { from: '2026-11-17', to: '2026-11-22' }]) {
-              expect(await report(rig, groupBy, by, bounds)).toEqual(naive(all, groupBy, by, bounds));
+            for (const bounds of [
+              {},
+              { from: '2026-11-20' },
+              { from: '2026-11-17', to: '2026-11-22' },
+            ]) {
+              expect(await report(rig, groupBy, by, bounds)).toEqual(
+                naive(all, groupBy, by, bounds),
+              );
             }
           }
         }

@@ -2,12 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { SeenLately } from '../../../src/store/json/seen-lately.ts';
 import { guid } from '../sample-batch.ts';
 
-const ids = (count: number, from = 0) => Array.from({ length: count }, (_, n) => guid('scre', from + n));
+const ids = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, n) => guid('scre', from + n));
 
 describe('ids that were seen lately', () => {
   it('are those that were asked for before', () => {
     const seen = new SeenLately();
-    expect([seen.again('a'), seen.again('b'), seen.again('a'), seen.again('b')]).toEqual([false, false, true, true]);
+    expect([seen.again('a'), seen.again('b'), seen.again('a'), seen.again('b')]).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
   });
 
   it('are told from those that were not, and nearly all of a few thousand are known', () => {

@@ -16,9 +16,18 @@ export async function copyOf(folder: string): Promise<string> {
 /** All that is in a folder, by path: to see that nothing was changed. */
 export async function contentsOf(folder: string): Promise<Record<string, string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
   return Object.fromEntries(
-    await Promise.all(files.sort().map(async (file) => [file.slice(folder.length + 1), (await readFile(file)).toString('latin1')])),
+    await Promise.all(
+      files
+        .sort()
+        .map(async (file) => [
+          file.slice(folder.length + 1),
+          (await readFile(file)).toString('latin1'),
+        ]),
+    ),
   );
 }
 
@@ -39,7 +48,10 @@ export function flipped(offset: number): (bytes: Buffer) => Buffer {
 }
 
 /** Changes the manifest and gives it its right checksum, as only the store itself would. */
-export async function changeManifest(folder: string, how: (manifest: ManifestData) => void): Promise<void> {
+export async function changeManifest(
+  folder: string,
+  how: (manifest: ManifestData) => void,
+): Promise<void> {
   const path = join(folder, 'manifest.json');
   const { crc: _crc, ...manifest } = JSON.parse(await readFile(path, 'utf8'));
   how(manifest);

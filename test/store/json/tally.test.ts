@@ -19,7 +19,10 @@ const counted: fc.Arbitrary<Counted> = fc.record({
   day: oneOf('day', 2),
   group: fc.constantFrom(...groupOrder),
   key: oneOf('key', 60),
-  cell: fc.record({ impressions: fc.nat(1000), seconds: fc.constantFrom(0, 1, 7, Number.MAX_VALUE) }),
+  cell: fc.record({
+    impressions: fc.nat(1000),
+    seconds: fc.constantFrom(0, 1, 7, Number.MAX_VALUE),
+  }),
 });
 
 /** The same in plain maps, by what a line begins with. */
@@ -29,7 +32,10 @@ function summed(all: readonly Counted[]): Map<string, Cell> {
     for (const scope of scopes) {
       const name = `${sectionOf(group, scope)}${day},${key}`;
       const { impressions, seconds } = sums.get(name) ?? { impressions: 0, seconds: 0 };
-      sums.set(name, { impressions: impressions + cell.impressions, seconds: Math.min(seconds + cell.seconds, Number.MAX_VALUE) });
+      sums.set(name, {
+        impressions: impressions + cell.impressions,
+        seconds: Math.min(seconds + cell.seconds, Number.MAX_VALUE),
+      });
     }
   }
   return sums;
@@ -37,7 +43,8 @@ function summed(all: readonly Counted[]): Map<string, Cell> {
 
 function tallyOf(all: readonly Counted[]): Tally {
   const tally = new Tally();
-  for (const { scopes, day, group, key, cell } of all) for (const scope of scopes) tally.addCell(scope, day, group, key, cell);
+  for (const { scopes, day, group, key, cell } of all)
+    for (const scope of scopes) tally.addCell(scope, day, group, key, cell);
   return tally;
 }
 
@@ -57,12 +64,16 @@ function told(tally: Tally): Map<string, Cell> {
 
 it('adds up by section, day and key what plain maps would', () => {
   fc.assert(
-    fc.property(fc.array(counted, { maxLength: 300 }), fc.array(counted, { maxLength: 100 }), (first, second) => {
-      const tally = tallyOf(first);
-      expect(told(tally)).toEqual(summed(first));
-      tally.addAll(tallyOf(second));
-      expect(told(tally)).toEqual(summed([...first, ...second]));
-    }),
+    fc.property(
+      fc.array(counted, { maxLength: 300 }),
+      fc.array(counted, { maxLength: 100 }),
+      (first, second) => {
+        const tally = tallyOf(first);
+        expect(told(tally)).toEqual(summed(first));
+        tally.addAll(tallyOf(second));
+        expect(told(tally)).toEqual(summed([...first, ...second]));
+      },
+    ),
   );
 });
 
@@ -74,7 +85,8 @@ it('counts what a batch has once for its tenant and once for its venue, by ids i
     { ...event, campaignId: 'c', creativeId: 'b' },
     { ...event, type: 'log' },
   ]);
-  for (const one of countBatch(sums, 0)) tally.add({ tenantId: 't', venueId: 'V', screenId: 'S' }, one);
+  for (const one of countBatch(sums, 0))
+    tally.add({ tenantId: 't', venueId: 'V', screenId: 'S' }, one);
   const both = { impressions: 4, seconds: 8 };
   const half = { impressions: 2, seconds: 4 };
   const cells = ['t', 'V'].flatMap((scope): [string, Cell][] => [
@@ -89,7 +101,15 @@ it('counts what a batch has once for its tenant and once for its venue, by ids i
 });
 
 it('says of what was never counted that nothing was', () => {
-  const tally = tallyOf([{ scopes: ['a'], day: 'one', group: 'campaign', key: 'known', cell: { impressions: 1, seconds: 2 } }]);
+  const tally = tallyOf([
+    {
+      scopes: ['a'],
+      day: 'one',
+      group: 'campaign',
+      key: 'known',
+      cell: { impressions: 1, seconds: 2 },
+    },
+  ]);
   const owner = tally.sections.get(sectionOf('campaign', 'a'))?.get('one') as number;
   expect(tally.cellOf(owner, 'known')).toEqual({ impressions: 1, seconds: 2 });
   expect(tally.cellOf(owner, 'other')).toEqual({ impressions: 0, seconds: 0 });

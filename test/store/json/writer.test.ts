@@ -106,8 +106,12 @@ describe('a write while the disk is slow or failing', () => {
       return row!.version;
     };
     const versions = await Promise.all(Array.from({ length: 100 }, () => store.write(raise)));
-    expect(versions.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, number) => number));
-    expect(disk.calls.slice(before).filter((call) => call.startsWith('datasync')).length).toBeLessThanOrEqual(4);
+    expect(versions.toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 100 }, (_, number) => number),
+    );
+    expect(
+      disk.calls.slice(before).filter((call) => call.startsWith('datasync')).length,
+    ).toBeLessThanOrEqual(4);
   });
 
   it('fails with all that was staged on top of it, and nothing of it is left', async () => {
@@ -121,14 +125,19 @@ describe('a write while the disk is slow or failing', () => {
       put(3, 'Changed'),
       store.write((tx) => tx.delete('venues', first)),
     ];
-    for (const result of await Promise.allSettled(changes)) expect(result).toEqual({ status: 'rejected', reason: unavailable });
+    for (const result of await Promise.allSettled(changes))
+      expect(result).toEqual({ status: 'rejected', reason: unavailable });
     for (const restarted of [false, true]) {
       if (restarted) {
         await store.close();
         await open();
       }
-      expect((await store.list('venues', { limit: 5 })).items).toEqual([venueRow(1, { name: 'Before' })]);
-      expect(await store.write((tx) => tx.select('venues', 'tenantId', [tenantA]))).toEqual([venueRow(1, { name: 'Before' })]);
+      expect((await store.list('venues', { limit: 5 })).items).toEqual([
+        venueRow(1, { name: 'Before' }),
+      ]);
+      expect(await store.write((tx) => tx.select('venues', 'tenantId', [tenantA]))).toEqual([
+        venueRow(1, { name: 'Before' }),
+      ]);
       expect(await store.read.find('venues', 'name', `${tenantA}/changed`)).toBeUndefined();
       expect((await store.audit({ tenantIds: [tenantA], limit: 5 })).items).toEqual([]);
     }
@@ -169,7 +178,8 @@ describe('a write while the disk is slow or failing', () => {
   ])('leaves nothing behind on a disk that %s, and the next one is well', async (_, steps) => {
     await put(1);
     const left = [...steps];
-    disk.fault = (operation, path) => (operation === 'write' && isJournal(path) ? left.shift()?.() : undefined);
+    disk.fault = (operation, path) =>
+      operation === 'write' && isJournal(path) ? left.shift()?.() : undefined;
     await expect(put(2)).rejects.toEqual(unavailable);
     await put(3);
     // As after a crash: the folder is opened from a copy of the disk as it is now.
@@ -204,7 +214,9 @@ describe('a write while the disk is slow or failing', () => {
     expect((await readFile(join(folder, 'manifest.json'))).toString()).toContain('"clean":false');
     await open();
     expect((await store.list('venues', { limit: 5 })).items).toEqual([venueRow(1)]);
-    expect((await readdir(join(folder, 'journal'))).filter((name) => name.includes('.torn-'))).toHaveLength(1);
+    expect(
+      (await readdir(join(folder, 'journal'))).filter((name) => name.includes('.torn-')),
+    ).toHaveLength(1);
   });
 
   it('is refused early on a disk that is almost full, and heals by itself', async () => {
@@ -225,18 +237,25 @@ describe('a write while the disk is slow or failing', () => {
       await tx.put('pastPlaylists', pastPlaylistRow(1, 2));
       await tx.delete('pastPlaylists', `${screen}/1`);
     });
-    const seen = store.write(async (tx) => ids(await tx.select('pastPlaylists', 'screenId', [screen])));
+    const seen = store.write(async (tx) =>
+      ids(await tx.select('pastPlaylists', 'screenId', [screen])),
+    );
     await sleep(20);
-    expect(ids(await store.read.select('pastPlaylists', 'screenId', [screen]))).toEqual([`${screen}/1`]);
+    expect(ids(await store.read.select('pastPlaylists', 'screenId', [screen]))).toEqual([
+      `${screen}/1`,
+    ]);
     letGo();
     await change;
     expect(await seen).toEqual([`${screen}/2`]);
-    expect(ids(await store.read.select('pastPlaylists', 'screenId', [screen]))).toEqual([`${screen}/2`]);
+    expect(ids(await store.read.select('pastPlaylists', 'screenId', [screen]))).toEqual([
+      `${screen}/2`,
+    ]);
   });
 
   it('begins a new segment after 16 MiB', async () => {
     const items = JSON.stringify('x'.repeat(6 * 1024 * 1024));
-    for (const version of [1, 2, 3, 4]) await store.write((tx) => tx.put('playlists', playlistRow(1, version, { items })));
+    for (const version of [1, 2, 3, 4])
+      await store.write((tx) => tx.put('playlists', playlistRow(1, version, { items })));
     const segments = await nodeFileSystem.list(`${folder}/journal`);
     expect(segments.sort()).toContain('0000000000000004-000001.log');
     await store.close();

@@ -8,11 +8,16 @@ import { freshDatabase } from '../../support/postgres.ts';
 import { secured } from '../../support/postgres-server.ts';
 
 const ca = fileURLToPath(new URL('../../../package.json', import.meta.url));
-const ssl = (query: string, host = 'db.example') => parseDatabaseUrl(`postgres://me@${host}/signage${query}`).ssl;
+const ssl = (query: string, host = 'db.example') =>
+  parseDatabaseUrl(`postgres://me@${host}/signage${query}`).ssl;
 
 describe('the URL of a database', () => {
   it('says where it is and who asks', () => {
-    expect(parseDatabaseUrl('postgres://me:p%40ss%2Fword@db.example:6432/my%20data?sslmode=disable&application_name=tv')).toEqual({
+    expect(
+      parseDatabaseUrl(
+        'postgres://me:p%40ss%2Fword@db.example:6432/my%20data?sslmode=disable&application_name=tv',
+      ),
+    ).toEqual({
       ...{
         host: 'db.example',
         port: 6432,
@@ -30,7 +35,9 @@ describe('the URL of a database', () => {
       password: '',
       applicationName: 'signage',
     });
-    expect(parseDatabaseUrl('postgres://me@localhost/signage?host=/var/run/postgresql')).toMatchObject({
+    expect(
+      parseDatabaseUrl('postgres://me@localhost/signage?host=/var/run/postgresql'),
+    ).toMatchObject({
       host: '/var/run/postgresql',
       ssl: false,
     });
@@ -44,19 +51,29 @@ describe('the URL of a database', () => {
     expect(ssl('?sslmode=verify-full')).toEqual({ rejectUnauthorized: true });
     expect(ssl('?sslmode=verify-full&sslrootcert=system')).toEqual({ rejectUnauthorized: true });
     const text = readFileSync(ca, 'utf8');
-    expect(ssl(`?sslmode=verify-full&sslrootcert=${ca}`)).toEqual({ rejectUnauthorized: true, ca: text });
+    expect(ssl(`?sslmode=verify-full&sslrootcert=${ca}`)).toEqual({
+      rejectUnauthorized: true,
+      ca: text,
+    });
     for (const mode of ['require', 'verify-ca']) {
-      const anyName = { rejectUnauthorized: true, ca: text, checkServerIdentity: expect.any(Function) };
+      const anyName = {
+        rejectUnauthorized: true,
+        ca: text,
+        checkServerIdentity: expect.any(Function),
+      };
       expect(ssl(`?sslmode=${mode}&sslrootcert=${ca}`)).toEqual(anyName);
     }
     expect(ssl('?sslmode=verify-ca')).toMatchObject({ checkServerIdentity: expect.any(Function) });
   });
 
-  it.each(['localhost', 'LOCALHOST', '127.0.0.1', '127.9.9.9', '[::1]'])('needs no TLS to reach %s, which is this machine', (host) => {
-    expect(ssl('', host)).toBe(false);
-    expect(ssl('?sslmode=verify-full', host)).toEqual({ rejectUnauthorized: true });
-    expect(ssl(`?sslrootcert=${ca}`, host)).toMatchObject({ rejectUnauthorized: true });
-  });
+  it.each(['localhost', 'LOCALHOST', '127.0.0.1', '127.9.9.9', '[::1]'])(
+    'needs no TLS to reach %s, which is this machine',
+    (host) => {
+      expect(ssl('', host)).toBe(false);
+      expect(ssl('?sslmode=verify-full', host)).toEqual({ rejectUnauthorized: true });
+      expect(ssl(`?sslrootcert=${ca}`, host)).toMatchObject({ rejectUnauthorized: true });
+    },
+  );
 
   it.each([
     'db.example',
@@ -72,7 +89,10 @@ describe('the URL of a database', () => {
     '10.0.0.1',
   ])('verifies the certificate of %s unless the URL has an sslmode', (host) => {
     expect(ssl('', host)).toEqual({ rejectUnauthorized: true });
-    expect(ssl(`?sslrootcert=${ca}`, host)).toEqual({ rejectUnauthorized: true, ca: readFileSync(ca, 'utf8') });
+    expect(ssl(`?sslrootcert=${ca}`, host)).toEqual({
+      rejectUnauthorized: true,
+      ca: readFileSync(ca, 'utf8'),
+    });
     expect(ssl('?sslmode=disable', host)).toBe(false);
   });
 
@@ -99,20 +119,28 @@ describe('the URL of a database', () => {
     expect(() => parseDatabaseUrl(url)).toThrow(
       expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining(hint) }),
     );
-    expect(() => parseDatabaseUrl(url)).toThrow(expect.not.objectContaining({ message: expect.stringContaining('s3cret') }));
+    expect(() => parseDatabaseUrl(url)).toThrow(
+      expect.not.objectContaining({ message: expect.stringContaining('s3cret') }),
+    );
   });
 
   it('is shown to people without its password and parameters', () => {
-    expect(publicUrl('postgres://me:s3cret@db.example:5432/signage?sslmode=require')).toBe('postgres://me@db.example:5432/signage');
+    expect(publicUrl('postgres://me:s3cret@db.example:5432/signage?sslmode=require')).toBe(
+      'postgres://me@db.example:5432/signage',
+    );
     expect(publicUrl('postgres://db.example/signage')).toBe('postgres://db.example/signage');
     expect(publicUrl('postgres://me:s3cret@:x')).toBe('postgres://…');
   });
 
   it('is told from a folder, and one with a password from one without', () => {
-    expect(['postgres://x', 'postgresql://x', 'POSTGRES://x', 'postgres', './postgres:', 'memory:'].map(isDatabaseUrl)).toEqual(
-      ...[[true, true, true, false, false, false]],
-    );
-    expect(['postgres://a:b@c/d', 'postgres://a@c/d', 'postgres://a:b@:x'].map(hasPassword)).toEqual([true, false, false]);
+    expect(
+      ['postgres://x', 'postgresql://x', 'POSTGRES://x', 'postgres', './postgres:', 'memory:'].map(
+        isDatabaseUrl,
+      ),
+    ).toEqual(...[[true, true, true, false, false, false]]);
+    expect(
+      ['postgres://a:b@c/d', 'postgres://a@c/d', 'postgres://a:b@:x'].map(hasPassword),
+    ).toEqual([true, false, false]);
   });
 });
 
@@ -131,7 +159,10 @@ describe('openStore with a URL', () => {
 
   it('says of a wrong one what is wrong, and not the password', async () => {
     const refused = openStore(await as('wr0ng'));
-    await expect(refused).rejects.toMatchObject({ code: 'store_unreachable', message: expect.stringContaining('authentication failed') });
+    await expect(refused).rejects.toMatchObject({
+      code: 'store_unreachable',
+      message: expect.stringContaining('authentication failed'),
+    });
     const error = await refused.catch((one: Error) => one);
     for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
       expect(`${cause.stack} ${JSON.stringify(cause)}`).not.toContain('wr0ng');
@@ -141,7 +172,10 @@ describe('openStore with a URL', () => {
   it('says of a database that there is none', async () => {
     const url = new URL(await freshDatabase());
     url.pathname = '/nothing';
-    await expect(openStore(url.href)).rejects.toMatchObject({ code: 'store_unreachable', message: expect.stringContaining('"nothing"') });
+    await expect(openStore(url.href)).rejects.toMatchObject({
+      code: 'store_unreachable',
+      message: expect.stringContaining('"nothing"'),
+    });
   });
 
   it('goes without TLS where the server has none and none is demanded', async () => {
@@ -149,16 +183,23 @@ describe('openStore with a URL', () => {
     const store = await openStore(`${url}?sslmode=prefer`);
     await store.close();
     for (const mode of ['require', 'verify-full']) {
-      await expect(openStore(`${url}?sslmode=${mode}`)).rejects.toMatchObject({ code: 'store_unreachable' });
+      await expect(openStore(`${url}?sslmode=${mode}`)).rejects.toMatchObject({
+        code: 'store_unreachable',
+      });
     }
   });
 
   it('says where it looked in vain, whether or not it would go without TLS', async () => {
     for (const mode of ['prefer', 'require', 'disable']) {
       const refused = openStore(`postgres://me@127.0.0.1:1/signage?sslmode=${mode}`);
-      await expect(refused).rejects.toMatchObject({ code: 'store_unreachable', message: expect.stringContaining('127.0.0.1:1') });
+      await expect(refused).rejects.toMatchObject({
+        code: 'store_unreachable',
+        message: expect.stringContaining('127.0.0.1:1'),
+      });
     }
-    await expect(openStore('postgres://me@localhost:1/signage')).rejects.toMatchObject({ message: expect.stringMatching(/REFUSED .*:1/) });
+    await expect(openStore('postgres://me@localhost:1/signage')).rejects.toMatchObject({
+      message: expect.stringMatching(/REFUSED .*:1/),
+    });
   });
 
   it.each([
@@ -167,7 +208,9 @@ describe('openStore with a URL', () => {
     ['statementTimeoutSeconds', 0],
     ['lockTimeoutSeconds', 1.5],
   ])('invalid_option for a %s of %d', async (name, value) => {
-    await expect(openStore('postgres://me@localhost/signage', { database: { [name]: value } })).rejects.toMatchObject({
+    await expect(
+      openStore('postgres://me@localhost/signage', { database: { [name]: value } }),
+    ).rejects.toMatchObject({
       code: 'invalid_option',
     });
   });

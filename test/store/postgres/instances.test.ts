@@ -34,7 +34,8 @@ describe('three instances on one database', () => {
     };
     const seen = await Promise.all(times(60).map((place) => at(place).write(raise)));
     expect(seen.toSorted((a, b) => a - b)).toEqual(times(60));
-    for (const store of stores) expect((await store.read.get('playlists', guid('scre', 1)))?.version).toBe(60);
+    for (const store of stores)
+      expect((await store.read.get('playlists', guid('scre', 1)))?.version).toBe(60);
   });
 
   it('let one of 30 that race for a code have it', async () => {
@@ -60,12 +61,17 @@ describe('three instances on one database', () => {
   });
 
   it('let one of 30 that race for a name have it, and tell the others whose it is', async () => {
-    const racers = times(30).map((place) => at(place).write((tx) => tx.put('venues', venueRow(place, { name: 'Wanted' }))));
+    const racers = times(30).map((place) =>
+      at(place).write((tx) => tx.put('venues', venueRow(place, { name: 'Wanted' }))),
+    );
     const results = await Promise.allSettled(racers);
     const winner = results.findIndex(({ status }) => status === 'fulfilled');
-    const others = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    const others = results.flatMap((result) =>
+      result.status === 'rejected' ? [result.reason] : [],
+    );
     expect(others).toHaveLength(29);
-    for (const error of others) expect(error).toMatchObject({ code: 'conflict', existingId: guid('venu', winner) });
+    for (const error of others)
+      expect(error).toMatchObject({ code: 'conflict', existingId: guid('venu', winner) });
   });
 
   it('see at once what another has changed', async () => {
@@ -80,7 +86,9 @@ describe('three instances on one database', () => {
   });
 
   it('store a batch once that comes to all at the same moment with one key', async () => {
-    const answers = await Promise.all(times(30).map((place) => at(place).appendBatch(batchOf([impression(1)], { key: 'one' }))));
+    const answers = await Promise.all(
+      times(30).map((place) => at(place).appendBatch(batchOf([impression(1)], { key: 'one' }))),
+    );
     expect(answers.filter((answer) => answer === 'stored')).toHaveLength(1);
     expect(answers.filter((answer) => answer === 'repeated')).toHaveLength(29);
     const report = await at(0).impressions({ tenantId: tenantA, groupBy: 'day', by: 'timestamp' });
@@ -88,9 +96,13 @@ describe('three instances on one database', () => {
   });
 
   it('refuse one of two with other bytes', async () => {
-    const answers = await Promise.allSettled([1, 2].map((n) => at(n).appendBatch(batchOf([impression(n)], { key: 'one' }))));
+    const answers = await Promise.allSettled(
+      [1, 2].map((n) => at(n).appendBatch(batchOf([impression(n)], { key: 'one' }))),
+    );
     expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    const [refused] = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []));
+    const [refused] = answers.flatMap((answer) =>
+      answer.status === 'rejected' ? [answer.reason] : [],
+    );
     expect(hasCode(refused, 'idempotency_key_reused')).toBe(true);
   });
 
@@ -99,7 +111,12 @@ describe('three instances on one database', () => {
     const seen: { id: string; n: unknown }[] = [];
     const follow = async () => {
       for (let after: string | undefined; seen.length < count; ) {
-        const query = { tenantId: tenantA, order: 'asc' as const, limit: 7, ...(after === undefined ? {} : { after }) };
+        const query = {
+          tenantId: tenantA,
+          order: 'asc' as const,
+          limit: 7,
+          ...(after === undefined ? {} : { after }),
+        };
         const { items } = await at(0).events(query);
         seen.push(...items.map(({ id, event }) => ({ id, n: event.n })));
         after = seen.at(-1)?.id;
@@ -107,7 +124,9 @@ describe('three instances on one database', () => {
     };
     const post = async (place: number) => {
       for (const turn of times(count / 6)) {
-        const batch = batchOf([0, 1].map((n) => ({ type: 'log', timestamp: 1, n: place * 1000 + turn * 2 + n })));
+        const batch = batchOf(
+          [0, 1].map((n) => ({ type: 'log', timestamp: 1, n: place * 1000 + turn * 2 + n })),
+        );
         await at(place).appendBatch(batch);
       }
     };
@@ -118,7 +137,8 @@ describe('three instances on one database', () => {
   });
 
   it('wake each other’s watchers', async () => {
-    const woken = (topic: string) => new Promise<void>((resolve) => void at(1).watch(topic, resolve));
+    const woken = (topic: string) =>
+      new Promise<void>((resolve) => void at(1).watch(topic, resolve));
     const changes = [woken('codes/code-0001'), woken(`events/${tenantA}`)];
     await at(0).write((tx) => tx.put('codes', codeRow(1)));
     await at(2).appendBatch(batchOf([impression(1)]));
@@ -132,7 +152,9 @@ describe('three instances on one database', () => {
     const woken = new Promise<void>((resolve) => void pooled.watch('codes/code-0001', resolve));
     await at(0).write((tx) => tx.put('codes', codeRow(1, { state: 'used' })));
     await woken;
-    await expect.poll(async () => (await pooled.read.get('codes', 'code-0001'))?.state).toBe('used');
+    await expect
+      .poll(async () => (await pooled.read.get('codes', 'code-0001'))?.state)
+      .toBe('used');
   });
 
   it('leave nothing in a session that is shared: no statement, no setting, no LISTEN', async () => {
@@ -152,42 +174,70 @@ describe('three instances on one database', () => {
     };
     expect(await keptBy('?prepare=false')).toEqual(new Set());
     const all = await keptBy('');
-    for (const one of ['LISTEN', 'statement_timeout', 'lock_timeout', 'session_timeout']) expect(all).toContain(one);
+    for (const one of ['LISTEN', 'statement_timeout', 'lock_timeout', 'session_timeout'])
+      expect(all).toContain(one);
     expect([...all].some((one) => /^P.*s$/.test(one))).toBe(true);
   });
 
   it('count impressions once, however many of them fold at the same time', async () => {
-    await Promise.all(times(60).map((place) => at(place).appendBatch(batchOf([impression(0, { duration: 0.5 }), impression(0)]))));
-    const reports = await Promise.all(
-      times(12).map((place) => at(place).impressions({ tenantId: tenantA, groupBy: 'campaign', by: 'received' })),
+    await Promise.all(
+      times(60).map((place) =>
+        at(place).appendBatch(batchOf([impression(0, { duration: 0.5 }), impression(0)])),
+      ),
     );
-    for (const report of reports) expect(report).toEqual([{ key: guid('camp', 1), impressions: 120, seconds: 30 }]);
+    const reports = await Promise.all(
+      times(12).map((place) =>
+        at(place).impressions({ tenantId: tenantA, groupBy: 'campaign', by: 'received' }),
+      ),
+    );
+    for (const report of reports)
+      expect(report).toEqual([{ key: guid('camp', 1), impressions: 120, seconds: 30 }]);
   });
 
   it('change what is remembered of sources one after another, and of several at once without waiting for each other for ever', async () => {
     const attempt: AttemptChange<number[]> = (known) => {
-      const attempts = known.map((one) => ({ times: [...(one?.times ?? []), 1], waitUntil: 0, waitMs: 0, forgetAt: 1 }));
+      const attempts = known.map((one) => ({
+        times: [...(one?.times ?? []), 1],
+        waitUntil: 0,
+        waitMs: 0,
+        forgetAt: 1,
+      }));
       return { attempts, result: attempts.map(({ times }) => times.length) };
     };
-    const results = await Promise.all(times(30).map((place) => at(place).attempts(['192.0.2.1'], attempt)));
+    const results = await Promise.all(
+      times(30).map((place) => at(place).attempts(['192.0.2.1'], attempt)),
+    );
     expect(results.flat().toSorted((a, b) => a - b)).toEqual(times(30).map((n) => n + 1));
     expect(await at(0).attempts(['192.0.2.2'], attempt)).toEqual([1]);
-    const both = await Promise.all(times(30).map((place) => at(place).attempts(place % 2 ? ['x', '*'] : ['*', 'y'], attempt)));
-    expect(both.map(([one, other], place) => (place % 2 ? other : one) as number).toSorted((a, b) => a - b)).toEqual(
-      times(30).map((n) => n + 1),
+    const both = await Promise.all(
+      times(30).map((place) => at(place).attempts(place % 2 ? ['x', '*'] : ['*', 'y'], attempt)),
     );
+    expect(
+      both
+        .map(([one, other], place) => (place % 2 ? other : one) as number)
+        .toSorted((a, b) => a - b),
+    ).toEqual(times(30).map((n) => n + 1));
   });
 
   it('remember nothing of a change that throws when it is run again', async () => {
     let runs = 0;
-    const once: Attempts = { times: [1], waitUntil: 0, waitMs: 0, forgetAt: Number.MAX_SAFE_INTEGER };
+    const once: Attempts = {
+      times: [1],
+      waitUntil: 0,
+      waitMs: 0,
+      forgetAt: Number.MAX_SAFE_INTEGER,
+    };
     const changing = at(0).attempts(['192.0.2.1', '*'], () => {
       if (++runs > 1) throw new Error('no');
       return { attempts: [once, once], result: 'changed' };
     });
     await expect(changing).rejects.toThrow('no');
-    expect(await at(1).attempts(['192.0.2.1', '*'], (attempts) => ({ attempts, result: attempts }))).toEqual([undefined, undefined]);
-    expect(await at(0).attempts(['*'], () => ({ attempts: [once], result: 'changed' }))).toBe('changed');
+    expect(
+      await at(1).attempts(['192.0.2.1', '*'], (attempts) => ({ attempts, result: attempts })),
+    ).toEqual([undefined, undefined]);
+    expect(await at(0).attempts(['*'], () => ({ attempts: [once], result: 'changed' }))).toBe(
+      'changed',
+    );
   });
 
   it('judge what sources have tried by the time of the database', async () => {
@@ -197,13 +247,23 @@ describe('three instances on one database', () => {
   });
 
   it('do not wait for a change of a source elsewhere, where they change nothing', async () => {
-    const once: Attempts = { times: [1], waitUntil: 0, waitMs: 0, forgetAt: Number.MAX_SAFE_INTEGER };
+    const once: Attempts = {
+      times: [1],
+      waitUntil: 0,
+      waitMs: 0,
+      forgetAt: Number.MAX_SAFE_INTEGER,
+    };
     await at(0).attempts(['*'], () => ({ attempts: [once], result: undefined }));
     const changing = await inDatabase(url, async (sql) => {
       await sql('BEGIN');
       await sql("SELECT FROM signage.attempts WHERE source = '*' FOR UPDATE");
-      const waiting = at(1).attempts(['*'], () => ({ attempts: [{ ...once, times: [1, 2] }], result: 'changed' }));
-      expect(await at(1).attempts(['*', '192.0.2.1'], (attempts) => ({ attempts, result: attempts }))).toEqual([once, undefined]);
+      const waiting = at(1).attempts(['*'], () => ({
+        attempts: [{ ...once, times: [1, 2] }],
+        result: 'changed',
+      }));
+      expect(
+        await at(1).attempts(['*', '192.0.2.1'], (attempts) => ({ attempts, result: attempts })),
+      ).toEqual([once, undefined]);
       await sql('COMMIT');
       return waiting;
     });
@@ -223,10 +283,21 @@ describe('what devices did last', () => {
     const [clock, otherClock] = [new ManualClock(), new ManualClock()];
     const [store, other] = [await open(clock), await open(otherClock)];
     other.touch('device', device, { lastSeenAt: 3000, lastAddress: '192.0.2.3', lastConfigAt: 10 });
-    store.touch('device', device, { lastSeenAt: 2000, lastAddress: '192.0.2.2', lastPlaylistAt: 2000, lastPlaylistVersion: 7 });
+    store.touch('device', device, {
+      lastSeenAt: 2000,
+      lastAddress: '192.0.2.2',
+      lastPlaylistAt: 2000,
+      lastPlaylistVersion: 7,
+    });
     expect(await at(0).marks('device', device)).toEqual({});
     for (const one of [otherClock, clock]) one.advance(60_000);
-    const latest = { lastSeenAt: 3000, lastAddress: '192.0.2.3', lastConfigAt: 10, lastPlaylistAt: 2000, lastPlaylistVersion: 7 };
+    const latest = {
+      lastSeenAt: 3000,
+      lastAddress: '192.0.2.3',
+      lastConfigAt: 10,
+      lastPlaylistAt: 2000,
+      lastPlaylistVersion: 7,
+    };
     await expect.poll(() => at(0).marks('device', device)).toEqual(latest);
     for (const one of [store, other]) expect(await one.marks('device', device)).toEqual(latest);
   });
@@ -247,7 +318,9 @@ describe('what devices did last', () => {
     for (const n of times(1200)) at(0).touch('device', guid('devi', n), { lastSeenAt: n });
     await at(0).close();
     const [found] = await inDatabase(url, (sql) =>
-      sql('SELECT count(*)::integer AS found, max(last_seen_at)::integer AS latest FROM signage.marks'),
+      sql(
+        'SELECT count(*)::integer AS found, max(last_seen_at)::integer AS latest FROM signage.marks',
+      ),
     );
     expect(found).toEqual({ found: 1200, latest: 1199 });
   });

@@ -22,19 +22,25 @@ beforeEach(async () => {
   const topics = new Topics();
   woken = [];
   for (const topic of ['codes/a', 'codes/b']) topics.watch(topic, () => woken.push(topic));
-  listener = new Listener(await connector(parseDatabaseUrl(proxy.url)), limits, { topics, instance: 'own', clock });
+  listener = new Listener(await connector(parseDatabaseUrl(proxy.url)), limits, {
+    topics,
+    instance: 'own',
+    clock,
+  });
   await listener.start();
   await expect.poll(() => woken.splice(0)).toEqual(['codes/a', 'codes/b']);
 });
 afterEach(() => listener.close());
 
-const notify = (payload: string) => inDatabase(url, (sql) => sql(`SELECT pg_notify('signage', $1)`, [payload]));
+const notify = (payload: string) =>
+  inDatabase(url, (sql) => sql(`SELECT pg_notify('signage', $1)`, [payload]));
 
 describe('listening for what other instances change', () => {
   it('wakes who waits for it, and nobody else', async () => {
     await notify('other|codes/a');
     await expect.poll(() => woken.splice(0)).toEqual(['codes/a']);
-    for (const payload of ['own|codes/a', 'other|codes/c', 'other', 'nonsense', 'other|codes/b']) await notify(payload);
+    for (const payload of ['own|codes/a', 'other|codes/c', 'other', 'nonsense', 'other|codes/b'])
+      await notify(payload);
     await expect.poll(() => woken.splice(0)).toEqual(['codes/b']);
   });
 

@@ -1,7 +1,13 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { caller, expectEqual, instance, plantScreens, publication } from '../../service/mirror-rig.ts';
+import {
+  caller,
+  expectEqual,
+  instance,
+  plantScreens,
+  publication,
+} from '../../service/mirror-rig.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { memoryObjectStore } from '../../support/memory-object-store.ts';
 import { emptied, freshDatabase } from '../../support/postgres.ts';
@@ -18,30 +24,38 @@ beforeEach(async () => {
 afterEach(() => Promise.all(stores.map((store) => store.close())));
 
 describe('three instances on one database and one object store', () => {
-  it.each([true, false])('have the newest versions there in the end (conditions heeded: %s)', async (knowsConditions) => {
-    const clock = new ManualClock();
-    const objects = Object.assign(memoryObjectStore(), { knowsConditions });
-    const screens = await plantScreens(stores[0]!, 6);
-    const target = () => stores[0]!.read.get('mirrorTargets', 'current');
-    const first = instance({ store: stores[0]!, objects, clock });
-    // The others then need not look whether the object store is new, and queue nothing of their own.
-    await expect.poll(target, { interval: 5 }).toBeDefined();
-    const instances = [first, ...stores.slice(1).map((store) => instance({ store, objects, clock }))];
-    const change = async (place: number) => {
-      const { playlists } = instances[place % 3]!;
-      const { id } = screens[place % screens.length]!;
-      await (place % 7 === 6 ? playlists.withdraw(caller, id) : playlists.publish(caller, id, publication()));
-    };
-    await Promise.all(Array.from({ length: 90 }, (_, place) => change(place)));
-    const outbox = async () => (await stores[0]!.list('mirrorPending', { limit: 1 })).items;
-    const waiting = () => instances.map(({ mirror }) => mirror.lag().pending);
-    const left = async () => {
-      // What was changed faster than it could be followed is tried again later.
-      clock.advance(1000);
-      return [...(await outbox()), ...waiting()];
-    };
-    await expect.poll(left, { interval: 5 }).toEqual([0, 0, 0]);
-    await expectEqual(stores[0]!, objects, clock, screens);
-    for (const { mirror } of instances) await mirror.stop();
-  });
+  it.each([true, false])(
+    'have the newest versions there in the end (conditions heeded: %s)',
+    async (knowsConditions) => {
+      const clock = new ManualClock();
+      const objects = Object.assign(memoryObjectStore(), { knowsConditions });
+      const screens = await plantScreens(stores[0]!, 6);
+      const target = () => stores[0]!.read.get('mirrorTargets', 'current');
+      const first = instance({ store: stores[0]!, objects, clock });
+      // The others then need not look whether the object store is new, and queue nothing of their own.
+      await expect.poll(target, { interval: 5 }).toBeDefined();
+      const instances = [
+        first,
+        ...stores.slice(1).map((store) => instance({ store, objects, clock })),
+      ];
+      const change = async (place: number) => {
+        const { playlists } = instances[place % 3]!;
+        const { id } = screens[place % screens.length]!;
+        await (place % 7 === 6
+          ? playlists.withdraw(caller, id)
+          : playlists.publish(caller, id, publication()));
+      };
+      await Promise.all(Array.from({ length: 90 }, (_, place) => change(place)));
+      const outbox = async () => (await stores[0]!.list('mirrorPending', { limit: 1 })).items;
+      const waiting = () => instances.map(({ mirror }) => mirror.lag().pending);
+      const left = async () => {
+        // What was changed faster than it could be followed is tried again later.
+        clock.advance(1000);
+        return [...(await outbox()), ...waiting()];
+      };
+      await expect.poll(left, { interval: 5 }).toEqual([0, 0, 0]);
+      await expectEqual(stores[0]!, objects, clock, screens);
+      for (const { mirror } of instances) await mirror.stop();
+    },
+  );
 });

@@ -10,7 +10,8 @@ import { batchOf, guid, impression, tenantA } from '../sample-batch.ts';
 import { codeRow, venueRow } from '../sample-rows.ts';
 
 const unavailable = expect.objectContaining({ code: 'unavailable' });
-const putVenue = (store: Store, number: number) => store.write((tx) => tx.put('venues', venueRow(number)));
+const putVenue = (store: Store, number: number) =>
+  store.write((tx) => tx.put('venues', venueRow(number)));
 const isReadyAgain = (store: Store) =>
   expect
     .poll(() =>
@@ -20,7 +21,8 @@ const isReadyAgain = (store: Store) =>
       ),
     )
     .toBe('ready');
-const venueIds = async (store: Store) => (await store.list('venues', { limit: 200 })).items.map(({ id }) => id);
+const venueIds = async (store: Store) =>
+  (await store.list('venues', { limit: 200 })).items.map(({ id }) => id);
 
 /** A place to stop at, once: `held` says that somebody has come there. */
 function pausing() {
@@ -155,7 +157,9 @@ describe('a connection that is lost', () => {
     });
     await expect(change).rejects.toEqual(unavailable);
     const other = await open(url);
-    await expect.poll(() => venueIds(other)).toEqual([1, 2, 3].map((number) => guid('venu', number)));
+    await expect
+      .poll(() => venueIds(other))
+      .toEqual([1, 2, 3].map((number) => guid('venu', number)));
   });
 
   it('while others are told of a change: they are told again', async () => {
@@ -176,7 +180,9 @@ describe('a connection that is lost', () => {
     const batch = batchOf([impression(1, { marker: true })], { key: 'one' });
     await expect(store.appendBatch(batch)).rejects.toEqual(unavailable);
     await expect.poll(() => store.appendBatch(batch).catch(() => 'away')).toBe('repeated');
-    expect((await store.events({ tenantId: tenantA, order: 'asc', limit: 10 })).items).toHaveLength(2);
+    expect((await store.events({ tenantId: tenantA, order: 'asc', limit: 10 })).items).toHaveLength(
+      2,
+    );
   });
 });
 
@@ -192,13 +198,17 @@ describe('a database that does not answer', () => {
       store.appendBatch(batchOf([impression(1)])),
       store.ready(),
     ];
-    for (const call of await Promise.allSettled(calls)) expect(call).toMatchObject({ status: 'rejected', reason: unavailable });
-    for (let turn = 0; turn < 100; turn++) await expect(store.read.get('venues', guid('venu', 1))).rejects.toEqual(unavailable);
+    for (const call of await Promise.allSettled(calls))
+      expect(call).toMatchObject({ status: 'rejected', reason: unavailable });
+    for (let turn = 0; turn < 100; turn++)
+      await expect(store.read.get('venues', guid('venu', 1))).rejects.toEqual(unavailable);
     await store.close();
   });
 
   it('a statement that takes too long is unavailable, and what others do is not', async () => {
-    const store = await open(url, { database: { statementTimeoutSeconds: 1, lockTimeoutSeconds: 1 } });
+    const store = await open(url, {
+      database: { statementTimeoutSeconds: 1, lockTimeoutSeconds: 1 },
+    });
     await inDatabase(url, async (sql) => {
       await sql('BEGIN; LOCK TABLE signage.venues IN ACCESS EXCLUSIVE MODE');
       await expect(putVenue(store, 1)).rejects.toEqual(unavailable);
@@ -220,17 +230,24 @@ describe('a database that does not answer', () => {
     await store.write((tx) => tx.put('venues', venueRow(1, { name: 'Theirs' })));
     goOn();
     await change;
-    expect(await store.read.get('venues', guid('venu', 1))).toMatchObject({ name: 'Theirs', address: 'Mine' });
+    expect(await store.read.get('venues', guid('venu', 1))).toMatchObject({
+      name: 'Theirs',
+      address: 'Mine',
+    });
   });
 
   it('one that stops while it has the turn to itself does not hold them up for long', async () => {
-    const [stopped, store] = [await open(url, { database: { statementTimeoutSeconds: 1 } }), await open(url)];
+    const [stopped, store] = [
+      await open(url, { database: { statementTimeoutSeconds: 1 } }),
+      await open(url),
+    ];
     await putVenue(store, 1);
     const { held, hold, goOn } = pausing();
     let tries = 0;
     const change = stopped.write(async (tx) => {
       await tx.get('venues', guid('venu', 1));
-      if (++tries <= 6) await inDatabase(url, (sql) => sql(`UPDATE signage.venues SET folded = '${tries}'`));
+      if (++tries <= 6)
+        await inDatabase(url, (sql) => sql(`UPDATE signage.venues SET folded = '${tries}'`));
       else await hold();
       await tx.put('venues', venueRow(1, { name: 'Held' }));
     });

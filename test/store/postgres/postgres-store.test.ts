@@ -25,9 +25,14 @@ beforeEach(async () => {
 afterEach(() => store.close());
 
 const sql = (text: string) => inDatabase(url, (send) => send(text));
-const events = async () => (await store.events({ tenantId: tenantA, order: 'asc', limit: 200 })).items;
+const events = async () =>
+  (await store.events({ tenantId: tenantA, order: 'asc', limit: 200 })).items;
 const partitions = async () =>
-  (await sql(`SELECT relname AS name FROM pg_class WHERE relispartition AND relkind = 'r' ORDER BY 1`)).map(({ name }) => name);
+  (
+    await sql(
+      `SELECT relname AS name FROM pg_class WHERE relispartition AND relkind = 'r' ORDER BY 1`,
+    )
+  ).map(({ name }) => name);
 
 describe('the store’s time', () => {
   it('is the database’s, unless a clock is given', async () => {
@@ -52,7 +57,12 @@ describe('the store’s time', () => {
 describe('the days of the log', () => {
   it('have partitions ahead, and one that has none gets it when a batch comes', async () => {
     expect(await partitions()).toEqual(
-      expect.arrayContaining(['batches_20261120', 'batches_20261121', 'batches_20261122', 'batches_20261123']),
+      expect.arrayContaining([
+        'batches_20261120',
+        'batches_20261121',
+        'batches_20261122',
+        'batches_20261123',
+      ]),
     );
     clock.set(clock.now() + 40 * dayMs);
     expect(await store.appendBatch(batchOf([impression(1)], { key: 'one' }))).toBe('stored');
@@ -64,22 +74,36 @@ describe('the days of the log', () => {
     const day = clock.now();
     for (const days of [0, 1, 2]) {
       clock.set(day + days * dayMs);
-      await store.appendBatch(batchOf([impression(days, { duration: 2 }), impression(days)], { key: `key ${days}` }));
+      await store.appendBatch(
+        batchOf([impression(days, { duration: 2 }), impression(days)], { key: `key ${days}` }),
+      );
       await store.write((tx) => tx.audit(auditRow(days, { at: clock.now() })));
     }
     await store.dropBefore(day + dayMs);
-    expect((await events()).map(({ receivedAt }) => receivedAt)).toEqual([1, 1, 2, 2].map((days) => day + days * dayMs));
-    expect((await store.audit({ tenantIds: [tenantA], limit: 10 })).items.map(({ id }) => id)).toEqual([guid('audi', 2), guid('audi', 1)]);
+    expect((await events()).map(({ receivedAt }) => receivedAt)).toEqual(
+      [1, 1, 2, 2].map((days) => day + days * dayMs),
+    );
+    expect(
+      (await store.audit({ tenantIds: [tenantA], limit: 10 })).items.map(({ id }) => id),
+    ).toEqual([guid('audi', 2), guid('audi', 1)]);
     expect(await partitions()).not.toContain('batches_20261120');
     const report = [{ key: guid('camp', 1), impressions: 6, seconds: 6 }];
-    expect(await store.impressions({ tenantId: tenantA, groupBy: 'campaign', by: 'received' })).toEqual(report);
-    expect(await store.appendBatch(batchOf([impression(0, { duration: 2 }), impression(0)], { key: 'key 0' }))).toBe('repeated');
+    expect(
+      await store.impressions({ tenantId: tenantA, groupBy: 'campaign', by: 'received' }),
+    ).toEqual(report);
+    expect(
+      await store.appendBatch(
+        batchOf([impression(0, { duration: 2 }), impression(0)], { key: 'key 0' }),
+      ),
+    ).toBe('repeated');
     await store.dropBefore(day + dayMs);
     await store.dropBefore(day + 30 * dayMs);
     expect(await events()).toEqual([]);
     await store.appendBatch(batchOf([impression(9)]));
     expect(await events()).toHaveLength(1);
-    expect(await store.impressions({ tenantId: tenantA, groupBy: 'campaign', by: 'received' })).toMatchObject([{ impressions: 7 }]);
+    expect(
+      await store.impressions({ tenantId: tenantA, groupBy: 'campaign', by: 'received' }),
+    ).toMatchObject([{ impressions: 7 }]);
   });
 });
 
@@ -125,7 +149,9 @@ describe('what the store does by itself', () => {
       result: 1,
     }));
     clock.advance(61_000);
-    await expect.poll(async () => (await sql('SELECT count(*)::integer AS found FROM signage.rollups'))[0]).toEqual({ found: 20 });
+    await expect
+      .poll(async () => (await sql('SELECT count(*)::integer AS found FROM signage.rollups'))[0])
+      .toEqual({ found: 20 });
     await expect.poll(() => sql('SELECT source FROM signage.attempts')).toEqual([]);
     expect(warnings).toEqual([]);
   });
@@ -148,8 +174,14 @@ describe('text that PostgreSQL does not take', () => {
   const odd = 'nul \0, half \ud83d, "quoted" \\ \u2028 é 𝄞';
 
   it('is kept in rows as it is, and in the labels that rows are found by', async () => {
-    const device = deviceRow(1, { suspendReason: odd, deviceInfo: { ...deviceRow(1).deviceInfo, model: odd } });
-    const screens = [screenRow(1, { labels: { [odd]: odd } }), screenRow(2, { labels: { [odd]: odd.replace('\ud83d', '\ufffd') } })];
+    const device = deviceRow(1, {
+      suspendReason: odd,
+      deviceInfo: { ...deviceRow(1).deviceInfo, model: odd },
+    });
+    const screens = [
+      screenRow(1, { labels: { [odd]: odd } }),
+      screenRow(2, { labels: { [odd]: odd.replace('\ud83d', '\ufffd') } }),
+    ];
     const entry = auditRow(1, { details: { odd }, action: odd });
     await store.write(async (tx) => {
       await tx.put('devices', device);
@@ -157,7 +189,9 @@ describe('text that PostgreSQL does not take', () => {
       await tx.audit(entry);
     });
     expect(await store.read.get('devices', device.id)).toEqual(device);
-    expect((await store.list('screens', { labels: { [odd]: odd }, limit: 1 })).items).toEqual([screens[0]]);
+    expect((await store.list('screens', { labels: { [odd]: odd }, limit: 1 })).items).toEqual([
+      screens[0],
+    ]);
     expect((await store.audit({ tenantIds: [tenantA], limit: 1 })).items).toEqual([entry]);
   });
 
@@ -182,12 +216,20 @@ describe('text that PostgreSQL does not take', () => {
     const body = `[{"type":"log","timestamp":1,"text":"\\u0000 \\ud83d é 𝄞","z":1.50,"a":1e3}]`;
     await store.appendBatch({ ...batchOf(JSON.parse(body)), body: Buffer.from(body) });
     expect(await sql('SELECT body FROM signage.batches')).toEqual([{ body }]);
-    expect((await events())[0]?.event).toEqual({ type: 'log', timestamp: 1, text: '\0 \ud83d é 𝄞', z: 1.5, a: 1000 });
+    expect((await events())[0]?.event).toEqual({
+      type: 'log',
+      timestamp: 1,
+      text: '\0 \ud83d é 𝄞',
+      z: 1.5,
+      a: 1000,
+    });
   });
 });
 
 describe('pages of events of one type', () => {
-  it('end after so many batches that have none of it, and go on from there', { timeout: 60_000 }, async () => {
+  it('end after so many batches that have none of it, and go on from there', {
+    timeout: 60_000,
+  }, async () => {
     await store.appendBatch(batchOf([impression(1), { type: 'rare', timestamp: 1, n: 1 }]));
     // As 20,010 batches of ordinary events would have left it.
     await sql(`INSERT INTO signage.batches
@@ -198,7 +240,10 @@ describe('pages of events of one type', () => {
       const query = { tenantId: tenantA, type: 'rare', order, limit: 10 };
       const pages: unknown[][] = [];
       for (let after: string | null | undefined; after !== null; ) {
-        const { items, next } = await store.events({ ...query, ...(after === undefined ? {} : { after }) });
+        const { items, next } = await store.events({
+          ...query,
+          ...(after === undefined ? {} : { after }),
+        });
         pages.push(items.map(({ event }) => event.n));
         after = next;
       }
@@ -240,7 +285,9 @@ describe('a change that the database cannot make', () => {
     // Longer than an entry of an index may be, and nothing that could be compressed.
     const long = randomBytes(8000).toString('hex');
     const rows = [venueRow(1), venueRow(2, { id: long }), venueRow(3)];
-    const made = await Promise.allSettled(rows.map((row) => store.write((tx) => tx.put('venues', row))));
+    const made = await Promise.allSettled(
+      rows.map((row) => store.write((tx) => tx.put('venues', row))),
+    );
     expect(made.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect((await store.list('venues', { limit: 10 })).items).toEqual([venueRow(1), venueRow(3)]);
   });
@@ -249,7 +296,9 @@ describe('a change that the database cannot make', () => {
     const database = new URL(url).pathname.slice(1);
     await sql(`ALTER DATABASE ${database} SET default_transaction_isolation = 'repeatable read'`);
     const shared = await openStore(`${url}?prepare=false`);
-    await expect(shared.write((tx) => tx.put('venues', venueRow(1)))).rejects.toThrow('READ COMMITTED');
+    await expect(shared.write((tx) => tx.put('venues', venueRow(1)))).rejects.toThrow(
+      'READ COMMITTED',
+    );
     await shared.close();
     await sql(`ALTER DATABASE ${database} RESET default_transaction_isolation`);
     expect(await store.read.get('venues', guid('venu', 1))).toBeUndefined();
@@ -266,7 +315,9 @@ describe('a change that counts', () => {
       await tx.put('tenants', tenantRow(9, { name: `Has ${counts.at(-1)}` }));
     });
     expect(counts).toEqual([1, 2]);
-    expect((await store.list('tenants', { limit: 10 })).items.map(({ name }) => name)).toEqual(['Has 2']);
+    expect((await store.list('tenants', { limit: 10 })).items.map(({ name }) => name)).toEqual([
+      'Has 2',
+    ]);
   });
 });
 
@@ -285,8 +336,18 @@ describe('a failure of a statement that a change has made nothing of', () => {
 
 describe('large batches at the same moment', () => {
   it('are all stored', async () => {
-    const large = (n: number) => batchOf(Array.from({ length: 100 }, () => ({ type: 'log', timestamp: 1, n, text: 'x'.repeat(8000) })));
-    const answers = await Promise.all(Array.from({ length: 14 }, (_, n) => store.appendBatch(large(n))));
+    const large = (n: number) =>
+      batchOf(
+        Array.from({ length: 100 }, () => ({
+          type: 'log',
+          timestamp: 1,
+          n,
+          text: 'x'.repeat(8000),
+        })),
+      );
+    const answers = await Promise.all(
+      Array.from({ length: 14 }, (_, n) => store.appendBatch(large(n))),
+    );
     expect(answers).toEqual(Array(14).fill('stored'));
     const { items, next } = await store.events({ tenantId: tenantA, order: 'asc', limit: 200 });
     // Whichever of them came first, a batch is in one piece.
@@ -299,10 +360,15 @@ describe('a database that is not what the schema makes', () => {
   it('store_unusable, saying what is wrong, and no connection stays', async () => {
     const broken = await freshDatabase();
     await inDatabase(broken, (send) => send('DROP FUNCTION signage.add_days'));
-    await expect(openStore(broken)).rejects.toMatchObject({ code: 'store_unusable', message: expect.stringContaining('add_days') });
+    await expect(openStore(broken)).rejects.toMatchObject({
+      code: 'store_unusable',
+      message: expect.stringContaining('add_days'),
+    });
     const left = () =>
       inDatabase(broken, (send) =>
-        send(`SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'signage'`),
+        send(
+          `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'signage'`,
+        ),
       );
     await expect.poll(left).toEqual([]);
   });

@@ -15,7 +15,8 @@ async function emptyDatabase(): Promise<string> {
   return url;
 }
 
-const stepsOf = (url: string) => inDatabase(url, (sql) => sql('SELECT number, name FROM signage.migrations ORDER BY number'));
+const stepsOf = (url: string) =>
+  inDatabase(url, (sql) => sql('SELECT number, name FROM signage.migrations ORDER BY number'));
 
 describe('the schema', () => {
   it('has for each table the columns that rows are found by: a new one takes a new migration', async () => {
@@ -26,8 +27,14 @@ describe('the schema', () => {
     );
     for (const table of tableNames) {
       const { name, columns } = shapes[table];
-      const wanted = [{ name: 'id', type: 'text' }, { name: 'row', type: 'text' }, ...columns.map(({ name, type }) => ({ name, type }))];
-      const here = found.filter((one) => one.table === name).map(({ name, type }) => ({ name, type }));
+      const wanted = [
+        { name: 'id', type: 'text' },
+        { name: 'row', type: 'text' },
+        ...columns.map(({ name, type }) => ({ name, type })),
+      ];
+      const here = found
+        .filter((one) => one.table === name)
+        .map(({ name, type }) => ({ name, type }));
       expect(here, table).toEqual(expect.arrayContaining(wanted));
       expect(here, table).toHaveLength(wanted.length);
     }
@@ -35,7 +42,9 @@ describe('the schema', () => {
 
   it('holds each unique key by an index', async () => {
     const url = await freshDatabase();
-    const found = await inDatabase(url, (sql) => sql(`SELECT indexdef FROM pg_indexes WHERE schemaname = 'signage'`));
+    const found = await inDatabase(url, (sql) =>
+      sql(`SELECT indexdef FROM pg_indexes WHERE schemaname = 'signage'`),
+    );
     for (const table of tableNames) {
       for (const column of shapes[table].unique) {
         expect(found.map(({ indexdef }) => indexdef).join('\n')).toMatch(
@@ -58,7 +67,9 @@ describe('the schema', () => {
     const url = await emptyDatabase();
     const planned = await migrateDatabase(url, { dryRun: true });
     expect(planned[0]).toBe('0001-first.sql');
-    expect(await inDatabase(url, (sql) => sql(`SELECT to_regnamespace('signage') AS there`))).toEqual([{ there: null }]);
+    expect(
+      await inDatabase(url, (sql) => sql(`SELECT to_regnamespace('signage') AS there`)),
+    ).toEqual([{ there: null }]);
     expect(await migrateDatabase(url, make)).toEqual(planned);
     expect((await stepsOf(url)).map(({ name }) => name)).toEqual(planned);
     expect(await migrateDatabase(url, make)).toEqual([]);
@@ -66,9 +77,18 @@ describe('the schema', () => {
 
   it('store_too_new when a newer version has been at it, and nothing is changed', async () => {
     const url = await freshDatabase();
-    await inDatabase(url, (sql) => sql(`INSERT INTO signage.migrations (number, name) VALUES (9999, '9999-of-tomorrow.sql')`));
-    for (const open of [() => openStore(url), () => migrateDatabase(url, make), () => migrateDatabase(url, { dryRun: true })]) {
-      await expect(open()).rejects.toMatchObject({ code: 'store_too_new', message: expect.stringContaining('9999') });
+    await inDatabase(url, (sql) =>
+      sql(`INSERT INTO signage.migrations (number, name) VALUES (9999, '9999-of-tomorrow.sql')`),
+    );
+    for (const open of [
+      () => openStore(url),
+      () => migrateDatabase(url, make),
+      () => migrateDatabase(url, { dryRun: true }),
+    ]) {
+      await expect(open()).rejects.toMatchObject({
+        code: 'store_too_new',
+        message: expect.stringContaining('9999'),
+      });
     }
     expect(await stepsOf(url)).toContainEqual({ number: 9999, name: '9999-of-tomorrow.sql' });
   });
@@ -76,17 +96,29 @@ describe('the schema', () => {
   it('leaves nothing behind of a step that fails', async () => {
     const url = await emptyDatabase();
     // In the way of the first step.
-    await inDatabase(url, (sql) => sql('CREATE SCHEMA signage; CREATE TABLE signage.rollup_mark ()'));
-    await expect(openStore(url)).rejects.toMatchObject({ code: 'store_unusable', message: expect.stringContaining('rollup_mark') });
-    const left = await inDatabase(url, (sql) => sql(`SELECT relname FROM pg_class WHERE relnamespace = 'signage'::regnamespace`));
+    await inDatabase(url, (sql) =>
+      sql('CREATE SCHEMA signage; CREATE TABLE signage.rollup_mark ()'),
+    );
+    await expect(openStore(url)).rejects.toMatchObject({
+      code: 'store_unusable',
+      message: expect.stringContaining('rollup_mark'),
+    });
+    const left = await inDatabase(url, (sql) =>
+      sql(`SELECT relname FROM pg_class WHERE relnamespace = 'signage'::regnamespace`),
+    );
     expect(left).toEqual([{ relname: 'rollup_mark' }]);
   });
 
   it('store_unusable for a database that is not in UTF-8', async () => {
     const url = new URL(await freshDatabase());
     const database = `latin_${url.pathname.slice(1)}`;
-    await inDatabase(url.href, (sql) => sql(`CREATE DATABASE ${database} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`));
+    await inDatabase(url.href, (sql) =>
+      sql(`CREATE DATABASE ${database} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`),
+    );
     url.pathname = database;
-    await expect(openStore(url.href)).rejects.toMatchObject({ code: 'store_unusable', message: expect.stringContaining('UTF8') });
+    await expect(openStore(url.href)).rejects.toMatchObject({
+      code: 'store_unusable',
+      message: expect.stringContaining('UTF8'),
+    });
   });
 });

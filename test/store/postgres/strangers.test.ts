@@ -10,7 +10,14 @@ interface Asked {
 }
 
 const good = hashKey('good');
-const found = { key: '{"id":"key"}', device: null, screen: null, row: '{"id":"token"}', id: 'token', version: '1' };
+const found = {
+  key: '{"id":"key"}',
+  device: null,
+  screen: null,
+  row: '{"id":"token"}',
+  id: 'token',
+  version: '1',
+};
 
 let asked: Asked[];
 /** Whether answers come at once. */
@@ -19,10 +26,16 @@ let goodHash: string | undefined;
 let reader: RowReader;
 beforeEach(() => {
   [asked, isQuick, goodHash] = [[], true, undefined];
-  const ask = async <R>(_text: string, [hashes]: readonly unknown[] = []): Promise<readonly R[]> => {
+  const ask = async <R>(
+    _text: string,
+    [hashes]: readonly unknown[] = [],
+  ): Promise<readonly R[]> => {
     const values = hashes as string[];
-    if (!isQuick) await new Promise<void>((resolve) => asked.push({ hashes: values, answer: resolve }));
-    return values.filter((value) => value === goodHash).map((value) => ({ ...found, hash: value, value }) as R);
+    if (!isQuick)
+      await new Promise<void>((resolve) => asked.push({ hashes: values, answer: resolve }));
+    return values
+      .filter((value) => value === goodHash)
+      .map((value) => ({ ...found, hash: value, value }) as R);
   };
   reader = new RowReader(ask, new SeenRows(ask), () => {});
 });
@@ -33,27 +46,30 @@ const lookUps: [string, (hash: string) => Promise<unknown>][] = [
   ['tokens', (hash) => reader.find('tokens', 'hash', hash)],
 ];
 
-it.each(lookUps)('look-ups of unknown %s take one connection, and those of known ones do not wait for them', async (_name, lookUp) => {
-  // What the statement asks for is a hash of the hash.
-  isQuick = false;
-  const learning = lookUp(good);
-  await settled();
-  goodHash = asked[0]?.hashes[0];
-  asked.splice(0)[0]?.answer();
-  expect(await learning).toBeDefined();
+it.each(lookUps)(
+  'look-ups of unknown %s take one connection, and those of known ones do not wait for them',
+  async (_name, lookUp) => {
+    // What the statement asks for is a hash of the hash.
+    isQuick = false;
+    const learning = lookUp(good);
+    await settled();
+    goodHash = asked[0]?.hashes[0];
+    asked.splice(0)[0]?.answer();
+    expect(await learning).toBeDefined();
 
-  const unknown = Array.from({ length: 1_000 }, (_, n) => lookUp(hashKey(`made up ${n}`)));
-  await settled();
-  expect(asked.length).toBe(1);
-  const known = lookUp(good);
-  await settled();
-  expect(asked.map(({ hashes }) => hashes.length)).toEqual([8, 1]);
-  asked[1]?.answer();
-  expect(await known).toBeDefined();
-  isQuick = true;
-  asked[0]?.answer();
-  expect(new Set(await Promise.all(unknown))).toEqual(new Set([undefined]));
-});
+    const unknown = Array.from({ length: 1_000 }, (_, n) => lookUp(hashKey(`made up ${n}`)));
+    await settled();
+    expect(asked.length).toBe(1);
+    const known = lookUp(good);
+    await settled();
+    expect(asked.map(({ hashes }) => hashes.length)).toEqual([8, 1]);
+    asked[1]?.answer();
+    expect(await known).toBeDefined();
+    isQuick = true;
+    asked[0]?.answer();
+    expect(new Set(await Promise.all(unknown))).toEqual(new Set([undefined]));
+  },
+);
 
 it('a key that is not found any more is a stranger again', async () => {
   isQuick = false;

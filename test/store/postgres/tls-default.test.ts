@@ -13,7 +13,8 @@ import { freshDatabase } from '../../support/postgres.ts';
 import { type PostgresServer, secured, startPostgres } from '../../support/postgres-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const path = (name: string) => fileURLToPath(new URL(`../../fixtures/tls/${name}`, import.meta.url));
+const path = (name: string) =>
+  fileURLToPath(new URL(`../../fixtures/tls/${name}`, import.meta.url));
 const text = (name: string) => readFileSync(path(name), 'utf8');
 /** A way to write 127.0.0.1 that is not taken for this machine: the system resolves it like a name. */
 const elsewhere = '127.1';
@@ -31,14 +32,24 @@ async function refusal(url: string) {
     () => Promise.reject(new Error('The store opened.')),
     (one: Error & { code: string }) => one,
   );
-  return { code: error.code, message: error.message, all: inspect(error, { depth: null, showHidden: true }) };
+  return {
+    code: error.code,
+    message: error.message,
+    all: inspect(error, { depth: null, showHidden: true }),
+  };
 }
 
 describe('a database that is not known to be on this machine', () => {
   let server: PostgresServer;
   beforeAll(async () => {
-    const files = { 'server.crt': text('elsewhere.cert.pem'), 'server.key': text('elsewhere.key.pem') };
-    server = await startPostgres({ files, settings: ['ssl=on', 'ssl_cert_file=../server.crt', 'ssl_key_file=../server.key'] });
+    const files = {
+      'server.crt': text('elsewhere.cert.pem'),
+      'server.key': text('elsewhere.key.pem'),
+    };
+    server = await startPostgres({
+      files,
+      settings: ['ssl=on', 'ssl_cert_file=../server.crt', 'ssl_key_file=../server.key'],
+    });
   });
   afterAll(() => server.end());
 
@@ -48,23 +59,38 @@ describe('a database that is not known to be on this machine', () => {
   ])('is refused %s, and the error names host and options but no password', async (_, url) => {
     const { code, message, all } = await refusal(at(await url(), elsewhere));
     expect(code).toBe('store_unreachable');
-    for (const part of [elsewhere, 'sslmode=verify-full', 'sslmode=require', 'sslmode=disable', 'sslrootcert'])
+    for (const part of [
+      elsewhere,
+      'sslmode=verify-full',
+      'sslmode=require',
+      'sslmode=disable',
+      'sslrootcert',
+    ])
       expect(message).toContain(part);
     expect(all).not.toContain(secured.password);
   });
 
   it('is refused with a certificate of another name', async () => {
-    const { code, message } = await refusal(at(server.url('postgres'), elsewhere, `?sslrootcert=${path('elsewhere.cert.pem')}`));
-    expect([code, message]).toEqual(['store_unreachable', expect.stringMatching(/certificate of 127\.1 cannot be verified .*altnames/)]);
+    const { code, message } = await refusal(
+      at(server.url('postgres'), elsewhere, `?sslrootcert=${path('elsewhere.cert.pem')}`),
+    );
+    expect([code, message]).toEqual([
+      'store_unreachable',
+      expect.stringMatching(/certificate of 127\.1 cannot be verified .*altnames/),
+    ]);
   });
 
   it.each([
     ['sslmode=require', true],
     ['sslmode=disable', false],
   ])('is reached with %s', async (query, encrypted) => {
-    const store = await openStore(`${server.url('postgres').replace('127.0.0.1', elsewhere)}?${query}`);
+    const store = await openStore(
+      `${server.url('postgres').replace('127.0.0.1', elsewhere)}?${query}`,
+    );
     const rows = await inDatabase(server.url('postgres'), (sql) =>
-      sql(`SELECT DISTINCT s.ssl FROM pg_stat_ssl s JOIN pg_stat_activity a USING (pid) WHERE a.application_name = 'signage'`),
+      sql(
+        `SELECT DISTINCT s.ssl FROM pg_stat_ssl s JOIN pg_stat_activity a USING (pid) WHERE a.application_name = 'signage'`,
+      ),
     );
     await store.close();
     expect(rows).toEqual([{ ssl: encrypted }]);
@@ -72,7 +98,10 @@ describe('a database that is not known to be on this machine', () => {
 
   it('explains the same of a migration and of a copy', async () => {
     const url = at(await freshDatabase(), elsewhere);
-    const explained = { code: 'store_unreachable', message: expect.stringMatching(/127\.1 refuses TLS.*sslmode=disable/) };
+    const explained = {
+      code: 'store_unreachable',
+      message: expect.stringMatching(/127\.1 refuses TLS.*sslmode=disable/),
+    };
     await expect(migrateDatabase(url, { dryRun: true })).rejects.toMatchObject(explained);
     await expect(copyStore(url, await temporaryFolder())).rejects.toMatchObject(explained);
   });
@@ -87,7 +116,9 @@ describe('a database on this machine', () => {
   });
 
   it('is refused without TLS where the URL asks for it', async () => {
-    const { message } = await refusal(at(await freshDatabase(), '127.0.0.1', '?sslmode=verify-full'));
+    const { message } = await refusal(
+      at(await freshDatabase(), '127.0.0.1', '?sslmode=verify-full'),
+    );
     expect(message).toMatch(/127\.0\.0\.1 refuses TLS.*sslmode=disable/);
   });
 });
@@ -111,7 +142,10 @@ describe('a listener that answers the request for TLS', () => {
       });
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
-    return { url: `postgres://x:1@127.0.0.1:${(server.address() as { port: number }).port}/x`, heard };
+    return {
+      url: `postgres://x:1@127.0.0.1:${(server.address() as { port: number }).port}/x`,
+      heard,
+    };
   }
 
   it.each([
@@ -128,8 +162,20 @@ describe('a listener that answers the request for TLS', () => {
   it('no hears nothing else, whatever the environment says', async () => {
     const { url, heard } = await listener(Buffer.from('N'));
     const leaks = {
-      ...{ PGSSLMODE: 'disable', PGSSLNEGOTIATION: 'direct', PGHOST: '127.0.0.1', PGHOSTADDR: '127.0.0.1', PGPORT: '1' },
-      ...{ PGUSER: 'other', PGPASSWORD: 'other', PGDATABASE: 'other', PGSERVICE: 'other', NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+      ...{
+        PGSSLMODE: 'disable',
+        PGSSLNEGOTIATION: 'direct',
+        PGHOST: '127.0.0.1',
+        PGHOSTADDR: '127.0.0.1',
+        PGPORT: '1',
+      },
+      ...{
+        PGUSER: 'other',
+        PGPASSWORD: 'other',
+        PGDATABASE: 'other',
+        PGSERVICE: 'other',
+        NODE_TLS_REJECT_UNAUTHORIZED: '0',
+      },
     };
     for (const [name, value] of Object.entries(leaks)) vi.stubEnv(name, value);
     expect((await refusal(at(url, elsewhere))).message).toContain(`${elsewhere} refuses TLS`);

@@ -5,14 +5,17 @@ import { openStore } from '../../../src/store/open.ts';
 import { inDatabase } from '../../support/in-database.ts';
 import { type PostgresServer, startPostgres } from '../../support/postgres-server.ts';
 
-const path = (name: string) => fileURLToPath(new URL(`../../fixtures/tls/${name}`, import.meta.url));
+const path = (name: string) =>
+  fileURLToPath(new URL(`../../fixtures/tls/${name}`, import.meta.url));
 const text = (name: string) => readFileSync(path(name), 'utf8');
 
 /** Whether the store's connections are encrypted. */
 async function encrypted(url: string): Promise<boolean[]> {
   const store = await openStore(url);
   const rows = await inDatabase(url.replace(/\?.*/, ''), (sql) =>
-    sql(`SELECT DISTINCT s.ssl FROM pg_stat_ssl s JOIN pg_stat_activity a USING (pid) WHERE a.application_name = 'signage'`),
+    sql(
+      `SELECT DISTINCT s.ssl FROM pg_stat_ssl s JOIN pg_stat_activity a USING (pid) WHERE a.application_name = 'signage'`,
+    ),
   );
   await store.close();
   return rows.map(({ ssl }) => ssl);
@@ -20,10 +23,14 @@ async function encrypted(url: string): Promise<boolean[]> {
 
 describe('a database with TLS', () => {
   let server: PostgresServer;
-  const url = (query: string, host = '127.0.0.1') => `${server.url('postgres').replace('127.0.0.1', host)}?${query}`;
+  const url = (query: string, host = '127.0.0.1') =>
+    `${server.url('postgres').replace('127.0.0.1', host)}?${query}`;
   beforeAll(async () => {
     const files = { 'server.crt': text('first.cert.pem'), 'server.key': text('first.key.pem') };
-    server = await startPostgres({ files, settings: ['ssl=on', 'ssl_cert_file=../server.crt', 'ssl_key_file=../server.key'] });
+    server = await startPostgres({
+      files,
+      settings: ['ssl=on', 'ssl_cert_file=../server.crt', 'ssl_key_file=../server.key'],
+    });
   }, 60_000);
   afterAll(() => server.end());
 
@@ -35,9 +42,14 @@ describe('a database with TLS', () => {
     expect(await encrypted(url(query))).toEqual(expected);
   });
 
-  it.each(['require', 'verify-ca', 'verify-full'])('sslmode=%s takes the certificate that it is told to trust', async (mode) => {
-    expect(await encrypted(url(`sslmode=${mode}&sslrootcert=${path('first.cert.pem')}`))).toEqual([true]);
-  });
+  it.each(['require', 'verify-ca', 'verify-full'])(
+    'sslmode=%s takes the certificate that it is told to trust',
+    async (mode) => {
+      expect(await encrypted(url(`sslmode=${mode}&sslrootcert=${path('first.cert.pem')}`))).toEqual(
+        [true],
+      );
+    },
+  );
 
   it.each([
     ['another certificate than the trusted one', 'sslmode=verify-full', 'second.cert.pem'],
@@ -45,15 +57,26 @@ describe('a database with TLS', () => {
     ['a certificate that nobody vouches for', 'sslmode=verify-full', undefined],
   ])('store_unreachable for %s', async (_, query, ca) => {
     const refused = openStore(url(ca === undefined ? query : `${query}&sslrootcert=${path(ca)}`));
-    await expect(refused).rejects.toMatchObject({ code: 'store_unreachable', message: expect.stringContaining('certificate') });
+    await expect(refused).rejects.toMatchObject({
+      code: 'store_unreachable',
+      message: expect.stringContaining('certificate'),
+    });
   });
 
   it('verify-full asks for the name in the certificate, verify-ca does not', async () => {
     await server.end();
-    const files = { 'server.crt': text('elsewhere.cert.pem'), 'server.key': text('elsewhere.key.pem') };
-    server = await startPostgres({ files, settings: ['ssl=on', 'ssl_cert_file=../server.crt', 'ssl_key_file=../server.key'] });
+    const files = {
+      'server.crt': text('elsewhere.cert.pem'),
+      'server.key': text('elsewhere.key.pem'),
+    };
+    server = await startPostgres({
+      files,
+      settings: ['ssl=on', 'ssl_cert_file=../server.crt', 'ssl_key_file=../server.key'],
+    });
     const trusted = `sslrootcert=${path('elsewhere.cert.pem')}`;
     expect(await encrypted(url(`sslmode=verify-ca&${trusted}`))).toEqual([true]);
-    await expect(openStore(url(`sslmode=verify-full&${trusted}`))).rejects.toMatchObject({ code: 'store_unreachable' });
+    await expect(openStore(url(`sslmode=verify-full&${trusted}`))).rejects.toMatchObject({
+      code: 'store_unreachable',
+    });
   });
 });

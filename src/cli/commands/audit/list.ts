@@ -8,13 +8,22 @@ export const command = defineCommand({
   options: {
     action: option.text('--action <action>', 'those of this kind, such as device.revoke'),
     subject: option.text('--subject <id>', 'those that changed the record of this id'),
-    since: option.text('--since <time>', 'since then: 2h for two hours ago, 2026-11-20 or 2026-11-20T08:00:00Z'),
+    since: option.text(
+      '--since <time>',
+      'since then: 2h for two hours ago, 2026-11-20 or 2026-11-20T08:00:00Z',
+    ),
     until: option.text('--until <time>', 'before then, written likewise'),
   },
   examples: [
     ['signage audit list --limit 20', 'the latest changes'],
-    ['signage audit list --action device.revoke --since 7d', 'the devices that were revoked in the last seven days'],
-    ['signage audit list --since 2026-11-01 --until 2026-12-01 -o ndjson', 'a month, as lines of JSON'],
+    [
+      'signage audit list --action device.revoke --since 7d',
+      'the devices that were revoked in the last seven days',
+    ],
+    [
+      'signage audit list --since 2026-11-01 --until 2026-12-01 -o ndjson',
+      'a month, as lines of JSON',
+    ],
   ],
   operation: 'listAudit',
   effect: 'reads',
@@ -22,7 +31,8 @@ export const command = defineCommand({
   async run(call) {
     const { action, subject, since, until } = call.options;
     const nowMs = call.clock.now();
-    const time = (text: string, source: string) => new Date(readTime(text, { source, nowMs, spans: 'ago' })).toISOString();
+    const time = (text: string, source: string) =>
+      new Date(readTime(text, { source, nowMs, spans: 'ago' })).toISOString();
     const query = {
       ...(action !== undefined && { action }),
       ...(subject !== undefined && { subjectId: subject }),

@@ -2,7 +2,13 @@ import { defineCommand } from '../../command-spec.ts';
 import * as option from '../../option.ts';
 import { member } from '../../output/view.ts';
 import { textOr, usage } from '../../settings.ts';
-import { givenStore, showsPassword, storeFileSetting, storePlace, storeSetting } from '../../store-location.ts';
+import {
+  givenStore,
+  showsPassword,
+  storeFileSetting,
+  storePlace,
+  storeSetting,
+} from '../../store-location.ts';
 
 const damagedExitCode = 9;
 
@@ -26,7 +32,10 @@ Exit codes: 0 the trail is as it was written, 9 it is not, 5 the folder is in us
     store: storeSetting,
     storeFile: storeFileSetting,
     head: option.text('--head <file>', 'a head that was kept elsewhere: the trail must contain it'),
-    saveHead: option.text('--save-head <file>', 'writes the head there if the trail verifies; keep it on another machine'),
+    saveHead: option.text(
+      '--save-head <file>',
+      'writes the head there if the trail verifies; keep it on another machine',
+    ),
   },
   examples: [
     ['signage audit verify --data ./signage-data', 'the trail of a service that is stopped'],
@@ -41,34 +50,53 @@ Exit codes: 0 the trail is as it was written, 9 it is not, 5 the folder is in us
   async run(call) {
     const { data, head, saveHead } = call.options;
     if (showsPassword(call.flags))
-      call.note('The database password stands in the command line, for everybody on this machine to read: use --store-file.');
+      call.note(
+        'The database password stands in the command line, for everybody on this machine to read: use --store-file.',
+      );
     const place = storePlace({ store: await givenStore(call.options), data });
-    if (place === 'memory:') throw usage('A store in memory cannot be verified: name a data folder or a database.');
+    if (place === 'memory:')
+      throw usage('A store in memory cannot be verified: name a data folder or a database.');
     const [{ verifyAudit }, { readHead, writeHead }] = await Promise.all([
       import('../../../store/verify-audit.ts'),
       import('../../audit/head-file.ts'),
     ]);
-    const { findings, summary } = await verifyAudit(place, head === undefined ? undefined : await readHead(head));
+    const { findings, summary } = await verifyAudit(
+      place,
+      head === undefined ? undefined : await readHead(head),
+    );
     await call.results.list(
       (async function* () {
         yield findings as readonly Found[];
       })(),
       {
-        columns: [member('level'), member('writer'), member('sequence'), member('at'), member('id'), member('what')],
+        columns: [
+          member('level'),
+          member('writer'),
+          member('sequence'),
+          member('at'),
+          member('id'),
+          member('what'),
+        ],
         nameOf: ({ id, what }) => id ?? what,
       },
     );
     const { entries, unlinked, first, head: end } = summary;
-    const older = unlinked === 0 ? '' : `, ${unlinked} of them without a MAC, from an earlier version`;
+    const older =
+      unlinked === 0 ? '' : `, ${unlinked} of them without a MAC, from an earlier version`;
     const span =
-      first && end ? `; the chain goes from entry ${first.sequence} to ${end.sequence} of writer ${end.writer}, MAC ${end.mac}` : '';
+      first && end
+        ? `; the chain goes from entry ${first.sequence} to ${end.sequence} of writer ${end.writer}, MAC ${end.mac}`
+        : '';
     call.note(`${entries} entries${older}${span}.`);
     if (findings.some(({ level }) => level === 'damage')) {
-      call.note('The audit trail is not what was written. Keep the store as it is, and compare it with a backup.');
+      call.note(
+        'The audit trail is not what was written. Keep the store as it is, and compare it with a backup.',
+      );
       return damagedExitCode;
     }
     if (saveHead !== undefined && !end) call.note('There is no head to save yet.');
-    if (saveHead !== undefined && end) await writeHead(saveHead, { ...end, savedAt: new Date(call.clock.now()).toISOString() });
+    if (saveHead !== undefined && end)
+      await writeHead(saveHead, { ...end, savedAt: new Date(call.clock.now()).toISOString() });
     return 0;
   },
 });

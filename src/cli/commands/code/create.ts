@@ -4,7 +4,8 @@ import { createdCodeView } from '../../views/code-view.ts';
 
 export const command = defineCommand({
   summary: 'Make a pairing code for a screen',
-  description: 'Type it into the TV app before it expires. signage pair does this and looks on until the TV plays.',
+  description:
+    'Type it into the TV app before it expires. signage pair does this and looks on until the TV plays.',
   arguments: { screen: one('its id, or its name such as Lobby/Main', 'screen') },
   examples: [
     ['signage code create Lobby/Main', 'shows the code, and until when it is good'],

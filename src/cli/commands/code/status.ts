@@ -41,24 +41,38 @@ export const command = defineCommand({
   arguments: { code: many('the code in any spelling, such as abcd-2345; - reads it from stdin') },
   options: {
     wait: option.flag('--wait', 'wait until a TV used it, or it expired or was cancelled'),
-    timeout: option.duration('1h', '--timeout <time>', 'with --wait: the longest to wait, such as 90s or 15m'),
+    timeout: option.duration(
+      '1h',
+      '--timeout <time>',
+      'with --wait: the longest to wait, such as 90s or 15m',
+    ),
   },
   examples: [
     ['signage code status ABCD 2345', 'as it is read off the screen'],
     ['signage code status ABCD2345 --wait --timeout 15m', 'until a TV used it'],
-    ['signage code create Lobby/Main -o name | signage code status - --wait', 'the code is never seen'],
+    [
+      'signage code create Lobby/Main -o name | signage code status - --wait',
+      'the code is never seen',
+    ],
   ],
   operation: 'getCodeStatus',
   effect: 'reads',
   hints: {
-    pairing_code_not_found: 'Codes have no 0, O, 1, I or L. They are forgotten a day after their end: signage code create makes another.',
+    pairing_code_not_found:
+      'Codes have no 0, O, 1, I or L. They are forgotten a day after their end: signage code create makes another.',
   },
   async run(call) {
     const code = await readCodeWords(call.io, call.args.code);
-    const found = call.options.wait ? await waitForEnd(call, code) : await call.read('getCodeStatus', { params: { code } });
+    const found = call.options.wait
+      ? await waitForEnd(call, code)
+      : await call.read('getCodeStatus', { params: { code } });
     await call.results.record(found, codeStatusView(call, found));
     if (!call.options.wait || found.status === 'used') return;
     const hint = `Make another: signage code create ${found.screenId}`;
-    throw new SignageError(`pairing_code_${found.status}`, `No TV used the code: it is ${found.status}.`, { hint });
+    throw new SignageError(
+      `pairing_code_${found.status}`,
+      `No TV used the code: it is ${found.status}.`,
+      { hint },
+    );
   },
 });

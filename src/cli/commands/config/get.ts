@@ -6,7 +6,12 @@ export const command = defineCommand({
   summary: 'Show the config that is stored for a screen, a venue or the tenant',
   description:
     'What a TV gets is the default with the configs of its tenant, its venue and its screen laid over it. This shows one of them as it is stored.',
-  arguments: { name: optional('the screen, venue or tenant, by id or name; for the tenant itself it may be left out', 'screen') },
+  arguments: {
+    name: optional(
+      'the screen, venue or tenant, by id or name; for the tenant itself it may be left out',
+      'screen',
+    ),
+  },
   options: { level: levelOption },
   examples: [
     ['signage config get Lobby/Main', 'what is stored for a screen'],

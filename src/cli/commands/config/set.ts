@@ -11,7 +11,10 @@ import { showConfig } from '../../show-config.ts';
 async function readFile({ io }: Call, file: string | undefined): Promise<Settings> {
   const document = file === undefined ? {} : await readDocument(io, file);
   if (isSettings(document)) return document;
-  throw new SignageError('invalid_file', 'A config is an object, such as { "syncIntervalMinutes": 10 }.');
+  throw new SignageError(
+    'invalid_file',
+    'A config is an object, such as { "syncIntervalMinutes": 10 }.',
+  );
 }
 
 export const command = defineCommand({
@@ -20,18 +23,30 @@ export const command = defineCommand({
 
 Values are JSON; what is no JSON is a text. A dot leads into a member: cachePolicy.maxSizeGB=20`,
   arguments: {
-    name: optional('the screen, venue or tenant, by id or name; for the tenant itself it may be left out', 'screen'),
+    name: optional(
+      'the screen, venue or tenant, by id or name; for the tenant itself it may be left out',
+      'screen',
+    ),
     settings: some('key=value'),
   },
   options: {
     level: levelOption,
-    file: option.text('-f, --file <file>', 'file with settings, JSON or YAML; - for stdin; those on the command line lie over them'),
+    file: option.text(
+      '-f, --file <file>',
+      'file with settings, JSON or YAML; - for stdin; those on the command line lie over them',
+    ),
     replace: option.flag('--replace', 'in place of all that is stored'),
   },
   examples: [
     ['signage config set Lobby/Main syncIntervalMinutes=10', 'for one screen'],
-    ['signage config set Lobby --level venue cachePolicy.maxSizeGB=20 volume=0.5', 'for all screens of a venue'],
-    ['signage config set --level tenant -f config.yaml --replace', 'for the whole tenant, nothing else'],
+    [
+      'signage config set Lobby --level venue cachePolicy.maxSizeGB=20 volume=0.5',
+      'for all screens of a venue',
+    ],
+    [
+      'signage config set --level tenant -f config.yaml --replace',
+      'for the whole tenant, nothing else',
+    ],
   ],
   operation: ['putScreenConfig', 'putVenueConfig', 'putTenantConfig'],
   effect: 'changes',
@@ -42,8 +57,11 @@ Values are JSON; what is no JSON is a text. A dot leads into a member: cachePoli
     const isAlone = settings.length === 0 && file === undefined;
     const isNamed = name !== undefined && !(name.includes('=') && (level === 'tenant' || isAlone));
     const assignments = name === undefined || isNamed ? settings : [name, ...settings];
-    if (assignments.length === 0 && file === undefined) throw usage('There is nothing to set: give key=value, or -f.');
-    const wanted = assignments.map(readAssignment).reduce(mergeSettings, await readFile(call, file));
+    if (assignments.length === 0 && file === undefined)
+      throw usage('There is nothing to set: give key=value, or -f.');
+    const wanted = assignments
+      .map(readAssignment)
+      .reduce(mergeSettings, await readFile(call, file));
     const owner = await findOwner(call, level, isNamed ? name : undefined);
     const stored = replace ? undefined : await getConfigIfAny(call, owner);
     const config = await putConfig(call, owner, mergeSettings(stored ?? {}, wanted));

@@ -5,7 +5,9 @@ import { requireContext } from '../../forget-context.ts';
 export const command = defineCommand({
   summary: 'Make a context the current one',
   arguments: { context: one('its name', 'context') },
-  examples: [['signage context use work', 'commands go to the service of this context from now on']],
+  examples: [
+    ['signage context use work', 'commands go to the service of this context from now on'],
+  ],
   effect: 'changes',
   local: true,
   async run(call) {

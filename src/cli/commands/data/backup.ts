@@ -9,10 +9,14 @@ A service on PostgreSQL is backed up with PostgreSQL's own tools.`,
   options: { out: option.needed('-o, --out <file>', 'the new file') },
   examples: [
     ['signage data backup -o monday.tar', 'of the service that the context names'],
-    ['signage data backup -o "signage-$(date +%F).tar" && scp "signage-$(date +%F).tar" vault:', 'kept on another machine'],
+    [
+      'signage data backup -o "signage-$(date +%F).tar" && scp "signage-$(date +%F).tar" vault:',
+      'kept on another machine',
+    ],
   ],
   operation: 'createBackup',
   effect: 'changes',
   raw: true,
-  run: async (call) => (await import('../../data/take-backup.ts')).takeBackup(call, call.options.out),
+  run: async (call) =>
+    (await import('../../data/take-backup.ts')).takeBackup(call, call.options.out),
 });

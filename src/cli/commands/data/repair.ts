@@ -11,7 +11,12 @@ is. A backup that is not too old is better: this is for when there is none. What
 folder. Exit codes: 0 nothing is lost, 9 something is, 5 a folder is in use or not empty.`,
   arguments: { folder: one('the damaged data folder') },
   options: { into: option.needed('--into <new>', 'the new data folder: empty, or to be made') },
-  examples: [['signage data repair ./signage-data --into ./repaired', 'then: signage serve --data ./repaired']],
+  examples: [
+    [
+      'signage data repair ./signage-data --into ./repaired',
+      'then: signage serve --data ./repaired',
+    ],
+  ],
   effect: 'reads',
   local: true,
   async run(call) {
@@ -27,7 +32,9 @@ folder. Exit codes: 0 nothing is lost, 9 something is, 5 a folder is in use or n
     );
     const lost = mended.reduce((sum, one) => sum + (one.lost ?? 0), 0);
     const isMore = mended.some((one) => one.lost === null);
-    call.note(`${into} is sound and can be started. Records that are lost: ${lost}${isMore ? ', or more' : ''}. ${folder} is as it was.`);
+    call.note(
+      `${into} is sound and can be started. Records that are lost: ${lost}${isMore ? ', or more' : ''}. ${folder} is as it was.`,
+    );
     return lost > 0 || isMore ? lostExitCode : 0;
   },
 });

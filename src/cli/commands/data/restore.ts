@@ -42,7 +42,9 @@ async function restore(call: Call, path: string, folder: string) {
       onProgress: (done, all) => progress.show(`${megabytes(done)} of ${megabytes(all)}`),
     });
   } catch (error) {
-    throw call.interrupted.aborted ? new SignageError('interrupted', 'The restore was interrupted.') : error;
+    throw call.interrupted.aborted
+      ? new SignageError('interrupted', 'The restore was interrupted.')
+      : error;
   } finally {
     progress.end();
   }
@@ -65,8 +67,14 @@ audit: those that it tells of are listed, with what to type. Exit codes: 6 the b
     audit: option.text('--audit <folder>', 'the former data folder'),
   },
   examples: [
-    ['signage data restore monday.tar --data ./signage-data', 'then: signage serve --data ./signage-data'],
-    ['signage data restore monday.tar --data ./new --audit ./signage-data', 'and what must be revoked again'],
+    [
+      'signage data restore monday.tar --data ./signage-data',
+      'then: signage serve --data ./signage-data',
+    ],
+    [
+      'signage data restore monday.tar --data ./new --audit ./signage-data',
+      'and what must be revoked again',
+    ],
   ],
   effect: 'reads',
   local: true,
@@ -80,7 +88,10 @@ audit: those that it tells of are listed, with what to type. Exit codes: 6 the b
     const undone = audit === undefined ? undefined : await findUndone(audit, at);
     const { undoneNote } = await import('../../data/undone-revocations.ts');
     for (const one of undone ?? []) call.note(undoneNote(one));
-    if (undone === undefined) call.note('Device keys and tokens that were revoked after the backup work again. --audit FOLDER lists them.');
+    if (undone === undefined)
+      call.note(
+        'Device keys and tokens that were revoked after the backup work again. --audit FOLDER lists them.',
+      );
     const result = { backupAt: at, data, files, bytes, ...(undone && { undone }) };
     await call.results.record(result, { columns: columns(), nameOf: () => data });
   },

@@ -16,8 +16,14 @@ export const command = defineCommand({
   },
   examples: [
     ['signage device list', 'all of them'],
-    ['signage device list --venue Lobby --state bound --offline', 'the TVs of a venue that should be there and are not'],
-    ['signage device list --screen Lobby/Main -o wide', 'those that a screen has and had, with all there is'],
+    [
+      'signage device list --venue Lobby --state bound --offline',
+      'the TVs of a venue that should be there and are not',
+    ],
+    [
+      'signage device list --screen Lobby/Main -o wide',
+      'those that a screen has and had, with all there is',
+    ],
   ],
   operation: 'listDevices',
   effect: 'reads',
@@ -33,6 +39,10 @@ export const command = defineCommand({
       ...(state !== undefined && { state }),
       ...((online || offline) && { online: online ? ('true' as const) : ('false' as const) }),
     };
-    await call.list('listDevices', screenId === undefined ? devicesView(call, venueId) : devicesOfScreenView(call, screenId), { query });
+    await call.list(
+      'listDevices',
+      screenId === undefined ? devicesView(call, venueId) : devicesOfScreenView(call, screenId),
+      { query },
+    );
   },
 });

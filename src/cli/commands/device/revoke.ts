@@ -18,18 +18,31 @@ interface Target {
 
 function revocation(call: Call, id: string) {
   const reason: string | undefined = call.options.reason;
-  return call.change('revokeDevice', { params: { id }, ...(reason !== undefined && { body: { reason } }) });
+  return call.change('revokeDevice', {
+    params: { id },
+    ...(reason !== undefined && { body: { reason } }),
+  });
 }
 
 async function revokeOne(call: Call, named: string): Promise<void> {
   const device = await findDevice(call, named);
-  const name = await screenName(call, await call.read('getScreen', { params: { id: device.screenId } }));
+  const name = await screenName(
+    call,
+    await call.read('getScreen', { params: { id: device.screenId } }),
+  );
   const wasRevoked = device.state === 'suspended';
-  if (!wasRevoked) await call.confirmDestruction(`Revoke the device on "${name}"? It must be paired again to go on.`);
+  if (!wasRevoked)
+    await call.confirmDestruction(
+      `Revoke the device on "${name}"? It must be paired again to go on.`,
+    );
   const made = await revocation(call, device.id);
   if (!made) return;
   await call.results.record(made.answer, revocationView(name));
-  call.note(wasRevoked ? 'It had been revoked before: nothing changed.' : `Revoked. To pair another: signage pair ${shellWord(name)}`);
+  call.note(
+    wasRevoked
+      ? 'It had been revoked before: nothing changed.'
+      : `Revoked. To pair another: signage pair ${shellWord(name)}`,
+  );
 }
 
 async function chosenTargets(call: Call, named: readonly string[]): Promise<Target[]> {
@@ -62,11 +75,17 @@ export const command = defineCommand({
     'With several devices, --selector or --venue there is a result for each; one that fails does not stop the others, and screens that ' +
     'have no device stay unchanged.',
   arguments: { device: some('its id, or the screen that it is on', 'device') },
-  options: { reason: option.text('--reason <text>', 'why; kept with the device and in the audit trail'), ...choiceOptions },
+  options: {
+    reason: option.text('--reason <text>', 'why; kept with the device and in the audit trail'),
+    ...choiceOptions,
+  },
   examples: [
     ['signage device revoke Lobby/Main --reason stolen', 'asks first'],
     ['signage device revoke Lobby/Main --yes', 'does not ask: for scripts'],
-    ['signage device revoke --selector floor=2 --venue Lobby --reason "new hardware" --yes', 'all devices on that floor of the venue'],
+    [
+      'signage device revoke --selector floor=2 --venue Lobby --reason "new hardware" --yes',
+      'all devices on that floor of the venue',
+    ],
   ],
   operation: 'revokeDevice',
   effect: 'destroys',

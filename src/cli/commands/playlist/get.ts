@@ -10,7 +10,10 @@ export const command = defineCommand({
   examples: [
     ['signage playlist get Lobby/Main', 'its version, its end, and how much there is'],
     ['signage playlist get Lobby/Main --items', 'what is played'],
-    ['signage playlist get Lobby/Main -o yaml > playlist.yaml', 'whole, as playlist publish takes it'],
+    [
+      'signage playlist get Lobby/Main -o yaml > playlist.yaml',
+      'whole, as playlist publish takes it',
+    ],
   ],
   operation: 'readPlaylist',
   effect: 'reads',

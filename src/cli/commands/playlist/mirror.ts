@@ -20,7 +20,10 @@ interface Asked {
 
 async function check(call: Call, { venue, state }: Asked): Promise<number> {
   const venueId = venue === undefined ? undefined : (await findVenue(call, venue)).id;
-  const query = { ...(venueId !== undefined && { venueId }), ...(state !== undefined && { state }) };
+  const query = {
+    ...(venueId !== undefined && { venueId }),
+    ...(state !== undefined && { state }),
+  };
   const seen = { all: 0, differ: 0 };
   async function* watched(pages: AsyncIterable<readonly MirrorCopy[]>) {
     for await (const page of limitPages(pages, call.common.limit)) {
@@ -31,7 +34,8 @@ async function check(call: Call, { venue, state }: Asked): Promise<number> {
   }
   await call.results.list(watched(call.pages('listMirror', { query })), copiesView(call));
   const { all, differ } = seen;
-  if (differ === 0) call.note(`Nothing differs between the service and its copies: ${counted(all, 'screen')}.`);
+  if (differ === 0)
+    call.note(`Nothing differs between the service and its copies: ${counted(all, 'screen')}.`);
   else
     call.note(
       `Of ${counted(all, 'screen')}, ${differ} ${differ === 1 ? 'differs' : 'differ'}: signage playlist mirror --repair mends that.`,
@@ -43,7 +47,9 @@ async function repair(call: Call): Promise<number> {
   const made = await call.change('repairMirror');
   if (!made) return 0;
   const { queued } = made.answer;
-  call.note(`${counted(queued, 'screen')} queued; signage playlist mirror --check shows how their copies stand.`);
+  call.note(
+    `${counted(queued, 'screen')} queued; signage playlist mirror --check shows how their copies stand.`,
+  );
   await call.results.record(made.answer, repairView);
   return 0;
 }
@@ -56,7 +62,11 @@ Copies that are waiting to be made say since when. The repair has all of them lo
   options: {
     check: option.flag('--check', 'compare, and change nothing; so it does unless told otherwise'),
     repair: option.flag('--repair', 'mend what differs'),
-    venue: option.text('--venue <venue>', 'check the screens of this venue, by id or name', 'venue'),
+    venue: option.text(
+      '--venue <venue>',
+      'check the screens of this venue, by id or name',
+      'venue',
+    ),
     state: option.choice(states, '--state <state>', 'show the copies in this state'),
   },
   examples: [
@@ -70,7 +80,8 @@ Copies that are waiting to be made say since when. The repair has all of them lo
   async run(call) {
     const { check: isCheck, repair: isRepair, venue, state } = call.options;
     if (isCheck && isRepair) throw usage('--check and --repair do not go together: choose one.');
-    if (isRepair && (venue !== undefined || state !== undefined)) throw usage('--venue and --state go with --check: --repair sees to all.');
+    if (isRepair && (venue !== undefined || state !== undefined))
+      throw usage('--venue and --state go with --check: --repair sees to all.');
     return isRepair ? repair(call) : check(call, { venue, state });
   },
 });

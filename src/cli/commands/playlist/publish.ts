@@ -47,8 +47,14 @@ What playlist get shows as JSON or YAML can be published as it is. The same cont
   },
   examples: [
     ['signage playlist publish Lobby/Main -f spring.yaml', 'on one screen'],
-    ['signage playlist publish --selector floor=2 -f spring.yaml --valid-until 2026-12-24', 'on all with a label, until Christmas Eve'],
-    ['signage playlist get Lobby/Main -o json | signage playlist publish Lobby/Bar -f -', 'what another screen plays'],
+    [
+      'signage playlist publish --selector floor=2 -f spring.yaml --valid-until 2026-12-24',
+      'on all with a label, until Christmas Eve',
+    ],
+    [
+      'signage playlist get Lobby/Main -o json | signage playlist publish Lobby/Bar -f -',
+      'what another screen plays',
+    ],
   ],
   operation: 'publishPlaylist',
   effect: 'changes',
@@ -65,7 +71,10 @@ What playlist get shows as JSON or YAML can be published as it is. The same cont
         ({ id, name }) => ({ id, name }),
         ({ id }) => publishOn(call, id, body),
       );
-    const made = await call.change('publishPlaylist', { params: { id: screens[0]?.id ?? '' }, body });
+    const made = await call.change('publishPlaylist', {
+      params: { id: screens[0]?.id ?? '' },
+      body,
+    });
     if (made) await call.results.record(made.answer, playlistView);
   },
 });

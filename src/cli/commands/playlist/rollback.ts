@@ -19,23 +19,36 @@ function find(versions: readonly Playlist[], wanted: number, screen: string): Pl
   if (found) return found;
   const kept = versions.map(({ version }) => version).join(', ');
   const message = `There is no version ${wanted} of the playlist of "${screen}"${kept && `: there are ${kept}`}.`;
-  throw new SignageError('playlist_not_found', message, { hint: `signage playlist history ${shellWord(screen)}` });
+  throw new SignageError('playlist_not_found', message, {
+    hint: `signage playlist history ${shellWord(screen)}`,
+  });
 }
 
 export const command = defineCommand({
   summary: 'Publish a former version of the playlist of a screen again',
   description: 'The content becomes the newest version; what stands now stays in the history.',
   arguments: { screen: one('its id or name', 'screen'), version: one('the version to go back to') },
-  options: { validUntil: option.text('--valid-until <time>', 'another end: ISO 8601, epoch seconds, a span such as 7d, or none') },
+  options: {
+    validUntil: option.text(
+      '--valid-until <time>',
+      'another end: ISO 8601, epoch seconds, a span such as 7d, or none',
+    ),
+  },
   examples: [
     ['signage playlist rollback Lobby/Main 3', 'publishes what version 3 was'],
-    ['signage playlist rollback Lobby/Main 3 --valid-until none', 'the same without an end, when that is over'],
+    [
+      'signage playlist rollback Lobby/Main 3 --valid-until none',
+      'the same without an end, when that is over',
+    ],
   ],
   effect: 'changes',
   async run(call) {
     const { screen: name, version: text } = call.args;
     const wanted = readVersion(text);
-    const given = call.options.validUntil === undefined ? undefined : readValidUntil(call, call.options.validUntil);
+    const given =
+      call.options.validUntil === undefined
+        ? undefined
+        : readValidUntil(call, call.options.validUntil);
     const { id } = await findScreen(call, name);
     const versions = await call.all('listPlaylistVersions', { params: { id } });
     const { items, validUntil: former } = find(versions, wanted, name);
@@ -45,11 +58,18 @@ export const command = defineCommand({
         hint: 'Give it another end: --valid-until 7d, or none.',
       });
     }
-    const made = await call.change('publishPlaylist', { params: { id }, body: { items, validUntil } });
+    const made = await call.change('publishPlaylist', {
+      params: { id },
+      body: { items, validUntil },
+    });
     if (!made) return;
     const { version } = made.answer;
     const isNew = version !== versions[0]?.version;
-    call.note(isNew ? `Version ${version} of "${name}" has what version ${wanted} had.` : `Nothing to do: that is what "${name}" has.`);
+    call.note(
+      isNew
+        ? `Version ${version} of "${name}" has what version ${wanted} had.`
+        : `Nothing to do: that is what "${name}" has.`,
+    );
     await call.results.record(made.answer, playlistView);
   },
 });

@@ -11,7 +11,10 @@ export const command = defineCommand({
   options: choiceOptions,
   examples: [
     ['signage playlist withdraw Lobby/Main', 'asks first'],
-    ['signage playlist withdraw --venue Lobby --yes', 'off all screens of a venue, without a question'],
+    [
+      'signage playlist withdraw --venue Lobby --yes',
+      'off all screens of a venue, without a question',
+    ],
   ],
   operation: 'withdrawPlaylist',
   effect: 'destroys',
@@ -27,6 +30,7 @@ export const command = defineCommand({
         ({ id, name }) => ({ id, name }),
         async ({ id }) => (await withdraw(id)) && 'withdrawn',
       );
-    if (await withdraw(screens[0]?.id ?? '')) call.note(`Took the playlist off "${screens[0]?.name}".`);
+    if (await withdraw(screens[0]?.id ?? ''))
+      call.note(`Took the playlist off "${screens[0]?.name}".`);
   },
 });

@@ -14,11 +14,18 @@ export const command = defineCommand({
     ),
     from: option.text('--from <day>', 'from this day on, such as 2026-11-20'),
     to: option.text('--to <day>', 'before this day'),
-    by: option.choice(['timestamp', 'received'], '--by <time>', 'what puts an impression into a day, its own time unless given'),
+    by: option.choice(
+      ['timestamp', 'received'],
+      '--by <time>',
+      'what puts an impression into a day, its own time unless given',
+    ),
   },
   examples: [
     ['signage report impressions', 'by campaign, all there is'],
-    ['signage report impressions --group-by day --from 2026-11-01 --to 2026-12-01 -o csv', 'a month, day by day, for a spreadsheet'],
+    [
+      'signage report impressions --group-by day --from 2026-11-01 --to 2026-12-01 -o csv',
+      'a month, day by day, for a spreadsheet',
+    ],
     ['signage report impressions --group-by screen --by received', 'by screen, as they came in'],
   ],
   operation: 'reportImpressions',

@@ -12,9 +12,18 @@ export const command = defineCommand({
     label: option.repeated('--label <key=value>', 'a label'),
   },
   examples: [
-    ['signage screen create --venue Lobby --name Main', 'waits for a TV from then on: signage pair Lobby/Main'],
-    ['signage screen create --venue Lobby --name Main --label floor=2', 'with a label to select it by'],
-    ['signage screen create --venue Lobby --name Main -o json --jq .id', 'for scripts: prints the id alone'],
+    [
+      'signage screen create --venue Lobby --name Main',
+      'waits for a TV from then on: signage pair Lobby/Main',
+    ],
+    [
+      'signage screen create --venue Lobby --name Main --label floor=2',
+      'with a label to select it by',
+    ],
+    [
+      'signage screen create --venue Lobby --name Main -o json --jq .id',
+      'for scripts: prints the id alone',
+    ],
   ],
   operation: 'createScreen',
   effect: 'changes',

@@ -7,17 +7,26 @@ import { screenName } from '../../screen-name.ts';
 import { confirmSelected, type Selected } from '../../screen-selection.ts';
 
 const deletion = (call: Call, id: string) =>
-  call.change('deleteScreen', { params: { id }, ...(call.options.force && { query: { force: 'true' as const } }) });
+  call.change('deleteScreen', {
+    params: { id },
+    ...(call.options.force && { query: { force: 'true' as const } }),
+  });
 
 async function deleteOne(call: Call, screen: Selected['screen']): Promise<void> {
   const name = await screenName(call, screen);
   const withDevice = call.options.force && screen.state === 'active';
-  await call.confirmDestruction(`Delete the screen "${name}"${withDevice ? ' and its device, which is refused from then on' : ''}?`);
+  await call.confirmDestruction(
+    `Delete the screen "${name}"${withDevice ? ' and its device, which is refused from then on' : ''}?`,
+  );
   if (await deletion(call, screen.id)) call.note(`Deleted the screen "${name}".`);
 }
 
 async function deleteMany(call: Call, chosen: readonly Selected[]): Promise<number> {
-  await confirmSelected(call, call.options.force ? 'Delete, with whatever devices they have,' : 'Delete', chosen);
+  await confirmSelected(
+    call,
+    call.options.force ? 'Delete, with whatever devices they have,' : 'Delete',
+    chosen,
+  );
   const nameOf = ({ id, name }: Selected) => ({ id, name });
   return eachItem(call, chosen, nameOf, async ({ id }) => (await deletion(call, id)) && 'deleted');
 }
@@ -31,12 +40,21 @@ export const command = defineCommand({
   options: { force: option.flag('--force', 'also when it has a device'), ...choiceOptions },
   examples: [
     ['signage screen delete Lobby/Main', 'asks first'],
-    ['signage screen delete Lobby/Main --force --yes', 'with its device, and without asking: for scripts'],
-    ['signage screen delete --selector floor=2 --venue Lobby --yes', 'all screens of that floor in the venue'],
+    [
+      'signage screen delete Lobby/Main --force --yes',
+      'with its device, and without asking: for scripts',
+    ],
+    [
+      'signage screen delete --selector floor=2 --venue Lobby --yes',
+      'all screens of that floor in the venue',
+    ],
   ],
   operation: 'deleteScreen',
   effect: 'destroys',
-  hints: { screen_active: 'Free it first, signage device revoke {screen}, or delete it with its device: --force' },
+  hints: {
+    screen_active:
+      'Free it first, signage device revoke {screen}, or delete it with its device: --force',
+  },
   async run(call) {
     const choice = { ...call.options, screens: call.args.screen };
     const chosen = await chooseScreens(call, choice);

@@ -29,6 +29,10 @@ export const command = defineCommand({
       ...(search !== undefined && { search }),
       ...(label.length > 0 && { label: labelFilters(label) }),
     };
-    await call.list('listScreens', venueId === undefined ? screensView(call) : screensOfVenueView(call, venueId), { query });
+    await call.list(
+      'listScreens',
+      venueId === undefined ? screensView(call) : screensOfVenueView(call, venueId),
+      { query },
+    );
   },
 });

@@ -8,7 +8,9 @@ import { usage } from '../../settings.ts';
 import { screensOfVenueView } from '../../views/screen-view.ts';
 
 const hasAlready = ({ labels }: Screen, changes: ReturnType<typeof readLabelChanges>) =>
-  Object.entries(changes).every(([key, value]) => (Object.hasOwn(labels, key) ? labels[key] : null) === value);
+  Object.entries(changes).every(
+    ([key, value]) => (Object.hasOwn(labels, key) ? labels[key] : null) === value,
+  );
 
 export const command = defineCommand({
   summary: 'Change a screen, or the labels of many',
@@ -23,8 +25,14 @@ export const command = defineCommand({
   },
   examples: [
     ['signage screen update Lobby/Main --name Entrance', 'another name'],
-    ['signage screen update Lobby/Main --label floor=2 --label old-', 'sets a label and removes one'],
-    ['signage screen update --selector floor=2 --venue Lobby --label wing=east', 'a label for all screens of that floor in the venue'],
+    [
+      'signage screen update Lobby/Main --label floor=2 --label old-',
+      'sets a label and removes one',
+    ],
+    [
+      'signage screen update --selector floor=2 --venue Lobby --label wing=east',
+      'a label for all screens of that floor in the venue',
+    ],
   ],
   operation: 'updateScreen',
   effect: 'changes',
@@ -33,8 +41,10 @@ export const command = defineCommand({
     const choice = { ...call.options, screens: call.args.screen };
     const labels = readLabelChanges(label);
     const body = { ...(name !== undefined && { name }), ...(label.length > 0 && { labels }) };
-    if (Object.keys(body).length === 0) throw usage('There is nothing to change: give --name or --label.');
-    if (name !== undefined && !isSingle(choice)) throw usage('--name is for one screen, which is named.');
+    if (Object.keys(body).length === 0)
+      throw usage('There is nothing to change: give --name or --label.');
+    if (name !== undefined && !isSingle(choice))
+      throw usage('--name is for one screen, which is named.');
     const update = (id: string) => call.change('updateScreen', { params: { id }, body });
     const chosen = await chooseScreens(call, choice);
     const [only] = chosen;
@@ -43,7 +53,8 @@ export const command = defineCommand({
         call,
         chosen,
         ({ id, name }) => ({ id, name }),
-        async ({ id, screen }) => (hasAlready(screen, labels) ? 'unchanged' : (await update(id)) && 'updated'),
+        async ({ id, screen }) =>
+          hasAlready(screen, labels) ? 'unchanged' : (await update(id)) && 'updated',
       );
     }
     const made = await update(only.id);

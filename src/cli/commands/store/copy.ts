@@ -5,7 +5,10 @@ import type { View } from '../../output/view.ts';
 import { type Setting, text } from '../../settings.ts';
 import { givenPlace, readPlace } from '../../store-location.ts';
 
-const place = (flags: string, env: string, help: string): Setting<string | undefined> => ({ ...text(flags, env, help), read: readPlace });
+const place = (flags: string, env: string, help: string): Setting<string | undefined> => ({
+  ...text(flags, env, help),
+  read: readPlace,
+});
 
 export const command = defineCommand({
   summary: 'Copy everything into another store: from a data folder to PostgreSQL, or back',
@@ -14,15 +17,40 @@ The other store must be empty. When the copy breaks off, the same command goes o
 At the end the two are compared, section by section, by counts and checksums.
 Exit codes: 0 both have the same, 9 they differ, 5 a store is in use or not empty.`,
   options: {
-    from: place('--from <place>', 'SIGNAGE_STORE_FROM', 'the store to copy: a data folder, or postgres://user@host/database'),
-    fromFile: text('--from-file <file>', 'SIGNAGE_STORE_FROM_FILE', 'file that holds the URL of the database to copy, with its password'),
-    to: place('--to <place>', 'SIGNAGE_STORE_TO', 'the store to copy into: a folder or a database that is empty'),
-    toFile: text('--to-file <file>', 'SIGNAGE_STORE_TO_FILE', 'file that holds the URL of the database to copy into'),
+    from: place(
+      '--from <place>',
+      'SIGNAGE_STORE_FROM',
+      'the store to copy: a data folder, or postgres://user@host/database',
+    ),
+    fromFile: text(
+      '--from-file <file>',
+      'SIGNAGE_STORE_FROM_FILE',
+      'file that holds the URL of the database to copy, with its password',
+    ),
+    to: place(
+      '--to <place>',
+      'SIGNAGE_STORE_TO',
+      'the store to copy into: a folder or a database that is empty',
+    ),
+    toFile: text(
+      '--to-file <file>',
+      'SIGNAGE_STORE_TO_FILE',
+      'file that holds the URL of the database to copy into',
+    ),
   },
   examples: [
-    ['signage store copy --from ./signage-data --to-file database.url', 'from a data folder to a database, whose URL a file holds'],
-    ['signage store copy --from ./signage-data --to-file database.url --dry-run', 'how much there is'],
-    ['SIGNAGE_STORE_FROM=postgres://signage:…@db/signage?sslmode=verify-full signage store copy --to ./signage-data', 'and back'],
+    [
+      'signage store copy --from ./signage-data --to-file database.url',
+      'from a data folder to a database, whose URL a file holds',
+    ],
+    [
+      'signage store copy --from ./signage-data --to-file database.url --dry-run',
+      'how much there is',
+    ],
+    [
+      'SIGNAGE_STORE_FROM=postgres://signage:…@db/signage?sslmode=verify-full signage store copy --to ./signage-data',
+      'and back',
+    ],
   ],
   effect: 'changes',
   local: true,
@@ -32,7 +60,9 @@ Exit codes: 0 both have the same, 9 they differ, 5 a store is in use or not empt
     const to = await givenPlace('--to', options.to, options.toFile);
     for (const flag of ['from', 'to'] as const) {
       if (hasPassword(String(flags[flag] ?? '')))
-        call.note(`The database password stands in the command line, for everybody on this machine to read: use --${flag}-file.`);
+        call.note(
+          `The database password stands in the command line, for everybody on this machine to read: use --${flag}-file.`,
+        );
     }
     if (call.common.dryRun) await plan(call, from, to);
     else await copy(call, from, to);
@@ -62,12 +92,15 @@ async function copy(call: Call, from: string, to: string): Promise<void> {
     clock: call.clock,
     signal: call.interrupted,
     onResume: () => call.note('Going on with the copy that was begun.'),
-    onProgress: (what, section, done, all) => progress.show(`${what} ${section}: ${done} of ${all}`),
+    onProgress: (what, section, done, all) =>
+      progress.show(`${what} ${section}: ${done} of ${all}`),
   }).finally(() => progress.end());
   await call.results.list(pageOf(compared), comparedView);
   const differing = compared.filter(({ same }) => !same).map(({ section }) => section);
   if (differing.length === 0)
-    return call.note('Everything was copied, and compared. Start the service on the new store, and keep the old one as it is.');
+    return call.note(
+      'Everything was copied, and compared. Start the service on the new store, and keep the old one as it is.',
+    );
   const message = `The two stores differ in ${differing.join(', ')}: no service starts on the copy. Empty it, and copy again.`;
   throw new SignageError('copy_differs', message);
 }

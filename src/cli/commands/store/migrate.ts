@@ -28,14 +28,20 @@ export const command = defineCommand({
         'The database password stands in the command line, for everybody on this machine to read: use SIGNAGE_STORE or --store-file.',
       );
     }
-    if (!isDatabaseUrl(store)) throw usage('There is no database to bring up to date: SIGNAGE_STORE, --store or --store-file names it.');
+    if (!isDatabaseUrl(store))
+      throw usage(
+        'There is no database to bring up to date: SIGNAGE_STORE, --store or --store-file names it.',
+      );
     const { migrateDatabase } = await import('../../../store/postgres/open-postgres-store.ts');
     const { dryRun } = call.common;
     const steps = await migrateDatabase(store, { dryRun });
     if (steps.length === 0) call.note('The schema is up to date.');
     else call.note(dryRun ? 'There is this to do:' : 'Done:');
     const page = steps.map((step): Step => ({ step }));
-    await call.results.list(pagesOf(page), { columns: [{ name: 'step', value: ({ step }) => step }], nameOf: ({ step }) => step });
+    await call.results.list(pagesOf(page), {
+      columns: [{ name: 'step', value: ({ step }) => step }],
+      nameOf: ({ step }) => step,
+    });
   },
 });
 

@@ -14,6 +14,8 @@ export const command = defineCommand({
   list: true,
   async run(call) {
     const { search } = call.options;
-    await call.list('listTenants', tenantView, { query: { ...(search !== undefined && { search }) } });
+    await call.list('listTenants', tenantView, {
+      query: { ...(search !== undefined && { search }) },
+    });
   },
 });

@@ -12,7 +12,10 @@ export const command = defineCommand({
   effect: 'changes',
   async run(call) {
     const { id } = await findTenant(call, call.args.tenant);
-    const made = await call.change('updateTenant', { params: { id }, body: { name: call.options.name } });
+    const made = await call.change('updateTenant', {
+      params: { id },
+      body: { name: call.options.name },
+    });
     if (made) await call.results.record(made.answer, tenantView);
   },
 });

@@ -12,19 +12,33 @@ import { namesOf } from '../../views/reach-columns.ts';
 import { createdTokenView, knownTokenView } from '../../views/token-view.ts';
 
 /** Keeps a token that was just made. One that cannot be kept is deleted again: nobody has it. */
-async function keep(call: Call, path: string, file: ReservedFile, { id, token }: CallAnswer<'createToken'>): Promise<void> {
+async function keep(
+  call: Call,
+  path: string,
+  file: ReservedFile,
+  { id, token }: CallAnswer<'createToken'>,
+): Promise<void> {
   try {
     await file.write(token);
   } catch (error) {
     await call.change('deleteToken', { params: { id } });
     const why = (error as Error).message;
-    throw new SignageError('token_not_kept', `${path} cannot be written: ${why}. The token was deleted again.`, { cause: error });
+    throw new SignageError(
+      'token_not_kept',
+      `${path} cannot be written: ${why}. The token was deleted again.`,
+      { cause: error },
+    );
   }
 }
 
 /** Notes that the token ends earlier than was asked, because the one that made it does. */
-function noteCapped(call: Call, asked: string | undefined, { expiresAt }: CallAnswer<'createToken'>): void {
-  if (expiresAt === null || (asked !== undefined && Date.parse(asked) <= Date.parse(expiresAt))) return;
+function noteCapped(
+  call: Call,
+  asked: string | undefined,
+  { expiresAt }: CallAnswer<'createToken'>,
+): void {
+  if (expiresAt === null || (asked !== undefined && Date.parse(asked) <= Date.parse(expiresAt)))
+    return;
   call.note(`It ends at ${expiresAt}, when the token that made it ends.`);
 }
 
@@ -34,11 +48,17 @@ type Body = CallInput<'createToken'>['body'];
 function expiry(call: Call, text: string): string {
   const timeMs = readTime(text, { source: '--expires', nowMs: call.clock.now(), spans: 'ahead' });
   const time = new Date(timeMs);
-  if (!(time.getUTCFullYear() <= 9999)) throw usage(`--expires is too far away: "${text}". Leave it out for a token that never ends.`);
+  if (!(time.getUTCFullYear() <= 9999))
+    throw usage(`--expires is too far away: "${text}". Leave it out for a token that never ends.`);
   return time.toISOString();
 }
 
-async function createInto(call: Call, path: string, body: Body, venueName: (id: string) => string): Promise<void> {
+async function createInto(
+  call: Call,
+  path: string,
+  body: Body,
+  venueName: (id: string) => string,
+): Promise<void> {
   const file = await reserveFile(path, '--output-file');
   try {
     const made = await call.change('createToken', { body });
@@ -63,16 +83,38 @@ export const command = defineCommand({
   options: {
     name: option.needed('--name <name>', 'what people call it; unique in the tenant'),
     role: roleOption,
-    expires: option.text('--expires <time>', 'when it ends: a span from now such as 12h or 30d, or a time such as 2026-12-01'),
-    venue: option.repeated('--venue <venue>', 'bind it to this venue, by id or name: it sees and does nothing elsewhere', 'venue'),
-    outputFile: option.text('--output-file <file>', 'a new file to write the token to, in place of showing it'),
+    expires: option.text(
+      '--expires <time>',
+      'when it ends: a span from now such as 12h or 30d, or a time such as 2026-12-01',
+    ),
+    venue: option.repeated(
+      '--venue <venue>',
+      'bind it to this venue, by id or name: it sees and does nothing elsewhere',
+      'venue',
+    ),
+    outputFile: option.text(
+      '--output-file <file>',
+      'a new file to write the token to, in place of showing it',
+    ),
   },
   examples: [
     ['signage token create --name "Front desk" --role viewer', 'shows the token, this once'],
-    ['signage token create --name "Fitter" --role installer --venue Lobby --expires 12h', 'for one venue and one day'],
-    ['signage token create --name Audit --role viewer --expires 2026-12-01', 'until that day begins (UTC)'],
-    ['signage token create --name CI --role operator --output-file ci.token', 'the token goes into the file alone'],
-    ['signage token create --name CI --role operator --jq .token', 'for scripts: prints the token alone'],
+    [
+      'signage token create --name "Fitter" --role installer --venue Lobby --expires 12h',
+      'for one venue and one day',
+    ],
+    [
+      'signage token create --name Audit --role viewer --expires 2026-12-01',
+      'until that day begins (UTC)',
+    ],
+    [
+      'signage token create --name CI --role operator --output-file ci.token',
+      'the token goes into the file alone',
+    ],
+    [
+      'signage token create --name CI --role operator --jq .token',
+      'for scripts: prints the token alone',
+    ],
   ],
   operation: 'createToken',
   effect: 'changes',
@@ -85,9 +127,13 @@ export const command = defineCommand({
       const found = await findVenue(call, one);
       venues.set(found.id, found.name);
     }
-    const reach = { ...(expiresAt !== undefined && { expiresAt }), ...(venues.size > 0 && { venueIds: [...venues.keys()] }) };
+    const reach = {
+      ...(expiresAt !== undefined && { expiresAt }),
+      ...(venues.size > 0 && { venueIds: [...venues.keys()] }),
+    };
     const [body, venueName] = [{ name, role, ...reach }, namesOf(venues)];
-    if (outputFile !== undefined && !call.common.dryRun) return createInto(call, outputFile, body, venueName);
+    if (outputFile !== undefined && !call.common.dryRun)
+      return createInto(call, outputFile, body, venueName);
     const made = await call.change('createToken', { body });
     if (!made) return;
     await call.results.record(made.answer, createdTokenView(venueName, call.clock.now()));

@@ -8,7 +8,10 @@ export const command = defineCommand({
   options: { search: option.text('--search <text>', 'those with this in their name') },
   examples: [
     ['signage token list', 'all of them; never the tokens themselves'],
-    ['signage token list -o json --jq ".[] | select(.lastUsedAt == null) | .name"', 'those that nobody used yet'],
+    [
+      'signage token list -o json --jq ".[] | select(.lastUsedAt == null) | .name"',
+      'those that nobody used yet',
+    ],
     [
       `signage token list -o json --jq '.[] | select(.expiresAt != null and .expiresAt < "2026-12-01") | .name'`,
       'those that end before December',
@@ -19,6 +22,8 @@ export const command = defineCommand({
   list: true,
   async run(call) {
     const { search } = call.options;
-    await call.list('listTokens', tokensView(call), { query: { ...(search !== undefined && { search }) } });
+    await call.list('listTokens', tokensView(call), {
+      query: { ...(search !== undefined && { search }) },
+    });
   },
 });

@@ -13,7 +13,10 @@ export const command = defineCommand({
   },
   examples: [
     ['signage venue create --name Lobby', 'the name is enough'],
-    ['signage venue create --name Lobby --timezone Europe/Berlin --label region=north', 'with what else there is to say'],
+    [
+      'signage venue create --name Lobby --timezone Europe/Berlin --label region=north',
+      'with what else there is to say',
+    ],
     ['signage venue create --name Lobby -o json --jq .id', 'for scripts: prints the id alone'],
   ],
   operation: 'createVenue',

@@ -15,6 +15,8 @@ export const command = defineCommand({
   list: true,
   async run(call) {
     const { search } = call.options;
-    await call.list('listVenues', venueView, { query: { ...(search !== undefined && { search }) } });
+    await call.list('listVenues', venueView, {
+      query: { ...(search !== undefined && { search }) },
+    });
   },
 });

@@ -14,12 +14,18 @@ export const command = defineCommand({
   options: {
     name: option.text('--name <name>', 'what people call it from now on'),
     address: option.text('--address <text>', 'where it is; empty removes it'),
-    timezone: option.text('--timezone <zone>', 'its time zone, such as Europe/Berlin; empty removes it'),
+    timezone: option.text(
+      '--timezone <zone>',
+      'its time zone, such as Europe/Berlin; empty removes it',
+    ),
     label: option.repeated('--label <key=value>', 'sets a label; key- removes it'),
   },
   examples: [
     ['signage venue update Lobby --name "Main lobby"', 'another name'],
-    ['signage venue update Lobby --timezone "" --label region=north --label floor-', 'removes the time zone and a label, sets a label'],
+    [
+      'signage venue update Lobby --timezone "" --label region=north --label floor-',
+      'removes the time zone and a label, sets a label',
+    ],
   ],
   operation: 'updateVenue',
   effect: 'changes',
@@ -31,7 +37,8 @@ export const command = defineCommand({
       ...(timezone !== undefined && { timezone: orNull(timezone) }),
       ...(label.length > 0 && { labels: readLabelChanges(label) }),
     };
-    if (Object.keys(body).length === 0) throw usage('There is nothing to change: give --name, --address, --timezone or --label.');
+    if (Object.keys(body).length === 0)
+      throw usage('There is nothing to change: give --name, --address, --timezone or --label.');
     const { id } = await findVenue(call, call.args.venue);
     const made = await call.change('updateVenue', { params: { id }, body });
     if (made) await call.results.record(made.answer, venueView);

@@ -28,13 +28,20 @@ function describe({ state, lastSeenAt }: Device): string {
 }
 
 async function look(call: Call, target: Target) {
-  const id = 'deviceId' in target ? target.deviceId : (await call.read('getScreen', { params: { id: target.screenId } })).deviceId;
+  const id =
+    'deviceId' in target
+      ? target.deviceId
+      : (await call.read('getScreen', { params: { id: target.screenId } })).deviceId;
   if (id === null) return { found: undefined, saw: 'the screen has no device' };
   const device = await call.read('getDevice', { params: { id } });
   if (device.state === 'suspended' && 'deviceId' in target) {
-    throw new SignageError('wait_timed_out', `The device ${id} was revoked: it never comes online again.`, {
-      hint: 'Pair its TV anew: signage pair',
-    });
+    throw new SignageError(
+      'wait_timed_out',
+      `The device ${id} was revoked: it never comes online again.`,
+      {
+        hint: 'Pair its TV anew: signage pair',
+      },
+    );
   }
   return { found: device.online ? device : undefined, saw: describe(device) };
 }
@@ -56,8 +63,15 @@ export const command = defineCommand({
   async run(call) {
     const { device: named } = call.args;
     const target = await findTarget(call, named);
-    const waiting = { timeoutMs: call.options.timeout, what: `the device ${isUuid(named) ? named : `of "${named}"`} to be online` };
-    const device = await waitFor(call, { ...waiting, hint: `signage doctor ${shellWord(named)}` }, () => look(call, target));
+    const waiting = {
+      timeoutMs: call.options.timeout,
+      what: `the device ${isUuid(named) ? named : `of "${named}"`} to be online`,
+    };
+    const device = await waitFor(
+      call,
+      { ...waiting, hint: `signage doctor ${shellWord(named)}` },
+      () => look(call, target),
+    );
     await call.results.record(device, devicesOfScreenView(call, device.screenId));
   },
 });

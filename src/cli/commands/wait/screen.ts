@@ -18,22 +18,32 @@ async function look(call: Call, id: string, state: string) {
 
 export const command = defineCommand({
   summary: 'Wait until a screen has a TV, or has none',
-  description: 'Answers at once when it is so already. Ends with exit code 8 when the time is over.',
+  description:
+    'Answers at once when it is so already. Ends with exit code 8 when the time is over.',
   arguments: { screen: one('its id or name', 'screen') },
   options: {
-    for: option.choice(['active', 'provisioning'], '--for <state>', 'what to wait for, active unless given'),
+    for: option.choice(
+      ['active', 'provisioning'],
+      '--for <state>',
+      'what to wait for, active unless given',
+    ),
     timeout: option.duration('15m', '--timeout <time>', 'how long, such as 90s, 15m or 2h'),
   },
   examples: [
     ['signage wait screen Lobby/Main', 'until a TV has registered'],
-    ['signage wait screen Lobby/Main --for provisioning --timeout 5m', 'until its device is revoked'],
+    [
+      'signage wait screen Lobby/Main --for provisioning --timeout 5m',
+      'until its device is revoked',
+    ],
   ],
   effect: 'reads',
   async run(call) {
     const { for: state = 'active', timeout: timeoutMs } = call.options;
     const { id, venueId } = await findScreen(call, call.args.screen);
     const hint =
-      state === 'active' ? `signage pair ${shellWord(call.args.screen)}` : `signage device revoke ${shellWord(call.args.screen)}`;
+      state === 'active'
+        ? `signage pair ${shellWord(call.args.screen)}`
+        : `signage device revoke ${shellWord(call.args.screen)}`;
     const what = `the screen "${call.args.screen}" to be ${state}`;
     const screen = await waitFor(call, { timeoutMs, what, hint }, () => look(call, id, state));
     await call.results.record(screen, screensOfVenueView(call, venueId));

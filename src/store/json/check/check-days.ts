@@ -19,8 +19,10 @@ function judgeEvents(isWhole: boolean): Judge {
   return ({ line }, afterGap) => {
     const head = headOf(line);
     if (!head) return 'this is no batch';
-    const follows = expected === undefined || head.seq === expected || (afterGap && head.seq > expected);
-    const wrong = follows && head.receivedAt >= latest ? undefined : `batch ${expected} must be here`;
+    const follows =
+      expected === undefined || head.seq === expected || (afterGap && head.seq > expected);
+    const wrong =
+      follows && head.receivedAt >= latest ? undefined : `batch ${expected} must be here`;
     [expected, latest] = [head.seq + 1, head.receivedAt];
     return wrong;
   };
@@ -70,7 +72,8 @@ export async function checkDays(
     if (found < least) findings.damage(name, `it had ${least} bytes, the rest is missing`, found);
     if (found > least && (files[day] !== undefined || (clean && day === file)))
       findings.damage(name, 'more was written after the store was stopped', least);
-    if (clean && (file === null || day > file)) findings.damage(name, 'it was written after the store was stopped');
+    if (clean && (file === null || day > file))
+      findings.damage(name, 'it was written after the store was stopped');
     afterGap ||= found < least;
   }
 }

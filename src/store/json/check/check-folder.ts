@@ -2,7 +2,13 @@ import { SignageError } from '../../../domain/error.ts';
 import { unfinished } from '../../copy/copy-progress.ts';
 import { copyMarker, readMarker } from '../copy/copy-marker.ts';
 import { hexSum } from '../hex-sum.ts';
-import { type ManifestData, manifestCopy, manifestName, readManifestFile, refuseNewer } from '../manifest.ts';
+import {
+  type ManifestData,
+  manifestCopy,
+  manifestName,
+  readManifestFile,
+  refuseNewer,
+} from '../manifest.ts';
 import { recoverParts } from '../open-json-store.ts';
 import type { PartContext } from '../parts.ts';
 import { readSecret } from '../secret.ts';
@@ -24,17 +30,22 @@ export async function checkFolder(context: PartContext): Promise<Finding[]> {
   const secret = await checkSecret(context, manifest, findings);
   await checkDocuments(context, manifest, findings);
   await checkJournal(disk, directory, manifest, findings);
-  for (const folder of ['events', 'audit'] as const) await checkDays(disk, directory, folder, manifest, findings);
+  for (const folder of ['events', 'audit'] as const)
+    await checkDays(disk, directory, folder, manifest, findings);
   if (secret && !findings.hasDamage) await checkTrail(context, manifest, secret, findings);
   if (secret && !findings.hasDamage) await tryStart(context, manifest, secret, findings);
   return findings.all;
 }
 
 /** Of what was not copied whole there is nothing to judge. Throws `copy_unfinished` when the copy can go on. */
-async function isUnfinishedCopy({ disk, directory }: PartContext, findings: Findings): Promise<boolean> {
+async function isUnfinishedCopy(
+  { disk, directory }: PartContext,
+  findings: Findings,
+): Promise<boolean> {
   const marker = await readMarker(disk, directory).catch((error: unknown) => {
     if (!(error instanceof SignageError)) throw error;
-    const what = 'its contents are not what was written, and the copy into this folder was not finished: empty the folder, and copy again';
+    const what =
+      'its contents are not what was written, and the copy into this folder was not finished: empty the folder, and copy again';
     findings.damage(copyMarker, what);
     return undefined;
   });
@@ -43,7 +54,10 @@ async function isUnfinishedCopy({ disk, directory }: PartContext, findings: Find
 }
 
 /** The manifest, or its copy if that is all there is. */
-async function checkManifests(context: PartContext, findings: Findings): Promise<ManifestData | undefined> {
+async function checkManifests(
+  context: PartContext,
+  findings: Findings,
+): Promise<ManifestData | undefined> {
   const manifest = await readOne(context, manifestName, findings);
   const copy = await readOne(context, manifestCopy, findings);
   if (manifest === null) findings.damage(manifestName, 'the file is missing');
@@ -52,13 +66,18 @@ async function checkManifests(context: PartContext, findings: Findings): Promise
     findings.damage(manifestCopy, 'the file is missing');
   }
   const judge = manifest ?? copy ?? undefined;
-  if (!manifest && copy) findings.note(manifestCopy, 'the rest is judged by this copy: a repair is possible');
+  if (!manifest && copy)
+    findings.note(manifestCopy, 'the rest is judged by this copy: a repair is possible');
   if (judge) refuseNewer(judge, context.directory);
   return judge;
 }
 
 /** `undefined` for one that is damaged. */
-async function readOne({ disk, directory }: PartContext, name: string, findings: Findings): Promise<ManifestData | null | undefined> {
+async function readOne(
+  { disk, directory }: PartContext,
+  name: string,
+  findings: Findings,
+): Promise<ManifestData | null | undefined> {
   return readManifestFile(disk, `${directory}/${name}`).catch((error: unknown) => {
     if (!(error instanceof SignageError)) throw error;
     findings.damage(name, 'its contents are not what was written');
@@ -66,7 +85,11 @@ async function readOne({ disk, directory }: PartContext, name: string, findings:
   });
 }
 
-async function checkSecret(context: PartContext, { secret }: ManifestData, findings: Findings): Promise<Uint8Array | undefined> {
+async function checkSecret(
+  context: PartContext,
+  { secret }: ManifestData,
+  findings: Findings,
+): Promise<Uint8Array | undefined> {
   return readSecret(context, secret).catch((error: unknown) => {
     if (!(error instanceof SignageError)) throw error;
     findings.damage('secret', 'it is missing, or not what was written');
@@ -74,20 +97,34 @@ async function checkSecret(context: PartContext, { secret }: ManifestData, findi
   });
 }
 
-async function checkDocuments({ disk, directory }: PartContext, { documents }: ManifestData, findings: Findings): Promise<void> {
+async function checkDocuments(
+  { disk, directory }: PartContext,
+  { documents }: ManifestData,
+  findings: Findings,
+): Promise<void> {
   for (const { file, size, crc } of Object.values(documents)) {
     const name = `documents/${file}`;
     const found = await disk.sizeOf(`${directory}/${name}`);
     if (found === undefined) findings.damage(name, 'the file is missing');
-    else if (found !== size) findings.damage(name, `it has ${found} bytes where the manifest says ${size}`);
-    else if (hexSum(await disk.readFile(`${directory}/${name}`)) !== crc) findings.damage(name, 'its contents are not what was written');
+    else if (found !== size)
+      findings.damage(name, `it has ${found} bytes where the manifest says ${size}`);
+    else if (hexSum(await disk.readFile(`${directory}/${name}`)) !== crc)
+      findings.damage(name, 'its contents are not what was written');
   }
 }
 
-async function tryStart(context: PartContext, manifest: ManifestData, secret: Uint8Array, findings: Findings): Promise<void> {
+async function tryStart(
+  context: PartContext,
+  manifest: ManifestData,
+  secret: Uint8Array,
+  findings: Findings,
+): Promise<void> {
   try {
     await recoverParts(context, manifest, secret);
   } catch (error) {
-    findings.damage('.', error instanceof SignageError ? error.message : `a start fails: ${(error as Error).message}`);
+    findings.damage(
+      '.',
+      error instanceof SignageError ? error.message : `a start fails: ${(error as Error).message}`,
+    );
   }
 }

@@ -13,7 +13,12 @@ export interface CheckedFile {
 }
 
 /** Reads all lines of a file of a log and tells of all that are damaged. Answers whether it ends in some. */
-export async function checkLines(disk: FileSystem, directory: string, file: CheckedFile, findings: Findings): Promise<boolean> {
+export async function checkLines(
+  disk: FileSystem,
+  directory: string,
+  file: CheckedFile,
+  findings: Findings,
+): Promise<boolean> {
   const { name, tornFrom, judge } = file;
   let bad: number[] = [];
   const report = () => {
@@ -32,7 +37,12 @@ export async function checkLines(disk: FileSystem, directory: string, file: Chec
   const [first] = bad;
   if (first === undefined) return false;
   const isTorn = first >= tornFrom;
-  if (isTorn) findings.note(name, 'it ends in a record that was never acknowledged: the next start cuts it off', first);
+  if (isTorn)
+    findings.note(
+      name,
+      'it ends in a record that was never acknowledged: the next start cuts it off',
+      first,
+    );
   else report();
   return !isTorn;
 }

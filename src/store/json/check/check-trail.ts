@@ -6,17 +6,31 @@ import { readTrail } from '../trail-reader.ts';
 import type { Findings } from './finding.ts';
 
 /** Checks the chain over the audit trail: entries whose checksum is right may have been changed all the same. */
-export async function checkTrail(context: PartContext, manifest: ManifestData, secret: Uint8Array, findings: Findings): Promise<void> {
-  const verifier = new AuditVerifier(new ChainKey(secret), manifest.marks.chain as ChainState | undefined);
+export async function checkTrail(
+  context: PartContext,
+  manifest: ManifestData,
+  secret: Uint8Array,
+  findings: Findings,
+): Promise<void> {
+  const verifier = new AuditVerifier(
+    new ChainKey(secret),
+    manifest.marks.chain as ChainState | undefined,
+  );
   const report = (found: readonly AuditFinding[], file: string, offset: number | null) => {
     for (const one of found) findings[one.level](file, textOf(one), offset);
   };
-  const onDamage = (file: string, offset: number) => findings.damage(file, 'this is no entry', offset);
-  for await (const { file, offset, ...sealed } of readTrail(context, manifest, onDamage)) report(verifier.take(sealed), file, offset);
+  const onDamage = (file: string, offset: number) =>
+    findings.damage(file, 'this is no entry', offset);
+  for await (const { file, offset, ...sealed } of readTrail(context, manifest, onDamage))
+    report(verifier.take(sealed), file, offset);
   report(verifier.end(), 'audit', null);
 }
 
 function textOf({ writer, sequence, at, id, what }: AuditFinding): string {
-  const place = [sequence !== null && `entry ${sequence} of writer ${writer}`, at !== null && `of ${at}`, id !== null && `id ${id}`];
+  const place = [
+    sequence !== null && `entry ${sequence} of writer ${writer}`,
+    at !== null && `of ${at}`,
+    id !== null && `id ${id}`,
+  ];
   return `${what} (${place.filter(Boolean).join(', ')})`;
 }

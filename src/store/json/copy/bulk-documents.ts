@@ -18,8 +18,17 @@ export interface DocumentPlace {
   seq: number;
 }
 
-async function writeDocument({ disk, directory }: DocumentPlace, name: string, rendered: RenderedDocument): Promise<Documents> {
-  const file = new DocumentFile(disk, directory, { file: `${name}.0.json`, size: 0, crc: '', seq: 0 });
+async function writeDocument(
+  { disk, directory }: DocumentPlace,
+  name: string,
+  rendered: RenderedDocument,
+): Promise<Documents> {
+  const file = new DocumentFile(disk, directory, {
+    file: `${name}.0.json`,
+    size: 0,
+    crc: '',
+    seq: 0,
+  });
   await file.write(rendered);
   return { [name]: file.entry };
 }
@@ -35,8 +44,16 @@ export class BulkRings {
   }
 
   add({ deviceId, keys }: DeviceKeys): void {
-    const nowhere = { seq: 1, receivedAt: 0, tenantId: '', venueId: '', screenId: '', sums: new BatchSums() };
-    for (const [key, sent] of keys) this.#rings.apply({ ...nowhere, deviceId, mark: { key, sent } });
+    const nowhere = {
+      seq: 1,
+      receivedAt: 0,
+      tenantId: '',
+      venueId: '',
+      screenId: '',
+      sums: new BatchSums(),
+    };
+    for (const [key, sent] of keys)
+      this.#rings.apply({ ...nowhere, deviceId, mark: { key, sent } });
   }
 
   async write(): Promise<Documents> {
@@ -59,7 +76,15 @@ export class BulkRollups {
     this.#place = place;
   }
 
-  async add({ scope, clock, group, day, key, impressions, seconds }: CopiedImpressions): Promise<void> {
+  async add({
+    scope,
+    clock,
+    group,
+    day,
+    key,
+    impressions,
+    seconds,
+  }: CopiedImpressions): Promise<void> {
     const name = rollupDocument(clock, day);
     if (!this.#tallies.has(name)) await this.#writeAll((other) => !other.endsWith('-other'));
     const tally = this.#tallies.get(name) ?? new Tally();

@@ -11,7 +11,11 @@ export function batchLine({ body, ...batch }: CopiedBatch): BulkLine {
 }
 
 /** Entries that come after `before` others, which end at `end`: numbered as if each had been a change of its own. No entry goes to a file before the newest. */
-export function auditLines(entries: readonly SealedEntry[], before: number, { file }: BulkEnd): BulkLine[] {
+export function auditLines(
+  entries: readonly SealedEntry[],
+  before: number,
+  { file }: BulkEnd,
+): BulkLine[] {
   let newest = file ?? '';
   return entries.map(({ entry, link }, place) => {
     const own = dayFile(entry.at);

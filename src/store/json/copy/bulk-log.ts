@@ -18,12 +18,26 @@ export class BulkLog {
     this.#end = end;
   }
 
-  static async open(disk: FileSystem, directory: string, lowWaterBytes: number, end: BulkEnd): Promise<BulkLog> {
+  static async open(
+    disk: FileSystem,
+    directory: string,
+    lowWaterBytes: number,
+    end: BulkEnd,
+  ): Promise<BulkLog> {
     await disk.makeDirectory(directory);
-    for (const name of await disk.list(directory)) if (end.file === null || name > end.file) await disk.unlink(`${directory}/${name}`);
+    for (const name of await disk.list(directory))
+      if (end.file === null || name > end.file) await disk.unlink(`${directory}/${name}`);
     await disk.syncDirectory(directory);
     const { file, size } = end;
-    return new BulkLog(new GroupLog({ disk, directory, lowWaterBytes, ...(file !== null && { resume: { file, size } }) }), end);
+    return new BulkLog(
+      new GroupLog({
+        disk,
+        directory,
+        lowWaterBytes,
+        ...(file !== null && { resume: { file, size } }),
+      }),
+      end,
+    );
   }
 
   /** Up to where everything is on the disk. */
@@ -35,7 +49,9 @@ export class BulkLog {
     for (let at = 0; at < lines.length; ) {
       const { file } = lines[at] as BulkLine;
       const next = lines.findIndex((line, place) => place > at && line.file !== file);
-      const bytes = Buffer.concat(lines.slice(at, next < 0 ? lines.length : next).map((line) => line.bytes));
+      const bytes = Buffer.concat(
+        lines.slice(at, next < 0 ? lines.length : next).map((line) => line.bytes),
+      );
       const { offset } = await this.#log.append(file, [bytes]);
       this.#end = { file, size: offset + bytes.length };
       at = next < 0 ? lines.length : next;

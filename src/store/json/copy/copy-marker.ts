@@ -1,4 +1,9 @@
-import { type CopyProgress, notEmpty, requireSameOrigin, unfinished } from '../../copy/copy-progress.ts';
+import {
+  type CopyProgress,
+  notEmpty,
+  requireSameOrigin,
+  unfinished,
+} from '../../copy/copy-progress.ts';
 import type { StoreSource } from '../../copy/transfer.ts';
 import { damaged } from '../damage.ts';
 import type { DocumentEntry } from '../document-file.ts';
@@ -24,7 +29,10 @@ export const copyMarker = 'copy.json';
 const harmless = /^(\..*|lost\+found|lock\.sock.*|copy\.json\.tmp)$/;
 
 /** The progress of the copy into a folder, if there is one. */
-export async function readMarker(disk: FileSystem, directory: string): Promise<FolderProgress | undefined> {
+export async function readMarker(
+  disk: FileSystem,
+  directory: string,
+): Promise<FolderProgress | undefined> {
   const path = `${directory}/${copyMarker}`;
   if ((await disk.sizeOf(path)) === undefined) return undefined;
   const bytes = await disk.readFile(path);
@@ -33,7 +41,11 @@ export async function readMarker(disk: FileSystem, directory: string): Promise<F
   return progress;
 }
 
-export async function writeMarker(disk: FileSystem, directory: string, progress: FolderProgress): Promise<void> {
+export async function writeMarker(
+  disk: FileSystem,
+  directory: string,
+  progress: FolderProgress,
+): Promise<void> {
   const bytes = frame(JSON.stringify(progress).slice(1));
   await replaceFile(disk, `${directory}/${copyMarker}`, (file) => writeFully(file, bytes));
   await disk.syncDirectory(directory);
@@ -51,7 +63,11 @@ export async function refuseUnfinished(disk: FileSystem, directory: string): Pro
 }
 
 /** The progress of the copy of this source into a folder; `undefined` for one that is empty, or not there. Throws `store_not_empty` for all others. */
-export async function standingCopy(disk: FileSystem, directory: string, source: StoreSource): Promise<FolderProgress | undefined> {
+export async function standingCopy(
+  disk: FileSystem,
+  directory: string,
+  source: StoreSource,
+): Promise<FolderProgress | undefined> {
   const progress = await readMarker(disk, directory);
   if (progress) {
     requireSameOrigin(progress, source, directory);
@@ -65,6 +81,9 @@ export async function standingCopy(disk: FileSystem, directory: string, source: 
   return undefined;
 }
 
-export function examineFolder(directory: string, source: StoreSource): Promise<CopyProgress | undefined> {
+export function examineFolder(
+  directory: string,
+  source: StoreSource,
+): Promise<CopyProgress | undefined> {
   return standingCopy(nodeFileSystem, directory, source);
 }

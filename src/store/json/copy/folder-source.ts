@@ -28,10 +28,17 @@ export async function openFolderSource(directory: string): Promise<StoreSource> 
   const disk = nodeFileSystem;
   if ((await disk.list(directory)).length === 0)
     throw new SignageError('store_unusable', `${directory} holds no data: name a data folder.`);
-  const release = await lockFolder(directory, { clock: systemClock, random: randomBytes, platform: process.platform });
+  const release = await lockFolder(directory, {
+    clock: systemClock,
+    random: randomBytes,
+    platform: process.platform,
+  });
   try {
     await refuseUnfinished(disk, directory);
-    return await folderSource({ disk, directory, clock: systemClock, lowWaterBytes: 0, warn: () => {} }, release);
+    return await folderSource(
+      { disk, directory, clock: systemClock, lowWaterBytes: 0, warn: () => {} },
+      release,
+    );
   } catch (error) {
     await release();
     throw error;
@@ -39,7 +46,10 @@ export async function openFolderSource(directory: string): Promise<StoreSource> 
 }
 
 /** What is in a folder that nobody writes to. */
-export async function folderSource(context: PartContext, release: () => Promise<void>): Promise<StoreSource> {
+export async function folderSource(
+  context: PartContext,
+  release: () => Promise<void>,
+): Promise<StoreSource> {
   return new FolderSource(await FolderState.read(context), release);
 }
 
@@ -93,7 +103,8 @@ function fromFirst<R>(all: (state: FolderState) => AsyncGenerator<R>): Reader<R>
 
 function rowsOf<T extends TableName>(table: T): Reader<Rows[T]> {
   return async function* ({ parts: { state } }, skip) {
-    for (const id of [...state.base.all(table)].sort().slice(skip)) yield state.base.row(table, id) as Rows[T];
+    for (const id of [...state.base.all(table)].sort().slice(skip))
+      yield state.base.row(table, id) as Rows[T];
   };
 }
 
@@ -125,7 +136,9 @@ async function* deviceKeys(state: FolderState): AsyncGenerator<DeviceKeys> {
   for await (const line of state.lines('rings')) {
     const [deviceId, ring] = JSON.parse(line) as [string, string];
     const words = Buffer.from(ring, 'base64').toString('hex').match(/.{16}/g) ?? [];
-    const keys = words.flatMap((key, at): DeviceKeys['keys'] => (at % 2 === 0 ? [[key, words[at + 1] ?? '']] : []));
+    const keys = words.flatMap((key, at): DeviceKeys['keys'] =>
+      at % 2 === 0 ? [[key, words[at + 1] ?? '']] : [],
+    );
     yield { deviceId, keys };
   }
 }
@@ -134,15 +147,31 @@ async function* deviceKeys(state: FolderState): AsyncGenerator<DeviceKeys> {
 async function* impressions(state: FolderState): AsyncGenerator<CopiedImpressions> {
   for (const clock of ['received', 'timestamp'] satisfies ReportClock[]) {
     for await (const line of state.lines(`rollups-${clock}`)) {
-      const [section, scope, day, key, found, seconds] = JSON.parse(line) as [string, string, string, string, number, number];
-      yield { scope, clock, group: section.slice(2) as ReportGroup, day, key, impressions: found, seconds: Math.min(seconds, mostSeconds) };
+      const [section, scope, day, key, found, seconds] = JSON.parse(line) as [
+        string,
+        string,
+        string,
+        string,
+        number,
+        number,
+      ];
+      yield {
+        scope,
+        clock,
+        group: section.slice(2) as ReportGroup,
+        day,
+        key,
+        impressions: found,
+        seconds: Math.min(seconds, mostSeconds),
+      };
     }
   }
 }
 
 async function* marks(state: FolderState): AsyncGenerator<CopiedMarks> {
   for await (const line of state.lines('marks')) {
-    const { kind, id, ...noted } = JSON.parse(line) as Pick<CopiedMarks, 'kind' | 'id'> & CopiedMarks['marks'];
+    const { kind, id, ...noted } = JSON.parse(line) as Pick<CopiedMarks, 'kind' | 'id'> &
+      CopiedMarks['marks'];
     if (Object.keys(noted).length > 0) yield { kind, id, marks: noted };
   }
 }

@@ -34,7 +34,8 @@ export class FolderState {
   static async read(context: PartContext): Promise<FolderState> {
     const { disk, directory } = context;
     const { data: manifest } = await readManifest(disk, directory);
-    if (manifest.epoch === 0) throw new SignageError('store_unusable', `${directory} holds no data: name a data folder.`);
+    if (manifest.epoch === 0)
+      throw new SignageError('store_unusable', `${directory} holds no data: name a data folder.`);
     if (manifest.format < dataFormat)
       throw new SignageError(
         'store_unusable',
@@ -44,7 +45,13 @@ export class FolderState {
     const parts = await recoverParts(context, manifest, secret);
     // As before the last checkpoint of a stop: all documents that differ from those on the disk are named then.
     await parts.events.close();
-    return new FolderState(context, manifest, secret, parts, (await parts.events.prepare()) as EventsMark);
+    return new FolderState(
+      context,
+      manifest,
+      secret,
+      parts,
+      (await parts.events.prepare()) as EventsMark,
+    );
   }
 
   /** Another one after each start, and each change. */
@@ -59,14 +66,18 @@ export class FolderState {
 
   /** The lines of the documents whose names begin so, in the order of the names, as they would be written now. */
   async *lines(beginning: string): AsyncGenerator<string> {
-    const owner = this.parts.owners.find(({ kind }) => beginning === kind || beginning.startsWith(`${kind}-`)) as DocumentOwner;
+    const owner = this.parts.owners.find(
+      ({ kind }) => beginning === kind || beginning.startsWith(`${kind}-`),
+    ) as DocumentOwner;
     const names = new Set([...Object.keys(this.manifest.documents), ...owner.dirty()]);
-    for (const name of [...names].sort()) if (name.startsWith(`${beginning}-`)) yield* this.#linesOf(owner, name);
+    for (const name of [...names].sort())
+      if (name.startsWith(`${beginning}-`)) yield* this.#linesOf(owner, name);
   }
 
   async *#linesOf(owner: DocumentOwner, name: string): AsyncGenerator<string> {
     const entry = this.manifest.documents[name];
-    const before = entry && writtenDocument(this.context, `${this.context.directory}/documents`, entry);
+    const before =
+      entry && writtenDocument(this.context, `${this.context.directory}/documents`, entry);
     const rendered = await owner.render(name, before);
     try {
       yield* rendered?.lines ?? [];

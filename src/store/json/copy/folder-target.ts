@@ -32,7 +32,11 @@ const lowWaterBytes = 16 * 1024 * 1024;
 export async function openFolderTarget(directory: string, clock: Clock): Promise<StoreTarget> {
   const disk = nodeFileSystem;
   await disk.makeDirectory(directory);
-  const release = await lockFolder(directory, { clock, random: randomBytes, platform: process.platform });
+  const release = await lockFolder(directory, {
+    clock,
+    random: randomBytes,
+    platform: process.platform,
+  });
   return folderTarget({ disk, directory, clock, lowWaterBytes, warn: () => {} }, release);
 }
 
@@ -63,11 +67,19 @@ class FolderTarget implements StoreTarget {
     const { disk, directory, lowWaterBytes } = this.#context;
     const standing = await standingCopy(disk, directory, source);
     const nothing = { file: null, size: 0 };
-    this.#progress = standing ?? { ...newProgress(source), logs: { events: nothing, audit: nothing }, documents: {} };
+    this.#progress = standing ?? {
+      ...newProgress(source),
+      logs: { events: nothing, audit: nothing },
+      documents: {},
+    };
     if (!standing) await this.#note();
     await makeSecret(this.#context, () => source.secret);
     await disk.makeDirectory(`${directory}/documents`);
-    const place: DocumentPlace = { disk, directory: `${directory}/documents`, seq: this.#noted.logEnd.seq };
+    const place: DocumentPlace = {
+      disk,
+      directory: `${directory}/documents`,
+      seq: this.#noted.logEnd.seq,
+    };
     [this.#rings, this.#rollups] = [new BulkRings(place), new BulkRollups(place)];
     if (await this.#hasManifest()) return standing !== undefined;
     const { events, audit } = this.#noted.logs;
@@ -87,8 +99,10 @@ class FolderTarget implements StoreTarget {
   }
 
   async accept<S extends Section>(section: S, records: readonly Records[S][]): Promise<void> {
-    if (section === 'idempotency') for (const keys of records as readonly DeviceKeys[]) this.#rings?.add(keys);
-    else if (section === 'impressions') for (const one of records as readonly CopiedImpressions[]) await this.#rollups?.add(one);
+    if (section === 'idempotency')
+      for (const keys of records as readonly DeviceKeys[]) this.#rings?.add(keys);
+    else if (section === 'impressions')
+      for (const one of records as readonly CopiedImpressions[]) await this.#rollups?.add(one);
     else if (section === 'marks') await this.#touch(records as readonly CopiedMarks[]);
     else {
       await this.#keep(section, records as readonly unknown[]);
@@ -98,11 +112,15 @@ class FolderTarget implements StoreTarget {
   }
 
   async #keep(section: Section, records: readonly unknown[]): Promise<void> {
-    if (section === 'batches') await this.#logs?.events.append((records as readonly CopiedBatch[]).map(batchLine));
+    if (section === 'batches')
+      await this.#logs?.events.append((records as readonly CopiedBatch[]).map(batchLine));
     else if (section === 'audit')
-      await this.#logs?.audit.append(auditLines(records as readonly SealedEntry[], this.done('audit'), this.#noted.logs.audit));
+      await this.#logs?.audit.append(
+        auditLines(records as readonly SealedEntry[], this.done('audit'), this.#noted.logs.audit),
+      );
     else await this.#put(section as TableName, records as readonly Rows[TableName][]);
-    if (this.#logs) this.#noted.logs = { events: this.#logs.events.end, audit: this.#logs.audit.end };
+    if (this.#logs)
+      this.#noted.logs = { events: this.#logs.events.end, audit: this.#logs.audit.end };
   }
 
   async #put(table: TableName, rows: readonly Rows[TableName][]): Promise<void> {
@@ -122,7 +140,8 @@ class FolderTarget implements StoreTarget {
 
   async complete(section: Section): Promise<void> {
     if (section === 'idempotency') Object.assign(this.#noted.documents, await this.#rings?.write());
-    if (section === 'impressions') Object.assign(this.#noted.documents, await this.#rollups?.write());
+    if (section === 'impressions')
+      Object.assign(this.#noted.documents, await this.#rollups?.write());
     // They are on the disk when the store was closed.
     if (section === 'marks') return;
     this.#noted.complete.push(section);

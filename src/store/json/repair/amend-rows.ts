@@ -26,34 +26,51 @@ export async function amendRows(
   epoch: number,
 ): Promise<void> {
   const ops = await lostRows(state, journal, containedIn);
-  if (ops.length > 0) log.add('documents', 'rows of damaged documents were taken from the journal', { lost: 0 });
-  for (const op of ops) state.base.load(op[1], op[0] === 'put' ? op[2].id : op[2], op[0] === 'put' ? op[2] : null);
+  if (ops.length > 0)
+    log.add('documents', 'rows of damaged documents were taken from the journal', { lost: 0 });
+  for (const op of ops)
+    state.base.load(op[1], op[0] === 'put' ? op[2].id : op[2], op[0] === 'put' ? op[2] : null);
   for (const { table, loser, winner, index } of conflicts(state)) {
-    log.add('documents', `of two rows of ${table} with the same ${index} the older one was left out: ${loser.id} (${winner.id} stays)`, {
-      lost: 1,
-    });
+    log.add(
+      'documents',
+      `of two rows of ${table} with the same ${index} the older one was left out: ${loser.id} (${winner.id} stays)`,
+      {
+        lost: 1,
+      },
+    );
     ops.push(['del', table, loser.id]);
   }
   if (ops.length === 0) return;
   const seq = journal.end.seq + 1;
   const at = Math.max(journal.end.at, into.clock.now());
-  await writeFile(into, `journal/${segmentName(seq, epoch)}`, frame(`"seq":${seq},"at":${at},"ops":${JSON.stringify(ops)}}`));
+  await writeFile(
+    into,
+    `journal/${segmentName(seq, epoch)}`,
+    frame(`"seq":${seq},"at":${at},"ops":${JSON.stringify(ops)}}`),
+  );
 }
 
 /**
  * Rows of damaged documents as the journal has them last. With a gap in it, something later may be missing: then only rows come that are gone, or
  * that the journal has of later date than their document.
  */
-async function lostRows(state: DurableState, { records, hasGap }: SalvagedJournal, containedIn: ContainedIn): Promise<RowOp[]> {
+async function lostRows(
+  state: DurableState,
+  { records, hasGap }: SalvagedJournal,
+  containedIn: ContainedIn,
+): Promise<RowOp[]> {
   const latest = new Map<string, { op: RowOp; seq: number }>();
   for (const { seq, ops } of records) {
-    for (const op of ops) if (op[0] !== 'audit') latest.set(`${op[1]}/${op[0] === 'put' ? op[2].id : op[2]}`, { op, seq });
+    for (const op of ops)
+      if (op[0] !== 'audit')
+        latest.set(`${op[1]}/${op[0] === 'put' ? op[2].id : op[2]}`, { op, seq });
   }
   const lost: RowOp[] = [];
   for (const { op, seq } of latest.values()) {
     const [, table] = op;
     const id = op[0] === 'put' ? op[2].id : op[2];
-    const now: Row | undefined = table === 'pastPlaylists' ? await state.cold.get(id) : state.base.row(table, id);
+    const now: Row | undefined =
+      table === 'pastPlaylists' ? await state.cold.get(id) : state.base.row(table, id);
     const row = op[0] === 'put' ? op[2] : now;
     const contains = row && containedIn(documentOf(table, row));
     if (contains === undefined) continue;
@@ -64,7 +81,9 @@ async function lostRows(state: DurableState, { records, hasGap }: SalvagedJourna
 }
 
 function documentOf(table: TableName, row: Row): string {
-  return table === 'pastPlaylists' ? pastDocument(screenOf(row.id)) : rowDocument(table as HotTable, row);
+  return table === 'pastPlaylists'
+    ? pastDocument(screenOf(row.id))
+    : rowDocument(table as HotTable, row);
 }
 
 /** Documents put the id first; the journal does not. */

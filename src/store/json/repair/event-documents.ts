@@ -13,7 +13,9 @@ export class EventDocument {
   constructor(document: DamagedDocument) {
     const progress = { seq: () => document.entry.seq, due: () => true };
     this.document = document;
-    this.#owner = document.name.startsWith('rings-') ? new IdempotencyRings(progress) : new Rollups(progress);
+    this.#owner = document.name.startsWith('rings-')
+      ? new IdempotencyRings(progress)
+      : new Rollups(progress);
   }
 
   /** Those that come later are counted by the next start. */
@@ -25,10 +27,14 @@ export class EventDocument {
    * Its lines, and whether they are all that was in it. Where events are missing, those that were lost or dropped by retention are in the readable
    * lines alone: these stay, and others are added. `mayBeOlder`: the lines may lack what the last events brought.
    */
-  async lines({ isComplete, days }: SalvagedEvents, mayBeOlder = false): Promise<{ lines: string[]; isExact: boolean }> {
+  async lines(
+    { isComplete, days }: SalvagedEvents,
+    mayBeOlder = false,
+  ): Promise<{ lines: string[]; isExact: boolean }> {
     const { name, lines: kept } = this.document;
     const counted: string[] = [];
-    for await (const line of (await this.#owner.render(name, undefined))?.lines ?? []) counted.push(line);
+    for await (const line of (await this.#owner.render(name, undefined))?.lines ?? [])
+      counted.push(line);
     const [, day = ''] = /^rollups-received-(.+)$/.exec(name) ?? [];
     if (isComplete || days.has(day)) return { lines: counted, isExact: true };
     const isRing = name.startsWith('rings-');
@@ -45,7 +51,8 @@ export class EventDocument {
 
 /** Neither counts too much: the one lacks what came later, the other what retention has dropped. */
 function fullerCell(kept: string, counted: string): string {
-  const impressionsIn = (line: string) => Number(line.slice(prefixOf(line).length + 1).split(',')[0]);
+  const impressionsIn = (line: string) =>
+    Number(line.slice(prefixOf(line).length + 1).split(',')[0]);
   return impressionsIn(kept) > impressionsIn(counted) ? kept : counted;
 }
 
@@ -54,7 +61,10 @@ function joinedRing(kept: string, counted: string): string {
   const [id, older] = JSON.parse(kept) as [string, string];
   const [, newer] = JSON.parse(counted) as [string, string];
   const [before, now] = [entriesOf(older), entriesOf(newer)];
-  const all = now.length >= rememberedKeys ? now : [...before, ...now.filter((entry) => !before.includes(entry))].slice(-rememberedKeys);
+  const all =
+    now.length >= rememberedKeys
+      ? now
+      : [...before, ...now.filter((entry) => !before.includes(entry))].slice(-rememberedKeys);
   return JSON.stringify([id, Buffer.from(all.join(''), 'hex').toString('base64')]);
 }
 

@@ -28,7 +28,8 @@ export async function guessManifest(context: RepairContext): Promise<ManifestDat
   const versions = await newestVersions(context);
   const segments = await segmentsFrom(from.disk, `${from.directory}/journal`, null);
   const events = await markOfEvents(context);
-  if (versions.length === 0 && segments.length === 0 && events.last === 0) throw nothingLeft(from.directory);
+  if (versions.length === 0 && segments.length === 0 && events.last === 0)
+    throw nothingLeft(from.directory);
   const what =
     'it and its copy cannot be read: what belongs together was told from the files themselves, and no checksum says whether they are whole';
   log.add(manifestName, what, { lost: null });
@@ -36,7 +37,12 @@ export async function guessManifest(context: RepairContext): Promise<ManifestDat
   const journal = await markOfJournal(context, segments, Math.max(0, ...seqs.values()));
   const entry = ({ name, file }: Version): DocumentEntry => {
     const isOfEvents = /^(rings|rollups)-/.test(name);
-    return { file, size: -1, crc: '', seq: isOfEvents ? events.last : (seqs.get(name) ?? journal.seq) };
+    return {
+      file,
+      size: -1,
+      crc: '',
+      seq: isOfEvents ? events.last : (seqs.get(name) ?? journal.seq),
+    };
   };
   return {
     format: dataFormat,
@@ -69,19 +75,27 @@ async function newestVersions({ from, log }: RepairContext): Promise<Version[]> 
 }
 
 /** The last record of the journal that each document of rows contains, where its first line still says so. */
-async function seqsOf({ from }: RepairContext, versions: readonly Version[]): Promise<Map<string, number>> {
+async function seqsOf(
+  { from }: RepairContext,
+  versions: readonly Version[],
+): Promise<Map<string, number>> {
   const seqs = new Map<string, number>();
   for (const { name, file } of versions) {
     if (!name.startsWith('rows-')) continue;
     const bytes = await from.disk.readFile(`${from.directory}/documents/${file}`);
-    const [, seq] = headerForm.exec(bytes.toString('latin1', 0, Math.max(0, bytes.indexOf(0x0a)))) ?? [];
+    const [, seq] =
+      headerForm.exec(bytes.toString('latin1', 0, Math.max(0, bytes.indexOf(0x0a)))) ?? [];
     if (seq !== undefined) seqs.set(name, Number(seq));
   }
   return seqs;
 }
 
 /** All that comes after the documents; what single documents lack of what comes before, the repair brings in row by row. */
-async function markOfJournal({ from }: RepairContext, segments: readonly string[], seq: number): Promise<JournalMark> {
+async function markOfJournal(
+  { from }: RepairContext,
+  segments: readonly string[],
+  seq: number,
+): Promise<JournalMark> {
   let at = 0;
   for (const segment of segments) {
     for await (const { line } of readFrames(from.disk, `${from.directory}/journal/${segment}`)) {
@@ -105,7 +119,8 @@ async function markOfEvents({ from }: RepairContext): Promise<{ mark: EventsMark
       last = Math.max(last, head.seq);
     }
   }
-  if (first === undefined || first === 1) return { mark: { file: null, size: 0, seq: 0, receivedAt: 0 }, last };
+  if (first === undefined || first === 1)
+    return { mark: { file: null, size: 0, seq: 0, receivedAt: 0 }, last };
   const before = dayFile(startOfFile(names[0] ?? '') - dayMs);
   return { mark: { file: before, size: 0, seq: first - 1, receivedAt: 0, gone: true }, last };
 }

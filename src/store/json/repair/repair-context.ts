@@ -37,7 +37,11 @@ export class NewFile {
 }
 
 /** Writes a whole new file. */
-export async function writeFile({ disk, directory }: PartContext, name: string, bytes: Uint8Array): Promise<void> {
+export async function writeFile(
+  { disk, directory }: PartContext,
+  name: string,
+  bytes: Uint8Array,
+): Promise<void> {
   const file = await NewFile.create(disk, `${directory}/${name}`);
   await file.add(bytes);
   await file.close();

@@ -5,7 +5,14 @@ import type { EventsMark } from '../event-recovery.ts';
 import { writeFully } from '../file-system.ts';
 import { hexSum } from '../hex-sum.ts';
 import type { JournalMark } from '../journal-segments.ts';
-import { type ManifestData, manifestBytes, manifestCopy, manifestName, readManifestFile, refuseNewer } from '../manifest.ts';
+import {
+  type ManifestData,
+  manifestBytes,
+  manifestCopy,
+  manifestName,
+  readManifestFile,
+  refuseNewer,
+} from '../manifest.ts';
 import { recoverParts } from '../open-json-store.ts';
 import { replaceFile } from '../replace-file.ts';
 import { makeSecret, readSecret } from '../secret.ts';
@@ -36,18 +43,30 @@ export async function repairFolder(given: RepairContext, random: Random): Promis
   const { marks, epoch } = manifest;
   const { sound, damaged } = await salvageDocuments(context, manifest.documents);
   const journal = await salvageJournal(context, marks.journal as JournalMark | undefined, epoch);
-  const counted = damaged.filter(({ name }) => isEventDocument(name)).map((document) => new EventDocument(document));
+  const counted = damaged
+    .filter(({ name }) => isEventDocument(name))
+    .map((document) => new EventDocument(document));
   const events = await salvageEvents(context, marks.events as EventsMark | undefined, (record) => {
     for (const one of counted) one.apply(record);
   });
-  const audit = await salvageAudit(context, marks.audit as Parameters<typeof salvageAudit>[1], journal.records);
-  const documents = { ...sound, ...(await rewriteDocuments(context, damaged, { counted, events, journal, isGuessed: !known })) };
+  const audit = await salvageAudit(
+    context,
+    marks.audit as Parameters<typeof salvageAudit>[1],
+    journal.records,
+  );
+  const documents = {
+    ...sound,
+    ...(await rewriteDocuments(context, damaged, { counted, events, journal, isGuessed: !known })),
+  };
   const { backup: _backup, ...rest } = manifest;
   const repaired: ManifestData = {
     ...rest,
     ...{ clean: false, documents, secret: hexSum(secret) },
     marks: {
-      ...{ journal: journal.mark, ...(marks.chain !== undefined && former && { chain: marks.chain }) },
+      ...{
+        journal: journal.mark,
+        ...(marks.chain !== undefined && former && { chain: marks.chain }),
+      },
       ...(events.mark && { events: events.mark }),
       ...(audit && { audit }),
     },
@@ -56,27 +75,39 @@ export async function repairFolder(given: RepairContext, random: Random): Promis
   const parts = await recoverParts(into, repaired, secret);
   const seqs = new Map(damaged.map(({ name, entry }) => [name, entry.seq]));
   // Without a manifest nobody knows which documents there were: one that is missing may be lost.
-  await amendRows(context, parts.state, journal, (name) => seqs.get(name) ?? (known ? undefined : 0), epoch);
+  await amendRows(
+    context,
+    parts.state,
+    journal,
+    (name) => seqs.get(name) ?? (known ? undefined : 0),
+    epoch,
+  );
   await finish(context, repaired);
 }
 
 /** `undefined` when neither of the two can be read. */
 async function salvageManifest({ from, log }: RepairContext): Promise<ManifestData | undefined> {
   for (const name of [manifestName, manifestCopy]) {
-    const manifest = await readManifestFile(from.disk, `${from.directory}/${name}`).catch((error: unknown) => {
-      if (!(error instanceof SignageError)) throw error;
-      return null;
-    });
+    const manifest = await readManifestFile(from.disk, `${from.directory}/${name}`).catch(
+      (error: unknown) => {
+        if (!(error instanceof SignageError)) throw error;
+        return null;
+      },
+    );
     if (manifest) {
       refuseNewer(manifest, from.directory);
-      if (name === manifestCopy) log.add(manifestName, 'it cannot be read; the other copy was used');
+      if (name === manifestCopy)
+        log.add(manifestName, 'it cannot be read; the other copy was used');
       return manifest;
     }
   }
   return undefined;
 }
 
-async function salvageSecret({ from, log }: RepairContext, { secret: sum }: ManifestData): Promise<Uint8Array | undefined> {
+async function salvageSecret(
+  { from, log }: RepairContext,
+  { secret: sum }: ManifestData,
+): Promise<Uint8Array | undefined> {
   return readSecret(from, sum).catch((error: unknown) => {
     if (!(error instanceof SignageError)) throw error;
     log.add(
@@ -108,14 +139,22 @@ async function rewriteDocuments(
   const documents: Record<string, DocumentEntry> = {};
   for (const document of damaged) {
     const { name, entry, dropped } = document;
-    const fromEvents = await counted.find((one) => one.document === document)?.lines(events, isGuessed);
+    const fromEvents = await counted
+      .find((one) => one.document === document)
+      ?.lines(events, isGuessed);
     const isInJournal = journal.isComplete && /^(rows|past)-/.test(name);
     const lines = isInJournal ? [] : (fromEvents?.lines ?? document.lines);
     const file = `documents/${entry.file}`;
     if (isInJournal) context.log.add(file, 'it was made again from the journal');
     else if (fromEvents?.isExact) context.log.add(file, 'it was counted again from the events');
-    else if (dropped > 0) context.log.add(file, 'lines that cannot be read were left out', { lost: dropped });
-    else if (!isGuessed) context.log.add(file, 'something in it is missing or not what was written; nothing tells what', { lost: null });
+    else if (dropped > 0)
+      context.log.add(file, 'lines that cannot be read were left out', { lost: dropped });
+    else if (!isGuessed)
+      context.log.add(
+        file,
+        'something in it is missing or not what was written; nothing tells what',
+        { lost: null },
+      );
     const written = await writeDocument(context, entry, lines);
     if (written) documents[name] = written;
   }
@@ -127,8 +166,14 @@ async function finish({ from, into, log }: RepairContext, manifest: ManifestData
   const { disk, directory, clock } = into;
   const at = iso(clock.now());
   const report = { at, from: from.directory, into: directory, mended: log.entries };
-  await writeFile(into, `repair-${at.replaceAll(':', '-')}.json`, Buffer.from(`${JSON.stringify(report, null, 1)}\n`));
+  await writeFile(
+    into,
+    `repair-${at.replaceAll(':', '-')}.json`,
+    Buffer.from(`${JSON.stringify(report, null, 1)}\n`),
+  );
   for (const folder of folders) await disk.syncDirectory(`${directory}/${folder}`);
-  await replaceFile(disk, `${directory}/${manifestName}`, (file) => writeFully(file, manifestBytes(manifest)));
+  await replaceFile(disk, `${directory}/${manifestName}`, (file) =>
+    writeFully(file, manifestBytes(manifest)),
+  );
   await disk.syncDirectory(directory);
 }

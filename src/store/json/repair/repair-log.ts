@@ -13,7 +13,11 @@ export interface Mended {
 export class RepairLog {
   readonly entries: Mended[] = [];
 
-  add(file: string, what: string, { offset = null, lost = 0 }: Partial<Pick<Mended, 'offset' | 'lost'>> = {}): void {
+  add(
+    file: string,
+    what: string,
+    { offset = null, lost = 0 }: Partial<Pick<Mended, 'offset' | 'lost'>> = {},
+  ): void {
     this.entries.push({ file, offset, what, lost });
   }
 }

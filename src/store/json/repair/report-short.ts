@@ -14,7 +14,8 @@ export async function reportShort(
     const name = `${folder}/${day}`;
     const found = (await from.disk.sizeOf(`${from.directory}/${name}`)) ?? 0;
     if (!there.includes(day)) log.add(name, 'the file is missing', { lost: null });
-    else if (found < least) log.add(name, `it had ${least} bytes, the rest is missing`, { offset: found, lost: null });
+    else if (found < least)
+      log.add(name, `it had ${least} bytes, the rest is missing`, { offset: found, lost: null });
   }
   return expected.map(([day]) => day);
 }

@@ -22,38 +22,99 @@ const oneOf =
 
 const times = { createdAt: number, updatedAt: number };
 const playlist = {
-  ...{ id: text, screenId: text, tenantId: text, playlistId: text, version: number, state: oneOf('active', 'superseded', 'withdrawn') },
-  ...{ items: text, validUntil: orNull(number), publishedAt: number, origin: oneOf('published', 'on-demand'), noneSince: optional(number) },
+  ...{
+    id: text,
+    screenId: text,
+    tenantId: text,
+    playlistId: text,
+    version: number,
+    state: oneOf('active', 'superseded', 'withdrawn'),
+  },
+  ...{
+    items: text,
+    validUntil: orNull(number),
+    publishedAt: number,
+    origin: oneOf('published', 'on-demand'),
+    noneSince: optional(number),
+  },
 };
 
 /** The members of each table's rows: all of them, so that a damaged name of one is seen. */
 const shapes: { [T in TableName]: { [K in keyof Rows[T]]-?: Check } } = {
   tenants: { id: text, name: text, ...times },
   tokens: {
-    ...{ id: text, tenantId: orNull(text), name: text, role: text, hash: text, createdAt: number, bootstrap: flag },
+    ...{
+      id: text,
+      tenantId: orNull(text),
+      name: text,
+      role: text,
+      hash: text,
+      createdAt: number,
+      bootstrap: flag,
+    },
     ...{ expiresAt: optional(orNull(number)), venueIds: optional(orNull(object)) },
   },
-  venues: { id: text, tenantId: text, name: text, address: orNull(text), timezone: orNull(text), labels: object, ...times },
+  venues: {
+    id: text,
+    tenantId: text,
+    name: text,
+    address: orNull(text),
+    timezone: orNull(text),
+    labels: object,
+    ...times,
+  },
   screens: {
     ...{ id: text, tenantId: text, venueId: text, name: text, labels: object, ...times },
     ...{ state: oneOf('provisioning', 'active'), deviceId: orNull(text) },
   },
   devices: {
-    ...{ id: text, tenantId: text, venueId: text, screenId: text, state: oneOf('bound', 'suspended'), deviceInfo: object },
+    ...{
+      id: text,
+      tenantId: text,
+      venueId: text,
+      screenId: text,
+      state: oneOf('bound', 'suspended'),
+      deviceInfo: object,
+    },
     ...{ createdAt: number, suspendedAt: orNull(number), suspendReason: orNull(text) },
   },
   deviceKeys: {
-    ...{ id: text, tenantId: text, deviceId: text, screenId: text, hash: text, state: oneOf('active', 'retiring', 'revoked') },
+    ...{
+      id: text,
+      tenantId: text,
+      deviceId: text,
+      screenId: text,
+      hash: text,
+      state: oneOf('active', 'retiring', 'revoked'),
+    },
     ...{ createdAt: number, firstUsedAt: orNull(number), revokedAt: orNull(number) },
   },
   codes: {
-    ...{ id: text, tenantId: text, venueId: optional(text), screenId: text, state: oneOf('pending', 'used', 'cancelled') },
-    ...{ createdAt: number, expiresAt: number, usedAt: orNull(number), cancelledAt: orNull(number) },
+    ...{
+      id: text,
+      tenantId: text,
+      venueId: optional(text),
+      screenId: text,
+      state: oneOf('pending', 'used', 'cancelled'),
+    },
+    ...{
+      createdAt: number,
+      expiresAt: number,
+      usedAt: orNull(number),
+      cancelledAt: orNull(number),
+    },
     ...{ deviceId: orNull(text), answeredConfig: orNull(object) },
   },
   playlists: playlist,
   pastPlaylists: playlist,
-  configs: { id: text, tenantId: text, level: oneOf('screen', 'venue', 'tenant'), ownerId: text, config: object, updatedAt: number },
+  configs: {
+    id: text,
+    tenantId: text,
+    level: oneOf('screen', 'venue', 'tenant'),
+    ownerId: text,
+    config: object,
+    updatedAt: number,
+  },
   mirrorPending: { id: text, tenantId: text, queuedAt: number },
   mirrorTargets: { id: text, location: text },
 };

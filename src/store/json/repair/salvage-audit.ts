@@ -32,7 +32,11 @@ class AuditSalvage {
   #damaged = 0;
   #broughtBack = 0;
 
-  constructor(context: RepairContext, mark: AuditMark | undefined, records: readonly JournalRecord[]) {
+  constructor(
+    context: RepairContext,
+    mark: AuditMark | undefined,
+    records: readonly JournalRecord[],
+  ) {
     this.#context = context;
     this.#mark = mark;
     this.#entries = entriesOf(records);
@@ -68,12 +72,22 @@ class AuditSalvage {
         continue;
       }
       await this.#addBefore(place, wanted, name);
-      await this.#write(name, this.#context.dropsLinks ? withoutLink(line, place) : Buffer.concat([line, Buffer.of(0x0a)]), place);
+      await this.#write(
+        name,
+        this.#context.dropsLinks
+          ? withoutLink(line, place)
+          : Buffer.concat([line, Buffer.of(0x0a)]),
+        place,
+      );
     }
   }
 
   /** Entries of the journal that the files should have before this place. */
-  async #addBefore(place: { seq: number; n: number }, wanted: PlacedEntry[], name?: string): Promise<void> {
+  async #addBefore(
+    place: { seq: number; n: number },
+    wanted: PlacedEntry[],
+    name?: string,
+  ): Promise<void> {
     while (wanted[0] && isAfter(place, wanted[0])) {
       const entry = wanted.shift() as PlacedEntry;
       if (!isAfter(entry, this.#last)) continue;
@@ -112,7 +126,9 @@ function entriesOf(records: readonly JournalRecord[]): PlacedEntry[] {
   let newest = '';
   return records.flatMap(({ seq, ops }) =>
     ops
-      .flatMap((op): SealedEntry[] => (op[0] === 'audit' ? [{ entry: op[1], ...(op[2] && { link: op[2] }) }] : []))
+      .flatMap((op): SealedEntry[] =>
+        op[0] === 'audit' ? [{ entry: op[1], ...(op[2] && { link: op[2] }) }] : [],
+      )
       .map(({ entry, link }, n) => {
         const file = dayFile(entry.at);
         if (file > newest) newest = file;

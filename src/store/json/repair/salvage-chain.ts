@@ -1,4 +1,9 @@
-import { type AuditLink, type ChainGap, ChainKey, type ChainState } from '../../audit/audit-chain.ts';
+import {
+  type AuditLink,
+  type ChainGap,
+  ChainKey,
+  type ChainState,
+} from '../../audit/audit-chain.ts';
 import type { ManifestData } from '../manifest.ts';
 import { readTrail } from '../trail-reader.ts';
 import type { RepairContext } from './repair-context.ts';
@@ -7,13 +12,18 @@ import type { RepairContext } from './repair-context.ts';
  * Signs what is left of the audit trail's chain: its head, and a gap for entries that are lost.
  * Entries whose MAC is wrong stay as they are, and a check goes on naming them.
  */
-export async function salvageChain({ into, log }: RepairContext, repaired: ManifestData, secret: Uint8Array): Promise<ChainState> {
+export async function salvageChain(
+  { into, log }: RepairContext,
+  repaired: ManifestData,
+  secret: Uint8Array,
+): Promise<ChainState> {
   const key = new ChainKey(secret);
   const { head, start, gaps = [] } = (repaired.marks.chain as ChainState | undefined) ?? {};
   const kept: ChainState = start && key.isStart(start) ? { start } : {};
   const made: ChainGap[] = [];
   let last: AuditLink | undefined = kept.start;
-  const note = (from: number, to: number) => log.add('audit', `entries ${from} to ${to} of the chain are lost, or were lost before`);
+  const note = (from: number, to: number) =>
+    log.add('audit', `entries ${from} to ${to} of the chain are lost, or were lost before`);
   for await (const { entry, link } of readTrail(into, repaired)) {
     const from = (last?.seq ?? 0) + 1;
     if (!link || link.seq < from) continue;

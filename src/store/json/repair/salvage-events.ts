@@ -44,7 +44,11 @@ class EventSalvage {
   #place: FilesMark | undefined;
   #lost = 0;
 
-  constructor(context: RepairContext, mark: EventsMark | undefined, each: (record: EventRecord) => void) {
+  constructor(
+    context: RepairContext,
+    mark: EventsMark | undefined,
+    each: (record: EventRecord) => void,
+  ) {
     this.#context = context;
     this.#mark = mark;
     this.#each = each;
@@ -64,7 +68,10 @@ class EventSalvage {
       await this.#fill(seq, file > this.#name ? file : this.#name);
     }
     await this.#closeFile();
-    if (this.#lost > 0) log.add('events', 'batches are lost; each is replaced by one without events', { lost: this.#lost });
+    if (this.#lost > 0)
+      log.add('events', 'batches are lost; each is replaced by one without events', {
+        lost: this.#lost,
+      });
     const days = new Set(Object.keys(this.#sizes).filter((name) => !this.#damagedDays.has(name)));
     return {
       mark: this.#newMark(),
@@ -75,12 +82,18 @@ class EventSalvage {
 
   async #copy(name: string): Promise<void> {
     const { from, log } = this.#context;
-    for await (const { line, offset } of readFrames(from.disk, `${from.directory}/events/${name}`)) {
+    for await (const { line, offset } of readFrames(
+      from.disk,
+      `${from.directory}/events/${name}`,
+    )) {
       const head = isWhole(line) ? headOf(line) : undefined;
       if (!head || head.seq <= (this.#seq ?? 0)) {
         this.#damagedDays.add(name);
         // Later ones are counted by the gap that they leave.
-        log.add(`events/${name}`, 'a damaged record was left out', { offset, lost: this.#seq === undefined ? 1 : 0 });
+        log.add(`events/${name}`, 'a damaged record was left out', {
+          offset,
+          lost: this.#seq === undefined ? 1 : 0,
+        });
         continue;
       }
       this.#first ??= head.seq;

@@ -1,5 +1,11 @@
 import { frame, isWhole, readFrames } from '../frame.ts';
-import { type JournalMark, type JournalRecord, recordHead, segmentName, segmentsFrom } from '../journal-segments.ts';
+import {
+  type JournalMark,
+  type JournalRecord,
+  recordHead,
+  segmentName,
+  segmentsFrom,
+} from '../journal-segments.ts';
 import { NewFile, type RepairContext } from './repair-context.ts';
 
 /** What was read of a journal. */
@@ -21,11 +27,17 @@ const nothing: JournalMark = { file: null, size: 0, seq: 0, at: 0 };
  * Reads all whole records of a journal, and writes those that are in no document into a new one. In place of each that is damaged comes one that does
  * nothing, for `seq` must count up without a gap.
  */
-export async function salvageJournal(context: RepairContext, given: JournalMark = nothing, epoch: number): Promise<SalvagedJournal> {
+export async function salvageJournal(
+  context: RepairContext,
+  given: JournalMark = nothing,
+  epoch: number,
+): Promise<SalvagedJournal> {
   const { into, log } = context;
   const mark: JournalMark = { ...nothing, seq: given.seq, at: given.at };
   const records = await readRecords(context, given);
-  const hasGap = records.some(({ seq }, index) => index > 0 && seq !== (records[index - 1]?.seq ?? 0) + 1);
+  const hasGap = records.some(
+    ({ seq }, index) => index > 0 && seq !== (records[index - 1]?.seq ?? 0) + 1,
+  );
   let end = { seq: mark.seq, at: mark.at };
   const later = records.filter(({ seq }) => seq > mark.seq);
   const isComplete = !hasGap && records[0]?.seq === 1 && (records.at(-1)?.seq ?? 0) >= mark.seq;
@@ -34,21 +46,33 @@ export async function salvageJournal(context: RepairContext, given: JournalMark 
   const file = await NewFile.create(into.disk, `${into.directory}/${name}`);
   let lost = 0;
   for (const { seq, at, ops } of later) {
-    for (let missing = end.seq + 1; missing < seq; missing++, lost++) await file.add(frame(`"seq":${missing},"at":${end.at},"ops":[]}`));
+    for (let missing = end.seq + 1; missing < seq; missing++, lost++)
+      await file.add(frame(`"seq":${missing},"at":${end.at},"ops":[]}`));
     await file.add(frame(`"seq":${seq},"at":${at},"ops":${JSON.stringify(ops)}}`));
     end = { seq, at };
   }
   await file.close();
-  if (lost > 0) log.add(name, 'changes that were damaged or missing are lost; each is replaced by one that does nothing', { lost });
+  if (lost > 0)
+    log.add(
+      name,
+      'changes that were damaged or missing are lost; each is replaced by one that does nothing',
+      { lost },
+    );
   return { records, hasGap: hasGap || lost > 0, isComplete, mark, end };
 }
 
-async function readRecords({ from, log, dropsLinks }: RepairContext, mark: JournalMark): Promise<JournalRecord[]> {
+async function readRecords(
+  { from, log, dropsLinks }: RepairContext,
+  mark: JournalMark,
+): Promise<JournalRecord[]> {
   const records: JournalRecord[] = [];
   const folder = `${from.directory}/journal`;
   const segments = await segmentsFrom(from.disk, folder, null);
   if (mark.file !== null && !segments.includes(mark.file)) {
-    log.add(`journal/${mark.file}`, `the file is missing; the documents contain its changes up to ${mark.seq}`);
+    log.add(
+      `journal/${mark.file}`,
+      `the file is missing; the documents contain its changes up to ${mark.seq}`,
+    );
   }
   for (const segment of segments) {
     for await (const { line, offset } of readFrames(from.disk, `${folder}/${segment}`)) {

@@ -56,13 +56,22 @@ const byKind: Record<string, Salvage> = {
   },
   marks: salvageEach((name, line) => {
     const marks = parsed(line);
-    return isObject(marks) && (marks.kind === 'device' || marks.kind === 'token') && marksDocument(String(marks.id)) === name;
+    return (
+      isObject(marks) &&
+      (marks.kind === 'device' || marks.kind === 'token') &&
+      marksDocument(String(marks.id)) === name
+    );
   }),
   rings: salvageEach((name, line) => {
     const ring = parsed(line);
-    if (!Array.isArray(ring) || typeof ring[0] !== 'string' || typeof ring[1] !== 'string') return false;
+    if (!Array.isArray(ring) || typeof ring[0] !== 'string' || typeof ring[1] !== 'string')
+      return false;
     const bytes = Buffer.from(ring[1], 'base64');
-    return ringsDocument(ring[0]) === name && bytes.length % 16 === 0 && bytes.toString('base64') === ring[1];
+    return (
+      ringsDocument(ring[0]) === name &&
+      bytes.length % 16 === 0 &&
+      bytes.toString('base64') === ring[1]
+    );
   }),
   rollups: salvageEach((_, line) => {
     const cell = parsed(line);
@@ -70,7 +79,8 @@ const byKind: Record<string, Salvage> = {
   }),
 };
 
-const isCell = /^\["[0-4]-(?:day|campaign|creative|venue|screen)","[^"]+","[^"]+","[^"]*",\d+,[\d.e+]+\]$/;
+const isCell =
+  /^\["[0-4]-(?:day|campaign|creative|venue|screen)","[^"]+","[^"]+","[^"]*",\d+,[\d.e+]+\]$/;
 
 /** What can be read of a damaged document. */
 export function salvageLines(name: string, bytes: Buffer, seq: number): Salvaged {

@@ -1,12 +1,21 @@
 import { dayMs } from '../../../domain/clock.ts';
 import type { SealedEntry } from '../../audit/audit-chain.ts';
-import type { CopiedBatch, CopiedImpressions, CopiedMarks, DeviceKeys } from '../../copy/transfer.ts';
+import type {
+  CopiedBatch,
+  CopiedImpressions,
+  CopiedMarks,
+  DeviceKeys,
+} from '../../copy/transfer.ts';
 import type { Ask } from '../ask.ts';
 import { auditColumns } from '../change-steps.ts';
 import { keptText, type Shape } from '../columns.ts';
 
 /** Puts batches into the log as they were, and makes the partitions of their days; `days` has those that are made. Their counts are in the roll-ups already. */
-export async function putBatches(ask: Ask, batches: readonly CopiedBatch[], days: Set<number>): Promise<void> {
+export async function putBatches(
+  ask: Ask,
+  batches: readonly CopiedBatch[],
+  days: Set<number>,
+): Promise<void> {
   for (const { receivedAt } of batches) {
     const day = Math.floor(receivedAt / dayMs) * dayMs;
     if (!days.has(day)) await ask('SELECT signage.add_days($1::bigint, 1)', [day]);
@@ -29,7 +38,9 @@ const insertBatches = `INSERT INTO signage.batches (seq, received_at, tenant_id,
 
 /** Puts the idempotency keys of devices, numbered from 1. */
 export async function putKeys(ask: Ask, devices: readonly DeviceKeys[]): Promise<void> {
-  const rows = devices.flatMap(({ deviceId, keys }) => keys.map(([key, sent], place) => ({ device: deviceId, n: place + 1, key, sent })));
+  const rows = devices.flatMap(({ deviceId, keys }) =>
+    keys.map(([key, sent], place) => ({ device: deviceId, n: place + 1, key, sent })),
+  );
   await ask(
     `INSERT INTO signage.batch_keys (device_id, n, key, sent)
       SELECT device, n, key, sent FROM json_to_recordset($1::text::json) AS k (device text, n bigint, key text, sent text)`,
@@ -37,7 +48,10 @@ export async function putKeys(ask: Ask, devices: readonly DeviceKeys[]): Promise
   );
 }
 
-export async function putImpressions(ask: Ask, impressions: readonly CopiedImpressions[]): Promise<void> {
+export async function putImpressions(
+  ask: Ask,
+  impressions: readonly CopiedImpressions[],
+): Promise<void> {
   await ask(
     `INSERT INTO signage.rollups (scope, clock, grouped, day, key, impressions, seconds)
       SELECT scope, clock, "group", day, key, impressions, seconds FROM json_to_recordset($1::text::json)
@@ -47,7 +61,12 @@ export async function putImpressions(ask: Ask, impressions: readonly CopiedImpre
 }
 
 export async function putMarks(ask: Ask, noted: readonly CopiedMarks[]): Promise<void> {
-  const rows = noted.map(({ kind, id, marks }) => ({ kind, id, marks: JSON.stringify(marks), seen: marks.lastSeenAt ?? null }));
+  const rows = noted.map(({ kind, id, marks }) => ({
+    kind,
+    id,
+    marks: JSON.stringify(marks),
+    seen: marks.lastSeenAt ?? null,
+  }));
   await ask(
     `INSERT INTO signage.marks (kind, id, marks, last_seen_at)
       SELECT kind, id, marks, seen FROM json_to_recordset($1::text::json) AS m (kind text, id text, marks text, seen bigint)`,
@@ -56,7 +75,11 @@ export async function putMarks(ask: Ask, noted: readonly CopiedMarks[]): Promise
 }
 
 /** Puts rows into a table that has none of them, nor of their keys. */
-export async function putRows(ask: Ask, { name, columns }: Shape, rows: readonly { id: string }[]): Promise<void> {
+export async function putRows(
+  ask: Ask,
+  { name, columns }: Shape,
+  rows: readonly { id: string }[],
+): Promise<void> {
   const all = [{ name: 'id', type: 'text' }, { name: 'row', type: 'text' }, ...columns];
   const names = all.map((column) => column.name).join(', ');
   const typed = all.map((column) => `${column.name} ${column.type}`).join(', ');
@@ -71,7 +94,12 @@ export async function putRows(ask: Ask, { name, columns }: Shape, rows: readonly
 
 /** Adds entries to the audit trail, in their order. */
 export async function putAudit(ask: Ask, entries: readonly SealedEntry[]): Promise<void> {
-  const rows = entries.map(({ entry, link }) => ({ ...auditColumns(entry), writer: link?.writer, link: link?.seq, mac: link?.mac }));
+  const rows = entries.map(({ entry, link }) => ({
+    ...auditColumns(entry),
+    writer: link?.writer,
+    link: link?.seq,
+    mac: link?.mac,
+  }));
   await ask(insertAudit, [JSON.stringify(rows)]);
 }
 

@@ -26,7 +26,11 @@ export class CopySession {
   static async open(url: string): Promise<CopySession> {
     const address = parseDatabaseUrl(url);
     const connect = await connector(address);
-    if (connect.isPooled) throw new SignageError('invalid_option', 'A copy needs the database itself: name it, not its pooler.');
+    if (connect.isPooled)
+      throw new SignageError(
+        'invalid_option',
+        'A copy needs the database itself: name it, not its pooler.',
+      );
     return explained({ url, host: address.host }, async () => {
       const client = connect.client(patient);
       // What uses it is told.

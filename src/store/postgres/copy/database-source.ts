@@ -26,12 +26,22 @@ export async function openDatabaseSource(url: string): Promise<StoreSource> {
 async function requireStore(session: CopySession, place: string): Promise<void> {
   const missing = await migrate(session.connect, { dryRun: true });
   if (missing.length > 0)
-    throw new SignageError('store_unusable', `${place} has no schema, or an older one: run signage store migrate on it first.`);
-  const [{ found, copying } = { found: 0, copying: 0 }] = await session.ask<{ found: number; copying: number }>(
+    throw new SignageError(
+      'store_unusable',
+      `${place} has no schema, or an older one: run signage store migrate on it first.`,
+    );
+  const [{ found, copying } = { found: 0, copying: 0 }] = await session.ask<{
+    found: number;
+    copying: number;
+  }>(
     'SELECT (SELECT count(*) FROM signage.server) AS found, (SELECT count(*) FROM signage.copies) AS copying',
   );
   if (copying > 0) throw unfinished(place);
-  if (found === 0) throw new SignageError('store_unusable', `${place} holds no data: no service has ever started on it.`);
+  if (found === 0)
+    throw new SignageError(
+      'store_unusable',
+      `${place} holds no data: no service has ever started on it.`,
+    );
 }
 
 /** Puts into the roll-ups what is not in them yet, as services do all the time. */
@@ -52,7 +62,10 @@ interface Server {
 }
 
 /** What is in a database that nobody writes to. */
-export async function databaseSource(session: CopySession, close: () => Promise<void>): Promise<StoreSource> {
+export async function databaseSource(
+  session: CopySession,
+  close: () => Promise<void>,
+): Promise<StoreSource> {
   const [server] = await session.ask<Server>(
     `SELECT secret, seq, received_at, (SELECT coalesce(max(a.seq), 0) FROM signage.audit a) AS entries
       FROM signage.server, signage.log_head`,
@@ -90,7 +103,9 @@ class DatabaseSource implements StoreSource {
 
   async *read<S extends Section>(section: S, skip: number): AsyncGenerator<readonly Records[S][]> {
     const { select, pageRows, recordOf } = sectionReadings[section];
-    await this.#session.askAll(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; DECLARE section NO SCROLL CURSOR FOR ${select}`);
+    await this.#session.askAll(
+      `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; DECLARE section NO SCROLL CURSOR FOR ${select}`,
+    );
     try {
       if (skip > 0) await this.#session.askAll(`MOVE FORWARD ${skip} FROM section`);
       for (;;) {

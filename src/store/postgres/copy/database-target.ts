@@ -1,7 +1,12 @@
 import type { Rows, TableName } from '../../../domain/records.ts';
 import { publicUrl } from '../../../domain/store-url.ts';
 import type { SealedEntry } from '../../audit/audit-chain.ts';
-import { type CopyProgress, newProgress, notEmpty, requireSameOrigin } from '../../copy/copy-progress.ts';
+import {
+  type CopyProgress,
+  newProgress,
+  notEmpty,
+  requireSameOrigin,
+} from '../../copy/copy-progress.ts';
 import type {
   CopiedBatch,
   CopiedImpressions,
@@ -38,7 +43,10 @@ export async function openDatabaseTarget(url: string): Promise<StoreTarget> {
 }
 
 /** The progress of the copy of this source into a database; `undefined` for one that is empty. Throws `store_not_empty` for all others. */
-export async function examineDatabase(url: string, source: StoreSource): Promise<CopyProgress | undefined> {
+export async function examineDatabase(
+  url: string,
+  source: StoreSource,
+): Promise<CopyProgress | undefined> {
   const session = await CopySession.open(url);
   try {
     const missing = await migrate(session.connect, { dryRun: true });
@@ -48,7 +56,11 @@ export async function examineDatabase(url: string, source: StoreSource): Promise
   }
 }
 
-async function standingCopy(session: CopySession, place: string, source: StoreSource): Promise<CopyProgress | undefined> {
+async function standingCopy(
+  session: CopySession,
+  place: string,
+  source: StoreSource,
+): Promise<CopyProgress | undefined> {
   const [copy] = await session.ask<{ progress: string }>('SELECT progress FROM signage.copies');
   if (copy) {
     const progress = JSON.parse(copy.progress) as CopyProgress;
@@ -56,7 +68,9 @@ async function standingCopy(session: CopySession, place: string, source: StoreSo
     return progress;
   }
   for (const table of filled) {
-    const [answer] = await session.ask<{ found: boolean }>(`SELECT EXISTS (SELECT FROM ${table}) AS found`);
+    const [answer] = await session.ask<{ found: boolean }>(
+      `SELECT EXISTS (SELECT FROM ${table}) AS found`,
+    );
     if (answer?.found) throw notEmpty(place, `it has data in ${table}`);
   }
   return undefined;
@@ -80,10 +94,14 @@ class DatabaseTarget implements StoreTarget {
     this.#progress = standing ?? newProgress(source);
     if (standing) return true;
     await this.#session.change(async () => {
-      await ask('INSERT INTO signage.copies (progress) VALUES ($1)', [JSON.stringify(this.#progress)]);
+      await ask('INSERT INTO signage.copies (progress) VALUES ($1)', [
+        JSON.stringify(this.#progress),
+      ]);
       // Of a service that started once, and did nothing.
       await ask('DELETE FROM signage.server');
-      await ask('INSERT INTO signage.server (secret) VALUES ($1)', [Buffer.from(source.secret).toString('hex')]);
+      await ask('INSERT INTO signage.server (secret) VALUES ($1)', [
+        Buffer.from(source.secret).toString('hex'),
+      ]);
     });
     return false;
   }
@@ -98,17 +116,24 @@ class DatabaseTarget implements StoreTarget {
 
   async accept<S extends Section>(section: S, records: readonly Records[S][]): Promise<void> {
     const done = { ...this.#noted.done, [section]: this.done(section) + records.length };
-    await this.#change({ ...this.#noted, done }, () => this.#put(section, records as readonly unknown[]));
+    await this.#change({ ...this.#noted, done }, () =>
+      this.#put(section, records as readonly unknown[]),
+    );
   }
 
   async complete(section: Section): Promise<void> {
-    await this.#change({ ...this.#noted, complete: [...this.#noted.complete, section] }, async () => {});
+    await this.#change(
+      { ...this.#noted, complete: [...this.#noted.complete, section] },
+      async () => {},
+    );
   }
 
   async #change(progress: CopyProgress, work: () => Promise<void>): Promise<void> {
     await this.#session.change(async () => {
       await work();
-      await this.#session.ask('UPDATE signage.copies SET progress = $1', [JSON.stringify(progress)]);
+      await this.#session.ask('UPDATE signage.copies SET progress = $1', [
+        JSON.stringify(progress),
+      ]);
     });
     this.#progress = progress;
   }
@@ -117,7 +142,8 @@ class DatabaseTarget implements StoreTarget {
     const { ask } = this.#session;
     if (section === 'batches') await putBatches(ask, records as readonly CopiedBatch[], this.#days);
     else if (section === 'idempotency') await putKeys(ask, records as readonly DeviceKeys[]);
-    else if (section === 'impressions') await putImpressions(ask, records as readonly CopiedImpressions[]);
+    else if (section === 'impressions')
+      await putImpressions(ask, records as readonly CopiedImpressions[]);
     else if (section === 'marks') await putMarks(ask, records as readonly CopiedMarks[]);
     else if (section === 'audit') await putAudit(ask, records as readonly SealedEntry[]);
     else await putRows(ask, shapes[section], records as readonly Rows[TableName][]);
@@ -129,7 +155,10 @@ class DatabaseTarget implements StoreTarget {
     const { seq, receivedAt } = logEnd;
     if (chain) await putChain(this.#session.ask, chain);
     for (const name of ['log_head', 'rollup_mark']) {
-      await this.#session.ask(`UPDATE signage.${name} SET received_at = $1, seq = $2`, [receivedAt, seq]);
+      await this.#session.ask(`UPDATE signage.${name} SET received_at = $1, seq = $2`, [
+        receivedAt,
+        seq,
+      ]);
     }
     await this.#session.askAll(`ANALYZE ${filled.join(', ')}`);
   }

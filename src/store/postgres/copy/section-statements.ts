@@ -1,4 +1,11 @@
-import type { CopiedBatch, CopiedImpressions, CopiedMarks, DeviceKeys, Records, Section } from '../../copy/transfer.ts';
+import type {
+  CopiedBatch,
+  CopiedImpressions,
+  CopiedMarks,
+  DeviceKeys,
+  Records,
+  Section,
+} from '../../copy/transfer.ts';
 import { tableNames } from '../../tables.ts';
 import { sealedRow } from '../audit-trail.ts';
 import { shapes } from '../columns.ts';
@@ -22,7 +29,12 @@ const tableReadings = tableNames.map((table): [Section, SectionReading<unknown>]
   const pageRows = table === 'playlists' || table === 'pastPlaylists' ? 50 : 500;
   return [
     table,
-    { select: `SELECT row AS text FROM ${name} ORDER BY id`, count: `SELECT count(*) AS found FROM ${name}`, pageRows, recordOf: parsed },
+    {
+      select: `SELECT row AS text FROM ${name} ORDER BY id`,
+      count: `SELECT count(*) AS found FROM ${name}`,
+      pageRows,
+      recordOf: parsed,
+    },
   ];
 });
 
@@ -65,7 +77,15 @@ export const sectionReadings = {
     select: `SELECT kind, id, marks ${noted} ORDER BY kind, id`,
     count: `SELECT count(*) AS found ${noted}`,
     pageRows: 500,
-    recordOf: ({ kind, id, marks }: { kind: CopiedMarks['kind']; id: string; marks: string }): CopiedMarks => ({
+    recordOf: ({
+      kind,
+      id,
+      marks,
+    }: {
+      kind: CopiedMarks['kind'];
+      id: string;
+      marks: string;
+    }): CopiedMarks => ({
       kind,
       id,
       marks: JSON.parse(marks),
