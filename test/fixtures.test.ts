@@ -2,12 +2,12 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { configBody } from '../src/domain/config.ts';
-import { deviceInfo } from '../src/domain/device.ts';
-import { eventBatch } from '../src/domain/event.ts';
-import { publication } from '../src/domain/playlist.ts';
-import { screenCreation } from '../src/domain/screen.ts';
-import { venueCreation } from '../src/domain/venue.ts';
+import { eventBatch } from '../src/domain/events/event.ts';
+import { configBody } from '../src/domain/records/config.ts';
+import { deviceInfo } from '../src/domain/records/device.ts';
+import { publication } from '../src/domain/records/playlist.ts';
+import { screenCreation } from '../src/domain/records/screen.ts';
+import { venueCreation } from '../src/domain/records/venue.ts';
 
 const folder = fileURLToPath(new URL('../fixtures', import.meta.url));
 const namesIn = (place: string) =>

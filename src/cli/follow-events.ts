@@ -1,6 +1,6 @@
 import { pause } from '../client/pause.ts';
 import { hasCode, SignageError } from '../domain/error.ts';
-import type { StoredEventView as StoredEvent } from '../domain/event.ts';
+import type { StoredEventView as StoredEvent } from '../domain/events/event.ts';
 import type { Call } from './call.ts';
 
 /** The service holds an answer for so long, at most. */

@@ -1,5 +1,5 @@
 import { invalid, SignageError } from '../domain/error.ts';
-import type { Publication } from '../domain/playlist.ts';
+import type { Publication } from '../domain/records/playlist.ts';
 import type { Context } from './context.ts';
 import { readDocument } from './input-file.ts';
 import { readTime } from './point-in-time.ts';
@@ -54,7 +54,7 @@ const escapePointer = (part: PropertyKey) =>
 
 /** Checks what is about to be sent to many screens, or to none: throws `invalid_request` as the service would. */
 export async function checkPublication(content: Publication): Promise<void> {
-  const { publication } = await import('../domain/playlist.ts');
+  const { publication } = await import('../domain/records/playlist.ts');
   const { error } = publication.safeParse(content);
   if (!error) return;
   const complaints = error.issues.flatMap((issue) => {

@@ -1,4 +1,4 @@
-import { type Role, roles } from '../domain/role.ts';
+import { type Role, roles } from '../domain/records/role.ts';
 import { oneOf, type Setting } from './settings.ts';
 
 const flags = '--role <role>';

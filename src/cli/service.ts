@@ -9,7 +9,7 @@ import type {
 import type { ManagementClient } from '../client/management-client.ts';
 import type { Reply } from '../client/problem.ts';
 import { requestPath } from '../client/request-path.ts';
-import type { Role } from '../domain/role.ts';
+import type { Role } from '../domain/records/role.ts';
 import {
   type Operation,
   type OperationId,

@@ -1,5 +1,5 @@
 import { SignageError } from '../domain/error.ts';
-import { mayAct, type Role, roles } from '../domain/role.ts';
+import { mayAct, type Role, roles } from '../domain/records/role.ts';
 import { at, said, textAt } from './answer.ts';
 import type { Need, Row } from './row.ts';
 import type { Send } from './send.ts';

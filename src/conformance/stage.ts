@@ -1,6 +1,6 @@
 import type { Clock, Random } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
-import type { Role } from '../domain/role.ts';
+import type { Role } from '../domain/records/role.ts';
 import { type Answer, listAt, said, textAt } from './answer.ts';
 import { item } from './content.ts';
 import type { Send, Sent } from './send.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import type { Awaitable } from '../domain/awaitable.ts';
 import { SignageError } from '../domain/error.ts';
-import { type ParsedJson, parseJson } from '../domain/parse-json.ts';
+import { type ParsedJson, parseJson } from '../domain/json/parse-json.ts';
+import type { Awaitable } from '../domain/maybe-promise.ts';
 import type { Arrived } from './arrived.ts';
 
 /** A body that was read: its bytes, and what they say; `json` is `undefined` when there was no body. */

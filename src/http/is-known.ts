@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { hashKey } from '../domain/api-key.ts';
 import type { KnownHashes } from '../domain/known-hashes.ts';
-import { adminTokenForm } from '../domain/token.ts';
+import { adminTokenForm } from '../domain/records/token.ts';
 import { bearer } from '../service/bearer.ts';
 import { connectionKey } from './hot/connection-key.ts';
 

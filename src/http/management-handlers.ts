@@ -1,6 +1,6 @@
 import { minuteMs } from '../domain/clock.ts';
-import type { ConfigBody } from '../domain/config.ts';
-import type { ConfigLevel } from '../domain/records.ts';
+import type { ConfigBody } from '../domain/records/config.ts';
+import type { ConfigLevel } from '../domain/records/rows.ts';
 import type { Services } from '../service/services.ts';
 import type { Call, Handlers } from './pipeline.ts';
 import { reportReply } from './report-reply.ts';

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
 import { csvLine } from '../domain/csv.ts';
-import type { ReportRow } from '../domain/report.ts';
+import type { ReportRow } from '../domain/records/report.ts';
 import type { Reply } from './pipeline.ts';
 
 function csv(rows: readonly ReportRow[]): string {

@@ -1,4 +1,4 @@
-import { batchSums } from '../domain/batch-sums.ts';
+import { batchSums } from '../domain/events/batch-counts.ts';
 import type { Services } from '../service/services.ts';
 import type { Metrics } from './metrics.ts';
 import type { Handlers } from './pipeline.ts';

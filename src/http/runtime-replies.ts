@@ -1,7 +1,7 @@
-import { type Awaitable, andThen } from '../domain/awaitable.ts';
-import type { BatchSums } from '../domain/batch-sums.ts';
 import { invalid } from '../domain/error.ts';
-import { maxBatch, maxEventBytes } from '../domain/event.ts';
+import type { BatchSums } from '../domain/events/batch-counts.ts';
+import { maxBatch, maxEventBytes } from '../domain/events/event.ts';
+import { type Awaitable, andThen } from '../domain/maybe-promise.ts';
 import type { DeviceCaller } from '../service/context.ts';
 import type { Answer } from '../service/playback.ts';
 import type { Services } from '../service/services.ts';

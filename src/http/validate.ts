@@ -5,7 +5,7 @@ import {
   maxBatch,
   type TelemetryEvent,
   withoutFurtherMembers,
-} from '../domain/event.ts';
+} from '../domain/events/event.ts';
 import { type SchemaName, type Schemas, schemas } from '../wire/schemas.ts';
 
 const escapePointer = (part: string) => part.replaceAll('~', '~0').replaceAll('/', '~1');

@@ -1,6 +1,6 @@
-import type { Awaitable } from '../domain/awaitable.ts';
 import type { Clock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
+import type { Awaitable } from '../domain/maybe-promise.ts';
 
 const opensAfter = 5;
 /** Short, so that what came back is used again within seconds. */

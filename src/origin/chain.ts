@@ -1,6 +1,6 @@
-import type { Awaitable } from '../domain/awaitable.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { Screen } from '../domain/records.ts';
+import type { Awaitable } from '../domain/maybe-promise.ts';
+import type { Screen } from '../domain/records/rows.ts';
 import type { ChainAnswer, OriginAnswer, PlaylistChain, PlaylistOrigin } from './origin.ts';
 import type { OriginWatch } from './origin-watch.ts';
 

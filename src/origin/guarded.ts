@@ -1,5 +1,5 @@
 import type { Clock } from '../domain/clock.ts';
-import { inTime } from '../domain/in-time.ts';
+import { inTime } from '../domain/timeout.ts';
 import type { Breaker } from './breaker.ts';
 import type { RemoteOrigin } from './origin.ts';
 

@@ -1,7 +1,7 @@
 import { SignageError } from '../domain/error.ts';
-import { onDemandAnswer } from '../domain/playlist.ts';
-import type { Screen } from '../domain/records.ts';
-import { epochMs } from '../domain/scalars.ts';
+import { epochMs } from '../domain/fields.ts';
+import { onDemandAnswer } from '../domain/records/playlist.ts';
+import type { Screen } from '../domain/records/rows.ts';
 import type { OnDemandAnswer } from './origin.ts';
 
 const none: OnDemandAnswer['content'] = null;

@@ -1,8 +1,8 @@
 import { type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
-import { parseJson } from '../domain/parse-json.ts';
-import type { Screen } from '../domain/records.ts';
+import { parseJson } from '../domain/json/parse-json.ts';
+import type { Screen } from '../domain/records/rows.ts';
 import { badAnswer } from './on-demand-content.ts';
 import { onDemandUrl } from './on-demand-url.ts';
 

@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
 import type { Clock } from '../domain/clock.ts';
 import { hasCode, SignageError } from '../domain/error.ts';
-import { inTime } from '../domain/in-time.ts';
-import type { Screen } from '../domain/records.ts';
+import type { Screen } from '../domain/records/rows.ts';
+import { inTime } from '../domain/timeout.ts';
 import { AnswerCache } from './answer-cache.ts';
 import { Breaker, skipped } from './breaker.ts';
 import { onDemandContent } from './on-demand-content.ts';

@@ -1,6 +1,6 @@
-import type { Awaitable } from '../domain/awaitable.ts';
-import type { Publication } from '../domain/playlist.ts';
-import type { Playlist, Screen, StoredConfig } from '../domain/records.ts';
+import type { Awaitable } from '../domain/maybe-promise.ts';
+import type { Publication } from '../domain/records/playlist.ts';
+import type { Playlist, Screen, StoredConfig } from '../domain/records/rows.ts';
 
 /** Where a playlist came from, as `X-Source` names it (docs/protocol.md §2.3). */
 export type OriginName = 'on-demand' | 'store' | 'object-store';

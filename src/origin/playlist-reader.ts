@@ -1,5 +1,5 @@
 import type { Clock } from '../domain/clock.ts';
-import { inTime } from '../domain/in-time.ts';
+import { inTime } from '../domain/timeout.ts';
 import type { Reader } from '../store/store.ts';
 import type { Breaker } from './breaker.ts';
 import type { ReadPlaylist } from './origin.ts';

@@ -1,6 +1,6 @@
+import { Recent } from '../domain/bounded-map.ts';
 import { SignageError } from '../domain/error.ts';
-import { Recent } from '../domain/recent.ts';
-import type { Playlist } from '../domain/records.ts';
+import type { Playlist } from '../domain/records/rows.ts';
 
 /** Rows that were looked at: the embedded store answers the same one each time, frozen. Those of a database are never the same twice. */
 const looked = new Recent<Playlist, true>(10_000);

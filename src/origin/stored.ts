@@ -1,7 +1,7 @@
-import { andThen } from '../domain/awaitable.ts';
 import type { Clock } from '../domain/clock.ts';
-import { playlistStatusAt } from '../domain/playlist.ts';
-import type { Playlist } from '../domain/records.ts';
+import { andThen } from '../domain/maybe-promise.ts';
+import { playlistStatusAt } from '../domain/records/playlist.ts';
+import type { Playlist } from '../domain/records/rows.ts';
 import type { OriginAnswer, PlaylistOrigin, ReadPlaylist } from './origin.ts';
 import { soundPlaylist } from './sound-playlist.ts';
 

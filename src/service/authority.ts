@@ -1,7 +1,7 @@
 import { iso } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
-import type { Token } from '../domain/records.ts';
-import { mayAct } from '../domain/role.ts';
+import { mayAct } from '../domain/records/role.ts';
+import type { Token } from '../domain/records/rows.ts';
 import type { Reader } from '../store/store.ts';
 import type { Caller, DeviceCaller, Kit, SystemKit } from './context.ts';
 import { checkBearer } from './device-keys.ts';

@@ -1,8 +1,8 @@
 import { hashKey, makeKey } from '../domain/api-key.ts';
 import { hasCode, SignageError } from '../domain/error.ts';
-import type { Token } from '../domain/records.ts';
-import { foldName } from '../domain/scalars.ts';
-import { adminTokenForm } from '../domain/token.ts';
+import { foldName } from '../domain/fields.ts';
+import type { Token } from '../domain/records/rows.ts';
+import { adminTokenForm } from '../domain/records/token.ts';
 import type { Tx } from '../store/store.ts';
 import { recordChange, type SystemKit, system } from './context.ts';
 

@@ -7,8 +7,8 @@ import {
   hashCode,
   makeCode,
   pairingCodeText,
-} from '../domain/pairing-code.ts';
-import type { PairingCode, Screen } from '../domain/records.ts';
+} from '../domain/records/pairing-code.ts';
+import type { PairingCode, Screen } from '../domain/records/rows.ts';
 import type { Reader, Tx } from '../store/store.ts';
 import { checkAuthority } from './authority.ts';
 import { type Caller, type Kit, recordChange, type TenantCaller } from './context.ts';

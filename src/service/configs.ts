@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Awaitable } from '../domain/awaitable.ts';
+import { SignageError } from '../domain/error.ts';
+import type { Awaitable } from '../domain/maybe-promise.ts';
 import {
   type ConfigBody,
   configIds,
   type DeviceConfig,
   effectiveConfig,
-} from '../domain/config.ts';
-import { SignageError } from '../domain/error.ts';
-import type { ConfigLevel, Screen, StoredConfig, Tenant, Venue } from '../domain/records.ts';
+} from '../domain/records/config.ts';
+import type { ConfigLevel, Screen, StoredConfig, Tenant, Venue } from '../domain/records/rows.ts';
 import type { Reader } from '../store/store.ts';
 import { type Caller, type Kit, recordChange } from './context.ts';
 import { lookUp } from './lookup.ts';

@@ -1,8 +1,8 @@
-import type { AuditDetails } from '../domain/audit.ts';
 import type { Clock, Random } from '../domain/clock.ts';
 import type { IdSource } from '../domain/id.ts';
-import type { Actor, Device, DeviceKey, Screen } from '../domain/records.ts';
-import type { Role } from '../domain/role.ts';
+import type { AuditDetails } from '../domain/records/audit.ts';
+import type { Role } from '../domain/records/role.ts';
+import type { Actor, Device, DeviceKey, Screen } from '../domain/records/rows.ts';
 import type { Store, Tx } from '../store/store.ts';
 
 /** Dependencies of subjects that act for the service itself, and of authentication. */

@@ -1,9 +1,14 @@
 import pLimit from 'p-limit';
 import { isoOrNull } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
-import type { Page } from '../domain/list.ts';
-import type { CopyState, MirrorCopyView, MirrorQuery, MirrorRepair } from '../domain/mirror.ts';
-import type { Playlist, Screen } from '../domain/records.ts';
+import type { Page } from '../domain/paging.ts';
+import type {
+  CopyState,
+  MirrorCopyView,
+  MirrorQuery,
+  MirrorRepair,
+} from '../domain/records/mirror.ts';
+import type { Playlist, Screen } from '../domain/records/rows.ts';
 import type { HeldCopy, PlaylistCopies } from '../origin/origin.ts';
 import { type Kit, recordChange, type TenantCaller } from './context.ts';
 import { queueCopy } from './mirror-outbox.ts';

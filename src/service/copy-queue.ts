@@ -1,4 +1,4 @@
-import type { MirrorPending } from '../domain/records.ts';
+import type { MirrorPending } from '../domain/records/rows.ts';
 
 /**
  * Screens whose copies are to follow: each once, those that failed apart from the others, until they are given another chance. One that is queued while

@@ -1,6 +1,6 @@
 import { type Clock, minuteMs, type Random, secondMs } from '../domain/clock.ts';
 import type { LogSink } from '../domain/log.ts';
-import type { MirrorPending } from '../domain/records.ts';
+import type { MirrorPending } from '../domain/records/rows.ts';
 import { CopyQueue } from './copy-queue.ts';
 
 /** Copies that are made at the same time. */

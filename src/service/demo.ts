@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { configBody } from '../domain/config.ts';
-import { publication } from '../domain/playlist.ts';
-import { screenCreation } from '../domain/screen.ts';
-import { venueCreation } from '../domain/venue.ts';
+import { configBody } from '../domain/records/config.ts';
+import { publication } from '../domain/records/playlist.ts';
+import { screenCreation } from '../domain/records/screen.ts';
+import { venueCreation } from '../domain/records/venue.ts';
 import { system, type TenantCaller } from './context.ts';
 import type { Services } from './services.ts';
 

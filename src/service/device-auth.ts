@@ -1,7 +1,7 @@
-import { type Awaitable, andThen } from '../domain/awaitable.ts';
 import { hasCode } from '../domain/error.ts';
 import type { KnownHashes } from '../domain/known-hashes.ts';
-import type { Device, Screen } from '../domain/records.ts';
+import { type Awaitable, andThen } from '../domain/maybe-promise.ts';
+import type { Device, Screen } from '../domain/records/rows.ts';
 import type { KeyBearer } from '../store/store.ts';
 import type { DeviceCaller, Origin, SystemKit } from './context.ts';
 import { byDevice, checkBearer, refused, useKey } from './device-keys.ts';

@@ -1,5 +1,5 @@
 import { SignageError } from '../domain/error.ts';
-import type { Device, DeviceKey } from '../domain/records.ts';
+import type { Device, DeviceKey } from '../domain/records/rows.ts';
 import type { KeyBearer, Tx } from '../store/store.ts';
 import { type Change, type DeviceCaller, type Kit, recordChange, type Signed } from './context.ts';
 

@@ -1,9 +1,9 @@
 import { iso, isoOrNull } from '../domain/clock.ts';
-import { isOnline } from '../domain/config.ts';
-import type { DeviceQuery, DeviceView } from '../domain/device.ts';
-import type { Page } from '../domain/list.ts';
-import type { Device, Screen } from '../domain/records.ts';
-import type { ScreenView } from '../domain/screen.ts';
+import type { Page } from '../domain/paging.ts';
+import { isOnline } from '../domain/records/config.ts';
+import type { DeviceQuery, DeviceView } from '../domain/records/device.ts';
+import type { Device, Screen } from '../domain/records/rows.ts';
+import type { ScreenView } from '../domain/records/screen.ts';
 import type { Reader, Tx } from '../store/store.ts';
 import { configInForce } from './configs.ts';
 import { type Caller, type Kit, recordChange, type TenantCaller } from './context.ts';

@@ -1,5 +1,5 @@
 import { minuteMs } from '../domain/clock.ts';
-import type { Attempts } from '../domain/records.ts';
+import type { Attempts } from '../domain/records/rows.ts';
 import type { AttemptsOfEach } from '../store/store.ts';
 import type { SourceGroup } from './guess-source.ts';
 import { counted, refused, standing } from './guess-window.ts';

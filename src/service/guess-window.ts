@@ -1,5 +1,5 @@
 import { minuteMs, secondMs } from '../domain/clock.ts';
-import type { Attempts } from '../domain/records.ts';
+import type { Attempts } from '../domain/records/rows.ts';
 
 const firstWaitMs = 60 * secondMs;
 const longestWaitMs = 15 * minuteMs;

@@ -1,7 +1,7 @@
-import type { Awaitable } from '../domain/awaitable.ts';
 import type { Clock } from '../domain/clock.ts';
 import { hasCode } from '../domain/error.ts';
-import type { DeviceKey } from '../domain/records.ts';
+import type { Awaitable } from '../domain/maybe-promise.ts';
+import type { DeviceKey } from '../domain/records/rows.ts';
 import type { KeyBearer, Store, Tx } from '../store/store.ts';
 import { overriding } from './overriding.ts';
 

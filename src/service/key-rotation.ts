@@ -1,7 +1,7 @@
 import { deriveNextKey, hashKey, makeKey } from '../domain/api-key.ts';
-import type { RotatedView } from '../domain/device.ts';
 import { SignageError } from '../domain/error.ts';
-import type { DeviceKey } from '../domain/records.ts';
+import type { RotatedView } from '../domain/records/device.ts';
+import type { DeviceKey } from '../domain/records/rows.ts';
 import type { Tx } from '../store/store.ts';
 import { type DeviceCaller, type Kit, recordChange } from './context.ts';
 import { byDevice, endKeys, forgetDead, keyChange, useKey } from './device-keys.ts';

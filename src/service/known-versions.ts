@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { playlistStatusAt } from '../domain/playlist.ts';
-import type { Playlist, Screen } from '../domain/records.ts';
+import { playlistStatusAt } from '../domain/records/playlist.ts';
+import type { Playlist, Screen } from '../domain/records/rows.ts';
 import type { OnDemandContent } from '../origin/origin.ts';
 
 type Known = Pick<Playlist, 'playlistId' | 'version' | 'publishedAt'> & { digest: string };

@@ -1,5 +1,5 @@
 import { invalid } from '../domain/error.ts';
-import { maxLabels } from '../domain/scalars.ts';
+import { maxLabels } from '../domain/fields.ts';
 
 /** Labels after a merge patch (RFC 7396): `null` takes one away, `null` for all empties the map. Throws `invalid_request` when there are too many. */
 export function patchLabels(

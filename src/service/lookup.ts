@@ -1,6 +1,6 @@
 import { hasCode, SignageError } from '../domain/error.ts';
 import { asGuid } from '../domain/id.ts';
-import type { Rows } from '../domain/records.ts';
+import type { Rows } from '../domain/records/rows.ts';
 import type { Reader } from '../store/store.ts';
 import type { Caller, Kit, TenantCaller } from './context.ts';
 import { isWithin, venuesOf } from './scope.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SignageError } from '../domain/error.ts';
-import type { StoredConfig } from '../domain/records.ts';
+import type { StoredConfig } from '../domain/records/rows.ts';
 import type { ConfigCopies, ConfigOf, HeldConfig } from '../origin/origin.ts';
 import type { Store } from '../store/store.ts';
 

@@ -1,4 +1,4 @@
-import type { ConfigLevel, Rows, Screen } from '../domain/records.ts';
+import type { ConfigLevel, Rows, Screen } from '../domain/records/rows.ts';
 import type { Store, Tx } from '../store/store.ts';
 import { queueCopy } from './mirror-outbox.ts';
 

@@ -1,4 +1,4 @@
-import type { MirrorPending, Playlist, StoredConfig } from '../domain/records.ts';
+import type { MirrorPending, Playlist, StoredConfig } from '../domain/records/rows.ts';
 import type { ConfigOf, ScreenOf } from '../origin/origin.ts';
 import type { Store, Tx } from '../store/store.ts';
 import { overriding } from './overriding.ts';

@@ -1,5 +1,5 @@
 import { SignageError } from '../domain/error.ts';
-import type { Playlist } from '../domain/records.ts';
+import type { Playlist } from '../domain/records/rows.ts';
 import type { HeldCopy, PlaylistCopies, ScreenOf } from '../origin/origin.ts';
 import type { Store } from '../store/store.ts';
 

@@ -1,6 +1,6 @@
 import { type Clock, type Random, secondMs } from '../domain/clock.ts';
 import type { LogSink } from '../domain/log.ts';
-import type { MirrorPending } from '../domain/records.ts';
+import type { MirrorPending } from '../domain/records/rows.ts';
 import type { ConfigCopies, PlaylistCopies } from '../origin/origin.ts';
 import type { Store } from '../store/store.ts';
 import { CopyWorker } from './copy-worker.ts';

@@ -1,7 +1,7 @@
 import { hourMs } from '../domain/clock.ts';
-import { inTime } from '../domain/in-time.ts';
-import { playlistStatusAt } from '../domain/playlist.ts';
-import type { Playlist, Screen } from '../domain/records.ts';
+import { playlistStatusAt } from '../domain/records/playlist.ts';
+import type { Playlist, Screen } from '../domain/records/rows.ts';
+import { inTime } from '../domain/timeout.ts';
 import type {
   OnDemandAnswer,
   OnDemandContent,

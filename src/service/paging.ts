@@ -1,6 +1,6 @@
 import { invalid, type SignageError } from '../domain/error.ts';
 import { asGuid } from '../domain/id.ts';
-import type { Page } from '../domain/list.ts';
+import type { Page } from '../domain/paging.ts';
 import type { Slice } from '../store/store.ts';
 
 /** What a cursor answers that no page of the list gave. */

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
-import { type Awaitable, andThen, orElse } from '../domain/awaitable.ts';
-import type { DeviceConfig } from '../domain/config.ts';
+import { Recent } from '../domain/bounded-map.ts';
 import { hasCode, SignageError } from '../domain/error.ts';
-import { servedValidUntil } from '../domain/playlist.ts';
-import { Recent } from '../domain/recent.ts';
-import type { Device, Playlist } from '../domain/records.ts';
+import { type Awaitable, andThen, orElse } from '../domain/maybe-promise.ts';
+import type { DeviceConfig } from '../domain/records/config.ts';
+import { servedValidUntil } from '../domain/records/playlist.ts';
+import type { Device, Playlist } from '../domain/records/rows.ts';
 import type { ChainAnswer, ConfigCopies, OriginName, PlaylistChain } from '../origin/origin.ts';
 import { type BodyBytes, bodyBytes } from './body-bytes.ts';
 import { configInForce, type ForceConfig, layConfigs } from './configs.ts';

@@ -1,4 +1,4 @@
-import type { Playlist } from '../domain/records.ts';
+import type { Playlist } from '../domain/records/rows.ts';
 import { type BodyBytes, bodyBytes } from './body-bytes.ts';
 
 interface Held {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { keptVersions, playlistStatusAt } from '../domain/playlist.ts';
-import type { Playlist, Screen } from '../domain/records.ts';
+import { keptVersions, playlistStatusAt } from '../domain/records/playlist.ts';
+import type { Playlist, Screen } from '../domain/records/rows.ts';
 import type { Tx } from '../store/store.ts';
 import { type Change, type Kit, recordChange, type Signed } from './context.ts';
 

@@ -1,9 +1,9 @@
 import { invalid, SignageError } from '../domain/error.ts';
-import type { Page } from '../domain/list.ts';
+import { epochMs } from '../domain/fields.ts';
 import { PageRoom } from '../domain/page-room.ts';
-import type { PlaylistView, Publication } from '../domain/playlist.ts';
-import type { Playlist } from '../domain/records.ts';
-import { epochMs } from '../domain/scalars.ts';
+import type { Page } from '../domain/paging.ts';
+import type { PlaylistView, Publication } from '../domain/records/playlist.ts';
+import type { Playlist } from '../domain/records/rows.ts';
 import type { Tx } from '../store/store.ts';
 import type { Caller, Kit } from './context.ts';
 import { lookUp } from './lookup.ts';

@@ -1,6 +1,6 @@
-import type { AuditQuery, AuditView } from '../domain/audit.ts';
-import type { Page } from '../domain/list.ts';
-import type { ReportQuery, ReportRow } from '../domain/report.ts';
+import type { Page } from '../domain/paging.ts';
+import type { AuditQuery, AuditView } from '../domain/records/audit.ts';
+import type { ReportQuery, ReportRow } from '../domain/records/report.ts';
 import type { Kit, TenantCaller } from './context.ts';
 import { afterId, toPage } from './paging.ts';
 import { withinVenues } from './scope.ts';

@@ -1,9 +1,9 @@
 import { deriveDeviceKey, hashKey, makeKey } from '../domain/api-key.ts';
-import type { DeviceConfig } from '../domain/config.ts';
-import type { RegisteredView, Registration } from '../domain/device.ts';
 import { SignageError } from '../domain/error.ts';
-import { codeStatusAt, hashCode } from '../domain/pairing-code.ts';
-import type { Device, DeviceKey, PairingCode, Screen } from '../domain/records.ts';
+import type { DeviceConfig } from '../domain/records/config.ts';
+import type { RegisteredView, Registration } from '../domain/records/device.ts';
+import { codeStatusAt, hashCode } from '../domain/records/pairing-code.ts';
+import type { Device, DeviceKey, PairingCode, Screen } from '../domain/records/rows.ts';
 import type { Tx } from '../store/store.ts';
 import { configInForce } from './configs.ts';
 import { type Origin, recordChange, type SystemKit } from './context.ts';

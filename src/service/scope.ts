@@ -1,4 +1,4 @@
-import type { Rows } from '../domain/records.ts';
+import type { Rows } from '../domain/records/rows.ts';
 import type { Caller } from './context.ts';
 
 /** Whether a caller may know of something that is about these venues: one that is bound to venues, only if they are all among its own. */

@@ -1,9 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SignageError } from '../domain/error.ts';
-import type { Page } from '../domain/list.ts';
-import { codeStatusAt } from '../domain/pairing-code.ts';
-import type { PairingCode, Screen } from '../domain/records.ts';
-import type { ScreenCreation, ScreenPatch, ScreenQuery, ScreenView } from '../domain/screen.ts';
+import type { Page } from '../domain/paging.ts';
+import { codeStatusAt } from '../domain/records/pairing-code.ts';
+import type { PairingCode, Screen } from '../domain/records/rows.ts';
+import type {
+  ScreenCreation,
+  ScreenPatch,
+  ScreenQuery,
+  ScreenView,
+} from '../domain/records/screen.ts';
 import type { Reader, Tx } from '../store/store.ts';
 import { type Caller, type Kit, recordChange, type TenantCaller } from './context.ts';
 import { labelFilter, patchLabels } from './labels.ts';

@@ -1,7 +1,7 @@
 import { type Clock, secondMs } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
-import { inTime } from '../domain/in-time.ts';
-import type { Screen } from '../domain/records.ts';
+import type { Screen } from '../domain/records/rows.ts';
+import { inTime } from '../domain/timeout.ts';
 import type { OriginAnswer, PlaylistOrigin, RemoteOrigin } from '../origin/origin.ts';
 import type { Store } from '../store/store.ts';
 

@@ -1,7 +1,7 @@
-import type { BatchSums } from '../domain/batch-sums.ts';
 import { iso, secondMs } from '../domain/clock.ts';
-import type { EventQuery, StoredEventView } from '../domain/event.ts';
-import type { Page } from '../domain/list.ts';
+import type { BatchSums } from '../domain/events/batch-counts.ts';
+import type { EventQuery, StoredEventView } from '../domain/events/event.ts';
+import type { Page } from '../domain/paging.ts';
 import type { StoredEvent } from '../store/store.ts';
 import { checkAuthority } from './authority.ts';
 import type { DeviceCaller, Kit, TenantCaller } from './context.ts';

@@ -1,7 +1,12 @@
-import type { Awaitable } from '../domain/awaitable.ts';
 import { SignageError } from '../domain/error.ts';
-import type { Page } from '../domain/list.ts';
-import type { TenantCreation, TenantPatch, TenantQuery, TenantView } from '../domain/tenant.ts';
+import type { Awaitable } from '../domain/maybe-promise.ts';
+import type { Page } from '../domain/paging.ts';
+import type {
+  TenantCreation,
+  TenantPatch,
+  TenantQuery,
+  TenantView,
+} from '../domain/records/tenant.ts';
 import type { Tx } from '../store/store.ts';
 import { type Caller, type Kit, recordChange } from './context.ts';
 import { lookUp, withName } from './lookup.ts';

@@ -1,15 +1,15 @@
 import { hashKey, makeKey } from '../domain/api-key.ts';
 import { invalid, SignageError } from '../domain/error.ts';
-import type { Page } from '../domain/list.ts';
-import type { Token } from '../domain/records.ts';
-import { mayAct } from '../domain/role.ts';
+import type { Page } from '../domain/paging.ts';
+import { mayAct } from '../domain/records/role.ts';
+import type { Token } from '../domain/records/rows.ts';
 import type {
   CreatedTokenView,
   MeView,
   TokenCreation,
   TokenQuery,
   TokenView,
-} from '../domain/token.ts';
+} from '../domain/records/token.ts';
 import type { ListQuery, Slice, Tx } from '../store/store.ts';
 import { type Caller, type Kit, recordChange, type TenantCaller } from './context.ts';
 import { holdTenant, lookUp, visibleTo, withName } from './lookup.ts';

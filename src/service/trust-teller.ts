@@ -1,5 +1,5 @@
 import { hourMs } from '../domain/clock.ts';
-import type { Attempts } from '../domain/records.ts';
+import type { Attempts } from '../domain/records/rows.ts';
 import type { Store } from '../store/store.ts';
 
 /** For how long a credential that worked at a source speaks for it. */

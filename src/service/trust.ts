@@ -1,5 +1,5 @@
 import { type Clock, hourMs } from '../domain/clock.ts';
-import type { Attempts } from '../domain/records.ts';
+import type { Attempts } from '../domain/records/rows.ts';
 import type { Store } from '../store/store.ts';
 import { sourceOf } from './guess-source.ts';
 import {

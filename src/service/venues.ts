@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SignageError } from '../domain/error.ts';
-import type { Page } from '../domain/list.ts';
-import type { Venue } from '../domain/records.ts';
-import type { VenueCreation, VenuePatch, VenueQuery, VenueView } from '../domain/venue.ts';
+import type { Page } from '../domain/paging.ts';
+import type { Venue } from '../domain/records/rows.ts';
+import type { VenueCreation, VenuePatch, VenueQuery, VenueView } from '../domain/records/venue.ts';
 import { type Caller, type Kit, recordChange, type TenantCaller } from './context.ts';
 import { patchLabels } from './labels.ts';
 import { holdTenant, lookUp, withName } from './lookup.ts';

@@ -1,7 +1,7 @@
-import type { AuditView } from '../domain/audit.ts';
 import { iso, isoOrNull } from '../domain/clock.ts';
-import { codeStatusAt } from '../domain/pairing-code.ts';
-import { type PlaylistView, playlistStatusAt } from '../domain/playlist.ts';
+import type { AuditView } from '../domain/records/audit.ts';
+import { codeStatusAt } from '../domain/records/pairing-code.ts';
+import { type PlaylistView, playlistStatusAt } from '../domain/records/playlist.ts';
 import type {
   AuditEntry,
   PairingCode,
@@ -11,11 +11,11 @@ import type {
   Token,
   TokenMarks,
   Venue,
-} from '../domain/records.ts';
-import type { ScreenView } from '../domain/screen.ts';
-import type { TenantView } from '../domain/tenant.ts';
-import type { TokenView } from '../domain/token.ts';
-import type { VenueView } from '../domain/venue.ts';
+} from '../domain/records/rows.ts';
+import type { ScreenView } from '../domain/records/screen.ts';
+import type { TenantView } from '../domain/records/tenant.ts';
+import type { TokenView } from '../domain/records/token.ts';
+import type { VenueView } from '../domain/records/venue.ts';
 
 /** Records as callers see them: times as ISO 8601, nothing secret (docs/protocol.md §5.3). */
 export function tenantView(row: Tenant): TenantView {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { secondMs } from '../domain/clock.ts';
-import { configBody } from '../domain/config.ts';
 import { readDuration } from '../domain/duration.ts';
-import { type Publication, publication } from '../domain/playlist.ts';
+import { configBody } from '../domain/records/config.ts';
+import { type Publication, publication } from '../domain/records/playlist.ts';
 import { parseFault } from './faults/parse-fault.ts';
 
 const span = z.union([z.string(), z.number()]).transform((value, context) => {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { AuditEntry } from '../domain/records.ts';
+import type { AuditEntry } from '../domain/records/rows.ts';
 import { startOfFile } from './json/day-files.ts';
 import { nodeFileSystem } from './json/file-system.ts';
 import { readFrames } from './json/frame.ts';

@@ -1,6 +1,6 @@
-import { type BatchSums, DaySums } from '../domain/batch-sums.ts';
 import { dayMs } from '../domain/clock.ts';
-import { dayOf, type ReportClock, type ReportGroup } from '../domain/report.ts';
+import { type BatchSums, DaySums } from '../domain/events/batch-counts.ts';
+import { dayOf, type ReportClock, type ReportGroup } from '../domain/records/report.ts';
 
 /** The impressions of one clock's day in one batch. */
 export interface DayCount {

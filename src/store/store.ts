@@ -1,7 +1,8 @@
-import type { AuditQuery } from '../domain/audit.ts';
-import type { Awaitable } from '../domain/awaitable.ts';
-import type { BatchSums } from '../domain/batch-sums.ts';
-import type { EventQuery } from '../domain/event.ts';
+import type { BatchSums } from '../domain/events/batch-counts.ts';
+import type { EventQuery } from '../domain/events/event.ts';
+import type { Awaitable } from '../domain/maybe-promise.ts';
+import type { AuditQuery } from '../domain/records/audit.ts';
+import type { ReportQuery, ReportRow } from '../domain/records/report.ts';
 import type {
   Attempts,
   AuditEntry,
@@ -13,8 +14,7 @@ import type {
   Screen,
   TableName,
   TokenMarks,
-} from '../domain/records.ts';
-import type { ReportQuery, ReportRow } from '../domain/report.ts';
+} from '../domain/records/rows.ts';
 import type { IndexOf, UniqueOf } from './tables.ts';
 
 /**

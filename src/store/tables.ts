@@ -1,5 +1,5 @@
-import type { Rows, TableName } from '../domain/records.ts';
-import { foldName } from '../domain/scalars.ts';
+import { foldName } from '../domain/fields.ts';
+import type { Rows, TableName } from '../domain/records/rows.ts';
 
 /** A row's key in a unique index; `undefined` leaves the row out of it. */
 type KeyOf<R> = (row: R) => string | undefined;

@@ -1,4 +1,4 @@
-import type { Role } from '../domain/role.ts';
+import type { Role } from '../domain/records/role.ts';
 import type { ErrorCode } from './errors.ts';
 import type { SchemaName } from './schemas.ts';
 

@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { auditEntry, auditQuery } from '../domain/audit.ts';
-import { configBody, deviceConfig } from '../domain/config.ts';
+import { eventBatch, eventQuery, eventsAccepted, storedEvent } from '../domain/events/event.ts';
+import { listOf, pageQuery, waitSeconds } from '../domain/paging.ts';
+import { auditEntry, auditQuery } from '../domain/records/audit.ts';
+import { configBody, deviceConfig } from '../domain/records/config.ts';
 import {
   device,
   deviceQuery,
@@ -9,28 +11,26 @@ import {
   revocation,
   revoked,
   rotated,
-} from '../domain/device.ts';
-import { eventBatch, eventQuery, eventsAccepted, storedEvent } from '../domain/event.ts';
-import { listOf, pageQuery, waitSeconds } from '../domain/list.ts';
-import { mirrorList, mirrorQuery, mirrorRepair } from '../domain/mirror.ts';
-import { codeCreation, codeStatus, createdCode } from '../domain/pairing-code.ts';
+} from '../domain/records/device.ts';
+import { mirrorList, mirrorQuery, mirrorRepair } from '../domain/records/mirror.ts';
+import { codeCreation, codeStatus, createdCode } from '../domain/records/pairing-code.ts';
 import {
   activePlaylist,
   playlistVersions,
   publication,
   storedPlaylist,
-} from '../domain/playlist.ts';
-import { impressionReport, reportQuery } from '../domain/report.ts';
+} from '../domain/records/playlist.ts';
+import { impressionReport, reportQuery } from '../domain/records/report.ts';
 import {
   screen,
   screenCreation,
   screenDeletionQuery,
   screenPatch,
   screenQuery,
-} from '../domain/screen.ts';
-import { tenant, tenantCreation, tenantPatch, tenantQuery } from '../domain/tenant.ts';
-import { createdToken, me, token, tokenCreation, tokenQuery } from '../domain/token.ts';
-import { venue, venueCreation, venuePatch, venueQuery } from '../domain/venue.ts';
+} from '../domain/records/screen.ts';
+import { tenant, tenantCreation, tenantPatch, tenantQuery } from '../domain/records/tenant.ts';
+import { createdToken, me, token, tokenCreation, tokenQuery } from '../domain/records/token.ts';
+import { venue, venueCreation, venuePatch, venueQuery } from '../domain/records/venue.ts';
 
 /** A problem document (RFC 9457), as every error is answered (docs/protocol.md §1.4). */
 const problem = z

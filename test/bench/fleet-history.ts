@@ -1,7 +1,7 @@
-import { batchSums } from '../../src/domain/batch-sums.ts';
 import { dayMs } from '../../src/domain/clock.ts';
-import type { TelemetryEvent } from '../../src/domain/event.ts';
-import { type ReportClock, reportClocks } from '../../src/domain/report.ts';
+import { batchSums } from '../../src/domain/events/batch-counts.ts';
+import type { TelemetryEvent } from '../../src/domain/events/event.ts';
+import { type ReportClock, reportClocks } from '../../src/domain/records/report.ts';
 import type {
   CopiedBatch,
   CopiedImpressions,

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { hashKey, makeKey } from '../../src/domain/api-key.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { makeIdSource } from '../../src/domain/id.ts';
-import type { Device, Rows, TableName } from '../../src/domain/records.ts';
+import type { Device, Rows, TableName } from '../../src/domain/records/rows.ts';
 import { paged } from '../../src/store/copy/paged.ts';
 import {
   type Records,

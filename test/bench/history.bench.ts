@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { ManagementClient } from '../../src/client/management-client.ts';
 import { dayMs } from '../../src/domain/clock.ts';
-import { dayOf, reportClocks, reportGroups } from '../../src/domain/report.ts';
+import { dayOf, reportClocks, reportGroups } from '../../src/domain/records/report.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { fillWithFleet } from './fleet.ts';
 import { startServed } from './served.ts';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/domain/clock.ts';
 import { makeIdSource } from '../../src/domain/id.ts';
-import type { PairingCode, Screen } from '../../src/domain/records.ts';
+import type { PairingCode, Screen } from '../../src/domain/records/rows.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import {

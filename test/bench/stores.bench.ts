@@ -6,7 +6,7 @@ import { Pool as Connections } from 'pg';
 import { expect, it } from 'vitest';
 import { ManagementClient } from '../../src/client/management-client.ts';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
-import { batchSums } from '../../src/domain/batch-sums.ts';
+import { batchSums } from '../../src/domain/events/batch-counts.ts';
 import { openStore } from '../../src/store/open.ts';
 import { keptCounts } from '../../src/store/postgres/batch-counts.ts';
 import { impression, item } from '../support/content.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { groupedCode } from '../../src/cli/code-text.ts';
 import { blockLetters } from '../../src/cli/pair/block-letters.ts';
-import { codeAlphabet } from '../../src/domain/pairing-code.ts';
+import { codeAlphabet } from '../../src/domain/records/pairing-code.ts';
 
 describe('codes in large letters', () => {
   it('are grouped', () => expect(groupedCode('ABCD2345')).toBe('ABCD 2345'));

@@ -1,7 +1,7 @@
 // Every management operation of the table, by every kind of caller.
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { mayAct, type Role, roles } from '../../src/domain/role.ts';
+import { mayAct, type Role, roles } from '../../src/domain/records/role.ts';
 import { type Operation, type OperationId, operations } from '../../src/wire/operations.ts';
 import { expectProblem, type Manager, manager, unknownId } from '../support/management.ts';
 import { operationCalls } from '../support/operation-calls.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { roles } from '../../src/domain/role.ts';
+import { roles } from '../../src/domain/records/role.ts';
 import { expectProblem, type Manager, manager } from '../support/management.ts';
 import { startService, type TestService } from '../support/service.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { scanJson } from '../../src/domain/json-scan.ts';
+import { scanJson } from '../../src/domain/json/scan.ts';
 import { oneLine } from '../../src/http/one-line.ts';
 
 function lineOf(text: string, json: unknown = JSON.parse(text)): string {

@@ -1,6 +1,6 @@
 // Tokens that fit the job: every management operation, by tokens that have expired and by tokens that are bound to venues.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { mayAct, type Role, roles } from '../../src/domain/role.ts';
+import { mayAct, type Role, roles } from '../../src/domain/records/role.ts';
 import { type Operation, type OperationId, operations } from '../../src/wire/operations.ts';
 import {
   auditOf,

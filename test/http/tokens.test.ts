@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { roles } from '../../src/domain/role.ts';
+import { roles } from '../../src/domain/records/role.ts';
 import {
   expectInvalid,
   expectProblem,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { makeIdSource } from '../../src/domain/id.ts';
-import type { Token } from '../../src/domain/records.ts';
+import type { Token } from '../../src/domain/records/rows.ts';
 import { makeKit } from '../../src/service/authority.ts';
 import { type Caller, type DeviceCaller, system } from '../../src/service/context.ts';
 import { openStore } from '../../src/store/open.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeIdSource } from '../../src/domain/id.ts';
 import { type LogSink, silentLog } from '../../src/domain/log.ts';
-import type { Rows } from '../../src/domain/records.ts';
+import type { Rows } from '../../src/domain/records/rows.ts';
 import type { SystemKit } from '../../src/service/context.ts';
 import { startHousekeeping } from '../../src/service/housekeeping.ts';
 import { openStore } from '../../src/store/open.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { makeIdSource } from '../../src/domain/id.ts';
 import { type LogSink, silentLog } from '../../src/domain/log.ts';
-import type { Screen } from '../../src/domain/records.ts';
+import type { Screen } from '../../src/domain/records/rows.ts';
 import { makeConfigCopies } from '../../src/origin/object-store/config-copies.ts';
 import { makePlaylistCopies } from '../../src/origin/object-store/playlist-copies.ts';
 import { makeKit } from '../../src/service/authority.ts';

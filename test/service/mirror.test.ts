@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type LogSink, silentLog } from '../../src/domain/log.ts';
-import type { Screen } from '../../src/domain/records.ts';
+import type { Screen } from '../../src/domain/records/rows.ts';
 import { leaveMirror } from '../../src/service/mirror-filling.ts';
 import { makeMemoryFileSystem } from '../../src/store/json/memory-file-system.ts';
 import { openStore } from '../../src/store/open.ts';

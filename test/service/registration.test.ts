@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { hashCode } from '../../src/domain/pairing-code.ts';
+import { hashCode } from '../../src/domain/records/pairing-code.ts';
 import { nodeFileSystem } from '../../src/store/json/file-system.ts';
 import { openStore } from '../../src/store/open.ts';
 import { heldDisk } from '../support/held-disk.ts';

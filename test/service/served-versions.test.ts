@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { DeviceMarks, Screen } from '../../src/domain/records.ts';
+import type { DeviceMarks, Screen } from '../../src/domain/records/rows.ts';
 import type { OriginAnswer } from '../../src/origin/origin.ts';
 import { makeServedVersions, type ServedVersions } from '../../src/service/served-versions.ts';
 import type { Store } from '../../src/store/store.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { EventQuery } from '../../src/domain/event.ts';
+import type { EventQuery } from '../../src/domain/events/event.ts';
 import { type Kit, system, type TenantCaller } from '../../src/service/context.ts';
 import { makeTelemetry } from '../../src/service/telemetry.ts';
 import type { EventPageQuery, Slice, StoredEvent } from '../../src/store/store.ts';

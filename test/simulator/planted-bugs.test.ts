@@ -1,8 +1,8 @@
 // The comparison at the end of a run is worth what it finds: here it is let loose on services with one bug each.
 import { afterAll, describe, expect, it } from 'vitest';
-import { batchSums } from '../../src/domain/batch-sums.ts';
 import { hourMs, systemClock } from '../../src/domain/clock.ts';
-import type { TelemetryEvent } from '../../src/domain/event.ts';
+import { batchSums } from '../../src/domain/events/batch-counts.ts';
+import type { TelemetryEvent } from '../../src/domain/events/event.ts';
 import { listen } from '../../src/http/listener.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { EventBatch, Store } from '../../src/store/store.ts';

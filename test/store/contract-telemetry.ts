@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { dayMs } from '../../src/domain/clock.ts';
-import type { TelemetryEvent } from '../../src/domain/event.ts';
-import type { AuditEntry } from '../../src/domain/records.ts';
-import { dayOf, type ReportGroup } from '../../src/domain/report.ts';
+import type { TelemetryEvent } from '../../src/domain/events/event.ts';
+import { dayOf, type ReportGroup } from '../../src/domain/records/report.ts';
+import type { AuditEntry } from '../../src/domain/records/rows.ts';
 import type { EventPageQuery, Store, StoredEvent } from '../../src/store/store.ts';
 import { batchOf, guid, impression, tenantA, tenantB } from './sample-batch.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hasCode } from '../../src/domain/error.ts';
-import type { Attempts, Rows } from '../../src/domain/records.ts';
+import type { Attempts, Rows } from '../../src/domain/records/rows.ts';
 import type {
   AttemptChange,
   AttemptsOfEach,

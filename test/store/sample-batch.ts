@@ -1,5 +1,5 @@
-import { batchSums } from '../../src/domain/batch-sums.ts';
-import type { TelemetryEvent } from '../../src/domain/event.ts';
+import { batchSums } from '../../src/domain/events/batch-counts.ts';
+import type { TelemetryEvent } from '../../src/domain/events/event.ts';
 import type { EventBatch } from '../../src/store/store.ts';
 
 /** Ids that can be told apart in a failure. */

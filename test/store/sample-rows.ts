@@ -9,7 +9,7 @@ import type {
   Tenant,
   Token,
   Venue,
-} from '../../src/domain/records.ts';
+} from '../../src/domain/records/rows.ts';
 import { guid, tenantA } from './sample-batch.ts';
 
 const created = { createdAt: 1_760_000_000_000, updatedAt: 1_760_000_000_000 };

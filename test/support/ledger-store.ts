@@ -1,4 +1,4 @@
-import type { TableName } from '../../src/domain/records.ts';
+import type { TableName } from '../../src/domain/records/rows.ts';
 import type { Store } from '../../src/store/store.ts';
 import { overriding } from './planted-store.ts';
 

@@ -1,4 +1,4 @@
-import type { Device, PairingCode, Rows, TableName } from '../../src/domain/records.ts';
+import type { Device, PairingCode, Rows, TableName } from '../../src/domain/records/rows.ts';
 import type { Store, Tx } from '../../src/store/store.ts';
 
 /** An object with some of its members replaced. */

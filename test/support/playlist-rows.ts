@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Playlist, Screen } from '../../src/domain/records.ts';
+import type { Playlist, Screen } from '../../src/domain/records/rows.ts';
 import { item } from './content.ts';
 
 /** A screen that no store has. */

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../domain/records.ts';
+import type { AuditEntry } from '../../domain/records/rows.ts';
 
 /** What was taken back after the backup was made, and holds again in the restored store. */
 export interface UndoneRevocation {

@@ -1,5 +1,5 @@
 import { SignageError } from '../../domain/error.ts';
-import type { Role } from '../../domain/role.ts';
+import type { Role } from '../../domain/records/role.ts';
 import type { Call } from '../call.ts';
 import type { Profile } from '../profile.ts';
 import { shellWord } from '../shell-word.ts';

@@ -1,5 +1,5 @@
 import { SignageError } from '../../domain/error.ts';
-import { mayAct, type Role, roles } from '../../domain/role.ts';
+import { mayAct, type Role, roles } from '../../domain/records/role.ts';
 import { operations } from '../../wire/operations.ts';
 import type { Reader } from '../service.ts';
 

@@ -1,4 +1,4 @@
-import { foldName } from '../../domain/scalars.ts';
+import { foldName } from '../../domain/fields.ts';
 import type { Call } from '../call.ts';
 import { makeProgress } from '../progress.ts';
 import type { Screen, Tenant, Venue } from '../resolve.ts';

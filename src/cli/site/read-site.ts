@@ -1,5 +1,5 @@
 import type { FieldError } from '../../domain/error.ts';
-import { foldName } from '../../domain/scalars.ts';
+import { foldName } from '../../domain/fields.ts';
 import { readInput } from '../input-file.ts';
 import type { Io } from '../io.ts';
 import { usage } from '../settings.ts';

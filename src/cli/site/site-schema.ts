@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { configBody } from '../../domain/config.ts';
-import { publication } from '../../domain/playlist.ts';
-import { epochMs, labels, storedName } from '../../domain/scalars.ts';
-import { venuePatch } from '../../domain/venue.ts';
+import { epochMs, labels, storedName } from '../../domain/fields.ts';
+import { configBody } from '../../domain/records/config.ts';
+import { publication } from '../../domain/records/playlist.ts';
+import { venuePatch } from '../../domain/records/venue.ts';
 import type { SitePlaylist } from './site.ts';
 
 /** A playlist in the file itself, as it is published. */

@@ -1,4 +1,4 @@
-import type { ConfigBody } from '../../domain/config.ts';
+import type { ConfigBody } from '../../domain/records/config.ts';
 
 /** What a screen plays, as it is published. */
 export interface SitePlaylist {

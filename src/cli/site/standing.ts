@@ -1,6 +1,6 @@
 import type { CallAnswer } from '../../client/call.ts';
 import { hasCode } from '../../domain/error.ts';
-import { canonicalMediaUrl } from '../../domain/media-url.ts';
+import { canonicalMediaUrl } from '../../domain/records/media-url.ts';
 import type { Reader } from '../service.ts';
 import type { Facts, SitePlaylist } from './site.ts';
 

@@ -1,4 +1,4 @@
-import type { StoredEventView as StoredEvent } from '../../domain/event.ts';
+import type { StoredEventView as StoredEvent } from '../../domain/events/event.ts';
 import { type Column, member, type View } from '../output/view.ts';
 import { shownEpoch } from '../point-in-time.ts';
 import { screenNames } from '../screen-name.ts';

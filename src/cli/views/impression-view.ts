@@ -1,4 +1,4 @@
-import type { ReportGroup, ReportRow } from '../../domain/report.ts';
+import type { ReportGroup, ReportRow } from '../../domain/records/report.ts';
 import { member, type View } from '../output/view.ts';
 import { screenNames } from '../screen-name.ts';
 import type { Reader } from '../service.ts';

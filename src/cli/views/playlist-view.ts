@@ -1,4 +1,4 @@
-import type { PlaylistView as Playlist } from '../../domain/playlist.ts';
+import type { PlaylistView as Playlist } from '../../domain/records/playlist.ts';
 import { type Column, member, type View } from '../output/view.ts';
 import { shownEpoch } from '../point-in-time.ts';
 

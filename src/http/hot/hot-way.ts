@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Awaitable } from '../../domain/awaitable.ts';
+import type { Awaitable } from '../../domain/maybe-promise.ts';
 import { type BodyBytes, bodyBytes } from '../../service/body-bytes.ts';
 import type { DeviceCaller } from '../../service/context.ts';
 import type { AppOptions } from '../app-options.ts';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type BatchSums, batchSums } from '../../domain/batch-sums.ts';
-import { plainBatch } from '../../domain/plain-batch.ts';
+import { type BatchSums, batchSums } from '../../domain/events/batch-counts.ts';
+import { plainBatch } from '../../domain/events/plain-batch.ts';
 import { operations } from '../../wire/operations.ts';
 import { checkType, parseBody, type ReadBody } from '../body.ts';
 import { checkBody } from '../validate.ts';

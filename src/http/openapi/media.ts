@@ -1,5 +1,5 @@
 import type { ZodOpenApiMediaTypeObject } from 'zod-openapi';
-import { defaultConfig } from '../../domain/config.ts';
+import { defaultConfig } from '../../domain/records/config.ts';
 import { type SchemaName, schemas } from '../../wire/schemas.ts';
 
 const screenId = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { type Clock, secondMs } from '../../domain/clock.ts';
-import { type ConfigBody, configBody } from '../../domain/config.ts';
-import { inTime } from '../../domain/in-time.ts';
-import { parseJson } from '../../domain/parse-json.ts';
-import type { StoredConfig } from '../../domain/records.ts';
+import { parseJson } from '../../domain/json/parse-json.ts';
+import { type ConfigBody, configBody } from '../../domain/records/config.ts';
+import type { StoredConfig } from '../../domain/records/rows.ts';
+import { inTime } from '../../domain/timeout.ts';
 import type { ConfigCopies, ConfigOf, HeldConfig } from '../origin.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import { playlistStatusAt } from '../../domain/playlist.ts';
+import { playlistStatusAt } from '../../domain/records/playlist.ts';
 import type { PlaylistCopies, RemoteOrigin } from '../origin.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { type Clock, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { asGuid } from '../../domain/id.ts';
-import { inTime } from '../../domain/in-time.ts';
-import type { Playlist } from '../../domain/records.ts';
+import type { Playlist } from '../../domain/records/rows.ts';
+import { inTime } from '../../domain/timeout.ts';
 import type { HeldCopy, PlaylistCopies, PlaylistCopy, ScreenOf } from '../origin.ts';
 import { maxObjectBytes, type ObjectStore, type StoredObject } from './object-store.ts';
 import { playlistObjectBytes, readPlaylistObject } from './playlist-object.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { parseJson } from '../../domain/parse-json.ts';
-import { storedItems } from '../../domain/playlist.ts';
-import type { Playlist } from '../../domain/records.ts';
+import { parseJson } from '../../domain/json/parse-json.ts';
+import { storedItems } from '../../domain/records/playlist.ts';
+import type { Playlist } from '../../domain/records/rows.ts';
 import type { PlaylistCopy, ScreenOf } from '../origin.ts';
 
 /** Raised when older versions of the service could not read the objects any more. */

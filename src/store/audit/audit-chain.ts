@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync } from 'node:crypto';
-import type { AuditEntry } from '../../domain/records.ts';
+import type { AuditEntry } from '../../domain/records/rows.ts';
 
 /**
  * The hash chain over the audit trail.

@@ -1,5 +1,5 @@
-import type { DeviceMarks, Rows, TokenMarks } from '../../domain/records.ts';
-import type { ReportClock, ReportGroup } from '../../domain/report.ts';
+import type { ReportClock, ReportGroup } from '../../domain/records/report.ts';
+import type { DeviceMarks, Rows, TokenMarks } from '../../domain/records/rows.ts';
 import type { ChainState, SealedEntry } from '../audit/audit-chain.ts';
 import { tableNames } from '../tables.ts';
 

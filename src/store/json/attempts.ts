@@ -1,4 +1,4 @@
-import type { Attempts } from '../../domain/records.ts';
+import type { Attempts } from '../../domain/records/rows.ts';
 import type { AttemptChange } from '../store.ts';
 
 /** More sources than this are not remembered: those whose last change is oldest go first. */

@@ -1,7 +1,7 @@
 import { dayMs } from '../../domain/clock.ts';
-import { eventId, eventPosition } from '../../domain/event-id.ts';
+import { eventId, eventPosition } from '../../domain/events/event-id.ts';
 import { PageRoom } from '../../domain/page-room.ts';
-import type { AuditEntry } from '../../domain/records.ts';
+import type { AuditEntry } from '../../domain/records/rows.ts';
 import { type AuditLink, isSealed, type SealedEntry } from '../audit/audit-chain.ts';
 import type { AuditPageQuery, Slice } from '../store.ts';
 import { damaged } from './damage.ts';

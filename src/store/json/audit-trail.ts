@@ -1,5 +1,5 @@
 import { dayMs } from '../../domain/clock.ts';
-import type { AuditEntry } from '../../domain/records.ts';
+import type { AuditEntry } from '../../domain/records/rows.ts';
 import type { AuditLink, SealedEntry } from '../audit/audit-chain.ts';
 import type { AuditPageQuery, Slice } from '../store.ts';
 import { auditPage, frameEntry, type PlacedEntry, placeOf, sealedOf } from './audit-pages.ts';

@@ -1,4 +1,4 @@
-import { type Cell, sumOfSeconds } from '../../domain/batch-sums.ts';
+import { type Cell, sumOfSeconds } from '../../domain/events/batch-counts.ts';
 
 const firstCells = 8;
 /** Half of the slots are in use at most. */

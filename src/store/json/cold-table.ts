@@ -1,6 +1,6 @@
 import { SignageError } from '../../domain/error.ts';
 import { PageRoom } from '../../domain/page-room.ts';
-import type { Playlist } from '../../domain/records.ts';
+import type { Playlist } from '../../domain/records/rows.ts';
 import type { PastPlaylistQuery, Slice } from '../store.ts';
 import type { RenderedDocument, WrittenDocument } from './document-owner.ts';
 import { unavailable } from './group-log.ts';

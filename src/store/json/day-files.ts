@@ -1,4 +1,4 @@
-import { dayOf } from '../../domain/report.ts';
+import { dayOf } from '../../domain/records/report.ts';
 import { damaged } from './damage.ts';
 import type { FileSystem, OpenFile } from './file-system.ts';
 

@@ -1,4 +1,4 @@
-import type { Playlist, TableName } from '../../domain/records.ts';
+import type { Playlist, TableName } from '../../domain/records/rows.ts';
 import type { SealedEntry } from '../audit/audit-chain.ts';
 import { frozen } from './frozen.ts';
 import type { JournalRecord } from './journal-segments.ts';

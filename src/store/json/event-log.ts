@@ -1,6 +1,6 @@
 import { dayMs, minuteMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import type { ReportRow } from '../../domain/report.ts';
+import type { ReportRow } from '../../domain/records/report.ts';
 import { shortHash } from '../short-hash.ts';
 import type { EventBatch, EventPageQuery, ImpressionQuery, Slice, StoredEvent } from '../store.ts';
 import { DayFiles, dayFile, type FilesMark, startOfFile } from './day-files.ts';

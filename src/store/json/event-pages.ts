@@ -1,4 +1,4 @@
-import { type EventPosition, eventPosition } from '../../domain/event-id.ts';
+import { type EventPosition, eventPosition } from '../../domain/events/event-id.ts';
 import { jsonBytes, PageRoom } from '../../domain/page-room.ts';
 import type { EventPageQuery, Slice, StoredEvent } from '../store.ts';
 import { damaged } from './damage.ts';

@@ -1,6 +1,6 @@
-import { type BatchSums, batchSums } from '../../domain/batch-sums.ts';
-import type { CountedEvent } from '../../domain/event.ts';
-import { eventId } from '../../domain/event-id.ts';
+import { type BatchSums, batchSums } from '../../domain/events/batch-counts.ts';
+import type { CountedEvent } from '../../domain/events/event.ts';
+import { eventId } from '../../domain/events/event-id.ts';
 import type { EventBatch } from '../store.ts';
 import { framePieces } from './frame.ts';
 

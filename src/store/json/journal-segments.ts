@@ -1,4 +1,4 @@
-import type { AuditEntry, TableName } from '../../domain/records.ts';
+import type { AuditEntry, TableName } from '../../domain/records/rows.ts';
 import type { AuditLink } from '../audit/audit-chain.ts';
 import { damaged } from './damage.ts';
 import type { FileSystem } from './file-system.ts';

@@ -1,6 +1,12 @@
 import type { Low } from 'lowdb';
-import type { AuditEntry, DeviceMarks, Playlist, Rows, TokenMarks } from '../../domain/records.ts';
-import type { ReportRow } from '../../domain/report.ts';
+import type { ReportRow } from '../../domain/records/report.ts';
+import type {
+  AuditEntry,
+  DeviceMarks,
+  Playlist,
+  Rows,
+  TokenMarks,
+} from '../../domain/records/rows.ts';
 import type {
   AttemptChange,
   EventBatch,

@@ -1,4 +1,4 @@
-import type { TableName } from '../../domain/records.ts';
+import type { TableName } from '../../domain/records/rows.ts';
 import { tableNames } from '../tables.ts';
 import { frozen } from './frozen.ts';
 import { HeldRows } from './held-rows.ts';

@@ -1,8 +1,13 @@
-import { configIds, type DeviceConfig, effectiveConfig, isOnline } from '../../domain/config.ts';
+import { foldName } from '../../domain/fields.ts';
 import { jsonBytes, PageRoom } from '../../domain/page-room.ts';
-import { codeFinishedAt } from '../../domain/pairing-code.ts';
-import type { Device, Rows, StoredConfig } from '../../domain/records.ts';
-import { foldName } from '../../domain/scalars.ts';
+import {
+  configIds,
+  type DeviceConfig,
+  effectiveConfig,
+  isOnline,
+} from '../../domain/records/config.ts';
+import { codeFinishedAt } from '../../domain/records/pairing-code.ts';
+import type { Device, Rows, StoredConfig } from '../../domain/records/rows.ts';
 import type { ListedTable, ListQuery, Slice } from '../store.ts';
 import { tables } from '../tables.ts';
 import type { Base } from './layer.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { SignageError } from '../../domain/error.ts';
-import type { AuditEntry, DeviceMarks, Playlist, TokenMarks } from '../../domain/records.ts';
-import type { ReportRow } from '../../domain/report.ts';
+import type { ReportRow } from '../../domain/records/report.ts';
+import type { AuditEntry, DeviceMarks, Playlist, TokenMarks } from '../../domain/records/rows.ts';
 import type { AuditLink, SealedEntry } from '../audit/audit-chain.ts';
 import type {
   EventBatch,

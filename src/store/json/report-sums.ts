@@ -1,5 +1,5 @@
-import { type Cell, count, sumOfSeconds } from '../../domain/batch-sums.ts';
-import type { ReportRow } from '../../domain/report.ts';
+import { type Cell, count, sumOfSeconds } from '../../domain/events/batch-counts.ts';
+import type { ReportRow } from '../../domain/records/report.ts';
 import type { RollupRun } from './rollup-runs.ts';
 import { lowerBound } from './table-index.ts';
 

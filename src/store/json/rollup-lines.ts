@@ -1,4 +1,4 @@
-import { addTo, type Cell } from '../../domain/batch-sums.ts';
+import { addTo, type Cell } from '../../domain/events/batch-counts.ts';
 import type { WrittenDocument } from './document-owner.ts';
 import type { Tally } from './tally.ts';
 import { textLines } from './text-lines.ts';

@@ -1,4 +1,4 @@
-import type { ReportClock, ReportRow } from '../../domain/report.ts';
+import type { ReportClock, ReportRow } from '../../domain/records/report.ts';
 import { countBatch, sectionOf } from '../impression-tally.ts';
 import type { ImpressionQuery } from '../store.ts';
 import type { DocumentOwner, RenderedDocument, WrittenDocument } from './document-owner.ts';

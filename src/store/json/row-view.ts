@@ -1,5 +1,5 @@
-import type { Awaitable } from '../../domain/awaitable.ts';
-import type { Device, DeviceKey, Rows, Screen, TableName } from '../../domain/records.ts';
+import type { Awaitable } from '../../domain/maybe-promise.ts';
+import type { Device, DeviceKey, Rows, Screen, TableName } from '../../domain/records/rows.ts';
 import type { KeyBearer, Reader } from '../store.ts';
 import { type IndexOf, tables, type UniqueOf } from '../tables.ts';
 import type { Base, Layer, Overlay } from './layer.ts';

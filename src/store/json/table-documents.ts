@@ -1,4 +1,4 @@
-import type { Rows, StoredConfig, TableName } from '../../domain/records.ts';
+import type { Rows, StoredConfig, TableName } from '../../domain/records/rows.ts';
 import type { DocumentOwner, RenderedDocument, WrittenDocument } from './document-owner.ts';
 import { JsonText } from './json-text.ts';
 import type { Base } from './layer.ts';

@@ -1,4 +1,4 @@
-import type { TableName } from '../../domain/records.ts';
+import type { TableName } from '../../domain/records/rows.ts';
 import type { ListedTable } from '../store.ts';
 import { tables } from '../tables.ts';
 import { endOfId, KeylessMap } from './keyless-map.ts';

@@ -1,5 +1,5 @@
-import type { Cell } from '../../domain/batch-sums.ts';
-import type { ReportGroup } from '../../domain/report.ts';
+import type { Cell } from '../../domain/events/batch-counts.ts';
+import type { ReportGroup } from '../../domain/records/report.ts';
 import { type DayCount, groupOrder, sectionOf } from '../impression-tally.ts';
 import { CellTable } from './cell-table.ts';
 

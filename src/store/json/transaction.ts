@@ -1,5 +1,5 @@
 import { SignageError } from '../../domain/error.ts';
-import type { AuditEntry, Rows, TableName } from '../../domain/records.ts';
+import type { AuditEntry, Rows, TableName } from '../../domain/records/rows.ts';
 import type { SealedEntry } from '../audit/audit-chain.ts';
 import type { Tx } from '../store.ts';
 import { frozen } from './frozen.ts';

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import type { Clock } from '../../domain/clock.ts';
-import type { Attempts } from '../../domain/records.ts';
+import type { Attempts } from '../../domain/records/rows.ts';
 import type { AttemptChange, AttemptsOfEach } from '../store.ts';
 import type { Ask } from './ask.ts';
 import type { Database } from './database.ts';

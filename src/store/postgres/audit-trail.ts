@@ -1,8 +1,8 @@
 import { dayMs } from '../../domain/clock.ts';
-import { eventId, eventPosition } from '../../domain/event-id.ts';
+import { eventId, eventPosition } from '../../domain/events/event-id.ts';
 import { PageRoom } from '../../domain/page-room.ts';
-import type { AuditEntry } from '../../domain/records.ts';
-import { dayOf } from '../../domain/report.ts';
+import { dayOf } from '../../domain/records/report.ts';
+import type { AuditEntry } from '../../domain/records/rows.ts';
 import {
   type AuditLink,
   type ChainKey,

@@ -1,6 +1,6 @@
-import type { BatchSums, Cell, DaySums } from '../../domain/batch-sums.ts';
 import { dayMs } from '../../domain/clock.ts';
-import { dayOf, type ReportClock, type ReportGroup } from '../../domain/report.ts';
+import type { BatchSums, Cell, DaySums } from '../../domain/events/batch-counts.ts';
+import { dayOf, type ReportClock, type ReportGroup } from '../../domain/records/report.ts';
 
 /** Where a batch came from. */
 interface BatchPlace {

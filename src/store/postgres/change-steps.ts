@@ -1,4 +1,4 @@
-import type { AuditEntry, TableName } from '../../domain/records.ts';
+import type { AuditEntry, TableName } from '../../domain/records/rows.ts';
 import { keptText, shapes } from './columns.ts';
 import type { Seen } from './seen-rows.ts';
 

@@ -1,5 +1,5 @@
 import { SignageError } from '../../domain/error.ts';
-import type { AuditEntry, Rows, TableName } from '../../domain/records.ts';
+import type { AuditEntry, Rows, TableName } from '../../domain/records/rows.ts';
 import type { KeyBearer, Tx } from '../store.ts';
 import { type IndexOf, tables, type UniqueOf } from '../tables.ts';
 import {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { codeFinishedAt } from '../../domain/pairing-code.ts';
-import type { Rows, TableName } from '../../domain/records.ts';
-import { foldName } from '../../domain/scalars.ts';
+import { foldName } from '../../domain/fields.ts';
+import { codeFinishedAt } from '../../domain/records/pairing-code.ts';
+import type { Rows, TableName } from '../../domain/records/rows.ts';
 import { tableNames, tables } from '../tables.ts';
 
 /** What stands in a column beside a row's text. */

@@ -1,4 +1,4 @@
-import { eventId, eventPosition } from '../../domain/event-id.ts';
+import { eventId, eventPosition } from '../../domain/events/event-id.ts';
 import { jsonBytes, maxPageBytes, PageRoom } from '../../domain/page-room.ts';
 import type { EventPageQuery, Slice, StoredEvent } from '../store.ts';
 import type { Ask } from './ask.ts';

@@ -1,7 +1,7 @@
-import { defaultConfig } from '../../domain/config.ts';
+import { foldName } from '../../domain/fields.ts';
 import { maxPageBytes, PageRoom } from '../../domain/page-room.ts';
-import type { Playlist, Rows } from '../../domain/records.ts';
-import { foldName } from '../../domain/scalars.ts';
+import { defaultConfig } from '../../domain/records/config.ts';
+import type { Playlist, Rows } from '../../domain/records/rows.ts';
 import type { ListedTable, ListQuery, PastPlaylistQuery, Slice } from '../store.ts';
 import type { Ask } from './ask.ts';
 import { keptLabels, keptText, memberColumn, type Shape, shapes } from './columns.ts';
@@ -128,7 +128,7 @@ function addMember(
   conditions.add(values.includes(null) ? `(${isAny} OR t.${column} IS NULL)` : isAny);
 }
 
-/** Of devices: as `isOnline` in domain/config.ts has it, over the config in force. */
+/** Of devices: as `isOnline` in domain/records/config.ts has it, over the config in force. */
 function addOnline(conditions: Conditions, { is, now }: { is: boolean; now: number }): string {
   const inForce = (column: string, fallback: number) =>
     `coalesce(sc.${column}, vc.${column}, tc.${column}, ${fallback})`;

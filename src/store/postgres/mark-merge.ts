@@ -1,4 +1,4 @@
-import type { DeviceMarks, TokenMarks } from '../../domain/records.ts';
+import type { DeviceMarks, TokenMarks } from '../../domain/records/rows.ts';
 
 export type MarkKind = 'device' | 'token';
 export type AnyMarks = DeviceMarks & TokenMarks;

@@ -1,7 +1,13 @@
 import { secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import type { AuditEntry, DeviceMarks, Playlist, Rows, TokenMarks } from '../../domain/records.ts';
-import type { ReportRow } from '../../domain/report.ts';
+import type { ReportRow } from '../../domain/records/report.ts';
+import type {
+  AuditEntry,
+  DeviceMarks,
+  Playlist,
+  Rows,
+  TokenMarks,
+} from '../../domain/records/rows.ts';
 import type { ChainKey } from '../audit/audit-chain.ts';
 import type {
   AttemptChange,

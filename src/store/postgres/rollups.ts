@@ -1,5 +1,5 @@
-import { type Cell, count } from '../../domain/batch-sums.ts';
-import { dayOf, type ReportRow } from '../../domain/report.ts';
+import { type Cell, count } from '../../domain/events/batch-counts.ts';
+import { dayOf, type ReportRow } from '../../domain/records/report.ts';
 import type { ImpressionQuery } from '../store.ts';
 import type { Ask } from './ask.ts';
 import { dayCounts } from './batch-counts.ts';

@@ -1,5 +1,5 @@
 import { KnownHashes } from '../../domain/known-hashes.ts';
-import type { Rows, TableName } from '../../domain/records.ts';
+import type { Rows, TableName } from '../../domain/records/rows.ts';
 import type { KeyBearer, Reader } from '../store.ts';
 import type { IndexOf, UniqueOf } from '../tables.ts';
 import type { Ask } from './ask.ts';

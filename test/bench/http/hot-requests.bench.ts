@@ -3,7 +3,7 @@ import { afterAll, beforeAll, it } from 'vitest';
 import { z } from 'zod';
 import { ManagementClient } from '../../../src/client/management-client.ts';
 import { RuntimeClient } from '../../../src/client/runtime-client.ts';
-import { eventBatch } from '../../../src/domain/event.ts';
+import { eventBatch } from '../../../src/domain/events/event.ts';
 import { nodeOptions } from '../../support/node-options.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { type Contestant, compare, compete, type Discipline, report, spread } from './contest.ts';

@@ -1,4 +1,4 @@
-import { dayOf } from '../../../src/domain/report.ts';
+import { dayOf } from '../../../src/domain/records/report.ts';
 import { type Contents, countedAfter, rowsAfter } from './contents.ts';
 import type { Ledger, Run } from './ledger.ts';
 import { countsOf } from './sample-changes.ts';

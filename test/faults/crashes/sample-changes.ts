@@ -1,4 +1,4 @@
-import type { Rows, TableName } from '../../../src/domain/records.ts';
+import type { Rows, TableName } from '../../../src/domain/records/rows.ts';
 import type { EventBatch, Store, Tx } from '../../../src/store/store.ts';
 import { batchOf, guid, impression, tenantA } from '../../store/sample-batch.ts';
 import {

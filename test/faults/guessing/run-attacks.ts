@@ -1,4 +1,4 @@
-import type { Attempts } from '../../../src/domain/records.ts';
+import type { Attempts } from '../../../src/domain/records/rows.ts';
 import { SeededChance } from '../../../src/simulator/seeded-chance.ts';
 import type { AttemptsOfEach } from '../../../src/store/store.ts';
 import { Ledger } from './ledger.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../src/domain/clock.ts';
 import { SignageError } from '../../../src/domain/error.ts';
 import { makeIdSource } from '../../../src/domain/id.ts';
-import type { PairingCode } from '../../../src/domain/records.ts';
+import type { PairingCode } from '../../../src/domain/records/rows.ts';
 import { makeKit } from '../../../src/service/authority.ts';
 import { makeCodes } from '../../../src/service/codes.ts';
 import { type SystemKit, system, type TenantCaller } from '../../../src/service/context.ts';

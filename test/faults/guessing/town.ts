@@ -1,6 +1,6 @@
 import type { Clock } from '../../../src/domain/clock.ts';
 import { hasCode, type SignageError } from '../../../src/domain/error.ts';
-import type { AuditEntry } from '../../../src/domain/records.ts';
+import type { AuditEntry } from '../../../src/domain/records/rows.ts';
 import { type GuessLimit, makeGuessLimit } from '../../../src/service/guess-limit.ts';
 import { makeTrust, type Trust } from '../../../src/service/trust.ts';
 import { MemoryAttempts } from '../../../src/store/json/attempts.ts';

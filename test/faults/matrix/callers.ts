@@ -1,5 +1,5 @@
 import { hashKey } from '../../../src/domain/api-key.ts';
-import { type Role, roles } from '../../../src/domain/role.ts';
+import { type Role, roles } from '../../../src/domain/records/role.ts';
 import { type Manager, unknownId } from '../../support/management.ts';
 import type { Cast, Place } from './cast.ts';
 

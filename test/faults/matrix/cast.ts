@@ -1,4 +1,4 @@
-import type { Role } from '../../../src/domain/role.ts';
+import type { Role } from '../../../src/domain/records/role.ts';
 import type { Assembled } from '../../support/assembled.ts';
 import { item, type Manager, manager } from '../../support/management.ts';
 

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
-import type { Rows, TableName } from '../../../src/domain/records.ts';
+import type { Rows, TableName } from '../../../src/domain/records/rows.ts';
 import type { Reader } from '../../../src/store/store.ts';
 import { type Bug, servePlanted } from '../../support/planted-bugs.ts';
 import { overriding, withTx } from '../../support/planted-store.ts';

@@ -1,5 +1,5 @@
 import { SignageError } from '../../../src/domain/error.ts';
-import type { Attempts } from '../../../src/domain/records.ts';
+import type { Attempts } from '../../../src/domain/records/rows.ts';
 import type { AttemptChange, AttemptsOfEach } from '../../../src/store/store.ts';
 import { overriding } from '../../support/planted-store.ts';
 import { runAttacks } from '../guessing/run-attacks.ts';

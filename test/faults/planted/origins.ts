@@ -1,4 +1,4 @@
-import type { Playlist, Screen } from '../../../src/domain/records.ts';
+import type { Playlist, Screen } from '../../../src/domain/records/rows.ts';
 import type { PlaylistChain } from '../../../src/origin/origin.ts';
 import { playStory, type Step } from '../../service/version-story.ts';
 import type { ThreeOrigins } from '../../support/three-origins.ts';

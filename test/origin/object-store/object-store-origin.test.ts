@@ -2,7 +2,7 @@ import * as disk from 'node:fs/promises';
 import { mkdir, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Playlist } from '../../../src/domain/records.ts';
+import type { Playlist } from '../../../src/domain/records/rows.ts';
 import { makeFileObjectStore } from '../../../src/origin/object-store/file-object-store.ts';
 import { maxObjectBytes, type ObjectStore } from '../../../src/origin/object-store/object-store.ts';
 import { makeObjectStoreOrigin } from '../../../src/origin/object-store/object-store-origin.ts';

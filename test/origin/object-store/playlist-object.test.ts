@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseJson } from '../../../src/domain/parse-json.ts';
-import { publication } from '../../../src/domain/playlist.ts';
-import type { Playlist } from '../../../src/domain/records.ts';
+import { parseJson } from '../../../src/domain/json/parse-json.ts';
+import { publication } from '../../../src/domain/records/playlist.ts';
+import type { Playlist } from '../../../src/domain/records/rows.ts';
 import {
   playlistObjectBytes,
   readPlaylistObject,

@@ -1,5 +1,5 @@
 import { dayMs } from '../../../src/domain/clock.ts';
-import { reportClocks, reportGroups } from '../../../src/domain/report.ts';
+import { reportClocks, reportGroups } from '../../../src/domain/records/report.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { tableNames } from '../../../src/store/tables.ts';
 import type { ManualClock } from '../../support/manual-clock.ts';

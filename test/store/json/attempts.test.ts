@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Attempts } from '../../../src/domain/records.ts';
+import type { Attempts } from '../../../src/domain/records/rows.ts';
 import { MemoryAttempts } from '../../../src/store/json/attempts.ts';
 
 const many = 100_000;

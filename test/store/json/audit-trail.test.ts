@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dayMs, hourMs } from '../../../src/domain/clock.ts';
-import { eventPosition } from '../../../src/domain/event-id.ts';
-import type { AuditEntry } from '../../../src/domain/records.ts';
+import { eventPosition } from '../../../src/domain/events/event-id.ts';
+import type { AuditEntry } from '../../../src/domain/records/rows.ts';
 import { makeAuditTrail } from '../../../src/store/json/audit-trail.ts';
 import { isWhole } from '../../../src/store/json/frame.ts';
 import type { AuditTrail } from '../../../src/store/json/parts.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Playlist } from '../../../src/domain/records.ts';
+import type { Playlist } from '../../../src/domain/records/rows.ts';
 import { makeColdTable } from '../../../src/store/json/cold-table.ts';
 import type { WrittenDocument } from '../../../src/store/json/document-owner.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

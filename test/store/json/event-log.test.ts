@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { dayMs, minuteMs } from '../../../src/domain/clock.ts';
-import type { TelemetryEvent } from '../../../src/domain/event.ts';
+import type { TelemetryEvent } from '../../../src/domain/events/event.ts';
 import { type FileSystem, nodeFileSystem } from '../../../src/store/json/file-system.ts';
 import { isWhole } from '../../../src/store/json/frame.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

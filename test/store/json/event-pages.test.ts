@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dayMs, hourMs } from '../../../src/domain/clock.ts';
-import type { TelemetryEvent } from '../../../src/domain/event.ts';
-import { eventId, eventPosition } from '../../../src/domain/event-id.ts';
+import type { TelemetryEvent } from '../../../src/domain/events/event.ts';
+import { eventId, eventPosition } from '../../../src/domain/events/event-id.ts';
 import type { EventPageQuery, StoredEvent } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { batchOf, guid, tenantA, tenantB } from '../sample-batch.ts';

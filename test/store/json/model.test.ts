@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hasCode } from '../../../src/domain/error.ts';
-import type { Playlist, Venue } from '../../../src/domain/records.ts';
+import type { Playlist, Venue } from '../../../src/domain/records/rows.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store, Tx } from '../../../src/store/store.ts';
 import { nameKey } from '../../../src/store/tables.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { batchSums } from '../../../src/domain/batch-sums.ts';
+import { batchSums } from '../../../src/domain/events/batch-counts.ts';
 import type { RenderedDocument, WrittenDocument } from '../../../src/store/json/document-owner.ts';
 import type { EventRecord } from '../../../src/store/json/event-record.ts';
 import { IdempotencyRings, rememberedKeys } from '../../../src/store/json/idempotency-rings.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { batchSums } from '../../../src/domain/batch-sums.ts';
 import { dayMs, minuteMs } from '../../../src/domain/clock.ts';
-import type { TelemetryEvent } from '../../../src/domain/event.ts';
+import { batchSums } from '../../../src/domain/events/batch-counts.ts';
+import type { TelemetryEvent } from '../../../src/domain/events/event.ts';
 import {
   dayOf,
   type ReportClock,
@@ -10,7 +10,7 @@ import {
   type ReportRow,
   reportClocks,
   reportGroups,
-} from '../../../src/domain/report.ts';
+} from '../../../src/domain/records/report.ts';
 import type { EventRecord } from '../../../src/store/json/event-record.ts';
 import { Rollups } from '../../../src/store/json/rollups.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { batchSums, type Cell } from '../../../src/domain/batch-sums.ts';
-import type { ReportGroup } from '../../../src/domain/report.ts';
+import { batchSums, type Cell } from '../../../src/domain/events/batch-counts.ts';
+import type { ReportGroup } from '../../../src/domain/records/report.ts';
 import { countBatch, groupOrder, sectionOf } from '../../../src/store/impression-tally.ts';
 import { Tally } from '../../../src/store/json/tally.ts';
 

@@ -1,5 +1,5 @@
 import { hasCode } from '../../../domain/error.ts';
-import type { Publication } from '../../../domain/playlist.ts';
+import type { Publication } from '../../../domain/records/playlist.ts';
 import type { Call } from '../../call.ts';
 import { choiceOptions, chooseScreens, isSingle } from '../../choose-screens.ts';
 import { defineCommand, some } from '../../command-spec.ts';

@@ -1,5 +1,5 @@
 import { SignageError } from '../../../domain/error.ts';
-import type { PlaylistView as Playlist } from '../../../domain/playlist.ts';
+import type { PlaylistView as Playlist } from '../../../domain/records/playlist.ts';
 import { defineCommand, one } from '../../command-spec.ts';
 import * as option from '../../option.ts';
 import { readValidUntil } from '../../publication.ts';

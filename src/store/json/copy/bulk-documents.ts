@@ -1,4 +1,4 @@
-import { BatchSums } from '../../../domain/batch-sums.ts';
+import { BatchSums } from '../../../domain/events/batch-counts.ts';
 import type { CopiedImpressions, DeviceKeys } from '../../copy/transfer.ts';
 import { type DocumentEntry, DocumentFile } from '../document-file.ts';
 import type { RenderedDocument } from '../document-owner.ts';

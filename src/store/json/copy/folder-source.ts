@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
-import type { Playlist, Rows, TableName } from '../../../domain/records.ts';
-import type { ReportClock, ReportGroup } from '../../../domain/report.ts';
+import type { ReportClock, ReportGroup } from '../../../domain/records/report.ts';
+import type { Playlist, Rows, TableName } from '../../../domain/records/rows.ts';
 import type { ChainState, SealedEntry } from '../../audit/audit-chain.ts';
 import { paged } from '../../copy/paged.ts';
 import {

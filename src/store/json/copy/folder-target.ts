@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../../domain/clock.ts';
-import type { Rows, TableName } from '../../../domain/records.ts';
+import type { Rows, TableName } from '../../../domain/records/rows.ts';
 import type { SealedEntry } from '../../audit/audit-chain.ts';
 import { newProgress } from '../../copy/copy-progress.ts';
 import type {

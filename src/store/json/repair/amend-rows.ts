@@ -1,4 +1,4 @@
-import type { TableName } from '../../../domain/records.ts';
+import type { TableName } from '../../../domain/records/rows.ts';
 import { tableNames } from '../../tables.ts';
 import { pastDocument, screenOf } from '../cold-table.ts';
 import type { DurableState } from '../durable-state.ts';

@@ -1,4 +1,4 @@
-import type { Rows, TableName } from '../../../domain/records.ts';
+import type { Rows, TableName } from '../../../domain/records/rows.ts';
 import type { Row } from '../table-index.ts';
 
 type Check = (value: unknown) => boolean;

@@ -1,4 +1,4 @@
-import type { Rows, TableName } from '../../../domain/records.ts';
+import type { Rows, TableName } from '../../../domain/records/rows.ts';
 import { publicUrl } from '../../../domain/store-url.ts';
 import type { SealedEntry } from '../../audit/audit-chain.ts';
 import {

@@ -1,0 +1,149 @@
+import { z } from 'zod';
+import { epochTime, isoTime, recordId } from '../fields.ts';
+import { pageQuery, timeQuery, waitSeconds } from '../paging.ts';
+
+/** A batch has 1 to 100 events, of at most 8 KiB each as sent (docs/protocol.md §2.5). */
+export const maxBatch = 100;
+export const maxEventBytes = 8 * 1024;
+
+const guid = z.guid('must be a UUID').meta({ example: '7b0c5a1e-3f2d-4e6b-8a9c-0d1e2f3a4b5c' });
+
+export const typeForm = /^[a-z0-9._-]{1,64}$/;
+export const guidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+const eventType = z
+  .string('must be a string')
+  .regex(typeForm, 'must be 1 to 64 characters of a-z, 0-9, ".", "_" and "-"')
+  .meta({ example: 'impression' });
+
+/** One telemetry event. An impression must say what was played; other members are kept as they came. */
+const telemetryEvent = z
+  .looseObject(
+    {
+      type: eventType,
+      timestamp: epochTime,
+      playlistId: guid.nullish(),
+      creativeId: guid.nullish(),
+      campaignId: guid.nullish(),
+      duration: z
+        .unknown()
+        .optional()
+        .meta({ description: 'of an impression: the seconds really played' }),
+    },
+    'must be an object',
+  )
+  .superRefine((event, context) => {
+    if (event.type !== 'impression') return;
+    for (const name of ['playlistId', 'creativeId', 'campaignId'] as const) {
+      if (event[name] == null)
+        context.addIssue({
+          code: 'custom',
+          path: [name],
+          message: 'must be a UUID: an impression needs it',
+        });
+    }
+    const seconds = event.duration;
+    if (
+      seconds != null &&
+      !(typeof seconds === 'number' && Number.isFinite(seconds) && seconds >= 0)
+    ) {
+      context.addIssue({
+        code: 'custom',
+        path: ['duration'],
+        message: 'must be a number of seconds, 0 or more',
+      });
+    }
+  })
+  .meta({ id: 'TelemetryEvent' });
+export type TelemetryEvent = z.infer<typeof telemetryEvent>;
+
+/** What is looked at in an event that was taken: all of it is kept as it was sent. */
+export type CountedEvent = Pick<
+  TelemetryEvent,
+  'type' | 'timestamp' | 'campaignId' | 'creativeId' | 'duration'
+>;
+
+export const eventBatch = z
+  .array(telemetryEvent, 'must be an array of 1 to 100 events')
+  .min(1, 'must have 1 to 100 events')
+  .max(maxBatch, 'must have 1 to 100 events')
+  .meta({ id: 'EventBatch' });
+
+const judged = ['type', 'timestamp', 'playlistId', 'creativeId', 'campaignId', 'duration'];
+
+/** A batch with those members of its events that have rules: to explain a refusal, the others need not be looked at. */
+export function withoutFurtherMembers(json: unknown): unknown {
+  if (!Array.isArray(json) || json.length > maxBatch) return json;
+  return json.map((event: unknown) => {
+    if (typeof event !== 'object' || event === null || Array.isArray(event)) return event;
+    return Object.fromEntries(
+      judged.map((name) => [name, (event as Record<string, unknown>)[name]]),
+    );
+  });
+}
+
+function isId(id: unknown, needed: boolean): boolean {
+  return id === undefined || id === null ? !needed : typeof id === 'string' && guidForm.test(id);
+}
+
+function isSeconds(seconds: unknown): boolean {
+  return (
+    seconds === undefined ||
+    seconds === null ||
+    (Number.isFinite(seconds) && (seconds as number) >= 0)
+  );
+}
+
+function isEvent(event: unknown): boolean {
+  if (typeof event !== 'object' || event === null || Array.isArray(event)) return false;
+  const { type, timestamp, playlistId, creativeId, campaignId, duration } = event as Record<
+    string,
+    unknown
+  >;
+  const isImpression = type === 'impression';
+  if (!isImpression && (typeof type !== 'string' || !typeForm.test(type))) return false;
+  if (!Number.isSafeInteger(timestamp) || (timestamp as number) < 0) return false;
+  if (
+    !isId(playlistId, isImpression) ||
+    !isId(creativeId, isImpression) ||
+    !isId(campaignId, isImpression)
+  )
+    return false;
+  return !isImpression || isSeconds(duration);
+}
+
+/**
+ * Whether parsed JSON is a batch that `eventBatch` takes, and hands on as it is: the same rules by hand, for a hundred events at a time take zod longer than
+ * all the rest of their way. A refusal is zod's to explain.
+ */
+export function isEventBatch(json: unknown): json is TelemetryEvent[] {
+  return Array.isArray(json) && json.length >= 1 && json.length <= maxBatch && json.every(isEvent);
+}
+
+export const eventsAccepted = z
+  .object({ received: z.int().min(1).max(maxBatch) })
+  .meta({ id: 'EventsAccepted' });
+
+export const storedEvent = z
+  .object({
+    id: recordId,
+    deviceId: recordId,
+    screenId: recordId,
+    receivedAt: isoTime,
+    event: z.looseObject({}),
+  })
+  .meta({ id: 'StoredEvent' });
+export type StoredEventView = z.infer<typeof storedEvent>;
+
+export const eventQuery = z.strictObject({
+  ...pageQuery,
+  type: eventType.optional(),
+  deviceId: recordId.optional(),
+  screenId: recordId.optional(),
+  from: timeQuery,
+  to: timeQuery,
+  order: z.enum(['asc', 'desc'], { error: 'must be asc or desc' }).default('desc'),
+  after: recordId.optional(),
+  waitSeconds,
+});
+export type EventQuery = z.infer<typeof eventQuery>;

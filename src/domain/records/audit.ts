@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { isoTime, recordId } from '../fields.ts';
+import { pageQuery, timeQuery } from '../paging.ts';
+
+/** What else is worth knowing of a change; never a secret. */
+export type AuditDetails = Record<string, string | number | boolean | null>;
+
+export const auditEntry = z
+  .object({
+    id: recordId,
+    at: isoTime,
+    actor: z.object({
+      kind: z.enum(['token', 'device', 'system']),
+      id: z.string().nullable(),
+      name: z.string().nullable(),
+    }),
+    action: z.string().meta({ example: 'screen.create' }),
+    subject: z.object({ kind: z.string(), id: z.string().nullable() }),
+    address: z.string().nullable(),
+    requestId: z.string().nullable(),
+    details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+  })
+  .meta({ id: 'AuditEntry' });
+export type AuditView = z.infer<typeof auditEntry>;
+
+export const auditQuery = z.strictObject({
+  ...pageQuery,
+  action: z.string().optional(),
+  subjectId: recordId.optional(),
+  from: timeQuery,
+  to: timeQuery,
+});
+export type AuditQuery = z.infer<typeof auditQuery>;

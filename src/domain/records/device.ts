@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import { freeText, isoTime, recordId } from '../fields.ts';
+import { pageQuery } from '../paging.ts';
+import { deviceConfig } from './config.ts';
+import { pairingCodeText } from './pairing-code.ts';
+import { screen } from './screen.ts';
+
+const mac = /^(?:[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){5}|[0-9A-Fa-f]{2}(?:-[0-9A-Fa-f]{2}){5})$/;
+
+/** Optional; `null` is absent; comes out as `null` when absent. */
+const optionalText = freeText(255).nullish().default(null);
+
+const infoMembers = {
+  manufacturer: optionalText,
+  model: optionalText,
+  osVersion: optionalText,
+  appVersion: optionalText,
+  macAddress: z
+    .string('must be a string')
+    .regex(mac, 'must be XX:XX:XX:XX:XX:XX or XX-XX-XX-XX-XX-XX')
+    .nullish()
+    .default(null)
+    .meta({ example: '02:00:5E:10:00:01' }),
+  ipAddress: z
+    .union([z.ipv4(), z.ipv6()], { error: 'must be an IPv4 or IPv6 address' })
+    .nullish()
+    .default(null)
+    .meta({ example: '192.0.2.17' }),
+  deviceName: optionalText,
+  locationHint: optionalText,
+};
+
+/** What a TV says of itself; members that we do not know are ignored (docs/protocol.md §3.1). */
+export const deviceInfo = z
+  .object(infoMembers, 'must be an object')
+  .transform(absentAsNull)
+  .meta({ id: 'DeviceInfo' });
+export type DeviceInfo = { [K in keyof typeof infoMembers]: string | null };
+
+function absentAsNull(info: { [K in keyof typeof infoMembers]?: string | null }): DeviceInfo {
+  return Object.fromEntries(
+    Object.keys(infoMembers).map((name) => [name, info[name as keyof typeof infoMembers] ?? null]),
+  ) as DeviceInfo;
+}
+
+export const registration = z
+  .object({ pairingCode: pairingCodeText, deviceInfo })
+  .meta({ id: 'Registration' });
+export type Registration = z.infer<typeof registration>;
+
+export const registered = z
+  .object({
+    deviceId: recordId,
+    screenId: recordId,
+    apiKey: z
+      .string()
+      .meta({ description: 'In this answer only: store it securely.', example: 'dak_…' }),
+    tenantId: recordId,
+    config: deviceConfig,
+  })
+  .meta({ id: 'Registered' });
+export type RegisteredView = z.infer<typeof registered>;
+
+export const rotated = z
+  .object({
+    apiKey: z.string().meta({
+      description: 'In this answer only: store it securely before its first use.',
+      example: 'dak_…',
+    }),
+  })
+  .meta({ id: 'RotatedKey' });
+export type RotatedView = z.infer<typeof rotated>;
+
+const deviceStates = ['bound', 'suspended'] as const;
+const state = z.enum(deviceStates, { error: `must be one of ${deviceStates.join(', ')}` });
+
+export const revocation = z
+  .object({ reason: freeText(500).nullish() })
+  .nullish()
+  .meta({ id: 'Revocation' });
+
+export const deviceQuery = z.strictObject({
+  ...pageQuery,
+  screenId: recordId.optional(),
+  venueId: recordId.optional(),
+  state: state.optional(),
+  online: z.enum(['true', 'false'], { error: 'must be true or false' }).optional(),
+});
+export type DeviceQuery = z.infer<typeof deviceQuery>;
+
+const text = z.string().nullable();
+
+export const device = z
+  .object({
+    id: recordId,
+    screenId: recordId,
+    state,
+    deviceInfo: z.object({
+      manufacturer: text,
+      model: text,
+      osVersion: text,
+      appVersion: text,
+      macAddress: text,
+      ipAddress: text,
+      deviceName: text,
+      locationHint: text,
+    }),
+    createdAt: isoTime,
+    lastSeenAt: isoTime.nullable(),
+    lastAddress: text,
+    lastPlaylistAt: isoTime.nullable(),
+    lastPlaylistVersion: z.int().nullable(),
+    lastPlaylistStatus: z.int().nullable().meta({ description: '200, 304, 404 or 500' }),
+    lastConfigAt: isoTime.nullable(),
+    lastEventAt: isoTime.nullable(),
+    lastRefusedAt: isoTime
+      .nullable()
+      .meta({ description: 'The latest call with a key of it that is dead.' }),
+    online: z.boolean(),
+    suspendedAt: isoTime.nullable(),
+    suspendReason: text,
+  })
+  .meta({ id: 'Device' });
+export type DeviceView = z.infer<typeof device>;
+
+export const revoked = z.object({ device, screen }).meta({ id: 'Revoked' });

@@ -1,0 +1,70 @@
+import { createHmac } from 'node:crypto';
+import { z } from 'zod';
+import type { Random } from '../clock.ts';
+import { isoTime, recordId } from '../fields.ts';
+
+/** The 31 characters that nobody confuses: no `0 O 1 I L` (docs/protocol.md §4). */
+export const codeAlphabet = 'ABCDEFGHJKMNPQRSTUVWXYZ23456789';
+const codeLength = 8;
+
+/** A code as a TV sends it (docs/protocol.md §3.1); what we make is narrower. */
+export const pairingCodeText = z
+  .string()
+  .regex(/^[A-Z0-9]{8}$/, 'must be exactly 8 characters of A-Z and 0-9')
+  .meta({ example: 'ABCD2345' });
+
+export const codeStatuses = ['pending', 'used', 'expired', 'cancelled'] as const;
+export type CodeStatus = (typeof codeStatuses)[number];
+
+/** A fresh code: 8 characters, each equally likely (bytes that would favour some are thrown away). */
+export function makeCode(random: Random): string {
+  const fair = 256 - (256 % codeAlphabet.length);
+  let code = '';
+  while (code.length < codeLength) {
+    for (const byte of random(codeLength)) {
+      if (byte < fair && code.length < codeLength) code += codeAlphabet[byte % codeAlphabet.length];
+    }
+  }
+  return code;
+}
+
+/** What is stored of a code, and its record's id: an HMAC under the server's secret, for 31^8 codes alone could be tried out. */
+export function hashCode(serverSecret: Uint8Array, code: string): string {
+  return createHmac('sha256', serverSecret).update(`pairing-code\n${code}`).digest('hex');
+}
+
+interface CodeLife {
+  state: 'pending' | 'used' | 'cancelled';
+  expiresAt: number;
+  usedAt: number | null;
+  cancelledAt: number | null;
+}
+
+/** A code's status at a moment: one that nobody used or cancelled in time is expired (docs/protocol.md §6). */
+export function codeStatusAt(code: CodeLife, nowMs: number): CodeStatus {
+  return code.state === 'pending' && code.expiresAt <= nowMs ? 'expired' : code.state;
+}
+
+/** When a code came to its end, or will at the latest. */
+export function codeFinishedAt(code: CodeLife): number {
+  return code.usedAt ?? code.cancelledAt ?? code.expiresAt;
+}
+
+export const codeCreation = z.object({ screenId: recordId }).meta({ id: 'CodeCreation' });
+
+const codeMembers = {
+  code: z.string().meta({ example: 'ABCD2345' }),
+  screenId: recordId,
+  status: z.enum(codeStatuses),
+  createdAt: isoTime,
+  expiresAt: isoTime,
+  expiresInSeconds: z.int().min(0).meta({ description: 'seconds left; 0 once finished' }),
+};
+
+export const createdCode = z.object(codeMembers).meta({ id: 'CreatedCode' });
+export type CreatedCode = z.infer<typeof createdCode>;
+
+export const codeStatus = z
+  .object({ ...codeMembers, usedAt: isoTime.nullable(), deviceId: recordId.nullable() })
+  .meta({ id: 'CodeStatus' });
+export type CodeStatusView = z.infer<typeof codeStatus>;

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { dayMs } from '../clock.ts';
+import { epochTime, recordId } from '../fields.ts';
+import { canonicalMediaUrl, maxMediaUrl, mediaUrlFault } from './media-url.ts';
+import type { Playlist } from './rows.ts';
+
+const playlistStatuses = ['active', 'superseded', 'withdrawn', 'expired'] as const;
+export type PlaylistStatus = (typeof playlistStatuses)[number];
+
+const creativeTypes = ['image', 'video', 'html'] as const;
+
+const tooLong = `must have at most ${maxMediaUrl} characters`;
+
+/** A media URL comes out in its canonical form, which must keep to the length too (docs/protocol.md §5.4). */
+const mediaUrl = z
+  .string('must be an http or https URL')
+  .max(maxMediaUrl, { error: tooLong, abort: true })
+  .superRefine((input, context) => {
+    const message = mediaUrlFault(input);
+    if (message !== undefined)
+      context.addIssue({ code: 'custom', message, input, continue: false });
+  })
+  .overwrite(canonicalMediaUrl)
+  .max(maxMediaUrl, tooLong)
+  .meta({ format: 'uri', example: 'https://media.example.com/spring.mp4' });
+
+const itemMembers = {
+  creativeId: recordId,
+  creativeUrl: mediaUrl,
+  creativeType: z.enum(creativeTypes, { error: `must be one of ${creativeTypes.join(', ')}` }),
+  duration: z
+    .number('must be a number of seconds')
+    .positive('must be more than 0 seconds')
+    .max(86_400, 'must be at most 86400 seconds')
+    .meta({ description: 'seconds', example: 15 }),
+};
+
+/** One entry of a playlist; further members reach the TV as they are (docs/protocol.md §2.3). */
+const playlistItem = z.looseObject(itemMembers, 'must be an object').meta({ id: 'PlaylistItem' });
+
+const itemCount = 'must have 1 to 500 items';
+
+const listOfItems = <T extends z.ZodType>(item: T) =>
+  z.array(item, 'must be an array of 1 to 500 items').min(1, itemCount).max(500, itemCount);
+
+const items = listOfItems(playlistItem);
+
+/** Items as they were stored, perhaps by a version that kept media URLs as they were sent. */
+export const storedItems = listOfItems(z.looseObject({ ...itemMembers, creativeUrl: z.string() }));
+
+export const publication = z
+  .strictObject({ items, validUntil: epochTime.nullish() })
+  .meta({ id: 'Publication' });
+export type Publication = z.infer<typeof publication>;
+
+/** What an on-demand source answers: a whole playlist, or its items alone. What else it has is its own (docs/on-demand.md). */
+export const onDemandAnswer = z.looseObject({
+  items,
+  validUntil: epochTime.nullish(),
+  screenId: recordId.optional(),
+  status: z.enum(playlistStatuses).optional(),
+});
+
+const members = {
+  id: recordId,
+  tenantId: recordId,
+  screenId: recordId,
+  status: z.enum(playlistStatuses),
+  version: z.int().min(1),
+  validUntil: z.int().meta({ description: 'Unix epoch seconds', example: 1760000000 }),
+  items: z.array(playlistItem),
+};
+
+/** What a TV gets. */
+export const activePlaylist = z.object(members).meta({ id: 'ActivePlaylist' });
+
+/** What managers read: `validUntil` is `null` when the publisher gave none. */
+export const storedPlaylist = z
+  .object({ ...members, validUntil: members.validUntil.nullable() })
+  .meta({ id: 'Playlist' });
+export type PlaylistView = z.infer<typeof storedPlaylist>;
+
+export const playlistVersions = z
+  .object({ items: z.array(storedPlaylist), nextCursor: z.string().nullable() })
+  .meta({ id: 'PlaylistVersions' });
+
+/** How many versions of a screen are kept, the newest included. */
+export const keptVersions = 20;
+
+const yearMs = 365 * dayMs;
+
+/** A playlist's status at a moment. */
+export function playlistStatusAt(playlist: Playlist, nowMs: number): PlaylistStatus {
+  return playlist.state === 'active' && playlist.validUntil !== null && playlist.validUntil <= nowMs
+    ? 'expired'
+    : playlist.state;
+}
+
+/**
+ * The end that TVs are told, in milliseconds. A playlist without one is given 365 days from its publication, moved on by 365 days whenever
+ * fewer than 180 are left: no TV goes dark offline, and the ETag stands still in between (docs/protocol.md §2.3).
+ */
+export function servedValidUntil(
+  playlist: Pick<Playlist, 'validUntil' | 'publishedAt'>,
+  nowMs: number,
+): number {
+  if (playlist.validUntil !== null) return playlist.validUntil;
+  const first = playlist.publishedAt + yearMs;
+  const missing = nowMs + 180 * dayMs - first;
+  return missing <= 0 ? first : first + Math.ceil(missing / yearMs) * yearMs;
+}

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { dayMs } from '../clock.ts';
+
+export const reportGroups = ['campaign', 'creative', 'screen', 'venue', 'day'] as const;
+export type ReportGroup = (typeof reportGroups)[number];
+
+/** Which clock puts an impression into a day: the event's own, or the time of receipt. */
+export const reportClocks = ['timestamp', 'received'] as const;
+export type ReportClock = (typeof reportClocks)[number];
+
+const utcDay = z
+  .string()
+  .regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a UTC day such as 2026-11-20')
+  .refine((day) => dayOf(Date.parse(day)) === day, 'must be a UTC day such as 2026-11-20')
+  .meta({ example: '2026-11-20' })
+  .optional();
+
+export const reportQuery = z.strictObject({
+  groupBy: z
+    .enum(reportGroups, { error: `must be one of ${reportGroups.join(', ')}` })
+    .default('campaign'),
+  from: utcDay,
+  to: utcDay,
+  by: z.enum(reportClocks, { error: 'must be timestamp or received' }).default('timestamp'),
+});
+export type ReportQuery = z.infer<typeof reportQuery>;
+
+const reportRow = z
+  .object({ key: z.string(), impressions: z.int(), seconds: z.number() })
+  .meta({ id: 'ImpressionRow' });
+export type ReportRow = z.infer<typeof reportRow>;
+export const impressionReport = z
+  .object({ items: z.array(reportRow) })
+  .meta({ id: 'ImpressionReport' });
+
+const lastDay = Date.UTC(9999, 11, 31);
+
+/** The UTC day of a time, as `2026-11-20`. Times past the year 9999 count to its last day, for no calendar says more. */
+export function dayOf(timeMs: number): string {
+  if (Number.isNaN(timeMs)) return '';
+  const day = Math.floor(Math.min(timeMs, lastDay) / dayMs);
+  if (day !== latest.day) latest = { day, text: new Date(day * dayMs).toISOString().slice(0, 10) };
+  return latest.text;
+}
+
+/** It is nearly always the same day. */
+let latest = { day: Number.NaN, text: '' };

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { isoTime, labels, labelsPatch, recordId, recordName } from '../fields.ts';
+import { nameQuery, pageQuery } from '../paging.ts';
+import { codeStatuses } from './pairing-code.ts';
+
+const screenStates = ['provisioning', 'active'] as const;
+const state = z.enum(screenStates, { error: `must be one of ${screenStates.join(', ')}` });
+
+export const screenCreation = z
+  .strictObject({ venueId: recordId, name: recordName, labels: labels.nullish() })
+  .meta({ id: 'ScreenCreation' });
+export const screenPatch = z
+  .strictObject({ name: recordName.optional(), labels: labelsPatch.optional() })
+  .meta({ id: 'ScreenPatch' });
+
+const label = z.string().regex(/^[^:]+:/, 'must be key:value');
+
+export const screenQuery = z.strictObject({
+  ...pageQuery,
+  ...nameQuery,
+  venueId: recordId.optional(),
+  state: state.optional(),
+  label: z
+    .union([label.transform((one) => [one]), z.array(label)], { error: 'must be key:value' })
+    .optional(),
+});
+
+export const screenDeletionQuery = z.strictObject({
+  force: z.enum(['true', 'false'], { error: 'must be true or false' }).optional(),
+});
+
+export const screen = z
+  .object({
+    id: recordId,
+    tenantId: recordId,
+    venueId: recordId,
+    name: z.string(),
+    labels: z.record(z.string(), z.string()),
+    state,
+    deviceId: recordId.nullable(),
+    provisioningCode: z
+      .object({ status: z.enum(codeStatuses), createdAt: isoTime, expiresAt: isoTime })
+      .nullable()
+      .meta({ description: 'The newest code of the screen; never the code itself.' }),
+    createdAt: isoTime,
+    updatedAt: isoTime,
+  })
+  .meta({ id: 'Screen' });
+
+export type ScreenView = z.infer<typeof screen>;
+export type ScreenCreation = z.infer<typeof screenCreation>;
+export type ScreenPatch = z.infer<typeof screenPatch>;
+export type ScreenQuery = z.infer<typeof screenQuery>;

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { freeText, isoTime, labels, labelsPatch, recordId, recordName } from '../fields.ts';
+import { nameQuery, pageQuery } from '../paging.ts';
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const address = freeText(500).nullable();
+const timezone = z
+  .string('must be an IANA time zone such as Europe/Berlin')
+  .regex(/^[A-Za-z][A-Za-z0-9_+/-]{0,99}$/, 'must be an IANA time zone such as Europe/Berlin')
+  .refine(isTimeZone, 'must be an IANA time zone such as Europe/Berlin')
+  .meta({ example: 'Europe/Berlin' })
+  .nullable();
+
+export const venueCreation = z
+  .strictObject({
+    name: recordName,
+    address: address.default(null),
+    timezone: timezone.default(null),
+    labels: labels.nullish(),
+  })
+  .meta({ id: 'VenueCreation' });
+
+export const venuePatch = z
+  .strictObject({
+    name: recordName.optional(),
+    address: address.optional(),
+    timezone: timezone.optional(),
+    labels: labelsPatch.optional(),
+  })
+  .meta({ id: 'VenuePatch' });
+
+export const venueQuery = z.strictObject({ ...pageQuery, ...nameQuery });
+
+export const venue = z
+  .object({
+    id: recordId,
+    tenantId: recordId,
+    name: z.string(),
+    address: z.string().nullable(),
+    timezone: z.string().nullable(),
+    labels: z.record(z.string(), z.string()),
+    createdAt: isoTime,
+    updatedAt: isoTime,
+  })
+  .meta({ id: 'Venue' });
+
+export type VenueView = z.infer<typeof venue>;
+export type VenueCreation = z.infer<typeof venueCreation>;
+export type VenuePatch = z.infer<typeof venuePatch>;
+export type VenueQuery = z.infer<typeof venueQuery>;

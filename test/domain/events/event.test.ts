@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { eventBatch, isEventBatch } from '../../../src/domain/events/event.ts';
+
+const guid = fc.oneof(
+  fc.uuid(),
+  fc.uuid().map((id) => id.toUpperCase()),
+  fc.constantFrom('00000000-0000-0000-0000-000000000000', 'FFFFFFFF-ffff-FFFF-ffff-FFFFFFFFFFFF'),
+);
+const badGuid = fc.oneof(
+  fc.constantFrom(
+    '',
+    'nonsense',
+    `${randomUUID()}\n`,
+    ` ${randomUUID()}`,
+    `{${randomUUID()}}`,
+    randomUUID().replaceAll('-', ''),
+    'g0000000-0000-0000-0000-000000000000',
+  ),
+  fc.jsonValue(),
+);
+const type = fc.oneof(
+  fc.constant('impression'),
+  fc.constantFrom('heartbeat', 'x', 'a'.repeat(64), 'az09._-'),
+  fc.constantFrom('', 'a'.repeat(65), 'Impression', 'impression\n', 'a b', 'é', 1, null, [], {}),
+  fc.jsonValue(),
+);
+const timestamp = fc.oneof(
+  fc.maxSafeNat(),
+  fc.constantFrom(0, -0, -1, 1.5, 2 ** 53, Number.MAX_SAFE_INTEGER, '1', null),
+  fc.jsonValue(),
+);
+const duration = fc.oneof(
+  fc.double(),
+  fc.constantFrom(0, -0, -1, 14.97, Number.POSITIVE_INFINITY, '15', null, true),
+  fc.jsonValue(),
+);
+const usually = <T>(good: fc.Arbitrary<T>, other: fc.Arbitrary<unknown>) =>
+  fc.oneof({ weight: 8, arbitrary: good }, { weight: 1, arbitrary: other });
+const id = usually(guid, fc.oneof(fc.constantFrom(null, undefined), badGuid));
+const event = fc.oneof(
+  {
+    weight: 15,
+    arbitrary: fc
+      .record(
+        {
+          type: usually(fc.constantFrom('impression', 'heartbeat'), type),
+          timestamp: usually(fc.nat(), timestamp),
+          playlistId: id,
+          creativeId: id,
+          campaignId: id,
+          duration: usually(fc.nat(), duration),
+          more: fc.jsonValue(),
+        },
+        { requiredKeys: [] },
+      )
+      .chain((made) =>
+        fc.constantFrom(
+          made,
+          { timestamp: 1, type: 'x', ...made },
+          { ...made, constructor: 1, toString: null },
+        ),
+      ),
+  },
+  { weight: 1, arbitrary: fc.jsonValue() },
+);
+
+describe('isEventBatch', () => {
+  it('takes just what the schema takes, and the schema hands that on as it is', () => {
+    let taken = 0;
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          { weight: 20, arbitrary: fc.array(event, { maxLength: 3 }) },
+          { weight: 1, arbitrary: fc.jsonValue() },
+        ),
+        (batch) => {
+          const judged = eventBatch.safeParse(batch);
+          expect(isEventBatch(batch), JSON.stringify(batch)).toBe(judged.success);
+          if (!judged.success) return;
+          taken++;
+          expect(judged.data).toEqual(batch);
+        },
+      ),
+      { numRuns: 2000 },
+    );
+    // Else it would have shown little.
+    expect(taken).toBeGreaterThan(100);
+  });
+
+  it.each([0, 1, 100, 101])('counts as the schema does: %i', (count) => {
+    const batch = Array.from({ length: count }, () => ({ type: 'x', timestamp: 1 }));
+    expect(isEventBatch(batch)).toBe(eventBatch.safeParse(batch).success);
+  });
+});

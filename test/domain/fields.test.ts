@@ -1,0 +1,174 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { iso, isoOrNull } from '../../src/domain/clock.ts';
+import {
+  epochMs,
+  epochTime,
+  foldName,
+  labels,
+  labelsPatch,
+  recordId,
+  recordName,
+} from '../../src/domain/fields.ts';
+import { timeQuery } from '../../src/domain/paging.ts';
+
+const good = (schema: { safeParse(value: unknown): { success: boolean } }, value: unknown) =>
+  schema.safeParse(value).success;
+
+describe('a time as TVs send it', () => {
+  it('is whole seconds, or milliseconds from 10^11 on', () => {
+    expect(epochMs(1_760_000_000)).toBe(1_760_000_000_000);
+    expect(epochMs(99_999_999_999)).toBe(99_999_999_999_000);
+    expect(epochMs(100_000_000_000)).toBe(100_000_000_000);
+    expect(epochMs(1_760_000_000_123)).toBe(1_760_000_000_123);
+  });
+
+  it('is a whole number that is not negative', () => {
+    for (const time of [0, 1, Number.MAX_SAFE_INTEGER])
+      expect(good(epochTime, time), String(time)).toBe(true);
+    for (const time of [
+      -1,
+      1.5,
+      Number.MAX_SAFE_INTEGER + 1,
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+      '1',
+      null,
+      1n,
+    ]) {
+      expect(good(epochTime, time), String(time)).toBe(false);
+    }
+  });
+});
+
+describe('a time in a query', () => {
+  it.each([
+    ['2026-11-20', Date.UTC(2026, 10, 20)],
+    ['2026-11-20T12:00Z', Date.UTC(2026, 10, 20, 12)],
+    ['2026-11-20T12:00:00Z', Date.UTC(2026, 10, 20, 12)],
+    ['2026-11-20T12:00:00.123Z', Date.UTC(2026, 10, 20, 12, 0, 0, 123)],
+    ['2026-11-20T12:00:00+01:00', Date.UTC(2026, 10, 20, 11)],
+    ['1760000000', 1_760_000_000_000],
+    ['1760000000123', 1_760_000_000_123],
+    ['0', 0],
+  ])('%s', (text, time) => expect(timeQuery.parse(text)).toBe(time));
+
+  it.each([
+    '',
+    'now',
+    '2026-13-01',
+    '2026-11-20T12:00:00',
+    '2026-11-20 12:00:00Z',
+    '1.5',
+    '-1',
+    '20 Nov 2026',
+    '999999999999999999',
+  ])('not "%s"', (text) => expect(good(timeQuery, text)).toBe(false));
+
+  it('takes what the service gives out', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: Date.UTC(9999, 0) }), (time) => {
+        expect(timeQuery.parse(iso(time))).toBe(time);
+      }),
+    );
+  });
+
+  it('isoOrNull is null for a time that has not come', () => {
+    expect([isoOrNull(null), isoOrNull(undefined), isoOrNull(0)]).toEqual([
+      null,
+      null,
+      '1970-01-01T00:00:00.000Z',
+    ]);
+  });
+});
+
+describe('an id', () => {
+  it('is any UUID, of any version or none, and comes out in lower case', () => {
+    fc.assert(
+      fc.property(
+        fc.stringMatching(
+          /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/,
+        ),
+        (id) => {
+          expect(recordId.parse(id)).toBe(id.toLowerCase());
+        },
+      ),
+    );
+  });
+});
+
+describe('a name', () => {
+  it('is trimmed and brought into NFC', () => {
+    expect(recordName.parse('  Cafe\u0301 ')).toBe('Caf\u00e9');
+    expect(recordName.parse('\u00a0Lobby\u3000')).toBe('Lobby');
+  });
+
+  it.each(['x', 'x'.repeat(200), '😀'.repeat(200), '日本', '😀', "a\\b:c'd", '.', '..'])(
+    'may be %j',
+    (name) => expect(good(recordName, name)).toBe(true),
+  );
+  it.each([
+    '',
+    '  ',
+    'x'.repeat(201),
+    'a/b',
+    'a\nb',
+    'a\u0000b',
+    'a\u007fb',
+    'a\u009fb',
+    'a\ud800b',
+    7,
+    null,
+  ])('may not be %j', (name) => expect(good(recordName, name)).toBe(false));
+
+  it('comes out of itself unchanged', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), (text) => {
+        const first = recordName.safeParse(text);
+        fc.pre(first.success);
+        expect(recordName.parse(first.data)).toBe(first.data);
+      }),
+    );
+  });
+
+  it('is compared without regard to case and form', () => {
+    expect(foldName(' CAFE\u0301 ')).toBe(foldName('caf\u00e9'));
+  });
+});
+
+describe('labels', () => {
+  const many = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, 'v']));
+
+  it('are up to 64 texts by key', () => {
+    for (const map of [
+      {},
+      { floor: '2' },
+      { k: '' },
+      { ['k'.repeat(100)]: 'v'.repeat(200) },
+      many(64),
+    ])
+      expect(good(labels, map)).toBe(true);
+    for (const map of [
+      many(65),
+      { '': 'v' },
+      { 'a:b': 'v' },
+      { 'a\n': 'v' },
+      { ['k'.repeat(101)]: 'v' },
+      { k: 'v'.repeat(201) },
+      { k: 'a\nb' },
+      { k: 2 },
+      { k: null },
+      [],
+      'x',
+    ]) {
+      expect(good(labels, map), JSON.stringify(map)).toBe(false);
+    }
+  });
+
+  it('may be taken away by a patch', () => {
+    for (const patch of [null, {}, { floor: null, wing: 'east' }])
+      expect(good(labelsPatch, patch)).toBe(true);
+    expect(good(labelsPatch, { floor: 2 })).toBe(false);
+  });
+});

@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type ConfigBody,
+  configBody,
+  defaultConfig,
+  effectiveConfig,
+  isOnline,
+} from '../../../src/domain/records/config.ts';
+
+const names = fc.constantFrom(
+  'syncIntervalMinutes',
+  'cachePolicy',
+  'maxSizeGB',
+  'app',
+  'constructor',
+  'a',
+);
+const { tree: level } = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    fc.integer(),
+    fc.string(),
+    fc.constant(null),
+    fc.array(fc.integer()),
+    tie('tree'),
+  ),
+  tree: fc.dictionary(names, tie('value'), { maxKeys: 4, noNullPrototype: true }),
+}));
+const configs = level as fc.Arbitrary<ConfigBody>;
+
+describe('effectiveConfig', () => {
+  it('is the default when nothing is stored', () => {
+    expect(effectiveConfig([])).toEqual(defaultConfig);
+    expect(effectiveConfig([undefined, undefined, undefined])).toEqual(defaultConfig);
+    expect(effectiveConfig([{}])).toEqual(defaultConfig);
+  });
+
+  it('merges objects, and lets arrays and scalars replace', () => {
+    const levels: ConfigBody[] = [
+      { cachePolicy: { maxSizeGB: 20 }, app: { list: [1, 2], theme: { dark: true, hue: 1 } } },
+      { syncIntervalMinutes: 15, app: { list: [3], theme: { hue: 2 } } },
+      { cachePolicy: { retentionDays: 1 }, app: { theme: null } },
+    ];
+    expect(effectiveConfig(levels)).toEqual({
+      syncIntervalMinutes: 15,
+      heartbeatIntervalMinutes: 1,
+      cachePolicy: { maxSizeGB: 20, retentionDays: 1 },
+      app: { list: [3], theme: null },
+    });
+  });
+
+  it('says at every place what the last level says that says anything there', () => {
+    const leaves = (value: unknown, path: string[] = []): [string[], unknown][] =>
+      typeof value === 'object' && value !== null && !Array.isArray(value)
+        ? Object.entries(value).flatMap(([name, inner]) => leaves(inner, [...path, name]))
+        : [[path, value]];
+    const at = (value: unknown, path: string[]): unknown =>
+      path.reduce<unknown>(
+        (of, name) => (of as Record<string, unknown> | undefined)?.[name],
+        value,
+      );
+    fc.assert(
+      fc.property(configs, configs, (under, over) => {
+        const merged = effectiveConfig([under, over]);
+        for (const [path, value] of leaves(over)) expect(at(merged, path)).toEqual(value);
+        expect(effectiveConfig([under, over, over])).toEqual(merged);
+        expect(effectiveConfig([effectiveConfig([under]), over])).toEqual(merged);
+      }),
+    );
+  });
+
+  it('changes neither the default nor the levels', () => {
+    const [before, text] = [
+      structuredClone(defaultConfig),
+      '{"cachePolicy":{"maxSizeGB":1},"app":{"a":1}}',
+    ];
+    const under = JSON.parse(text);
+    const merged = effectiveConfig([under, { app: { b: 2 }, cachePolicy: { retentionDays: 2 } }]);
+    expect(merged.cachePolicy).toEqual({ maxSizeGB: 1, retentionDays: 2 });
+    expect(JSON.stringify(under)).toBe(text);
+    expect(defaultConfig).toEqual(before);
+  });
+});
+
+describe('isOnline', () => {
+  const tenMinutes = 10 * 60_000;
+
+  it('holds for twice the larger of the two intervals after the device was seen', () => {
+    expect(isOnline('bound', 1000, defaultConfig, 1000 + tenMinutes)).toBe(true);
+    expect(isOnline('bound', 1000, defaultConfig, 1001 + tenMinutes)).toBe(false);
+    const slowHeart = { ...defaultConfig, heartbeatIntervalMinutes: 7.5 };
+    expect(isOnline('bound', 0, slowHeart, 15 * 60_000)).toBe(true);
+    expect(isOnline('bound', 0, slowHeart, 15 * 60_000 + 1)).toBe(false);
+  });
+
+  it('never holds for a device that is suspended, or was not seen', () => {
+    expect(isOnline('suspended', 1000, defaultConfig, 1000)).toBe(false);
+    expect(isOnline('bound', undefined, defaultConfig, 1000)).toBe(false);
+  });
+});
+
+describe('a stored config', () => {
+  it.each([
+    {},
+    {
+      syncIntervalMinutes: 1,
+      heartbeatIntervalMinutes: 1440,
+      cachePolicy: { maxSizeGB: 0.1, retentionDays: 0.5, more: [] },
+      more: { a: null },
+    },
+  ])('may be %j', (value) => expect(configBody.parse(value)).toEqual(value));
+
+  it.each([
+    [{ syncIntervalMinutes: 0 }, 'syncIntervalMinutes'],
+    [{ syncIntervalMinutes: 1441 }, 'syncIntervalMinutes'],
+    [{ heartbeatIntervalMinutes: '5' }, 'heartbeatIntervalMinutes'],
+    [{ heartbeatIntervalMinutes: null }, 'heartbeatIntervalMinutes'],
+    [{ cachePolicy: [] }, 'cachePolicy'],
+    [{ cachePolicy: { maxSizeGB: 0 } }, 'cachePolicy/maxSizeGB'],
+    [{ cachePolicy: { retentionDays: -1 } }, 'cachePolicy/retentionDays'],
+    [[], ''],
+  ])('may not be %j', (value, path) => {
+    expect(configBody.safeParse(value).error?.issues.map((issue) => issue.path.join('/'))).toEqual([
+      path,
+    ]);
+  });
+});

@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  codeAlphabet,
+  codeFinishedAt,
+  codeStatusAt,
+  hashCode,
+  makeCode,
+  pairingCodeText,
+} from '../../../src/domain/records/pairing-code.ts';
+
+describe('makeCode', () => {
+  it('has 31 characters to choose from, none of which is taken for another', () => {
+    expect(codeAlphabet).toBe('ABCDEFGHJKMNPQRSTUVWXYZ23456789');
+    expect(codeAlphabet).toHaveLength(31);
+    expect(codeAlphabet).not.toMatch(/[0O1IL]/);
+  });
+
+  it('makes 8 of them from any bytes, which a TV may send', () => {
+    fc.assert(
+      fc.property(fc.infiniteStream(fc.integer({ min: 0, max: 255 })), (bytes) => {
+        // Some usable byte comes sooner or later.
+        let count = 0;
+        const code = makeCode((length) =>
+          Uint8Array.from({ length }, () =>
+            ++count % 16 === 0 ? 7 : (bytes.next().value as number),
+          ),
+        );
+        expect(code).toMatch(new RegExp(`^[${codeAlphabet}]{8}$`));
+        expect(pairingCodeText.safeParse(code).success).toBe(true);
+      }),
+    );
+  });
+
+  it('throws away the bytes that would favour some characters', () => {
+    const given = [
+      Uint8Array.from([248, 249, 250, 251, 252, 253, 254, 255]),
+      Uint8Array.from([0, 255, 30, 31, 247, 1, 255, 2]),
+      new Uint8Array(8),
+    ];
+    expect(makeCode(() => given.shift()!)).toBe('A9A9BCAA');
+  });
+
+  it('gives each character the same chance', () => {
+    const counts = new Map<string, number>();
+    for (let n = 0; n < 5000; n++)
+      for (const letter of makeCode(randomBytes)) counts.set(letter, (counts.get(letter) ?? 0) + 1);
+    expect(counts.size).toBe(31);
+    // 40,000 letters, 1,290 of each: 5.6 standard deviations are 200.
+    for (const [letter, count] of counts)
+      expect(Math.abs(count - 40_000 / 31), letter).toBeLessThan(200);
+  });
+});
+
+describe('hashCode', () => {
+  it('is another for each code and each server', () => {
+    const [one, two] = [randomBytes(32), randomBytes(32)];
+    expect(hashCode(one, 'ABCD2345')).toMatch(/^[0-9a-f]{64}$/);
+    expect(hashCode(one, 'ABCD2345')).toBe(hashCode(one, 'ABCD2345'));
+    expect(
+      new Set([hashCode(one, 'ABCD2345'), hashCode(one, 'ABCD2346'), hashCode(two, 'ABCD2345')])
+        .size,
+    ).toBe(3);
+  });
+});
+
+describe('the status of a code', () => {
+  const pending = { state: 'pending' as const, expiresAt: 1000, usedAt: null, cancelledAt: null };
+
+  it('is expired from expiresAt on, unless it ended before', () => {
+    expect(codeStatusAt(pending, 999)).toBe('pending');
+    expect(codeStatusAt(pending, 1000)).toBe('expired');
+    for (const state of ['used', 'cancelled'] as const) {
+      expect(codeStatusAt({ ...pending, state }, 999)).toBe(state);
+      expect(codeStatusAt({ ...pending, state }, 2000)).toBe(state);
+    }
+  });
+
+  it('came to its end when it was used, cancelled, or over', () => {
+    expect(codeFinishedAt(pending)).toBe(1000);
+    expect(codeFinishedAt({ ...pending, state: 'used', usedAt: 5 })).toBe(5);
+    expect(codeFinishedAt({ ...pending, state: 'cancelled', cancelledAt: 7 })).toBe(7);
+  });
+});

@@ -1,0 +1,154 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  playlistStatusAt,
+  publication,
+  servedValidUntil,
+} from '../../../src/domain/records/playlist.ts';
+import type { Playlist } from '../../../src/domain/records/rows.ts';
+import { item } from '../../support/content.ts';
+
+const day = 24 * 60 * 60_000;
+const year = 365 * day;
+const publishedAt = fc.integer({ min: 0, max: Date.UTC(2100, 0) });
+const ages = fc.integer({ min: 0, max: 30 * year });
+
+describe('servedValidUntil', () => {
+  it('is what the publisher gave, whatever the time', () => {
+    fc.assert(
+      fc.property(publishedAt, ages, fc.nat(), (published, age, validUntil) => {
+        expect(servedValidUntil({ validUntil, publishedAt: published }, published + age)).toBe(
+          validUntil,
+        );
+      }),
+    );
+  });
+
+  it('is whole years of 365 days after the publication, at least 180 and at most 545 days ahead', () => {
+    fc.assert(
+      fc.property(publishedAt, ages, (published, age) => {
+        const until = servedValidUntil(
+          { validUntil: null, publishedAt: published },
+          published + age,
+        );
+        expect((until - published) % year).toBe(0);
+        expect(until - published).toBeGreaterThanOrEqual(year);
+        const left = until - (published + age);
+        expect(left).toBeGreaterThanOrEqual(180 * day);
+        expect(left).toBeLessThan(180 * day + year);
+      }),
+    );
+  });
+
+  it('stands still but for one step each 365 days, and never goes back', () => {
+    fc.assert(
+      fc.property(
+        publishedAt,
+        ages,
+        fc.integer({ min: 0, max: year - 1 }),
+        (published, age, later) => {
+          const of = (at: number) =>
+            servedValidUntil({ validUntil: null, publishedAt: published }, published + at);
+          expect([0, year]).toContain(of(age + later) - of(age));
+        },
+      ),
+    );
+  });
+
+  it('moves when fewer than 180 days are left, not at 180', () => {
+    const of = (at: number) => servedValidUntil({ validUntil: null, publishedAt: 0 }, at);
+    expect(of(0)).toBe(year);
+    expect(of(185 * day)).toBe(year);
+    expect(of(185 * day + 1)).toBe(2 * year);
+    expect(of(550 * day)).toBe(2 * year);
+    expect(of(550 * day + 1)).toBe(3 * year);
+  });
+
+  it('copes with a clock that steps back behind the publication', () => {
+    expect(servedValidUntil({ validUntil: null, publishedAt: 10 * year }, 0)).toBe(11 * year);
+  });
+});
+
+describe('playlistStatusAt', () => {
+  const row = { state: 'active', validUntil: 1000 } as Playlist;
+
+  it('is expired from validUntil on', () => {
+    expect(playlistStatusAt(row, 999)).toBe('active');
+    expect(playlistStatusAt(row, 1000)).toBe('expired');
+    expect(playlistStatusAt({ ...row, validUntil: null }, Number.MAX_SAFE_INTEGER)).toBe('active');
+  });
+
+  it.each(['superseded', 'withdrawn'] as const)('stays %s', (state) => {
+    expect(playlistStatusAt({ ...row, state }, 2000)).toBe(state);
+  });
+});
+
+describe('a publication', () => {
+  const pathsOf = (value: unknown) =>
+    publication.safeParse(value).error?.issues.map((issue) => issue.path.join('/')) ?? [];
+
+  it.each([
+    ['the smallest', { items: [item({ duration: 0.001 })] }],
+    ['500 items', { items: Array.from({ length: 500 }, () => item()) }],
+    ['null as its end', { items: [item()], validUntil: null }],
+    [
+      'a URL of 2,048 characters',
+      { items: [item({ creativeUrl: `https://x.example/${'a'.repeat(2048 - 18)}` })] },
+    ],
+    ['http', { items: [item({ creativeUrl: 'http://127.0.0.1:4100/media/a.svg' })] }],
+    ['a day', { items: [item({ duration: 86_400 })] }],
+  ])('may have %s', (_, value) => expect(pathsOf(value)).toEqual([]));
+
+  it.each<[string, unknown, string[]]>([
+    ['no items', { items: [] }, ['items']],
+    ['501 items', { items: Array.from({ length: 501 }, () => item()) }, ['items']],
+    ['no URL', { items: [item({ creativeUrl: '/a.mp4' })] }, ['items/0/creativeUrl']],
+    [
+      'another scheme',
+      { items: [item({ creativeUrl: 'file:///etc/passwd' })] },
+      ['items/0/creativeUrl'],
+    ],
+    [
+      'a script',
+      { items: [item({ creativeUrl: 'javascript:alert(1)' })] },
+      ['items/0/creativeUrl'],
+    ],
+    [
+      'a URL of 2,049 characters',
+      { items: [item({ creativeUrl: `https://x.example/${'a'.repeat(2049 - 18)}` })] },
+      ['items/0/creativeUrl'],
+    ],
+    ['another type', { items: [item({ creativeType: 'audio' })] }, ['items/0/creativeType']],
+    ['no time', { items: [item({ duration: 0 })] }, ['items/0/duration']],
+    ['more than a day', { items: [item({ duration: 86_400.5 })] }, ['items/0/duration']],
+    [
+      'an infinite time',
+      { items: [item({ duration: Number.POSITIVE_INFINITY })] },
+      ['items/0/duration'],
+    ],
+    ['an id that is none', { items: [item({ creativeId: 'x' })] }, ['items/0/creativeId']],
+  ])('may not have %s', (_, value, paths) => expect(pathsOf(value)).toEqual(paths));
+
+  it('takes a URL with a non-ASCII host every time, also when Node has compiled what judges it', () => {
+    const content = {
+      items: Array.from({ length: 100 }, () =>
+        item({ creativeUrl: 'https://b\u00fccher.example/' }),
+      ),
+    };
+    for (let times = 0; times < 200; times++)
+      expect(publication.safeParse(content).success).toBe(true);
+  });
+
+  it('has each media URL in a form that comes out of itself unchanged', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 30 }), (rest) => {
+        const first = publication.safeParse({
+          items: [item({ creativeUrl: `https://x.example/${rest}` })],
+        });
+        fc.pre(first.success);
+        expect(publication.parse(first.data)).toEqual(first.data);
+        expect(first.data?.items[0]?.creativeUrl).toMatch(/^https?:\/\/[!-~]+$/);
+      }),
+    );
+  });
+});
