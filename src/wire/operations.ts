@@ -4,7 +4,7 @@ import { mirrorOperations } from './operations/mirror.ts';
 import { placesOperations } from './operations/places.ts';
 import { platformOperations } from './operations/platform.ts';
 import { playlistOperations } from './operations/playlists.ts';
-import { readingOperations } from './operations/reading.ts';
+import { readingOperations } from './operations/reports.ts';
 import { runtimeOperations } from './operations/runtime.ts';
 
 export type { Operation, RecordKind } from './operation.ts';
