@@ -2,7 +2,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { Awaitable } from '../domain/maybe-promise.ts';
 import type { Screen } from '../domain/records/rows.ts';
 import type { ChainAnswer, OriginAnswer, PlaylistChain, PlaylistOrigin } from './origin.ts';
-import type { OriginWatch } from './origin-watch.ts';
+import type { OriginWatch } from './origin-health.ts';
 
 /** An origin, and who is told how it fares. */
 export interface Link {

@@ -2,10 +2,9 @@ import type { Clock } from '../domain/clock.ts';
 import { hasCode } from '../domain/error.ts';
 import type { LogSink } from '../domain/log.ts';
 import type { Reader } from '../store/store.ts';
-import { Breaker } from './breaker.ts';
 import { makeChain } from './chain.ts';
-import { guarded } from './guarded.ts';
-import type { BrokenSource } from './on-demand.ts';
+import { Breaker } from './circuit-breaker.ts';
+import type { BrokenSource } from './on-demand/source.ts';
 import type {
   OnDemandSource,
   OriginHealth,
@@ -14,10 +13,11 @@ import type {
   ReadPlaylist,
   RemoteOrigin,
 } from './origin.ts';
-import { OriginWatch } from './origin-watch.ts';
+import { OriginWatch } from './origin-health.ts';
 import { makePlaylistReader } from './playlist-reader.ts';
-import { soundPlaylist } from './sound-playlist.ts';
 import { makeStoredOrigin } from './stored.ts';
+import { soundPlaylist } from './valid-playlist.ts';
+import { guarded } from './with-timeout.ts';
 
 /** An origin that has not answered within this has failed; the on-demand source has its own. */
 const originTimeoutMs = 2000;

@@ -1,7 +1,7 @@
 import type { Clock } from '../domain/clock.ts';
 import { inTime } from '../domain/timeout.ts';
 import type { Reader } from '../store/store.ts';
-import type { Breaker } from './breaker.ts';
+import type { Breaker } from './circuit-breaker.ts';
 import type { ReadPlaylist } from './origin.ts';
 
 /** Reads playlists from the store: in time, and sparing it while it is down. */

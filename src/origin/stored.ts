@@ -3,7 +3,7 @@ import { andThen } from '../domain/maybe-promise.ts';
 import { playlistStatusAt } from '../domain/records/playlist.ts';
 import type { Playlist } from '../domain/records/rows.ts';
 import type { OriginAnswer, PlaylistOrigin, ReadPlaylist } from './origin.ts';
-import { soundPlaylist } from './sound-playlist.ts';
+import { soundPlaylist } from './valid-playlist.ts';
 
 /** The persisted store as an origin. What it knows to be withdrawn or past its end is a decision. */
 export function makeStoredOrigin(read: ReadPlaylist, clock: Clock): PlaylistOrigin {

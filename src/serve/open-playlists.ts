@@ -8,7 +8,7 @@ import { makeConfigCopies } from '../origin/object-store/config-copies.ts';
 import { makeObjectStoreOrigin } from '../origin/object-store/object-store-origin.ts';
 import { openObjectStore } from '../origin/object-store/open-object-store.ts';
 import { makePlaylistCopies } from '../origin/object-store/playlist-copies.ts';
-import { type OpenSource, openOnDemand } from '../origin/open-on-demand.ts';
+import { type OpenSource, openOnDemand } from '../origin/on-demand/open.ts';
 import { makeOrigins } from '../origin/origins.ts';
 import { startMirror } from '../service/mirror.ts';
 import { leaveMirror } from '../service/mirror-filling.ts';

@@ -4,7 +4,7 @@ import { silentLog } from '../../src/domain/log.ts';
 import { makeConfigCopies } from '../../src/origin/object-store/config-copies.ts';
 import { makeObjectStoreOrigin } from '../../src/origin/object-store/object-store-origin.ts';
 import { makePlaylistCopies } from '../../src/origin/object-store/playlist-copies.ts';
-import { openOnDemand } from '../../src/origin/open-on-demand.ts';
+import { openOnDemand } from '../../src/origin/on-demand/open.ts';
 import type { OnDemandPlaylists, PlaylistChain } from '../../src/origin/origin.ts';
 import { makeOrigins } from '../../src/origin/origins.ts';
 import { startMirror } from '../../src/service/mirror.ts';

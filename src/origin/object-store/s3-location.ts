@@ -1,5 +1,5 @@
 import { SignageError } from '../../domain/error.ts';
-import { operatorUrl } from '../operator-url.ts';
+import { operatorUrl } from '../on-demand/operator-url.ts';
 
 /** Where a bucket is. */
 export interface S3Location {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { soundPlaylist } from '../../src/origin/sound-playlist.ts';
+import { soundPlaylist } from '../../src/origin/valid-playlist.ts';
 import { playlistRow, screenRow } from '../support/playlist-rows.ts';
 
 const screen = screenRow({});

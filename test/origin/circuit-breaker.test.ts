@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { SignageError } from '../../src/domain/error.ts';
-import { Breaker } from '../../src/origin/breaker.ts';
+import { Breaker } from '../../src/origin/circuit-breaker.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { turns } from '../support/turns.ts';
 

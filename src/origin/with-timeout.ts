@@ -1,6 +1,6 @@
 import type { Clock } from '../domain/clock.ts';
 import { inTime } from '../domain/timeout.ts';
-import type { Breaker } from './breaker.ts';
+import type { Breaker } from './circuit-breaker.ts';
 import type { RemoteOrigin } from './origin.ts';
 
 /** An origin that answers or fails within `timeoutMs`, and is spared while it is down. */

@@ -1,13 +1,13 @@
 import pLimit from 'p-limit';
-import type { Clock } from '../domain/clock.ts';
-import { hasCode, SignageError } from '../domain/error.ts';
-import type { Screen } from '../domain/records/rows.ts';
-import { inTime } from '../domain/timeout.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { hasCode, SignageError } from '../../domain/error.ts';
+import type { Screen } from '../../domain/records/rows.ts';
+import { inTime } from '../../domain/timeout.ts';
+import { Breaker, skipped } from '../circuit-breaker.ts';
+import type { OnDemandAnswer, OnDemandSource } from '../origin.ts';
 import { AnswerCache } from './answer-cache.ts';
-import { Breaker, skipped } from './breaker.ts';
-import { onDemandContent } from './on-demand-content.ts';
-import type { OnDemandAnswer, OnDemandSource } from './origin.ts';
-import { WaitingRoom } from './waiting-room.ts';
+import { onDemandContent } from './content.ts';
+import { WaitingRoom } from './waiters.ts';
 
 export interface OnDemandOptions {
   clock: Clock;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { AnswerCache } from '../../src/origin/answer-cache.ts';
-import { ManualClock } from '../support/manual-clock.ts';
+import { AnswerCache } from '../../../src/origin/on-demand/answer-cache.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const none = { content: null };
 const big = () => ({ content: { items: 'x'.repeat(1024 * 1024), validUntil: null } });

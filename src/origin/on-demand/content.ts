@@ -1,8 +1,8 @@
-import { SignageError } from '../domain/error.ts';
-import { epochMs } from '../domain/fields.ts';
-import { onDemandAnswer } from '../domain/records/playlist.ts';
-import type { Screen } from '../domain/records/rows.ts';
-import type { OnDemandAnswer } from './origin.ts';
+import { SignageError } from '../../domain/error.ts';
+import { epochMs } from '../../domain/fields.ts';
+import { onDemandAnswer } from '../../domain/records/playlist.ts';
+import type { Screen } from '../../domain/records/rows.ts';
+import type { OnDemandAnswer } from '../origin.ts';
 
 const none: OnDemandAnswer['content'] = null;
 

@@ -1,5 +1,5 @@
-import type { Clock } from '../domain/clock.ts';
-import type { OnDemandAnswer } from './origin.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { OnDemandAnswer } from '../origin.ts';
 
 /** What 10,000 screens with playlists of 50 items take. Beyond it the oldest go early, and are asked for again. */
 const mostBytes = 128 * 1024 * 1024;

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { makeOnDemandSource, type OnDemandOptions } from '../../src/origin/on-demand.ts';
-import { item } from '../support/content.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { screenRow } from '../support/playlist-rows.ts';
-import { turns } from '../support/turns.ts';
+import { makeOnDemandSource, type OnDemandOptions } from '../../../src/origin/on-demand/source.ts';
+import { item } from '../../support/content.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { screenRow } from '../../support/playlist-rows.ts';
+import { turns } from '../../support/turns.ts';
 
 interface Asked {
   screenId: string;

@@ -1,7 +1,7 @@
-import type { Clock } from '../domain/clock.ts';
-import { SignageError } from '../domain/error.ts';
-import { type BrokenSource, makeOnDemandSource } from './on-demand.ts';
-import type { OnDemandPlaylists } from './origin.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { SignageError } from '../../domain/error.ts';
+import type { OnDemandPlaylists } from '../origin.ts';
+import { type BrokenSource, makeOnDemandSource } from './source.ts';
 
 export interface OnDemandSettings {
   /** The source as a function, or behind a URL: not both. */
@@ -48,7 +48,7 @@ export async function openOnDemand(
   }
   if (url === undefined) return undefined;
   // With undici, which takes a fifth of the time to load all that a service needs.
-  const { onDemandHttp } = await import('./on-demand-http.ts');
+  const { onDemandHttp } = await import('./http.ts');
   const http = onDemandHttp({
     url,
     token,

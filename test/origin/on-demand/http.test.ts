@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/domain/clock.ts';
-import { makeOnDemandSource } from '../../src/origin/on-demand.ts';
-import { onDemandHttp } from '../../src/origin/on-demand-http.ts';
-import { item } from '../support/content.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { screenRow } from '../support/playlist-rows.ts';
+import { systemClock } from '../../../src/domain/clock.ts';
+import { onDemandHttp } from '../../../src/origin/on-demand/http.ts';
+import { makeOnDemandSource } from '../../../src/origin/on-demand/source.ts';
+import { item } from '../../support/content.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { screenRow } from '../../support/playlist-rows.ts';
 import {
   hangUp,
   json,
@@ -12,7 +12,7 @@ import {
   type StubService,
   silence,
   stubService,
-} from '../support/stub-service.ts';
+} from '../../support/stub-service.ts';
 
 const playlist = { items: [item()] };
 const stubs: { close(): Promise<void> }[] = [];

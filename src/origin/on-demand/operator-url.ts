@@ -1,4 +1,4 @@
-import { SignageError } from '../domain/error.ts';
+import { SignageError } from '../../domain/error.ts';
 
 const refused = (why: string) => new SignageError('invalid_option', why);
 

@@ -1,5 +1,5 @@
-import { SignageError } from '../domain/error.ts';
-import type { Screen } from '../domain/records/rows.ts';
+import { SignageError } from '../../domain/error.ts';
+import type { Screen } from '../../domain/records/rows.ts';
 import { operatorUrl } from './operator-url.ts';
 
 /** What a template may name. Names stand in the query alone: one like `..` would change the path. */

@@ -1,10 +1,10 @@
 import { type Dispatcher, Pool } from 'undici';
-import type { Clock } from '../domain/clock.ts';
-import { SignageError } from '../domain/error.ts';
-import { parseJson } from '../domain/json/parse-json.ts';
-import type { Screen } from '../domain/records/rows.ts';
-import { badAnswer } from './on-demand-content.ts';
-import { onDemandUrl } from './on-demand-url.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { SignageError } from '../../domain/error.ts';
+import { parseJson } from '../../domain/json/parse-json.ts';
+import type { Screen } from '../../domain/records/rows.ts';
+import { badAnswer } from './content.ts';
+import { onDemandUrl } from './url.ts';
 
 const mostBytes = 1024 * 1024;
 const retryAfterMs = 100;

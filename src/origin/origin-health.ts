@@ -1,7 +1,7 @@
 import { type Clock, minuteMs } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import type { LogSink } from '../domain/log.ts';
-import type { Breaker } from './breaker.ts';
+import type { Breaker } from './circuit-breaker.ts';
 import type { OriginHealth, OriginName, OriginOutcome } from './origin.ts';
 
 /** How much of a new time enters the average. */
