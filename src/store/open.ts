@@ -3,10 +3,10 @@ import { resolve } from 'node:path';
 import { type Clock, type Random, secondMs, systemClock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import { refuseUnfinished } from './json/copy/copy-marker.ts';
-import { type FileSystem, nodeFileSystem } from './json/file-system.ts';
-import { lockFolder } from './json/folder-lock.ts';
-import { makeMemoryFileSystem } from './json/memory-file-system.ts';
-import { openJsonStore } from './json/open-json-store.ts';
+import { type FileSystem, nodeFileSystem } from './json/disk/file-system.ts';
+import { makeMemoryFileSystem } from './json/disk/memory-file-system.ts';
+import { lockFolder } from './json/lock/folder-lock.ts';
+import { openJsonStore } from './json/open.ts';
 import type { PartContext } from './json/parts.ts';
 import type { Store } from './store.ts';
 
@@ -57,7 +57,7 @@ export async function openStore(location: string, options: OpenStoreOptions = {}
     );
   }
   if (/^postgres(ql)?:/i.test(location)) {
-    const { openPostgresStore } = await import('./postgres/open-postgres-store.ts');
+    const { openPostgresStore } = await import('./postgres/open.ts');
     const own = clock === systemClock ? undefined : clock;
     return openPostgresStore(location, {
       clock: own,

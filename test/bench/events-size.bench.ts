@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { dayMs } from '../../src/domain/clock.ts';
-import { nodeFileSystem } from '../../src/store/json/file-system.ts';
-import { openJsonStore } from '../../src/store/json/open-json-store.ts';
+import { nodeFileSystem } from '../../src/store/json/disk/file-system.ts';
+import { openJsonStore } from '../../src/store/json/open.ts';
 import type { EventBatch, StoredEvent } from '../../src/store/store.ts';
 import { batchOf, guid, impression, tenantA } from '../store/sample-batch.ts';
 import { ManualClock } from '../support/manual-clock.ts';

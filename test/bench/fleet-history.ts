@@ -8,8 +8,8 @@ import type {
   DeviceKeys,
   LogEnd,
 } from '../../src/store/copy/transfer.ts';
-import { countBatch } from '../../src/store/impression-tally.ts';
-import { Tally } from '../../src/store/json/tally.ts';
+import { countBatch } from '../../src/store/impression-counts.ts';
+import { Tally } from '../../src/store/json/rollups/impression-counts.ts';
 import { shortHash } from '../../src/store/short-hash.ts';
 import { guid } from '../store/sample-batch.ts';
 import type { BoundTv } from './fleet.ts';

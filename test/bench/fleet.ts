@@ -14,7 +14,7 @@ import {
   sections,
 } from '../../src/store/copy/transfer.ts';
 import { folderTarget } from '../../src/store/json/copy/folder-target.ts';
-import { nodeFileSystem } from '../../src/store/json/file-system.ts';
+import { nodeFileSystem } from '../../src/store/json/disk/file-system.ts';
 import { FleetHistory, type HistorySize } from './fleet-history.ts';
 
 const newId = makeIdSource(systemClock);

@@ -8,7 +8,7 @@ import { ManagementClient } from '../../src/client/management-client.ts';
 import { RuntimeClient } from '../../src/client/runtime-client.ts';
 import { batchSums } from '../../src/domain/events/batch-counts.ts';
 import { openStore } from '../../src/store/open.ts';
-import { keptCounts } from '../../src/store/postgres/batch-counts.ts';
+import { keptCounts } from '../../src/store/postgres/events/batch-counts.ts';
 import { impression, item } from '../support/content.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

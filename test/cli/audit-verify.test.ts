@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { frame } from '../../src/store/json/frame.ts';
+import { frame } from '../../src/store/json/log/frame.ts';
 import { inDatabase } from '../support/in-database.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { startService } from '../support/service.ts';

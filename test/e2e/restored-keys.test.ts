@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type Clock, minuteMs, systemClock } from '../../src/domain/clock.ts';
-import { restoreStore } from '../../src/store/restore.ts';
+import { restoreStore } from '../../src/store/maintenance/restore.ts';
 import { adminToken, startService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { virtualTv } from '../support/virtual-tv.ts';

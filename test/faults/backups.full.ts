@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { makeUndiciRequester } from '../../src/client/undici-requester.ts';
 import { runConformance } from '../../src/conformance/run-conformance.ts';
 import { systemClock } from '../../src/domain/clock.ts';
-import { checkStore } from '../../src/store/check.ts';
+import { checkStore } from '../../src/store/maintenance/check.ts';
 import { backUpUnderLoad } from '../store/json/backup-load.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { adminToken, startService } from '../support/service.ts';

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { system, type TenantCaller } from '../../src/service/context.ts';
-import { nodeFileSystem } from '../../src/store/json/file-system.ts';
+import { nodeFileSystem } from '../../src/store/json/disk/file-system.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { heldDisk } from '../support/held-disk.ts';

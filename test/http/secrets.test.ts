@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { LogSink } from '../../src/domain/log.ts';
-import { nodeFileSystem } from '../../src/store/json/file-system.ts';
+import { nodeFileSystem } from '../../src/store/json/disk/file-system.ts';
 import { openStore } from '../../src/store/open.ts';
 import { Canaries } from '../faults/secrets/canaries.ts';
 import { type Story, tellStory } from '../faults/secrets/tell-story.ts';

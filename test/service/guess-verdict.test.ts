@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { groupsOf, shownGroup, sourceOf, unknownSource } from '../../src/service/guess-source.ts';
 import { type Claim, countersOf, judged, type Verdict } from '../../src/service/guess-verdict.ts';
-import { MemoryAttempts } from '../../src/store/json/attempts.ts';
+import { MemoryAttempts } from '../../src/store/json/guess-counters.ts';
 
 const minute = 60_000;
 const tenants = ['a', 'b'] as const;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
-import { makeMemoryFileSystem } from '../../src/store/json/memory-file-system.ts';
+import { makeMemoryFileSystem } from '../../src/store/json/disk/memory-file-system.ts';
 import { openStore } from '../../src/store/open.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { memoryObjectStore, type ObjectStoreFault } from '../support/memory-object-store.ts';

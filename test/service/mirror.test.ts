@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type LogSink, silentLog } from '../../src/domain/log.ts';
 import type { Screen } from '../../src/domain/records/rows.ts';
 import { leaveMirror } from '../../src/service/mirror-filling.ts';
-import { makeMemoryFileSystem } from '../../src/store/json/memory-file-system.ts';
+import { makeMemoryFileSystem } from '../../src/store/json/disk/memory-file-system.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { faultyStore } from '../support/faulty-store.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { hashCode } from '../../src/domain/records/pairing-code.ts';
-import { nodeFileSystem } from '../../src/store/json/file-system.ts';
+import { nodeFileSystem } from '../../src/store/json/disk/file-system.ts';
 import { openStore } from '../../src/store/open.ts';
 import { heldDisk } from '../support/held-disk.ts';
 import { ManualClock } from '../support/manual-clock.ts';

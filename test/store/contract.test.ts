@@ -1,4 +1,4 @@
-import { makeMemoryFileSystem } from '../../src/store/json/memory-file-system.ts';
+import { makeMemoryFileSystem } from '../../src/store/json/disk/memory-file-system.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { emptied, freshDatabase } from '../support/postgres.ts';

@@ -1,4 +1,4 @@
-import type { FileSystem, OpenFile } from '../../src/store/json/file-system.ts';
+import type { FileSystem, OpenFile } from '../../src/store/json/disk/file-system.ts';
 
 type Operation =
   | 'create'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FileSystem, OpenFile } from '../../src/store/json/file-system.ts';
+import type { FileSystem, OpenFile } from '../../src/store/json/disk/file-system.ts';
 
 export interface HeldDisk extends FileSystem {
   /** How long each `fdatasync` is held back. */

@@ -7,6 +7,7 @@ import type {
   Rows,
   TokenMarks,
 } from '../../domain/records/rows.ts';
+import type { Topics } from '../change-topics.ts';
 import type {
   AttemptChange,
   EventBatch,
@@ -19,22 +20,21 @@ import type {
   StoredEvent,
   Tx,
 } from '../store.ts';
-import type { Topics } from '../topics.ts';
-import { MemoryAttempts } from './attempts.ts';
-import { Backup } from './backup.ts';
-import { Checkpoint } from './checkpoint.ts';
-import { CheckpointSchedule } from './checkpoint-schedule.ts';
-import type { FilesMark } from './day-files.ts';
-import type { DocumentOwner } from './document-owner.ts';
-import type { Durable, DurableState } from './durable-state.ts';
-import { unavailable } from './group-log.ts';
-import type { Journal } from './journal.ts';
-import { listFinishedCodes, listRows } from './listing.ts';
+import type { TrailChain } from './audit/trail-chain.ts';
+import { Backup } from './backup/backup.ts';
+import { Checkpoint } from './checkpoint/checkpoint.ts';
+import type { DocumentOwner } from './checkpoint/document-owner.ts';
+import { CheckpointSchedule } from './checkpoint/schedule.ts';
+import { MemoryAttempts } from './guess-counters.ts';
+import type { Journal } from './journal/journal.ts';
+import type { Durable, DurableState } from './journal/journal-replay.ts';
+import type { FilesMark } from './log/day-files.ts';
+import { unavailable } from './log/group-log.ts';
 import type { ManifestData } from './manifest.ts';
 import type { AuditDrop, AuditTrail, EventLog, FilePart, Marks, PartContext } from './parts.ts';
-import { RowView } from './row-view.ts';
-import type { TrailChain } from './trail-chain.ts';
-import { Writer } from './writer.ts';
+import { listFinishedCodes, listRows } from './rows/listing.ts';
+import { RowView } from './rows/row-view.ts';
+import { Writer } from './rows/writer.ts';
 
 /** All that an opened store is made of. */
 export interface StoreParts {

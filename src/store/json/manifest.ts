@@ -1,10 +1,10 @@
 import { type Adapter, Low } from 'lowdb';
 import { SignageError } from '../../domain/error.ts';
-import { damaged } from './damage.ts';
-import type { DocumentEntry } from './document-file.ts';
-import { type FileSystem, writeFully } from './file-system.ts';
-import { frame, isWhole } from './frame.ts';
-import { replaceFile } from './replace-file.ts';
+import type { DocumentEntry } from './checkpoint/document-file.ts';
+import { type FileSystem, writeFully } from './disk/file-system.ts';
+import { replaceFile } from './disk/replace-file.ts';
+import { damaged } from './log/damage.ts';
+import { frame, isWhole } from './log/frame.ts';
 
 /** The newest format. `upgradeSteps` bring older ones up to it. */
 export const dataFormat = 1;

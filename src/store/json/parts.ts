@@ -12,9 +12,9 @@ import type {
   Store,
   StoredEvent,
 } from '../store.ts';
-import type { FilesMark } from './day-files.ts';
-import type { DocumentOwner } from './document-owner.ts';
-import type { FileSystem } from './file-system.ts';
+import type { DocumentOwner } from './checkpoint/document-owner.ts';
+import type { FileSystem } from './disk/file-system.ts';
+import type { FilesMark } from './log/day-files.ts';
 
 /** What each part of the embedded store is made with. `memory:` is the same store over an in-memory `FileSystem`. */
 export interface PartContext {

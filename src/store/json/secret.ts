@@ -1,9 +1,9 @@
 import type { Random } from '../../domain/clock.ts';
-import { damaged } from './damage.ts';
-import { writeFully } from './file-system.ts';
-import { hexSum } from './hex-sum.ts';
+import { writeFully } from './disk/file-system.ts';
+import { replaceFile } from './disk/replace-file.ts';
+import { hexSum } from './log/checksum.ts';
+import { damaged } from './log/damage.ts';
 import type { PartContext } from './parts.ts';
-import { replaceFile } from './replace-file.ts';
 
 const fileName = 'secret';
 const form = /^[0-9a-f]{64}\n$/;

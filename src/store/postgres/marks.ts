@@ -1,7 +1,7 @@
-import type { Database } from './database.ts';
-import { Grouped } from './grouped.ts';
+import type { Database } from './connection/database.ts';
 import { type AnyMarks, laterMarks, type MarkKind, mergedMarks } from './mark-merge.ts';
-import { lookUps } from './seen-rows.ts';
+import { Grouped } from './rows/batcher.ts';
+import { lookUps } from './rows/versioned-rows.ts';
 
 /** Rows written by one transaction. */
 const atOnce = 500;

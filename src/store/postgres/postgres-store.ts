@@ -9,6 +9,7 @@ import type {
   TokenMarks,
 } from '../../domain/records/rows.ts';
 import type { ChainKey } from '../audit/audit-chain.ts';
+import type { Topics } from '../change-topics.ts';
 import type {
   AttemptChange,
   AuditPageQuery,
@@ -24,24 +25,23 @@ import type {
   StoredEvent,
   Tx,
 } from '../store.ts';
-import type { Topics } from '../topics.ts';
-import type { Ask } from './ask.ts';
-import type { SharedAttempts } from './attempts.ts';
-import { auditPage, dropAuditBefore } from './audit-trail.ts';
-import type { Database } from './database.ts';
-import { dropDaysBefore } from './event-days.ts';
-import type { EventLog } from './event-log.ts';
-import { eventPage } from './event-pages.ts';
-import { unavailable } from './failure.ts';
-import type { Listener } from './listener.ts';
-import { listFinishedCodes, listPastPlaylists, listRows } from './listing.ts';
+import { auditPage, dropAuditBefore } from './audit/trail.ts';
+import type { Database } from './connection/database.ts';
+import { unavailable } from './connection/errors.ts';
+import type { Ask } from './connection/query.ts';
+import type { EventLog } from './events/event-log.ts';
+import { eventPage } from './events/event-pages.ts';
+import { dropDaysBefore } from './events/partitions.ts';
+import type { Rollups } from './events/rollups.ts';
+import type { SharedAttempts } from './guess-counters.ts';
 import type { AnyMarks } from './mark-merge.ts';
 import type { Marks } from './marks.ts';
-import type { Notifier } from './notifier.ts';
-import type { Rollups } from './rollups.ts';
-import { RowReader } from './row-reader.ts';
-import type { SeenRows } from './seen-rows.ts';
-import type { Writer } from './writer.ts';
+import type { Listener } from './notify/listener.ts';
+import type { Notifier } from './notify/notifier.ts';
+import { listFinishedCodes, listPastPlaylists, listRows } from './rows/listing.ts';
+import { RowReader } from './rows/row-reader.ts';
+import type { SeenRows } from './rows/versioned-rows.ts';
+import type { Writer } from './rows/writer.ts';
 
 const readyMs = 2 * secondMs;
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { restoreStore } from '../../../src/store/restore.ts';
+import { restoreStore } from '../../../src/store/maintenance/restore.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { fuzzRestore, soundBackup, treeOf } from './fuzz-restore.ts';
 

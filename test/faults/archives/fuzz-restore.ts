@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SignageError } from '../../../src/domain/error.ts';
+import { restoreStore } from '../../../src/store/maintenance/restore.ts';
 import { openStore } from '../../../src/store/open.ts';
-import { restoreStore } from '../../../src/store/restore.ts';
 import { add } from '../../store/json/backup-load.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { dayMs, minuteMs } from '../../../src/domain/clock.ts';
 import { hasCode } from '../../../src/domain/error.ts';
-import type { FileSystem } from '../../../src/store/json/file-system.ts';
-import { restoreBackup } from '../../../src/store/json/restore-backup.ts';
+import { restoreBackup } from '../../../src/store/json/backup/restore.ts';
+import type { FileSystem } from '../../../src/store/json/disk/file-system.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { CrashDisk } from '../../store/json/crash-disk.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -3,7 +3,7 @@ import { hasCode, type SignageError } from '../../../src/domain/error.ts';
 import type { AuditEntry } from '../../../src/domain/records/rows.ts';
 import { type GuessLimit, makeGuessLimit } from '../../../src/service/guess-limit.ts';
 import { makeTrust, type Trust } from '../../../src/service/trust.ts';
-import { MemoryAttempts } from '../../../src/store/json/attempts.ts';
+import { MemoryAttempts } from '../../../src/store/json/guess-counters.ts';
 import type { AttemptChange, AttemptsOfEach, Store, Tx } from '../../../src/store/store.ts';
 
 export type Attempting = Store['attempts'];

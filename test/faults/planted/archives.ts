@@ -1,7 +1,7 @@
 // Restores that keep less than they promise.
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { restoreStore } from '../../../src/store/restore.ts';
+import { restoreStore } from '../../../src/store/maintenance/restore.ts';
 import { fuzzRestore } from '../archives/fuzz-restore.ts';
 import type { Planted } from './planted.ts';
 

@@ -1,6 +1,6 @@
 // Bugs of a store that keeps less than it promises, put around the disk and the store, and the harnesses that go through crashes and failing disks.
 import { setImmediate } from 'node:timers/promises';
-import type { FileSystem, OpenFile } from '../../../src/store/json/file-system.ts';
+import type { FileSystem, OpenFile } from '../../../src/store/json/disk/file-system.ts';
 import {
   type ManifestData,
   manifestBytes,

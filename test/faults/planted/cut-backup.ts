@@ -5,7 +5,7 @@ import {
   backupTail,
   headSchema,
   tailSchema,
-} from '../../../src/store/json/backup-format.ts';
+} from '../../../src/store/json/backup/format.ts';
 
 interface JournalMark {
   file: string | null;

@@ -2,7 +2,7 @@ import { open, readFile, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { minuteMs } from '../../../src/domain/clock.ts';
 import { SignageError } from '../../../src/domain/error.ts';
-import type { lockFolder } from '../../../src/store/json/folder-lock.ts';
+import type { lockFolder } from '../../../src/store/json/lock/folder-lock.ts';
 
 /** A lock that many a program has: a file with a time in it, taken for a dead one's when that is long past. */
 export const lockByTime: typeof lockFolder = async (directory, { clock }) => {

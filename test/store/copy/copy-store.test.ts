@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { copyStore } from '../../../src/store/copy/copy-store.ts';
 import { openStore } from '../../../src/store/open.ts';
-import { shapes } from '../../../src/store/postgres/columns.ts';
+import { shapes } from '../../../src/store/postgres/rows/columns.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { inDatabase } from '../../support/in-database.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

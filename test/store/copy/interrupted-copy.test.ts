@@ -5,7 +5,7 @@ import { copyStore, planCopy } from '../../../src/store/copy/copy-store.ts';
 import type { StoreSource, StoreTarget } from '../../../src/store/copy/transfer.ts';
 import { openFolderSource } from '../../../src/store/json/copy/folder-source.ts';
 import { folderTarget, openFolderTarget } from '../../../src/store/json/copy/folder-target.ts';
-import { nodeFileSystem } from '../../../src/store/json/file-system.ts';
+import { nodeFileSystem } from '../../../src/store/json/disk/file-system.ts';
 import { openStore } from '../../../src/store/open.ts';
 import { openDatabaseTarget } from '../../../src/store/postgres/copy/database-target.ts';
 import { faultyDisk } from '../../support/faulty-disk.ts';

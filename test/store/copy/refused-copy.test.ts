@@ -1,14 +1,14 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { checkStore } from '../../../src/store/check.ts';
 import { copyStore, planCopy } from '../../../src/store/copy/copy-store.ts';
 import { openFolderSource } from '../../../src/store/json/copy/folder-source.ts';
 import { openFolderTarget } from '../../../src/store/json/copy/folder-target.ts';
+import { checkStore } from '../../../src/store/maintenance/check.ts';
+import { repairStore } from '../../../src/store/maintenance/repair.ts';
 import { openStore } from '../../../src/store/open.ts';
 import { openDatabaseSource } from '../../../src/store/postgres/copy/database-source.ts';
 import { openDatabaseTarget } from '../../../src/store/postgres/copy/database-target.ts';
-import { repairStore } from '../../../src/store/repair.ts';
 import { inDatabase } from '../../support/in-database.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { freshDatabase } from '../../support/postgres.ts';

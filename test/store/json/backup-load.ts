@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { minuteMs } from '../../../src/domain/clock.ts';
-import { turn } from '../../../src/store/json/turns.ts';
+import { turn } from '../../../src/store/json/disk/yield.ts';
+import { restoreStore } from '../../../src/store/maintenance/restore.ts';
 import { openStore } from '../../../src/store/open.ts';
-import { restoreStore } from '../../../src/store/restore.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

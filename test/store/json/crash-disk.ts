@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { FileSystem, OpenFile } from '../../../src/store/json/file-system.ts';
+import type { FileSystem, OpenFile } from '../../../src/store/json/disk/file-system.ts';
 
 /** A file: what has been written, and what of it would be there after a power cut. */
 interface Inode {

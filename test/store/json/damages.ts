@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type FileSystem, writeFully } from '../../../src/store/json/file-system.ts';
-import { makeMemoryFileSystem } from '../../../src/store/json/memory-file-system.ts';
+import { type FileSystem, writeFully } from '../../../src/store/json/disk/file-system.ts';
+import { makeMemoryFileSystem } from '../../../src/store/json/disk/memory-file-system.ts';
 
 /** One file of a data folder, damaged: `null` when it is deleted. */
 export interface Damage {

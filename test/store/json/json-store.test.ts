@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { makeMemoryFileSystem } from '../../../src/store/json/memory-file-system.ts';
+import { makeMemoryFileSystem } from '../../../src/store/json/disk/memory-file-system.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { ListQuery } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { JsonText } from '../../../src/store/json/json-text.ts';
-import { Base } from '../../../src/store/json/layer.ts';
-import { LoadedLines } from '../../../src/store/json/loaded-lines.ts';
-import { playlistDocument } from '../../../src/store/json/playlist-document.ts';
-import { SharedIds } from '../../../src/store/json/shared-ids.ts';
-import { TextRows } from '../../../src/store/json/text-rows.ts';
+import { JsonText } from '../../../src/store/json/rows/byte-slice.ts';
+import { Base } from '../../../src/store/json/rows/layer.ts';
+import { LoadedLines } from '../../../src/store/json/rows/lazy-lines.ts';
+import { TextRows } from '../../../src/store/json/rows/lazy-rows.ts';
+import { playlistDocument } from '../../../src/store/json/rows/playlist-document.ts';
+import { SharedIds } from '../../../src/store/json/rows/shared-ids.ts';
 import { guid } from '../sample-batch.ts';
 
 /** A document with a row on each line. */

@@ -1,8 +1,8 @@
 import type { Clock } from '../../../src/domain/clock.ts';
-import { Checkpoint, writtenDocument } from '../../../src/store/json/checkpoint.ts';
-import type { DocumentOwner } from '../../../src/store/json/document-owner.ts';
-import { makeEventLog } from '../../../src/store/json/event-log.ts';
-import type { FileSystem } from '../../../src/store/json/file-system.ts';
+import { Checkpoint, writtenDocument } from '../../../src/store/json/checkpoint/checkpoint.ts';
+import type { DocumentOwner } from '../../../src/store/json/checkpoint/document-owner.ts';
+import type { FileSystem } from '../../../src/store/json/disk/file-system.ts';
+import { makeEventLog } from '../../../src/store/json/events/event-log.ts';
 import { readManifest } from '../../../src/store/json/manifest.ts';
 import type {
   EventLog,

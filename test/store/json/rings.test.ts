@@ -1,9 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { batchSums } from '../../../src/domain/events/batch-counts.ts';
-import type { RenderedDocument, WrittenDocument } from '../../../src/store/json/document-owner.ts';
-import type { EventRecord } from '../../../src/store/json/event-record.ts';
-import { IdempotencyRings, rememberedKeys } from '../../../src/store/json/idempotency-rings.ts';
+import type {
+  RenderedDocument,
+  WrittenDocument,
+} from '../../../src/store/json/checkpoint/document-owner.ts';
+import type { EventRecord } from '../../../src/store/json/events/event-record.ts';
+import {
+  IdempotencyRings,
+  rememberedKeys,
+} from '../../../src/store/json/events/idempotency-keys.ts';
 import { guid } from '../sample-batch.ts';
 
 const hex = (n: number) =>

@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { frame } from '../../../src/store/json/frame.ts';
+import { frame } from '../../../src/store/json/log/frame.ts';
 import type { ManifestData } from '../../../src/store/json/manifest.ts';
 import { crashCopy } from '../../support/crash-copy.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

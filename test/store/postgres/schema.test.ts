@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openStore } from '../../../src/store/open.ts';
-import { shapes } from '../../../src/store/postgres/columns.ts';
-import { migrateDatabase } from '../../../src/store/postgres/open-postgres-store.ts';
+import { migrateDatabase } from '../../../src/store/postgres/open.ts';
+import { shapes } from '../../../src/store/postgres/rows/columns.ts';
 import { tableNames } from '../../../src/store/tables.ts';
 import { inDatabase } from '../../support/in-database.ts';
 import { freshDatabase } from '../../support/postgres.ts';

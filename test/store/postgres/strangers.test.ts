@@ -1,8 +1,8 @@
 // Whoever makes up keys and tokens must not hold up the TVs whose keys are known (docs/protocol.md §1.8).
 import { beforeEach, expect, it } from 'vitest';
 import { hashKey } from '../../../src/domain/api-key.ts';
-import { RowReader } from '../../../src/store/postgres/row-reader.ts';
-import { SeenRows } from '../../../src/store/postgres/seen-rows.ts';
+import { RowReader } from '../../../src/store/postgres/rows/row-reader.ts';
+import { SeenRows } from '../../../src/store/postgres/rows/versioned-rows.ts';
 
 interface Asked {
   hashes: readonly string[];

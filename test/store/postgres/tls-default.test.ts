@@ -7,7 +7,7 @@ import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { copyStore } from '../../../src/store/copy/copy-store.ts';
 import { openStore } from '../../../src/store/open.ts';
-import { migrateDatabase } from '../../../src/store/postgres/open-postgres-store.ts';
+import { migrateDatabase } from '../../../src/store/postgres/open.ts';
 import { inDatabase } from '../../support/in-database.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { type PostgresServer, secured, startPostgres } from '../../support/postgres-server.ts';

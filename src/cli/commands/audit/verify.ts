@@ -57,7 +57,7 @@ Exit codes: 0 the trail is as it was written, 9 it is not, 5 the folder is in us
     if (place === 'memory:')
       throw usage('A store in memory cannot be verified: name a data folder or a database.');
     const [{ verifyAudit }, { readHead, writeHead }] = await Promise.all([
-      import('../../../store/verify-audit.ts'),
+      import('../../../store/maintenance/verify-audit.ts'),
       import('../../audit/head-file.ts'),
     ]);
     const { findings, summary } = await verifyAudit(

@@ -17,7 +17,7 @@ or check a restored backup.`,
   local: true,
   async run(call) {
     const { folder } = call.args;
-    const { checkStore } = await import('../../../store/check.ts');
+    const { checkStore } = await import('../../../store/maintenance/check.ts');
     const findings = await checkStore(folder);
     await call.results.list(
       (async function* () {

@@ -22,7 +22,7 @@ folder. Exit codes: 0 nothing is lost, 9 something is, 5 a folder is in use or n
   async run(call) {
     const { folder } = call.args;
     const { into } = call.options;
-    const { repairStore } = await import('../../../store/repair.ts');
+    const { repairStore } = await import('../../../store/maintenance/repair.ts');
     const mended = await repairStore(folder, into, call.clock);
     await call.results.list(
       (async function* () {

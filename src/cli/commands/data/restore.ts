@@ -33,7 +33,7 @@ async function* readUntil(signal: AbortSignal, path: string): AsyncGenerator<Uin
 }
 
 async function restore(call: Call, path: string, folder: string) {
-  const { restoreStore } = await import('../../../store/restore.ts');
+  const { restoreStore } = await import('../../../store/maintenance/restore.ts');
   const { megabytes } = await import('../../data/megabytes.ts');
   const progress = makeProgress(call);
   try {
@@ -51,7 +51,7 @@ async function restore(call: Call, path: string, folder: string) {
 }
 
 async function findUndone(folder: string, backupAt: string) {
-  const { auditAfter } = await import('../../../store/audit-after.ts');
+  const { auditAfter } = await import('../../../store/maintenance/audit-export.ts');
   const { undoneRevocations } = await import('../../data/undone-revocations.ts');
   return undoneRevocations(auditAfter(folder, Date.parse(backupAt)));
 }

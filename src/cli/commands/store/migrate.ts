@@ -32,7 +32,7 @@ export const command = defineCommand({
       throw usage(
         'There is no database to bring up to date: SIGNAGE_STORE, --store or --store-file names it.',
       );
-    const { migrateDatabase } = await import('../../../store/postgres/open-postgres-store.ts');
+    const { migrateDatabase } = await import('../../../store/postgres/open.ts');
     const { dryRun } = call.common;
     const steps = await migrateDatabase(store, { dryRun });
     if (steps.length === 0) call.note('The schema is up to date.');

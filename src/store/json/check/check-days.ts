@@ -1,8 +1,8 @@
-import { placeOf } from '../audit-pages.ts';
-import { type FilesMark, isDayFile, missingFiles } from '../day-files.ts';
-import { headOf } from '../event-record.ts';
-import type { FileSystem } from '../file-system.ts';
-import type { FoundFrame } from '../frame.ts';
+import { placeOf } from '../audit/pages.ts';
+import type { FileSystem } from '../disk/file-system.ts';
+import { headOf } from '../events/event-record.ts';
+import { type FilesMark, isDayFile, missingFiles } from '../log/day-files.ts';
+import type { FoundFrame } from '../log/frame.ts';
 import type { ManifestData } from '../manifest.ts';
 import { checkLines } from './check-lines.ts';
 import type { Findings } from './finding.ts';

@@ -1,7 +1,7 @@
 import { SignageError } from '../../../domain/error.ts';
 import { unfinished } from '../../copy/copy-progress.ts';
 import { copyMarker, readMarker } from '../copy/copy-marker.ts';
-import { hexSum } from '../hex-sum.ts';
+import { hexSum } from '../log/checksum.ts';
 import {
   type ManifestData,
   manifestCopy,
@@ -9,7 +9,7 @@ import {
   readManifestFile,
   refuseNewer,
 } from '../manifest.ts';
-import { recoverParts } from '../open-json-store.ts';
+import { recoverParts } from '../open.ts';
 import type { PartContext } from '../parts.ts';
 import { readSecret } from '../secret.ts';
 import { checkDays } from './check-days.ts';

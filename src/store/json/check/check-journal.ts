@@ -1,6 +1,6 @@
-import type { FileSystem } from '../file-system.ts';
-import type { FoundFrame } from '../frame.ts';
-import { type JournalMark, recordHead, segmentsFrom } from '../journal-segments.ts';
+import type { FileSystem } from '../disk/file-system.ts';
+import { type JournalMark, recordHead, segmentsFrom } from '../journal/segments.ts';
+import type { FoundFrame } from '../log/frame.ts';
 import type { ManifestData } from '../manifest.ts';
 import { checkLines } from './check-lines.ts';
 import type { Findings } from './finding.ts';

@@ -1,5 +1,5 @@
-import type { FileSystem } from '../file-system.ts';
-import { type FoundFrame, readFrames } from '../frame.ts';
+import type { FileSystem } from '../disk/file-system.ts';
+import { type FoundFrame, readFrames } from '../log/frame.ts';
 import type { Findings } from './finding.ts';
 
 /** One file of a log, and what is to be thought of it. */

@@ -1,8 +1,8 @@
 import { ChainKey, type ChainState } from '../../audit/audit-chain.ts';
 import { type AuditFinding, AuditVerifier } from '../../audit/audit-verifier.ts';
+import { readTrail } from '../audit/trail-reader.ts';
 import type { ManifestData } from '../manifest.ts';
 import type { PartContext } from '../parts.ts';
-import { readTrail } from '../trail-reader.ts';
 import type { Findings } from './finding.ts';
 
 /** Checks the chain over the audit trail: entries whose checksum is right may have been changed all the same. */

@@ -1,12 +1,12 @@
 import { BatchSums } from '../../../domain/events/batch-counts.ts';
 import type { CopiedImpressions, DeviceKeys } from '../../copy/transfer.ts';
-import { type DocumentEntry, DocumentFile } from '../document-file.ts';
-import type { RenderedDocument } from '../document-owner.ts';
-import type { FileSystem } from '../file-system.ts';
-import { IdempotencyRings } from '../idempotency-rings.ts';
-import { mergedLines } from '../rollup-lines.ts';
-import { rollupDocument } from '../rollups.ts';
-import { Tally } from '../tally.ts';
+import { type DocumentEntry, DocumentFile } from '../checkpoint/document-file.ts';
+import type { RenderedDocument } from '../checkpoint/document-owner.ts';
+import type { FileSystem } from '../disk/file-system.ts';
+import { IdempotencyRings } from '../events/idempotency-keys.ts';
+import { Tally } from '../rollups/impression-counts.ts';
+import { mergedLines } from '../rollups/merge.ts';
+import { rollupDocument } from '../rollups/rollups.ts';
 
 /** Documents that were written, by name, as a manifest has them. */
 type Documents = Record<string, DocumentEntry>;

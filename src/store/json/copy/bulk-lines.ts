@@ -1,8 +1,8 @@
 import type { SealedEntry } from '../../audit/audit-chain.ts';
 import type { CopiedBatch } from '../../copy/transfer.ts';
-import { frameEntry } from '../audit-pages.ts';
-import { dayFile } from '../day-files.ts';
-import { frameRecord } from '../event-record.ts';
+import { frameEntry } from '../audit/pages.ts';
+import { frameRecord } from '../events/event-record.ts';
+import { dayFile } from '../log/day-files.ts';
 import type { BulkLine } from './bulk-log.ts';
 import type { BulkEnd } from './copy-marker.ts';
 

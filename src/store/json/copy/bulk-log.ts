@@ -1,5 +1,5 @@
-import type { FileSystem } from '../file-system.ts';
-import { GroupLog } from '../group-log.ts';
+import type { FileSystem } from '../disk/file-system.ts';
+import { GroupLog } from '../log/group-log.ts';
 import type { BulkEnd } from './copy-marker.ts';
 
 /** One line of a log, and the day file that it goes to. */

@@ -5,12 +5,12 @@ import {
   unfinished,
 } from '../../copy/copy-progress.ts';
 import type { StoreSource } from '../../copy/transfer.ts';
-import { damaged } from '../damage.ts';
-import type { DocumentEntry } from '../document-file.ts';
-import { type FileSystem, nodeFileSystem, writeFully } from '../file-system.ts';
-import { frame, isWhole } from '../frame.ts';
-import { replaceFile } from '../replace-file.ts';
-import { refuseUnfinishedRestore } from '../restore-marker.ts';
+import { refuseUnfinishedRestore } from '../backup/restore-marker.ts';
+import type { DocumentEntry } from '../checkpoint/document-file.ts';
+import { type FileSystem, nodeFileSystem, writeFully } from '../disk/file-system.ts';
+import { replaceFile } from '../disk/replace-file.ts';
+import { damaged } from '../log/damage.ts';
+import { frame, isWhole } from '../log/frame.ts';
 
 /** How far the files of a log are written: what lies beyond is written anew. */
 export interface BulkEnd {

@@ -1,9 +1,9 @@
 import type { SealedEntry } from '../../audit/audit-chain.ts';
 import type { CopiedBatch } from '../../copy/transfer.ts';
-import { damaged } from '../damage.ts';
-import { headOf } from '../event-record.ts';
-import { readFrames } from '../frame.ts';
-import { readTrail } from '../trail-reader.ts';
+import { readTrail } from '../audit/trail-reader.ts';
+import { headOf } from '../events/event-record.ts';
+import { damaged } from '../log/damage.ts';
+import { readFrames } from '../log/frame.ts';
 import type { FolderState } from './folder-state.ts';
 
 interface LogLine {

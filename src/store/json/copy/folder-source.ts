@@ -16,8 +16,8 @@ import {
   type Section,
   type StoreSource,
 } from '../../copy/transfer.ts';
-import { nodeFileSystem } from '../file-system.ts';
-import { lockFolder } from '../folder-lock.ts';
+import { nodeFileSystem } from '../disk/file-system.ts';
+import { lockFolder } from '../lock/folder-lock.ts';
 import type { PartContext } from '../parts.ts';
 import { refuseUnfinished } from './copy-marker.ts';
 import { auditOf, batchesOf, countBatches } from './folder-logs.ts';

@@ -1,10 +1,10 @@
 import { SignageError } from '../../../domain/error.ts';
-import { writtenDocument } from '../checkpoint.ts';
-import type { FilesMark } from '../day-files.ts';
-import type { DocumentOwner } from '../document-owner.ts';
-import type { EventsMark } from '../event-recovery.ts';
+import { writtenDocument } from '../checkpoint/checkpoint.ts';
+import type { DocumentOwner } from '../checkpoint/document-owner.ts';
+import type { EventsMark } from '../events/recovery.ts';
+import type { FilesMark } from '../log/day-files.ts';
 import { dataFormat, type ManifestData, readManifest } from '../manifest.ts';
-import { recoverParts } from '../open-json-store.ts';
+import { recoverParts } from '../open.ts';
 import type { PartContext } from '../parts.ts';
 import { readSecret } from '../secret.ts';
 

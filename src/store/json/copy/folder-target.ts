@@ -13,11 +13,11 @@ import type {
   StoreSource,
   StoreTarget,
 } from '../../copy/transfer.ts';
-import { nodeFileSystem } from '../file-system.ts';
-import { lockFolder } from '../folder-lock.ts';
+import { nodeFileSystem } from '../disk/file-system.ts';
 import type { JsonStore } from '../json-store.ts';
+import { lockFolder } from '../lock/folder-lock.ts';
 import { readManifest } from '../manifest.ts';
-import { openJsonStore } from '../open-json-store.ts';
+import { openJsonStore } from '../open.ts';
 import type { PartContext } from '../parts.ts';
 import { makeSecret } from '../secret.ts';
 import { BulkRings, BulkRollups, type DocumentPlace } from './bulk-documents.ts';

@@ -1,7 +1,7 @@
-import type { EventRecord } from '../event-record.ts';
-import { IdempotencyRings, rememberedKeys } from '../idempotency-rings.ts';
-import { prefixOf } from '../rollup-lines.ts';
-import { Rollups } from '../rollups.ts';
+import type { EventRecord } from '../events/event-record.ts';
+import { IdempotencyRings, rememberedKeys } from '../events/idempotency-keys.ts';
+import { prefixOf } from '../rollups/merge.ts';
+import { Rollups } from '../rollups/rollups.ts';
 import type { DamagedDocument } from './salvage-documents.ts';
 import type { SalvagedEvents } from './salvage-events.ts';
 

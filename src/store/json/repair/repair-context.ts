@@ -1,4 +1,4 @@
-import { type FileSystem, type OpenFile, writeFully } from '../file-system.ts';
+import { type FileSystem, type OpenFile, writeFully } from '../disk/file-system.ts';
 import type { PartContext } from '../parts.ts';
 import type { RepairLog } from './repair-log.ts';
 

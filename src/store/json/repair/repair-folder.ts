@@ -1,10 +1,11 @@
 import { iso, type Random } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
-import type { DocumentEntry } from '../document-file.ts';
-import type { EventsMark } from '../event-recovery.ts';
-import { writeFully } from '../file-system.ts';
-import { hexSum } from '../hex-sum.ts';
-import type { JournalMark } from '../journal-segments.ts';
+import type { DocumentEntry } from '../checkpoint/document-file.ts';
+import { writeFully } from '../disk/file-system.ts';
+import { replaceFile } from '../disk/replace-file.ts';
+import type { EventsMark } from '../events/recovery.ts';
+import type { JournalMark } from '../journal/segments.ts';
+import { hexSum } from '../log/checksum.ts';
 import {
   type ManifestData,
   manifestBytes,
@@ -13,12 +14,11 @@ import {
   readManifestFile,
   refuseNewer,
 } from '../manifest.ts';
-import { recoverParts } from '../open-json-store.ts';
-import { replaceFile } from '../replace-file.ts';
+import { recoverParts } from '../open.ts';
 import { makeSecret, readSecret } from '../secret.ts';
-import { amendRows } from './amend-rows.ts';
 import { EventDocument, isEventDocument } from './event-documents.ts';
-import { guessManifest } from './guess-manifest.ts';
+import { guessManifest } from './rebuild-manifest.ts';
+import { amendRows } from './reconcile-rows.ts';
 import { type RepairContext, writeFile } from './repair-context.ts';
 import { salvageAudit } from './salvage-audit.ts';
 import { salvageChain } from './salvage-chain.ts';

@@ -1,5 +1,5 @@
 import type { Rows, TableName } from '../../../domain/records/rows.ts';
-import type { Row } from '../table-index.ts';
+import type { Row } from '../rows/table-index.ts';
 
 type Check = (value: unknown) => boolean;
 

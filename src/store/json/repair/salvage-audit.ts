@@ -1,10 +1,10 @@
 import type { SealedEntry } from '../../audit/audit-chain.ts';
-import { frameEntry, type PlacedEntry, placeOf, sealedOf } from '../audit-pages.ts';
-import { dayFile, type FilesMark, isDayFile } from '../day-files.ts';
-import { isWhole, readFrames } from '../frame.ts';
-import type { JournalRecord } from '../journal-segments.ts';
+import { frameEntry, type PlacedEntry, placeOf, sealedOf } from '../audit/pages.ts';
+import type { JournalRecord } from '../journal/segments.ts';
+import { dayFile, type FilesMark, isDayFile } from '../log/day-files.ts';
+import { isWhole, readFrames } from '../log/frame.ts';
+import { reportShort } from './missing-files.ts';
 import { NewFile, type RepairContext } from './repair-context.ts';
-import { reportShort } from './report-short.ts';
 
 interface AuditMark extends FilesMark {
   seq: number;

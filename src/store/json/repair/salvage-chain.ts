@@ -4,8 +4,8 @@ import {
   ChainKey,
   type ChainState,
 } from '../../audit/audit-chain.ts';
+import { readTrail } from '../audit/trail-reader.ts';
 import type { ManifestData } from '../manifest.ts';
-import { readTrail } from '../trail-reader.ts';
 import type { RepairContext } from './repair-context.ts';
 
 /**

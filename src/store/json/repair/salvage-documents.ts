@@ -1,6 +1,6 @@
-import { copyFile } from '../copy-file.ts';
-import type { DocumentEntry } from '../document-file.ts';
-import { hexSum } from '../hex-sum.ts';
+import type { DocumentEntry } from '../checkpoint/document-file.ts';
+import { copyFile } from '../disk/copy-file.ts';
+import { hexSum } from '../log/checksum.ts';
 import { type RepairContext, writeFile } from './repair-context.ts';
 import { type Salvaged, salvageLines } from './salvage-lines.ts';
 

@@ -1,9 +1,9 @@
-import { type FilesMark, isDayFile, startOfFile } from '../day-files.ts';
-import { type EventRecord, frameRecord, headOf, recordOf } from '../event-record.ts';
-import type { EventsMark } from '../event-recovery.ts';
-import { isWhole, readFrames } from '../frame.ts';
+import { type EventRecord, frameRecord, headOf, recordOf } from '../events/event-record.ts';
+import type { EventsMark } from '../events/recovery.ts';
+import { type FilesMark, isDayFile, startOfFile } from '../log/day-files.ts';
+import { isWhole, readFrames } from '../log/frame.ts';
+import { reportShort } from './missing-files.ts';
 import { NewFile, type RepairContext } from './repair-context.ts';
-import { reportShort } from './report-short.ts';
 
 /** What was read of an event log. */
 export interface SalvagedEvents {

@@ -1,11 +1,11 @@
-import { frame, isWhole, readFrames } from '../frame.ts';
 import {
   type JournalMark,
   type JournalRecord,
   recordHead,
   segmentName,
   segmentsFrom,
-} from '../journal-segments.ts';
+} from '../journal/segments.ts';
+import { frame, isWhole, readFrames } from '../log/frame.ts';
 import { NewFile, type RepairContext } from './repair-context.ts';
 
 /** What was read of a journal. */

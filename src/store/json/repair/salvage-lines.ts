@@ -1,9 +1,9 @@
-import { pastDocument, screenOf } from '../cold-table.ts';
-import { ringsDocument } from '../idempotency-rings.ts';
-import { marksDocument } from '../marks.ts';
-import { type HotTable, rowDocument, rowLines } from '../table-documents.ts';
-import type { Row } from '../table-index.ts';
-import { textLines } from '../text-lines.ts';
+import { marksDocument } from '../activity/last-activity.ts';
+import { textLines } from '../checkpoint/lines.ts';
+import { ringsDocument } from '../events/idempotency-keys.ts';
+import { pastDocument, screenOf } from '../rows/playlist-history.ts';
+import { type HotTable, rowDocument, rowLines } from '../rows/row-documents.ts';
+import type { Row } from '../rows/table-index.ts';
 import { isObject, parsed, rowIn } from './row-shapes.ts';
 
 /** The lines of a damaged document that are what its owner expects, and how many are not. */

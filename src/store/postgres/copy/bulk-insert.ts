@@ -6,9 +6,9 @@ import type {
   CopiedMarks,
   DeviceKeys,
 } from '../../copy/transfer.ts';
-import type { Ask } from '../ask.ts';
-import { auditColumns } from '../change-steps.ts';
-import { keptText, type Shape } from '../columns.ts';
+import type { Ask } from '../connection/query.ts';
+import { auditColumns } from '../rows/change-steps.ts';
+import { keptText, type Shape } from '../rows/columns.ts';
 
 /** Puts batches into the log as they were, and makes the partitions of their days; `days` has those that are made. Their counts are in the roll-ups already. */
 export async function putBatches(

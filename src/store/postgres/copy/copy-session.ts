@@ -2,12 +2,12 @@ import type { Client } from 'pg';
 import { hourMs } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
 import { publicUrl } from '../../../domain/store-url.ts';
-import { type Ask, send, sendAll } from '../ask.ts';
-import { type Connect, connector } from '../connect.ts';
-import { parseDatabaseUrl } from '../database-url.ts';
-import { translated } from '../failure.ts';
-import { explained } from '../open-postgres-store.ts';
-import { databaseLocked, holdAlone } from '../presence.ts';
+import { type Connect, connector } from '../connection/connect.ts';
+import { parseDatabaseUrl } from '../connection/database-url.ts';
+import { translated } from '../connection/errors.ts';
+import { databaseLocked, holdAlone } from '../connection/instance-lock.ts';
+import { type Ask, send, sendAll } from '../connection/query.ts';
+import { explained } from '../open.ts';
 
 /** A sort of all roll-ups takes its time, and nobody waits for a lock of ours. */
 export const patient = { poolSize: 2, statementTimeoutMs: hourMs, lockTimeoutMs: hourMs };

@@ -3,10 +3,10 @@ import { publicUrl } from '../../../domain/store-url.ts';
 import type { ChainState } from '../../audit/audit-chain.ts';
 import { unfinished } from '../../copy/copy-progress.ts';
 import type { LogEnd, Records, Section, StoreSource } from '../../copy/transfer.ts';
-import { readChain } from '../audit-chain.ts';
-import { Database } from '../database.ts';
-import { migrate } from '../migrate.ts';
-import { Rollups } from '../rollups.ts';
+import { readChain } from '../audit/chain.ts';
+import { Database } from '../connection/database.ts';
+import { migrate } from '../connection/migrate.ts';
+import { Rollups } from '../events/rollups.ts';
 import { CopySession, patient } from './copy-session.ts';
 import { sectionReadings } from './section-statements.ts';
 

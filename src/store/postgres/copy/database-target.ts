@@ -18,9 +18,9 @@ import type {
   StoreTarget,
 } from '../../copy/transfer.ts';
 import { tableNames } from '../../tables.ts';
-import { putChain } from '../audit-chain.ts';
-import { shapes } from '../columns.ts';
-import { migrate } from '../migrate.ts';
+import { putChain } from '../audit/chain.ts';
+import { migrate } from '../connection/migrate.ts';
+import { shapes } from '../rows/columns.ts';
 import { putAudit, putBatches, putImpressions, putKeys, putMarks, putRows } from './bulk-insert.ts';
 import { CopySession } from './copy-session.ts';
 import { databaseSource } from './database-source.ts';

@@ -7,8 +7,8 @@ import type {
   Section,
 } from '../../copy/transfer.ts';
 import { tableNames } from '../../tables.ts';
-import { sealedRow } from '../audit-trail.ts';
-import { shapes } from '../columns.ts';
+import { sealedRow } from '../audit/trail.ts';
+import { shapes } from '../rows/columns.ts';
 
 /** How a section is read. */
 export interface SectionReading<R> {

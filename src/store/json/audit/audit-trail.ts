@@ -1,0 +1,231 @@
+import { dayMs } from '../../../domain/clock.ts';
+import type { AuditEntry } from '../../../domain/records/rows.ts';
+import type { AuditLink, SealedEntry } from '../../audit/audit-chain.ts';
+import type { AuditPageQuery, Slice } from '../../store.ts';
+import { damaged } from '../log/damage.ts';
+import { DayFiles, dayFile, type FilesMark, startOfFile } from '../log/day-files.ts';
+import { isWhole, readFrames } from '../log/frame.ts';
+import { GroupLog } from '../log/group-log.ts';
+import { linesBackward } from '../log/line-reader.ts';
+import type {
+  AuditDrop,
+  AuditTrail,
+  Extent,
+  FilePart,
+  MakeAuditTrail,
+  PartContext,
+} from '../parts.ts';
+import { auditPage, frameEntry, type PlacedEntry, placeOf, sealedOf } from './pages.ts';
+
+/** How far the files are good, and the last record of the journal that they contain. */
+interface AuditMark extends FilesMark {
+  seq: number;
+}
+
+/** So many entries go to the disk at once: some milliseconds' work. */
+const atOnce = 500;
+
+/**
+ * The audit trail: a line for each entry, `{"crc":…,"seq":<record of the journal>,"n":<place in it>,"entry":{…}}`, in the file of its day. The journal has the entries
+ * first; a checkpoint brings them here. A clock that steps back does not lead back to an earlier file.
+ */
+class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
+  readonly name = 'audit';
+  readonly #context: PartContext;
+  readonly #files: DayFiles;
+  #log: GroupLog | undefined;
+  /** What the journal has and the files have not, oldest first. */
+  #pending: PlacedEntry[] = [];
+  /** The last entry that can be read from the files. */
+  #end: AuditMark = { file: null, size: 0, seq: 0 };
+  #prepared = this.#end;
+  #committed = this.#end;
+  /** No entry goes to a file before this. */
+  #newestFile = '';
+  /** At start: files that the mark does not know. Their entries come again from the journal. */
+  #unknown: string[] = [];
+  #closed = false;
+
+  constructor(context: PartContext) {
+    this.#context = context;
+    this.#files = new DayFiles(context.disk, `${context.directory}/audit`);
+  }
+
+  add(seq: number, entry: AuditEntry, link?: AuditLink): void {
+    if (seq <= this.#end.seq) return;
+    const last = this.#pending.at(-1);
+    const file = dayFile(entry.at);
+    if (file > this.#newestFile) this.#newestFile = file;
+    const n = last?.seq === seq ? last.n + 1 : 0;
+    this.#pending.push({ seq, n, file: this.#newestFile, bytes: frameEntry(seq, n, entry, link) });
+  }
+
+  async page(query: AuditPageQuery): Promise<Slice<AuditEntry>> {
+    return auditPage({ files: this.#files, newest: this.#end }, [...this.#pending], query);
+  }
+
+  async dropBefore(
+    timeMs: number,
+    isNoted: (drop: AuditDrop) => Promise<boolean> = async () => true,
+  ): Promise<void> {
+    const first = dayFile(Math.min(timeMs, this.#context.clock.now()));
+    const names = this.#files.names.filter((name) => name < first);
+    if (names.length === 0) return;
+    if (first > this.#newestFile) this.#newestFile = first;
+    const end = this.#end;
+    const pending = this.#pending.filter(({ file }) => file < first);
+    if (
+      !(await isNoted({
+        day: first.slice(0, 10),
+        entries: () => this.#entriesOf(names, end, pending),
+      }))
+    )
+      return;
+    this.#pending = this.#pending.filter(({ file }) => file >= first);
+    this.#files.hideBefore(first);
+    await this.#files.deleteHidden(this.#committed);
+  }
+
+  /** The entries of files up to `end`, and those that are in none yet. */
+  async *#entriesOf(
+    names: readonly string[],
+    end: FilesMark,
+    pending: readonly PlacedEntry[],
+  ): AsyncGenerator<SealedEntry | undefined> {
+    for (const name of names) {
+      for await (const { line, offset, whole } of readFrames(
+        this.#context.disk,
+        this.#files.path(name),
+      )) {
+        if (name === end.file && offset >= end.size) break;
+        yield whole ? sealedOf(line) : undefined;
+      }
+    }
+    for (const { bytes } of pending) yield sealedOf(bytes);
+  }
+
+  extent(mark: FilesMark = { file: null, size: 0 }): Extent {
+    const { file, size } = mark;
+    const names = this.#files.neededBy(mark).filter((name) => file !== null && name <= file);
+    return { names, end: { file, size } };
+  }
+
+  async prepare(): Promise<AuditMark> {
+    const last = this.#pending.at(-1);
+    while (last && this.#pending[0] && this.#pending[0].seq <= last.seq) await this.#flushSome();
+    if (this.#closed) await this.#closeLog();
+    this.#prepared = await this.#files.withSizes(this.#markNow());
+    return this.#prepared;
+  }
+
+  async #flushSome(): Promise<void> {
+    const file = this.#pending[0]?.file ?? '';
+    const some = this.#pending.slice(0, atOnce).filter((one) => one.file === file);
+    await this.#openLog().append(
+      file,
+      some.map(({ bytes }) => bytes),
+      ({ offset, length }) => {
+        this.#files.add(file);
+        this.#end = { file, size: offset + length, seq: some.at(-1)?.seq ?? 0 };
+        const written = new Set(some);
+        this.#pending = this.#pending.filter((one) => !written.has(one));
+      },
+    );
+  }
+
+  #openLog(): GroupLog {
+    const { file, size, gone } = this.#end;
+    const resume = file === null || gone ? {} : { resume: { file, size } };
+    // The journal has these entries already, and makes room once they are here: no low-water mark.
+    this.#log ??= new GroupLog({
+      disk: this.#context.disk,
+      directory: this.#files.directory,
+      lowWaterBytes: 0,
+      ...resume,
+    });
+    return this.#log;
+  }
+
+  async #closeLog(): Promise<void> {
+    const log = this.#log;
+    this.#log = undefined;
+    await log?.close();
+  }
+
+  #markNow(): AuditMark {
+    const { file } = this.#end;
+    return file === null || this.#files.names.includes(file)
+      ? this.#end
+      : { ...this.#end, gone: true };
+  }
+
+  async committed(): Promise<void> {
+    this.#committed = this.#prepared;
+    await this.#files.deleteHidden(this.#committed);
+  }
+
+  async recover(mark: AuditMark = this.#end, clean: boolean): Promise<void> {
+    await this.#files.find(mark);
+    await this.#files.check(mark, clean);
+    const { file, gone } = mark;
+    [this.#end, this.#prepared, this.#committed] = [mark, mark, mark];
+    if (file !== null) this.#newestFile = gone ? dayFile(startOfFile(file) + dayMs) : file;
+    this.#unknown = this.#files.names.filter((name) => file === null || name > file);
+    const [unknown] = this.#unknown;
+    if (clean && unknown !== undefined)
+      throw damaged(this.#files.path(unknown), 'it was written after the store was stopped');
+    if (file !== null && !gone) await this.#check(file, mark, clean);
+  }
+
+  /** The file must be there up to what the mark says, and end in the entry that it names. */
+  async #check(name: string, { size, seq }: AuditMark, clean: boolean): Promise<void> {
+    const path = this.#files.path(name);
+    const found = await this.#context.disk.sizeOf(path);
+    if (found === undefined) throw damaged(path, 'the file is missing');
+    if (found < size) throw damaged(path, `it had ${size} bytes, the rest is missing`, found);
+    if (clean && found > size)
+      throw damaged(path, 'more was written after the store was stopped', size);
+    const file = await this.#context.disk.open(path, 'read');
+    try {
+      const { value } = await linesBackward(file, 0, size).next();
+      const last = value?.[0];
+      if (!last || !isWhole(last.bytes) || placeOf(last.bytes)?.seq !== seq)
+        throw damaged(path, 'a record is damaged', last?.offset);
+    } finally {
+      await file.close();
+    }
+  }
+
+  async begin(): Promise<void> {
+    const { disk, directory } = this.#context;
+    await disk.makeDirectory(this.#files.directory);
+    await disk.syncDirectory(directory);
+    const { file, size, gone } = this.#end;
+    if (file !== null && !gone) await this.#cut(this.#files.path(file), size);
+    for (const name of this.#unknown.splice(0)) {
+      await disk.unlink(this.#files.path(name));
+      this.#files.remove(name);
+    }
+    await disk.syncDirectory(this.#files.directory);
+    await this.#files.deleteHidden(this.#committed);
+  }
+
+  async #cut(path: string, size: number): Promise<void> {
+    const file = await this.#context.disk.open(path, 'append');
+    try {
+      if ((await file.size()) === size) return;
+      await file.truncate(size);
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#closeLog();
+  }
+}
+
+/** The audit trail on day files. */
+export const makeAuditTrail: MakeAuditTrail = (context) => new DayFileAuditTrail(context);

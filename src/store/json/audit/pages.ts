@@ -1,0 +1,192 @@
+import { dayMs } from '../../../domain/clock.ts';
+import { eventId, eventPosition } from '../../../domain/events/event-id.ts';
+import { PageRoom } from '../../../domain/page-room.ts';
+import type { AuditEntry } from '../../../domain/records/rows.ts';
+import { type AuditLink, isSealed, type SealedEntry } from '../../audit/audit-chain.ts';
+import type { AuditPageQuery, Slice } from '../../store.ts';
+import { damaged } from '../log/damage.ts';
+import { dayFile, startOfFile } from '../log/day-files.ts';
+import { frame, isWhole } from '../log/frame.ts';
+import type { Line } from '../log/line-reader.ts';
+import { fillPage, type LogPage, type LogView } from '../log/page-reader.ts';
+
+/** A page examines little more than this, then returns what it has. */
+const pageBytes = 32 * 1024 * 1024;
+
+/** An entry's place: the journal's record, the place in it, and the day file it is in, or will be. */
+export interface AuditPlace {
+  seq: number;
+  n: number;
+  file: string;
+}
+
+/** An entry as its line: a busy minute has tens of thousands, and each would be a dozen objects. */
+export interface PlacedEntry extends AuditPlace {
+  bytes: Buffer;
+}
+
+export function frameEntry(seq: number, n: number, entry: AuditEntry, link?: AuditLink): Buffer {
+  const linked = link === undefined ? '' : `,"link":${JSON.stringify(link)}`;
+  return frame(`"seq":${seq},"n":${n},"entry":${JSON.stringify(entry)}${linked}}`);
+}
+
+function entryOf(bytes: Buffer): AuditEntry {
+  return JSON.parse(bytes.toString()).entry;
+}
+
+/** The entry of a line, with its link; `undefined` when it has none. */
+export function sealedOf(line: Buffer): SealedEntry | undefined {
+  const value = parsed(line.toString());
+  if (!isSealed(value)) return undefined;
+  const { entry, link } = value;
+  return link === undefined ? { entry } : { entry, link };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const headPattern = /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"n":(\d+),"entry":/;
+
+/** The place that a line begins with, `undefined` when it is none of `frameEntry`. */
+export function placeOf(line: Buffer): Omit<AuditPlace, 'file'> | undefined {
+  const found = headPattern.exec(line.toString('latin1', 0, Math.min(line.length, 100)));
+  return found ? { seq: Number(found[1]), n: Number(found[2]) } : undefined;
+}
+
+/** A cursor has the form of an event's id: the 62 bits hold the record (42) and the place in it (20). */
+function cursorOf({ seq, n, file }: AuditPlace): string {
+  return eventId({
+    receivedAtMs: startOfFile(file),
+    batch: seq * 4096 + Math.floor(n / 256),
+    index: n % 256,
+  });
+}
+
+function placeOfCursor(cursor: string): AuditPlace | undefined {
+  const at = eventPosition(cursor);
+  return (
+    at && {
+      seq: Math.floor(at.batch / 4096),
+      n: (at.batch % 4096) * 256 + at.index,
+      file: dayFile(at.receivedAtMs),
+    }
+  );
+}
+
+/** One page of the trail, newest first: entries that are in no file yet (oldest first), then the files. */
+export async function auditPage(
+  view: LogView,
+  pending: readonly PlacedEntry[],
+  query: AuditPageQuery,
+): Promise<Slice<AuditEntry>> {
+  const after = query.after === undefined ? undefined : placeOfCursor(query.after);
+  if (query.after !== undefined && !after) return { items: [], next: null };
+  const page = new AuditPage(query, after);
+  for (let at = pending.length - 1; at >= 0 && !page.isDone; at--)
+    page.takePending(pending[at] as PlacedEntry);
+  if (!page.isDone) await fillPage(view, namesFor(view, query, after), page);
+  return { items: page.items, next: page.next };
+}
+
+/** A clock that stepped back has left entries in a file of a later day; a day of it is allowed for. */
+function namesFor(
+  { files }: LogView,
+  { from = 0, to }: AuditPageQuery,
+  after: AuditPlace | undefined,
+): string[] {
+  const [first, last] = [dayFile(from), to === undefined ? '~' : dayFile(to + dayMs)];
+  return files.names
+    .filter((name) => name >= first && name <= last && (!after || name <= after.file))
+    .reverse();
+}
+
+/** Whether an entry is about venues, and about these alone. */
+function isWithin(venueIds: readonly string[], { venueIds: about = [] }: AuditEntry): boolean {
+  return about.length > 0 && about.every((id) => venueIds.includes(id));
+}
+
+class AuditPage implements LogPage {
+  readonly order = 'desc';
+  readonly items: AuditEntry[] = [];
+  next: string | null = null;
+  isDone = false;
+  readonly #query: AuditPageQuery;
+  readonly #after: AuditPlace | undefined;
+  readonly #marks: string[];
+  readonly #room = new PageRoom();
+  #lastPlace: AuditPlace | undefined;
+  #examinedBytes = 0;
+
+  constructor(query: AuditPageQuery, after: AuditPlace | undefined) {
+    this.#query = query;
+    this.#after = after;
+    const { tenantIds, action, subjectId } = query;
+    const tenantId = tenantIds.length === 1 ? tenantIds[0] : undefined;
+    this.#marks = [tenantId, action, subjectId]
+      .filter((value) => value != null)
+      .map((value) => JSON.stringify(value));
+  }
+
+  get hasBoundary(): boolean {
+    return this.#after !== undefined;
+  }
+
+  isBefore(head: Buffer): boolean | undefined {
+    const place = placeOf(head);
+    return place && this.#isBefore(place);
+  }
+
+  #isBefore({ seq, n }: Omit<AuditPlace, 'file'>): boolean {
+    const after = this.#after;
+    return !after || seq < after.seq || (seq === after.seq && n < after.n);
+  }
+
+  take(path: string, { offset, bytes }: Line): void {
+    const place = placeOf(bytes);
+    if (!place) throw damaged(path, 'a record is damaged', offset);
+    const file = path.slice(path.lastIndexOf('/') + 1);
+    this.#examinedBytes += bytes.length;
+    if (this.#mayMatch(bytes)) {
+      if (!isWhole(bytes)) throw damaged(path, 'a record is damaged', offset);
+      this.#takeEntry({ ...place, file }, bytes);
+    }
+    if (this.isDone || this.#examinedBytes < pageBytes) return;
+    this.isDone = true;
+    this.next = cursorOf({ ...place, file });
+  }
+
+  takePending({ bytes, ...place }: PlacedEntry): void {
+    if (this.#isBefore(place) && this.#mayMatch(bytes)) this.#takeEntry(place, bytes);
+  }
+
+  /** Spares parsing most of the others. */
+  #mayMatch(bytes: Buffer): boolean {
+    return this.#marks.every((mark) => bytes.includes(mark));
+  }
+
+  #takeEntry(place: AuditPlace, bytes: Buffer): void {
+    const entry = entryOf(bytes);
+    if (!this.#isBefore(place) || !this.#matches(entry)) return;
+    if (this.items.length < this.#query.limit && this.#room.take(bytes.length)) {
+      this.items.push(entry);
+      this.#lastPlace = place;
+      return;
+    }
+    this.isDone = true;
+    this.next = this.#lastPlace ? cursorOf(this.#lastPlace) : null;
+  }
+
+  #matches(entry: AuditEntry): boolean {
+    const { tenantIds, venueIds, action, subjectId, from, to } = this.#query;
+    if (!tenantIds.includes(entry.tenantId)) return false;
+    if (venueIds && !isWithin(venueIds, entry)) return false;
+    if (action !== undefined && entry.action !== action) return false;
+    if (subjectId !== undefined && entry.subject.id !== subjectId) return false;
+    return (from === undefined || entry.at >= from) && (to === undefined || entry.at < to);
+  }
+}

@@ -1,0 +1,72 @@
+import { type ChainState, isSealed, type SealedEntry } from '../../audit/audit-chain.ts';
+import { type JournalMark, SegmentReader } from '../journal/segments.ts';
+import { type FilesMark, isDayFile } from '../log/day-files.ts';
+import { readFrames } from '../log/frame.ts';
+import type { ManifestData } from '../manifest.ts';
+import type { PartContext } from '../parts.ts';
+import { sealedOf } from './pages.ts';
+
+/** An entry of a data folder, and where it stands. */
+export interface FoundEntry extends SealedEntry {
+  file: string;
+  /** In bytes; `null` in the journal, whose records hold several. */
+  offset: number | null;
+}
+
+const noJournal: JournalMark = { file: null, size: 0, seq: 0, at: 0 };
+const noFiles: FilesMark & { seq: number } = { file: null, size: 0, seq: 0 };
+
+/**
+ * Yields the whole audit trail of a folder that nobody writes to: the day files up to their mark,
+ * then the entries that only the journal has. Damaged lines go to `onDamage`. Days that retention has
+ * dropped and a crash has left are passed over. Throws `store_damaged` for a damaged journal.
+ */
+export async function* readTrail(
+  { disk, directory }: PartContext,
+  { marks, clean }: ManifestData,
+  onDamage: (file: string, offset: number) => void = () => {},
+): AsyncGenerator<FoundEntry> {
+  const {
+    file: last,
+    size,
+    gone,
+    seq: filed,
+  } = (marks.audit as typeof noFiles | undefined) ?? noFiles;
+  const { start } = (marks.chain as ChainState | undefined) ?? {};
+  const isKept = (name: string) =>
+    last !== null &&
+    name <= last &&
+    !gone &&
+    (start === undefined || name.slice(0, 10) >= start.day);
+  for (const name of (await disk.list(`${directory}/audit`)).filter(isDayFile).sort()) {
+    if (!isKept(name)) continue;
+    for await (const { line, offset, whole } of readFrames(disk, `${directory}/audit/${name}`)) {
+      if (name === last && offset >= size) break;
+      const sealed = whole ? sealedOf(line) : undefined;
+      if (sealed) yield { ...sealed, file: `audit/${name}`, offset };
+      else onDamage(`audit/${name}`, offset);
+    }
+  }
+  yield* await onlyInJournal(
+    { disk, directory },
+    (marks.journal as JournalMark | undefined) ?? noJournal,
+    { filed, clean },
+  );
+}
+
+async function onlyInJournal(
+  { disk, directory }: Pick<PartContext, 'disk' | 'directory'>,
+  mark: JournalMark,
+  { filed, clean }: { filed: number; clean: boolean },
+): Promise<FoundEntry[]> {
+  const found: FoundEntry[] = [];
+  await new SegmentReader(disk, `${directory}/journal`, mark).read(clean, ({ seq, ops }) => {
+    if (seq <= filed) return;
+    for (const op of ops) {
+      if (op[0] !== 'audit') continue;
+      const sealed = { entry: op[1], ...(op[2] && { link: op[2] }) };
+      if (isSealed(sealed)) found.push({ ...sealed, file: 'journal', offset: null });
+    }
+  });
+  return found;
+}

@@ -1,0 +1,28 @@
+import { SignageError } from '../../../domain/error.ts';
+import { type FileSystem, writeFully } from '../disk/file-system.ts';
+
+/** Stands in a folder while a backup is restored into it: a process that was killed meanwhile left a part of a store. */
+export const restoreMarker = 'restore.unfinished';
+
+const text =
+  'A restore into this folder was not finished. Empty the folder, then run signage data restore again.\n';
+
+export async function writeRestoreMarker(disk: FileSystem, directory: string): Promise<void> {
+  const file = await disk.create(`${directory}/${restoreMarker}`);
+  try {
+    await writeFully(file, Buffer.from(text));
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+  await disk.syncDirectory(directory);
+}
+
+/** Throws `restore_unfinished` for a folder that has only a part of a backup. */
+export async function refuseUnfinishedRestore(disk: FileSystem, directory: string): Promise<void> {
+  if ((await disk.sizeOf(`${directory}/${restoreMarker}`)) === undefined) return;
+  throw new SignageError(
+    'restore_unfinished',
+    `${directory}: a restore into it was not finished. Empty the folder, then run signage data restore again.`,
+  );
+}

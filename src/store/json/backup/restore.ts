@@ -1,0 +1,191 @@
+import { crc32 } from 'node:zlib';
+import type { z } from 'zod';
+import { SignageError } from '../../../domain/error.ts';
+import { type FileSystem, writeFully } from '../disk/file-system.ts';
+import { backupHead, backupTail, headSchema, tailSchema } from './format.ts';
+import { restoreMarker, writeRestoreMarker } from './restore-marker.ts';
+import { shownName, type TarEntry, TarError, TarReader } from './tar-reader.ts';
+
+/** A backup is put back on this disk, into this folder, which holds nothing. */
+export interface RestoreTarget {
+  disk: FileSystem;
+  directory: string;
+  /** Names the backup in messages, such as its path. */
+  name?: string;
+  /** Told how many bytes have been written, of how many. */
+  onProgress?: (doneBytes: number, allBytes: number) => void;
+}
+
+export interface Restored {
+  /** When the backup was taken, as ISO 8601. */
+  at: string;
+  files: number;
+  bytes: number;
+}
+
+/** The list of files and their checksums are read whole. 16 MiB name 200,000 files: every day of 100 years has fewer. */
+const maxTextBytes = 16 * 1024 * 1024;
+
+/**
+ * Puts a backup back. A marker stands in the folder meanwhile, so that nothing opens a part of a store. When something goes wrong, the
+ * files that were written are deleted; the folders stay. Throws `backup_unusable`, and what the disk throws.
+ */
+export async function restoreBackup(
+  backup: AsyncIterable<Uint8Array>,
+  target: RestoreTarget,
+): Promise<Restored> {
+  const tar = new TarReader(backup);
+  const restore = new Restore(target, tar);
+  try {
+    return await restore.run();
+  } catch (error) {
+    await restore.undo();
+    throw error instanceof TarError ? unusable(target, error) : error;
+  }
+}
+
+function unusable({ name = 'The backup' }: RestoreTarget, cause: TarError): SignageError {
+  const message = `${name} cannot be used as a backup: ${cause.message}. Nothing was restored. Copy it again from where it was made, or use another backup.`;
+  return new SignageError('backup_unusable', message, { cause });
+}
+
+class Restore {
+  readonly #target: RestoreTarget;
+  readonly #tar: TarReader;
+  readonly #created: string[] = [];
+  readonly #sums = new Map<string, string>();
+  #doneBytes = 0;
+
+  constructor(target: RestoreTarget, tar: TarReader) {
+    this.#target = target;
+    this.#tar = tar;
+  }
+
+  async run(): Promise<Restored> {
+    const { at, sizes, bytes } = await this.#readHead();
+    await this.#prepare(sizes, bytes);
+    let entry = await this.#tar.next();
+    for (; entry && entry.name !== backupTail; entry = await this.#tar.next())
+      await this.#restoreFile(entry, sizes, bytes);
+    const missing = [...sizes.keys()].find((name) => !this.#sums.has(name));
+    if (missing !== undefined) throw new TarError(`${shownName(missing)} is missing`);
+    if (!entry) throw new TarError(`${backupTail} is missing`);
+    await this.#compareSums(entry);
+    await this.#finish(sizes);
+    return { at, files: sizes.size, bytes };
+  }
+
+  /** Deletes the files that were written. */
+  async undo(): Promise<void> {
+    // The marker was first, and goes last.
+    for (const path of this.#created.toReversed())
+      await this.#target.disk.unlink(path).catch(() => undefined);
+  }
+
+  async #readHead() {
+    const entry = await this.#tar.next();
+    if (entry?.name !== backupHead)
+      throw new TarError(`it does not begin with ${backupHead}, as signage data backup writes it`);
+    const { at, files } = await this.#readJson(entry, headSchema);
+    const sizes = new Map(files.map(({ name, size }) => [name, size]));
+    if (sizes.size < files.length) throw new TarError(`${backupHead} names a file twice`);
+    if (!sizes.has(manifest)) throw new TarError(`${backupHead} names no ${manifest}`);
+    return { at, sizes, bytes: files.reduce((sum, { size }) => sum + size, 0) };
+  }
+
+  /** Makes the folders, once it is clear that the files fit on the disk. */
+  async #prepare(sizes: ReadonlyMap<string, number>, bytes: number): Promise<void> {
+    const { disk, directory } = this.#target;
+    const freeBytes = await disk.freeBytes(directory);
+    if (bytes > freeBytes) {
+      const message = `${directory} has too little space: the backup takes ${bytes} bytes, and ${freeBytes} are free. Name a folder on a larger disk.`;
+      throw new SignageError('store_unusable', message);
+    }
+    this.#created.push(`${directory}/${restoreMarker}`);
+    await writeRestoreMarker(disk, directory);
+    for (const folder of folders(sizes.keys())) await disk.makeDirectory(`${directory}/${folder}`);
+  }
+
+  async #restoreFile(
+    { name, size }: TarEntry,
+    sizes: ReadonlyMap<string, number>,
+    allBytes: number,
+  ): Promise<void> {
+    const { disk, directory, onProgress } = this.#target;
+    const expected = sizes.get(name);
+    if (expected === undefined) throw new TarError(`${shownName(name)} does not belong in it`);
+    if (this.#sums.has(name)) throw new TarError(`${shownName(name)} is in it twice`);
+    if (size !== expected)
+      throw new TarError(
+        `${shownName(name)} has ${size} bytes, and ${backupHead} says ${expected}`,
+      );
+    const path = `${directory}/${temporary(name)}`;
+    const file = await disk.create(path);
+    this.#created.push(path);
+    let sum = 0;
+    try {
+      for await (const chunk of this.#tar.body()) {
+        await writeFully(file, chunk);
+        sum = crc32(chunk, sum);
+        this.#doneBytes += chunk.length;
+        onProgress?.(this.#doneBytes, allBytes);
+      }
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+    this.#sums.set(name, sum.toString(16).padStart(8, '0'));
+  }
+
+  async #compareSums(tail: TarEntry): Promise<void> {
+    const { crc32: expected } = await this.#readJson(tail, tailSchema);
+    for (const [name, sum] of this.#sums) {
+      if (!Object.hasOwn(expected, name) || expected[name] !== sum)
+        throw new TarError(`${shownName(name)} is damaged: its checksum differs`);
+    }
+    const after = await this.#tar.next();
+    if (after) throw new TarError(`${shownName(after.name)} stands after ${backupTail}`);
+  }
+
+  /** Everything is there and as it was: the manifest gets its name. */
+  async #finish(sizes: ReadonlyMap<string, number>): Promise<void> {
+    const { disk, directory } = this.#target;
+    for (const folder of folders(sizes.keys())) await disk.syncDirectory(`${directory}/${folder}`);
+    await disk.rename(`${directory}/${temporary(manifest)}`, `${directory}/${manifest}`);
+    this.#created.push(`${directory}/${manifest}`);
+    await disk.syncDirectory(directory);
+    await disk.unlink(`${directory}/${restoreMarker}`);
+    await disk.syncDirectory(directory);
+  }
+
+  async #readJson<T>({ name, size }: TarEntry, schema: z.ZodType<T>): Promise<T> {
+    if (size > maxTextBytes)
+      throw new TarError(`${name} has ${size} bytes, and ${maxTextBytes} are the most`);
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of this.#tar.body()) chunks.push(chunk);
+    const parsed = schema.safeParse(parseJson(Buffer.concat(chunks).toString('utf8')));
+    if (parsed.success) return parsed.data;
+    const [issue] = parsed.error.issues;
+    throw new TarError(
+      `${name} is damaged, or of a newer version (${shownName(issue?.path.join('.') ?? '')}: ${issue?.message})`,
+    );
+  }
+}
+
+/** The value, or `undefined` for what is no JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const manifest = 'manifest.json';
+const temporary = (name: string) => (name === manifest ? `${name}.tmp` : name);
+
+function folders(names: Iterable<string>): Set<string> {
+  return new Set(
+    [...names].filter((name) => name.includes('/')).map((name) => name.slice(0, name.indexOf('/'))),
+  );
+}

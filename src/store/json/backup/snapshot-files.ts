@@ -1,0 +1,66 @@
+import type { FileSystem } from '../disk/file-system.ts';
+import { segmentsFrom } from '../journal/segments.ts';
+import type { FilesMark } from '../log/day-files.ts';
+import { type ManifestData, manifestBytes } from '../manifest.ts';
+import type { Extent } from '../parts.ts';
+
+/** One file of a state of the store: its name in the data folder, and how much of it belongs to the state. */
+export interface StateFile {
+  name: string;
+  size: number;
+  /** What stands in place of the file on the disk. */
+  bytes?: Uint8Array;
+}
+
+/** What a state is made of, all taken at one instant. */
+export interface Instant {
+  /** In milliseconds. */
+  at: number;
+  manifest: ManifestData;
+  journal: Extent['end'];
+  events: Extent;
+  audit: Extent;
+}
+
+/**
+ * The files of a state, the manifest last: a copy that was cut short has none, and is taken for no store. It is a state as a crash leaves it, without a
+ * torn tail: what is in no document yet is read from the logs at the next start. Nothing that the instant names may be deleted until it was read.
+ */
+export async function stateFiles(
+  disk: FileSystem,
+  directory: string,
+  instant: Instant,
+): Promise<StateFile[]> {
+  const { at, manifest, journal, events, audit } = instant;
+  const { file: first } = (manifest.marks.journal as FilesMark | undefined) ?? { file: null };
+  const segments = await segmentsFrom(disk, `${directory}/journal`, first);
+  const names = segments.filter((name) => journal.file !== null && name <= journal.file);
+  const bytes = manifestBytes({ ...manifest, clean: false, backup: { at } });
+  return [
+    { name: 'secret', size: (await disk.sizeOf(`${directory}/secret`)) ?? 0 },
+    ...Object.values(manifest.documents).map(({ file, size }) => ({
+      name: `documents/${file}`,
+      size,
+    })),
+    ...(await logFiles(disk, directory, 'audit', audit)),
+    ...(await logFiles(disk, directory, 'events', events)),
+    ...(await logFiles(disk, directory, 'journal', { names, end: journal })),
+    { name: 'manifest.json', size: bytes.length, bytes },
+  ];
+}
+
+/** Files of a log: the last one up to where the state ends, those before it wholly. */
+async function logFiles(
+  disk: FileSystem,
+  directory: string,
+  folder: string,
+  { names, end }: Extent,
+): Promise<StateFile[]> {
+  const files: StateFile[] = [];
+  for (const file of names) {
+    const name = `${folder}/${file}`;
+    const size = file === end.file ? end.size : await disk.sizeOf(`${directory}/${name}`);
+    files.push({ name, size: size ?? 0 });
+  }
+  return files;
+}

@@ -1,0 +1,149 @@
+import { type EventPosition, eventPosition } from '../../../domain/events/event-id.ts';
+import { jsonBytes, PageRoom } from '../../../domain/page-room.ts';
+import type { EventPageQuery, Slice, StoredEvent } from '../../store.ts';
+import { damaged } from '../log/damage.ts';
+import { dayFile } from '../log/day-files.ts';
+import { isWhole } from '../log/frame.ts';
+import type { Line } from '../log/line-reader.ts';
+import { fillPage, type LogPage, type LogView } from '../log/page-reader.ts';
+import { type EventHead, eventsOf, headOf, idOf } from './event-record.ts';
+
+/** A page examines little more than this, then returns what it has. */
+const pageBytes = 32 * 1024 * 1024;
+/** The largest place in a batch that an event's id can name. */
+const lastIndex = 0xff;
+
+/** One page of the log's events. */
+export async function eventPage(view: LogView, query: EventPageQuery): Promise<Slice<StoredEvent>> {
+  const after = query.after === undefined ? undefined : eventPosition(query.after);
+  // An id that no event has: nothing comes after it.
+  if (query.after !== undefined && !after) return { items: [], next: null };
+  const page = new EventPage(query, after);
+  await fillPage(view, namesFor(view, query, after), page);
+  return { items: page.items, next: page.next };
+}
+
+/** The files in which the page may find something, in the order in which it reads them. */
+function namesFor(
+  { files }: LogView,
+  { order, from, to }: EventPageQuery,
+  after: EventPosition | undefined,
+): string[] {
+  const least = [from, order === 'asc' ? after?.receivedAtMs : undefined].filter(
+    (time) => time !== undefined,
+  );
+  const most = [to, order === 'desc' ? after?.receivedAtMs : undefined].filter(
+    (time) => time !== undefined,
+  );
+  const [first, last] = [
+    dayFile(Math.max(0, ...least)),
+    dayFile(Math.min(Number.MAX_SAFE_INTEGER, ...most)),
+  ];
+  const names = files.names.filter((name) => name >= first && name <= last);
+  return order === 'asc' ? names : names.reverse();
+}
+
+class EventPage implements LogPage {
+  readonly items: StoredEvent[] = [];
+  next: string | null = null;
+  isDone = false;
+  readonly #query: EventPageQuery;
+  readonly #after: EventPosition | undefined;
+  readonly #marks: string[];
+  readonly #room = new PageRoom();
+  #examinedBytes = 0;
+
+  constructor(query: EventPageQuery, after: EventPosition | undefined) {
+    this.#query = query;
+    this.#after = after;
+    // A type may be written with escapes: such lines are parsed to see.
+    this.#marks = query.type === undefined ? [] : [JSON.stringify(query.type), '\\u'];
+  }
+
+  get order(): 'asc' | 'desc' {
+    return this.#query.order;
+  }
+
+  get hasBoundary(): boolean {
+    const { order, from, to } = this.#query;
+    return this.#after !== undefined || (order === 'asc' ? from : to) !== undefined;
+  }
+
+  isBefore(line: Buffer): boolean | undefined {
+    const head = headOf(line);
+    return head && this.#isBefore(head);
+  }
+
+  #isBefore({ seq, receivedAt }: EventHead): boolean {
+    const { from, to, order } = this.#query;
+    const { batch, index } = this.#after ?? {};
+    if (order === 'asc')
+      return (batch !== undefined && seq < batch) || (from !== undefined && receivedAt < from);
+    return !(
+      (batch !== undefined && seq >= batch + (index === 0 ? 0 : 1)) ||
+      (to !== undefined && receivedAt >= to)
+    );
+  }
+
+  take(path: string, { offset, bytes }: Line): void {
+    const head = headOf(bytes);
+    if (!head) throw damaged(path, 'a record is damaged', offset);
+    if (this.#isPast(head)) {
+      this.isDone = true;
+      return;
+    }
+    this.#examinedBytes += bytes.length;
+    const isWithin = this.#isBefore(head) === (this.order === 'desc');
+    if (isWithin && this.#mayMatch(head, bytes)) {
+      if (!isWhole(bytes)) throw damaged(path, 'a record is damaged', offset);
+      this.#takeEvents(head, bytes);
+    }
+    if (this.isDone || this.#examinedBytes < pageBytes) return;
+    this.isDone = true;
+    this.next = idOf(head, this.order === 'asc' ? lastIndex : 0);
+  }
+
+  /** Whether this line and all that follow are out of the query's time. */
+  #isPast({ receivedAt }: EventHead): boolean {
+    const { from, to, order } = this.#query;
+    return order === 'asc'
+      ? to !== undefined && receivedAt >= to
+      : from !== undefined && receivedAt < from;
+  }
+
+  #mayMatch({ tenantId, venueId, deviceId, screenId }: EventHead, bytes: Buffer): boolean {
+    const query = this.#query;
+    if (tenantId !== query.tenantId) return false;
+    if (query.venueIds && !query.venueIds.includes(venueId)) return false;
+    if (query.deviceId !== undefined && deviceId !== query.deviceId) return false;
+    if (query.screenId !== undefined && screenId !== query.screenId) return false;
+    return this.#marks.length === 0 || this.#marks.some((mark) => bytes.includes(mark));
+  }
+
+  #takeEvents(head: EventHead, bytes: Buffer): void {
+    const { deviceId, screenId, receivedAt } = head;
+    const events = eventsOf(bytes);
+    for (let step = 0; step < events.length; step++) {
+      const index = this.order === 'asc' ? step : events.length - 1 - step;
+      const event = events[index];
+      if (
+        !event ||
+        !this.#isAfter(head, index) ||
+        (this.#query.type !== undefined && event.type !== this.#query.type)
+      )
+        continue;
+      if (this.items.length === this.#query.limit || !this.#room.take(jsonBytes(event))) {
+        this.isDone = true;
+        this.next = this.items.at(-1)?.id ?? null;
+        return;
+      }
+      this.items.push({ id: idOf(head, index), deviceId, screenId, receivedAt, event });
+    }
+  }
+
+  #isAfter({ seq }: EventHead, index: number): boolean {
+    const after = this.#after;
+    if (!after || seq !== after.batch) return true;
+    return this.order === 'asc' ? index > after.index : index < after.index;
+  }
+}

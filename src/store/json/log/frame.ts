@@ -1,0 +1,85 @@
+import { crc32 } from 'node:zlib';
+import type { FileSystem } from '../disk/file-system.ts';
+
+/**
+ * A record is one line of JSON that begins with its own checksum: `{"crc":"1a2b3c4d",` and then `body`, which ends in `}` and a line feed.
+ * The CRC-32 covers the body without the line feed. So every log can be read with `jq`, and damage in it is seen.
+ */
+const opening = '{"crc":"';
+const headLength = opening.length + 10;
+const lineFeed = 0x0a;
+
+function head(sum: number): string {
+  return `${opening}${sum.toString(16).padStart(8, '0')}",`;
+}
+
+const lineEnd = Buffer.of(lineFeed);
+
+/**
+ * Frames a record whose body is given in parts, such as `"seq":1,"ops":[` … `]}`: text, or bytes that go in as they are. No part has a line feed. Answers the
+ * pieces of the line, for whoever puts them together with others.
+ */
+export function framePieces(...parts: (string | Uint8Array)[]): Uint8Array[] {
+  const bytes = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
+  const sum = bytes.reduce((crc, part) => crc32(part, crc), 0);
+  return [Buffer.from(head(sum)), ...bytes, lineEnd];
+}
+
+/** The same in one. */
+export function frame(...parts: (string | Uint8Array)[]): Buffer {
+  return Buffer.concat(framePieces(...parts));
+}
+
+/** Whether a line (without its line feed) is a whole, undamaged record. */
+export function isWhole(line: Uint8Array): boolean {
+  if (line.length <= headLength || line.at(-1) !== 0x7d) return false;
+  return (
+    Buffer.from(line.subarray(0, headLength)).toString('latin1') ===
+    head(crc32(line.subarray(headLength)))
+  );
+}
+
+/** One record found in a file. */
+export interface FoundFrame {
+  /** Where its line begins, and how many bytes it takes, line feed included. */
+  offset: number;
+  length: number;
+  /** The line without its line feed; only good until the next one is asked for. */
+  line: Buffer;
+  /** The line is undamaged and has its line feed. */
+  whole: boolean;
+}
+
+const chunkBytes = 1 << 18;
+
+/** All lines of a file from an offset on, damaged ones included; a last line without a line feed comes too, as not whole. */
+export async function* readFrames(
+  disk: FileSystem,
+  path: string,
+  from = 0,
+): AsyncGenerator<FoundFrame> {
+  const file = await disk.open(path, 'read');
+  try {
+    let rest: Buffer = Buffer.alloc(0);
+    let offset = from;
+    for (let position = from; ; ) {
+      const chunk = Buffer.allocUnsafe(chunkBytes);
+      const got = await file.read(chunk, position);
+      if (got === 0) break;
+      position += got;
+      rest =
+        rest.length === 0 ? chunk.subarray(0, got) : Buffer.concat([rest, chunk.subarray(0, got)]);
+      let start = 0;
+      for (let end = rest.indexOf(lineFeed); end >= 0; end = rest.indexOf(lineFeed, start)) {
+        const line = rest.subarray(start, end);
+        yield { offset, length: line.length + 1, line, whole: isWhole(line) };
+        offset += line.length + 1;
+        start = end + 1;
+      }
+      rest = rest.subarray(start);
+    }
+    if (rest.length > 0) yield { offset, length: rest.length, line: rest, whole: false };
+  } finally {
+    await file.close();
+  }
+}

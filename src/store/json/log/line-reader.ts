@@ -1,0 +1,123 @@
+import type { OpenFile } from '../disk/file-system.ts';
+
+/** Lines of a file in the order in which they were asked for, some at a time; each without its line feed. */
+export interface Line {
+  /** Where it begins. */
+  offset: number;
+  bytes: Buffer;
+}
+
+const lineFeed = 0x0a;
+/** Pages are mostly short: begin with little, then read more at a time. */
+const firstChunk = 1 << 16;
+const largestChunk = 1 << 20;
+/** Below this a search reads on instead of halving. */
+const searchedBytes = 1 << 14;
+/** Enough for what stands at the beginning of a line. */
+const headBytes = 512;
+
+/** Reads `length` bytes at `position`, or as many as there are. */
+export async function readAt(file: OpenFile, position: number, length: number): Promise<Buffer> {
+  const into = Buffer.allocUnsafe(Math.max(0, length));
+  let done = 0;
+  while (done < into.length) {
+    const got = await file.read(into.subarray(done), position + done);
+    if (got === 0) break;
+    done += got;
+  }
+  return into.subarray(0, done);
+}
+
+/** Lines that begin at `from` or later, up to `end`: both the beginning of a line or the end of the file. */
+export async function* linesForward(
+  file: OpenFile,
+  from: number,
+  end: number,
+): AsyncGenerator<Line[]> {
+  let rest: Buffer = Buffer.alloc(0);
+  let offset = from;
+  let size = firstChunk;
+  for (let position = from; position < end; size = Math.min(2 * size, largestChunk)) {
+    const chunk = await readAt(file, position, Math.min(size, end - position));
+    if (chunk.length === 0) break;
+    position += chunk.length;
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const lines: Line[] = [];
+    let start = 0;
+    for (let stop = rest.indexOf(lineFeed); stop >= 0; stop = rest.indexOf(lineFeed, start)) {
+      lines.push({ offset: offset + start, bytes: rest.subarray(start, stop) });
+      start = stop + 1;
+    }
+    rest = rest.subarray(start);
+    offset += start;
+    if (lines.length > 0) yield lines;
+  }
+}
+
+/** The same lines, the last one first. */
+export async function* linesBackward(
+  file: OpenFile,
+  from: number,
+  end: number,
+): AsyncGenerator<Line[]> {
+  // Without the line feed that ends the last line, each further one stands before a line.
+  let rest: Buffer = Buffer.alloc(0);
+  let size = firstChunk;
+  for (
+    let position = Math.max(from, end - 1);
+    position > from;
+    size = Math.min(2 * size, largestChunk)
+  ) {
+    const length = Math.min(size, position - from);
+    position -= length;
+    const chunk = await readAt(file, position, length);
+    rest = rest.length === 0 ? chunk : Buffer.concat([chunk, rest]);
+    const lines: Line[] = [];
+    for (
+      let before = rest.lastIndexOf(lineFeed);
+      before >= 0;
+      before = rest.lastIndexOf(lineFeed)
+    ) {
+      lines.push({ offset: position + before + 1, bytes: rest.subarray(before + 1) });
+      rest = rest.subarray(0, before);
+    }
+    if (position === from) lines.push({ offset: from, bytes: rest });
+    if (lines.length > 0) yield lines;
+  }
+}
+
+/** Where the next line begins at or after `position`; `end` when none does before it. */
+async function nextLine(file: OpenFile, position: number, end: number): Promise<number> {
+  for (let at = position - 1; at < end; ) {
+    const bytes = await readAt(file, at, Math.min(searchedBytes, end - at));
+    if (bytes.length === 0) break;
+    const found = bytes.indexOf(lineFeed);
+    if (found >= 0) return at + found + 1;
+    at += bytes.length;
+  }
+  return end;
+}
+
+/**
+ * Where the first line begins that `before` does not hold for, found by halving; `end` when it holds for all. `before` sees the beginning of a line, and must
+ * hold for all lines up to some place, and for none after it.
+ */
+export async function seekLine(
+  file: OpenFile,
+  end: number,
+  before: (head: Buffer, offset: number) => boolean,
+): Promise<number> {
+  let [low, high, found] = [0, end, end];
+  while (high - low > searchedBytes) {
+    const middle = Math.floor((low + high) / 2);
+    const start = await nextLine(file, middle, high);
+    if (start >= high) high = middle;
+    else if (before(await readAt(file, start, Math.min(headBytes, end - start)), start))
+      low = start;
+    else [high, found] = [start, start];
+  }
+  for await (const lines of linesForward(file, low, found)) {
+    for (const line of lines) if (!before(line.bytes, line.offset)) return line.offset;
+  }
+  return found;
+}

@@ -1,0 +1,126 @@
+import { dayMs } from '../../../domain/clock.ts';
+import { SignageError } from '../../../domain/error.ts';
+import type { DocumentEntry } from '../checkpoint/document-file.ts';
+import { headOf } from '../events/event-record.ts';
+import type { EventsMark } from '../events/recovery.ts';
+import { type JournalMark, recordHead, segmentsFrom } from '../journal/segments.ts';
+import { dayFile, isDayFile, startOfFile } from '../log/day-files.ts';
+import { isWhole, readFrames } from '../log/frame.ts';
+import { dataFormat, type ManifestData, manifestCopy, manifestName } from '../manifest.ts';
+import type { RepairContext } from './repair-context.ts';
+
+const documentForm = /^((?:rows|past|marks|rings|rollups)-.+)\.(\d+)\.json$/;
+const headerForm = /^\{"seq":(\d+),"rows":\{$/;
+
+interface Version {
+  name: string;
+  number: number;
+  file: string;
+}
+
+/**
+ * What stands in for the manifest when it and its copy are lost: the newest version of each document, and all that the logs hold. Nothing tells any more
+ * whether a document is as it was written, so that each is read as a damaged one is: what can be read of it stays. What the journal has of later date
+ * goes before it, and what is counted of events is counted again. Throws `store_damaged` when there is nothing to go by.
+ */
+export async function guessManifest(context: RepairContext): Promise<ManifestData> {
+  const { from, log } = context;
+  const versions = await newestVersions(context);
+  const segments = await segmentsFrom(from.disk, `${from.directory}/journal`, null);
+  const events = await markOfEvents(context);
+  if (versions.length === 0 && segments.length === 0 && events.last === 0)
+    throw nothingLeft(from.directory);
+  const what =
+    'it and its copy cannot be read: what belongs together was told from the files themselves, and no checksum says whether they are whole';
+  log.add(manifestName, what, { lost: null });
+  const seqs = await seqsOf(context, versions);
+  const journal = await markOfJournal(context, segments, Math.max(0, ...seqs.values()));
+  const entry = ({ name, file }: Version): DocumentEntry => {
+    const isOfEvents = /^(rings|rollups)-/.test(name);
+    return {
+      file,
+      size: -1,
+      crc: '',
+      seq: isOfEvents ? events.last : (seqs.get(name) ?? journal.seq),
+    };
+  };
+  return {
+    format: dataFormat,
+    epoch: Math.max(1, ...segments.map((name) => Number(name.slice(17, 23)))),
+    checkpoint: Math.max(0, ...versions.map(({ number }) => number)),
+    clean: false,
+    documents: Object.fromEntries(versions.map((version) => [version.name, entry(version)])),
+    marks: { journal, events: events.mark, audit: { file: null, size: 0, seq: journal.seq } },
+  };
+}
+
+function nothingLeft(directory: string): SignageError {
+  const message = `Neither ${manifestName} nor ${manifestCopy} in ${directory} can be read, and there are no documents, journal or events to go by: restore a backup (signage data restore).`;
+  return new SignageError('store_damaged', message);
+}
+
+/** A checkpoint writes a document under its own number, and deletes the version before that afterwards. */
+async function newestVersions({ from, log }: RepairContext): Promise<Version[]> {
+  const newest = new Map<string, Version>();
+  const found = (await from.disk.list(`${from.directory}/documents`)).flatMap((file): Version[] => {
+    const [, name, number] = documentForm.exec(file) ?? [];
+    return name === undefined ? [] : [{ name, number: Number(number), file }];
+  });
+  for (const version of found.sort((one, other) => one.number - other.number)) {
+    const older = newest.get(version.name);
+    if (older) log.add(`documents/${older.file}`, `it was left out: ${version.file} is newer`);
+    newest.set(version.name, version);
+  }
+  return [...newest.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/** The last record of the journal that each document of rows contains, where its first line still says so. */
+async function seqsOf(
+  { from }: RepairContext,
+  versions: readonly Version[],
+): Promise<Map<string, number>> {
+  const seqs = new Map<string, number>();
+  for (const { name, file } of versions) {
+    if (!name.startsWith('rows-')) continue;
+    const bytes = await from.disk.readFile(`${from.directory}/documents/${file}`);
+    const [, seq] =
+      headerForm.exec(bytes.toString('latin1', 0, Math.max(0, bytes.indexOf(0x0a)))) ?? [];
+    if (seq !== undefined) seqs.set(name, Number(seq));
+  }
+  return seqs;
+}
+
+/** All that comes after the documents; what single documents lack of what comes before, the repair brings in row by row. */
+async function markOfJournal(
+  { from }: RepairContext,
+  segments: readonly string[],
+  seq: number,
+): Promise<JournalMark> {
+  let at = 0;
+  for (const segment of segments) {
+    for await (const { line } of readFrames(from.disk, `${from.directory}/journal/${segment}`)) {
+      const head = isWhole(line) ? recordHead(line) : undefined;
+      if (head && head.seq <= seq) at = Math.max(at, head.at);
+    }
+  }
+  return { file: null, size: 0, seq, at };
+}
+
+/** What came before the first batch that is there is a matter of retention; of all others, those that documents have not counted are counted by the next start. */
+async function markOfEvents({ from }: RepairContext): Promise<{ mark: EventsMark; last: number }> {
+  const names = (await from.disk.list(`${from.directory}/events`)).filter(isDayFile).sort();
+  let first: number | undefined;
+  let last = 0;
+  for (const name of names) {
+    for await (const { line } of readFrames(from.disk, `${from.directory}/events/${name}`)) {
+      const head = isWhole(line) ? headOf(line) : undefined;
+      if (!head) continue;
+      first ??= head.seq;
+      last = Math.max(last, head.seq);
+    }
+  }
+  if (first === undefined || first === 1)
+    return { mark: { file: null, size: 0, seq: 0, receivedAt: 0 }, last };
+  const before = dayFile(startOfFile(names[0] ?? '') - dayMs);
+  return { mark: { file: before, size: 0, seq: first - 1, receivedAt: 0, gone: true }, last };
+}

@@ -1,0 +1,123 @@
+import type { TableName } from '../../../domain/records/rows.ts';
+import { tableNames } from '../../tables.ts';
+import type { DurableState } from '../journal/journal-replay.ts';
+import { segmentName } from '../journal/segments.ts';
+import { frame } from '../log/frame.ts';
+import { pastDocument, screenOf } from '../rows/playlist-history.ts';
+import { type HotTable, rowDocument } from '../rows/row-documents.ts';
+import { keysOf, type Row } from '../rows/table-index.ts';
+import { type RepairContext, writeFile } from './repair-context.ts';
+import type { SalvagedJournal } from './salvage-journal.ts';
+
+type RowOp = ['put', TableName, Row] | ['del', TableName, string];
+
+/** The last record that a document contains, of those that need not be as they were written; `undefined`: it is whole. */
+type ContainedIn = (document: string) => number | undefined;
+
+/**
+ * Brings rows in order that the repaired files do not have right: what was lost with a document and is still in the journal, and rows of which two have the
+ * same unique key. All of it becomes one more record of the journal.
+ */
+export async function amendRows(
+  { into, log }: RepairContext,
+  state: DurableState,
+  journal: SalvagedJournal,
+  containedIn: ContainedIn,
+  epoch: number,
+): Promise<void> {
+  const ops = await lostRows(state, journal, containedIn);
+  if (ops.length > 0)
+    log.add('documents', 'rows of damaged documents were taken from the journal', { lost: 0 });
+  for (const op of ops)
+    state.base.load(op[1], op[0] === 'put' ? op[2].id : op[2], op[0] === 'put' ? op[2] : null);
+  for (const { table, loser, winner, index } of conflicts(state)) {
+    log.add(
+      'documents',
+      `of two rows of ${table} with the same ${index} the older one was left out: ${loser.id} (${winner.id} stays)`,
+      {
+        lost: 1,
+      },
+    );
+    ops.push(['del', table, loser.id]);
+  }
+  if (ops.length === 0) return;
+  const seq = journal.end.seq + 1;
+  const at = Math.max(journal.end.at, into.clock.now());
+  await writeFile(
+    into,
+    `journal/${segmentName(seq, epoch)}`,
+    frame(`"seq":${seq},"at":${at},"ops":${JSON.stringify(ops)}}`),
+  );
+}
+
+/**
+ * Rows of damaged documents as the journal has them last. With a gap in it, something later may be missing: then only rows come that are gone, or
+ * that the journal has of later date than their document.
+ */
+async function lostRows(
+  state: DurableState,
+  { records, hasGap }: SalvagedJournal,
+  containedIn: ContainedIn,
+): Promise<RowOp[]> {
+  const latest = new Map<string, { op: RowOp; seq: number }>();
+  for (const { seq, ops } of records) {
+    for (const op of ops)
+      if (op[0] !== 'audit')
+        latest.set(`${op[1]}/${op[0] === 'put' ? op[2].id : op[2]}`, { op, seq });
+  }
+  const lost: RowOp[] = [];
+  for (const { op, seq } of latest.values()) {
+    const [, table] = op;
+    const id = op[0] === 'put' ? op[2].id : op[2];
+    const now: Row | undefined =
+      table === 'pastPlaylists' ? await state.cold.get(id) : state.base.row(table, id);
+    const row = op[0] === 'put' ? op[2] : now;
+    const contains = row && containedIn(documentOf(table, row));
+    if (contains === undefined) continue;
+    const isSame = op[0] === 'put' && now !== undefined && sorted(now) === sorted(op[2]);
+    if (!isSame && (now === undefined || !hasGap || seq > contains)) lost.push(op);
+  }
+  return lost;
+}
+
+function documentOf(table: TableName, row: Row): string {
+  return table === 'pastPlaylists'
+    ? pastDocument(screenOf(row.id))
+    : rowDocument(table as HotTable, row);
+}
+
+/** Documents put the id first; the journal does not. */
+function sorted(row: Row): string {
+  return JSON.stringify(Object.entries(row).sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+interface Conflict {
+  table: TableName;
+  index: string;
+  winner: Row;
+  loser: Row;
+}
+
+/** Rows that have a unique key together: a change between them was lost. */
+function* conflicts(state: DurableState): Generator<Conflict> {
+  for (const table of tableNames) {
+    for (const [index, keyOf] of Object.entries(keysOf(table).unique)) {
+      const holders = new Map<string, Row>();
+      for (const id of [...state.base.all(table)]) {
+        const row = state.base.row(table, id);
+        const key = row && keyOf(row);
+        if (!row || key === undefined) continue;
+        const other = holders.get(key);
+        const [winner, loser] = other && ageOf(other) >= ageOf(row) ? [other, row] : [row, other];
+        holders.set(key, winner);
+        if (loser) yield { table, index, winner, loser };
+        if (loser) state.base.load(table, loser.id, null);
+      }
+    }
+  }
+}
+
+function ageOf(row: Row): number {
+  const { updatedAt, createdAt } = row as Row & { updatedAt?: number; createdAt?: number };
+  return updatedAt ?? createdAt ?? 0;
+}

@@ -1,0 +1,179 @@
+import type { Rows, StoredConfig, TableName } from '../../../domain/records/rows.ts';
+import type {
+  DocumentOwner,
+  RenderedDocument,
+  WrittenDocument,
+} from '../checkpoint/document-owner.ts';
+import { JsonText } from './byte-slice.ts';
+import type { Base } from './layer.ts';
+import type { LoadedLines } from './lazy-lines.ts';
+import { playlistDocument, playlistDocuments, screenShards } from './playlist-document.ts';
+import { shardNames } from './shard.ts';
+import { SharedIds } from './shared-ids.ts';
+import type { Row } from './table-index.ts';
+
+/** Tables held in memory. */
+export type HotTable = Exclude<TableName, 'pastPlaylists'>;
+
+const venueShards = 64;
+
+const configDocument = {
+  tenant: () => 'rows-tenants',
+  venue: shardNames('rows-venues', venueShards),
+  screen: shardNames('rows-screens', screenShards),
+};
+
+/** In which document a row lies: what changes together lies together. */
+const documentOf: { [T in HotTable]: (row: Rows[T]) => string } = {
+  tenants: configDocument.tenant,
+  tokens: configDocument.tenant,
+  venues: (row) => configDocument.venue(row.id),
+  screens: (row) => configDocument.screen(row.id),
+  devices: (row) => configDocument.screen(row.screenId),
+  deviceKeys: (row) => configDocument.screen(row.screenId),
+  codes: (row) => configDocument.screen(row.screenId),
+  playlists: (row) => playlistDocument(row.screenId),
+  configs: (row: StoredConfig) => configDocument[row.level](row.ownerId),
+  mirrorPending: (row) => configDocument.screen(row.id),
+  mirrorTargets: configDocument.tenant,
+};
+
+const hotTables = Object.keys(documentOf) as HotTable[];
+
+interface Document {
+  /** Ids; so few that looking through them costs nothing, and a set of each would. */
+  rows: { [T in HotTable]?: string[] };
+  /** Of playlists as they were loaded: their ids are told when the document changes. */
+  loaded?: LoadedLines | undefined;
+  /** It differs from what is on the disk; a snapshot that is being written takes the mark off. */
+  dirty: boolean;
+}
+
+/** The documents of the tables in memory: `rows-tenants`, `rows-venues-<shard>`, `rows-screens-<shard>`, `rows-playlists-<shard>`. */
+export class TableDocuments implements DocumentOwner {
+  readonly kind = 'rows';
+  readonly log = 'journal';
+  readonly #base: Base;
+  readonly #seq: () => number;
+  readonly #documents = new Map<string, Document>();
+  readonly #ids = new SharedIds();
+
+  /** `seq` tells the last record that the base contains. */
+  constructor(base: Base, seq: () => number) {
+    this.#base = base;
+    this.#seq = seq;
+  }
+
+  /** A row of the base is about to be replaced or deleted (`null`). */
+  changing(table: HotTable, id: string, after: Row | null): void {
+    const before = this.#base.row(table, id);
+    if (before) {
+      const document = this.#document(table, before);
+      document.rows[table] = document.rows[table]?.filter((one) => one !== id);
+      document.dirty = true;
+    }
+    if (after) this.#place(table, after).dirty = true;
+  }
+
+  keepsBytes(name: string): boolean {
+    return name.startsWith(playlistDocuments);
+  }
+
+  dirty(): string[] {
+    return [...this.#documents].filter(([, document]) => document.dirty).map(([name]) => name);
+  }
+
+  async render(name: string): Promise<RenderedDocument | undefined> {
+    const document = this.#told(name);
+    if (!document) return undefined;
+    document.dirty = false;
+    const snapshot = hotTables.flatMap((table) => {
+      const ids = document.rows[table] ?? [];
+      return ids.length === 0
+        ? []
+        : [{ table, rows: ids.map((id) => this.#base.held(table, id) as Row | JsonText) }];
+    });
+    if (snapshot.length === 0) return undefined;
+    const seq = this.#seq();
+    return { seq, lines: rowLines(seq, snapshot) };
+  }
+
+  written(): void {}
+
+  failed(name: string): void {
+    const document = this.#documents.get(name);
+    if (document) document.dirty = true;
+  }
+
+  async load(name: string, written: WrittenDocument): Promise<void> {
+    const document: Document = { rows: {}, dirty: false };
+    this.#documents.set(name, document);
+    if (this.keepsBytes(name)) {
+      document.loaded = this.#base.playlists.add(name, await written.bytes());
+      return;
+    }
+    const { rows } = JSON.parse(await written.read()) as { rows: Partial<Record<HotTable, Row[]>> };
+    this.#ids.share(rows);
+    for (const table of hotTables) {
+      const found = rows[table];
+      if (found) document.rows[table] = found.map(({ id }) => id);
+      for (const row of found ?? []) this.#base.load(table, row.id, row);
+    }
+  }
+
+  /** All documents are loaded. */
+  loaded(): void {
+    this.#ids.clear();
+  }
+
+  #document(table: HotTable, row: Row): Document {
+    const name = rowDocument(table, row);
+    let document = this.#told(name);
+    if (!document) {
+      document = { rows: {}, dirty: false };
+      this.#documents.set(name, document);
+    }
+    return document;
+  }
+
+  /** The document of this name, with the ids of all its rows. */
+  #told(name: string): Document | undefined {
+    const document = this.#documents.get(name);
+    if (document?.loaded) document.rows.playlists = [...document.loaded.ids()];
+    if (document) document.loaded = undefined;
+    return document;
+  }
+
+  #place(table: HotTable, row: Row): Document {
+    const document = this.#document(table, row);
+    document.rows[table] ??= [];
+    document.rows[table].push(row.id);
+    return document;
+  }
+}
+
+/** The document that a row lies in. */
+export function rowDocument(table: HotTable, row: Row): string {
+  return (documentOf[table] as (row: Row) => string)(row);
+}
+
+/** `{"seq":n,"rows":{"screens":[…],…}}`, a row on each line, its id first. */
+export function* rowLines(
+  seq: number,
+  tables: readonly { table: string; rows: readonly (Row | JsonText)[] }[],
+): Generator<string> {
+  yield `{"seq":${seq},"rows":{`;
+  for (const [place, { table, rows }] of tables.entries()) {
+    yield `${JSON.stringify(table)}:[`;
+    for (const [index, row] of rows.entries())
+      yield lineOf(row) + (index < rows.length - 1 ? ',' : '');
+    yield place < tables.length - 1 ? '],' : ']';
+  }
+  yield '}}';
+}
+
+function lineOf(row: Row | JsonText): string {
+  if (row instanceof JsonText) return row.toString();
+  const { id, ...rest } = row;
+  return JSON.stringify({ id, ...rest });
+}

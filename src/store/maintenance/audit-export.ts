@@ -1,0 +1,47 @@
+import { resolve } from 'node:path';
+import type { AuditEntry } from '../../domain/records/rows.ts';
+import { nodeFileSystem } from '../json/disk/file-system.ts';
+import type { JournalRecord } from '../json/journal/segments.ts';
+import { startOfFile } from '../json/log/day-files.ts';
+import { readFrames } from '../json/log/frame.ts';
+
+/**
+ * What an audit trail tells of the time after `timeMs`: the newest entries from the journal of a data folder, the others from its day files. Damaged
+ * lines are passed over, and nothing is changed: meant for folders that a store would not open any more. An entry may come twice.
+ *
+ * @param folder a data folder, or a copy of its folder `audit`
+ */
+export async function* auditAfter(folder: string, timeMs: number): AsyncGenerator<AuditEntry> {
+  const directory = resolve(folder);
+  for await (const entry of entriesIn(directory, timeMs)) if (entry.at > timeMs) yield entry;
+}
+
+async function* entriesIn(directory: string, timeMs: number): AsyncGenerator<AuditEntry> {
+  const folders = [directory, `${directory}/audit`, `${directory}/journal`];
+  for (const folder of folders) {
+    for (const name of (await nodeFileSystem.list(folder)).sort()) {
+      const isDay = /^\d{4}-\d{2}-\d{2}\.ndjson$/.test(name);
+      // A clock that stepped back leaves entries in the file of a later day, never in that of an earlier one.
+      if (isDay && startOfFile(name) >= startOfDay(timeMs))
+        yield* fromLines<{ entry: AuditEntry }>(folder, name, ({ entry }) => [entry]);
+      if (/^\d{16}-\d{6}\.log$/.test(name))
+        yield* fromLines<JournalRecord>(folder, name, entriesOf);
+    }
+  }
+}
+
+const startOfDay = (timeMs: number) => Date.parse(new Date(timeMs).toISOString().slice(0, 10));
+
+function entriesOf({ ops }: JournalRecord): AuditEntry[] {
+  return ops.flatMap((op) => (op[0] === 'audit' ? [op[1]] : []));
+}
+
+async function* fromLines<R>(
+  folder: string,
+  name: string,
+  entries: (record: R) => AuditEntry[],
+): AsyncGenerator<AuditEntry> {
+  for await (const { line, whole } of readFrames(nodeFileSystem, `${folder}/${name}`)) {
+    if (whole) yield* entries(JSON.parse(line.toString()) as R);
+  }
+}

@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
+import { systemClock } from '../../domain/clock.ts';
+import { SignageError } from '../../domain/error.ts';
+import { refuseUnfinishedRestore, restoreMarker } from '../json/backup/restore-marker.ts';
+import { checkFolder } from '../json/check/check-folder.ts';
+import type { Finding } from '../json/check/finding.ts';
+import { copyMarker } from '../json/copy/copy-marker.ts';
+import { nodeFileSystem } from '../json/disk/file-system.ts';
+import { lockFolder } from '../json/lock/folder-lock.ts';
+import { manifestCopy, manifestName } from '../json/manifest.ts';
+
+/**
+ * Reads everything in the data folder of a service that is stopped, and answers what is wrong there; nothing is changed.
+ *
+ * Throws `store_locked` while the folder is in use, `store_too_new`, `copy_unfinished` for half a copy, `restore_unfinished` for half a backup, `invalid_option` for what is no data folder.
+ *
+ * @example
+ * const findings = await checkStore('./signage-data');
+ * const isSound = findings.every(({ level }) => level === 'note');
+ */
+export async function checkStore(folder: string): Promise<Finding[]> {
+  const directory = resolve(folder);
+  await requireDataFolder(directory);
+  const context = {
+    disk: nodeFileSystem,
+    directory,
+    clock: systemClock,
+    lowWaterBytes: 0,
+    warn: () => {},
+  };
+  const release = await lockStopped(directory);
+  try {
+    await refuseUnfinishedRestore(nodeFileSystem, directory);
+    return await checkFolder(context);
+  } finally {
+    await release();
+  }
+}
+
+/** Throws `invalid_option` unless something of a store lies there. */
+export async function requireDataFolder(directory: string): Promise<void> {
+  const names = await nodeFileSystem.list(directory);
+  const ours = [
+    manifestName,
+    manifestCopy,
+    copyMarker,
+    restoreMarker,
+    'secret',
+    'journal',
+    'documents',
+  ];
+  if (names.some((name) => ours.includes(name))) return;
+  throw new SignageError(
+    'invalid_option',
+    `${directory} is no data folder: there is no ${manifestName} in it.`,
+  );
+}
+
+/** Locks a data folder. Throws `store_locked`, saying what can be done instead. */
+export async function lockStopped(directory: string): Promise<() => Promise<void>> {
+  try {
+    return await lockFolder(directory, {
+      clock: systemClock,
+      random: randomBytes,
+      platform: process.platform,
+    });
+  } catch (error) {
+    if (!(error instanceof SignageError) || error.code !== 'store_locked') throw error;
+    const hint =
+      'Stop the service first; or take a backup of it (signage data backup), restore that elsewhere, and look at the copy.';
+    throw new SignageError('store_locked', `${error.message} ${hint}`, { cause: error });
+  }
+}

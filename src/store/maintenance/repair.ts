@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
+import { type Clock, systemClock } from '../../domain/clock.ts';
+import { SignageError } from '../../domain/error.ts';
+import { refuseUnfinished } from '../json/copy/copy-marker.ts';
+import { nodeFileSystem } from '../json/disk/file-system.ts';
+import { lockFolder } from '../json/lock/folder-lock.ts';
+import { openJsonStore } from '../json/open.ts';
+import type { PartContext } from '../json/parts.ts';
+import { repairFolder } from '../json/repair/repair-folder.ts';
+import { type Mended, RepairLog } from '../json/repair/repair-log.ts';
+import { lockStopped, requireDataFolder } from './check.ts';
+import { refuseContents } from './restore.ts';
+
+/**
+ * Writes all that can be read of a damaged data folder into another one, which is empty or made, and opens that once to prove that it starts. The damaged folder
+ * stays as it is. Answers what was left out or made up for; the same stands in `repair-<time>.json` in the new folder.
+ *
+ * Throws `store_locked` while either is in use, `folder_not_empty`, `invalid_option` for what is no data folder, `copy_unfinished` for half a copy, `restore_unfinished` for half a backup, `store_damaged` when there is nothing to go by.
+ *
+ * @example
+ * const mended = await repairStore('./signage-data', './repaired');
+ * const isAllThere = mended.every(({ lost }) => lost === 0);
+ */
+export async function repairStore(
+  folder: string,
+  into: string,
+  clock: Clock = systemClock,
+): Promise<Mended[]> {
+  const disk = nodeFileSystem;
+  const log = new RepairLog();
+  const contextOf = (directory: string): PartContext => ({
+    disk,
+    directory,
+    clock,
+    lowWaterBytes: 0,
+    warn: () => {},
+  });
+  const [from, to] = [contextOf(resolve(folder)), contextOf(resolve(into))];
+  await requireDataFolder(from.directory);
+  const releaseFrom = await lockStopped(from.directory);
+  let releaseTo = async () => {};
+  try {
+    await refuseUnfinished(disk, from.directory);
+    await disk.makeDirectory(to.directory);
+    releaseTo = await lockFolder(to.directory, {
+      clock: systemClock,
+      random: randomBytes,
+      platform: process.platform,
+    });
+    await refuseContents(to.directory);
+    await repairFolder({ from, into: to, log }, randomBytes);
+    await (await openJsonStore(to, randomBytes, releaseTo)).close();
+    return log.entries;
+  } catch (error) {
+    if (error instanceof SignageError) throw error;
+    const { message } = error as Error;
+    throw new SignageError(
+      'store_unusable',
+      `${from.directory} cannot be repaired into ${to.directory}: ${message}`,
+      { cause: error },
+    );
+  } finally {
+    await releaseTo();
+    await releaseFrom();
+  }
+}

@@ -1,0 +1,105 @@
+import { isDeepStrictEqual } from 'node:util';
+import { SignageError } from '../../../domain/error.ts';
+import { publicUrl } from '../../../domain/store-url.ts';
+import { ChainKey } from '../../audit/audit-chain.ts';
+import {
+  type AuditFinding,
+  type AuditSummary,
+  AuditVerifier,
+  type KeptHead,
+} from '../../audit/audit-verifier.ts';
+import { connector } from '../connection/connect.ts';
+import { parseDatabaseUrl } from '../connection/database-url.ts';
+import { refuseUnfinishedCopy } from '../connection/instance-lock.ts';
+import { migrate } from '../connection/migrate.ts';
+import { type Ask, send, sendAll } from '../connection/query.ts';
+import { patient } from '../copy/copy-session.ts';
+import { explained } from '../open.ts';
+import { auditColumns } from '../rows/change-steps.ts';
+import { readChain } from './chain.ts';
+import { type AuditTableRow, readRow } from './trail.ts';
+
+const pageRows = 1000;
+
+type Row = AuditTableRow & Record<string, unknown>;
+
+/**
+ * Verifies the audit trail of a database as it is at one moment; instances may run meanwhile.
+ * Throws `store_unreachable`, `store_unusable`, `copy_unfinished`.
+ */
+export async function checkDatabaseTrail(
+  url: string,
+  kept?: KeptHead,
+): Promise<{ findings: AuditFinding[]; summary: AuditSummary }> {
+  const address = parseDatabaseUrl(url);
+  const connect = await connector(address);
+  return explained({ url, host: address.host }, async () => {
+    if ((await migrate(connect, { dryRun: true })).length > 0)
+      throw unusable(url, 'it has no schema, or an older one: start the service on it');
+    const client = connect.client(patient);
+    client.on('error', () => {});
+    await client.connect();
+    try {
+      const ask: Ask = (text, parameters) => send(client, false, text, parameters);
+      await sendAll(client, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      await refuseUnfinishedCopy(ask);
+      const [server] = await ask<{ secret: string }>('SELECT secret FROM signage.server');
+      if (!server) throw unusable(url, 'it holds no data');
+      const verifier = new AuditVerifier(
+        new ChainKey(Buffer.from(server.secret, 'hex')),
+        await readChain(ask),
+        kept,
+      );
+      const findings: AuditFinding[] = [];
+      for await (const row of rowsOf(ask)) findings.push(...judged(verifier, row));
+      findings.push(...verifier.end());
+      return { findings, summary: verifier.summary };
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  });
+}
+
+function unusable(url: string, why: string): SignageError {
+  return new SignageError(
+    'store_unusable',
+    `The audit trail of ${publicUrl(url)} cannot be verified: ${why}.`,
+  );
+}
+
+async function* rowsOf(ask: Ask): AsyncGenerator<Row> {
+  for (let after = -1; ; ) {
+    const rows = await ask<Row>(
+      `SELECT seq, entry, writer, link, mac, at, tenant_id, action, subject_id, venue_ids FROM signage.audit
+        WHERE seq > $1 ORDER BY seq LIMIT ${pageRows}`,
+      [after],
+    );
+    yield* rows;
+    const last = rows.at(-1);
+    if (!last || rows.length < pageRows) return;
+    after = last.seq;
+  }
+}
+
+/** An entry is found by its columns, so they must be what the entry says. */
+function judged(verifier: AuditVerifier, row: Row): AuditFinding[] {
+  const sealed = readRow(row);
+  const found = verifier.take(sealed);
+  // Of entries without a MAC nothing vouches for either.
+  if (!sealed?.link || found.some(({ level }) => level === 'damage')) return found;
+  const { entry: _entry, ...columns } = auditColumns(sealed.entry);
+  const wrong = Object.entries(columns).filter(
+    ([column, value]) => !isDeepStrictEqual(row[column], value),
+  );
+  if (wrong.length === 0) return found;
+  const { link, entry } = sealed;
+  const place = { writer: link.writer, sequence: link.seq, at: null, id: entry.id };
+  return [
+    ...found,
+    {
+      level: 'damage',
+      ...place,
+      what: `the columns that it is found by were changed: ${wrong.map(([column]) => column).join(', ')}`,
+    },
+  ];
+}

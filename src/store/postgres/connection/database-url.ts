@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import { isIPv4 } from 'node:net';
+import { SignageError } from '../../../domain/error.ts';
+
+/** Where a database is, and as whom it is asked. */
+export interface DatabaseAddress {
+  host: string;
+  port: number;
+  database: string;
+  user: string;
+  password: string;
+  /** As the library takes it: `false`, `prefer`, or what TLS is to check. */
+  ssl:
+    | false
+    | 'prefer'
+    | { rejectUnauthorized: boolean; ca?: string; checkServerIdentity?: () => undefined };
+  applicationName: string;
+  /** Sessions are shared with others, behind a pooler: nothing outlives a transaction, no prepared statement, no setting, no LISTEN. */
+  isPooled: boolean;
+}
+
+const modes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
+const parameters = ['host', 'sslmode', 'sslrootcert', 'application_name', 'prepare'];
+
+const wrong = (message: string) =>
+  new SignageError('invalid_option', `The URL of the database: ${message}`);
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw wrong('a % must be followed by two hex digits; write %25 for the sign itself.');
+  }
+}
+
+/**
+ * Whether connections to the host cannot leave this machine: a Unix socket, or a loopback address. Of names, `localhost` alone counts, for others may be
+ * looked up in the network.
+ */
+function isLocal(host: string): boolean {
+  return (
+    host.startsWith('/') ||
+    host.toLowerCase() === 'localhost' ||
+    host === '::1' ||
+    (isIPv4(host) && host.startsWith('127.'))
+  );
+}
+
+/** A certificate authority that the URL names is one to verify with, on this machine too. */
+function defaultMode(host: string, query: URLSearchParams): (typeof modes)[number] {
+  return isLocal(host) && !query.has('sslrootcert') ? 'disable' : 'verify-full';
+}
+
+function tlsOf(host: string, query: URLSearchParams): DatabaseAddress['ssl'] {
+  const mode = query.get('sslmode') ?? defaultMode(host, query);
+  if (!modes.some((one) => one === mode))
+    throw wrong(`sslmode must be one of ${modes.join(', ')}.`);
+  if (mode === 'disable') return false;
+  if (mode === 'prefer') return 'prefer';
+  const file = query.get('sslrootcert');
+  if (mode === 'require' && file === null) return { rejectUnauthorized: false };
+  const ca = file === null || file === 'system' ? {} : { ca: certificates(file) };
+  const anyName = mode === 'verify-full' ? {} : { checkServerIdentity: () => undefined };
+  return { rejectUnauthorized: true, ...ca, ...anyName };
+}
+
+function isPooled(prepare: string): boolean {
+  if (prepare !== 'true' && prepare !== 'false') throw wrong('prepare must be true or false.');
+  return prepare === 'false';
+}
+
+function certificates(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    throw wrong(`sslrootcert ${file} cannot be read.`);
+  }
+}
+
+/**
+ * Reads `postgres://user:password@host:port/database?sslmode=verify-full&sslrootcert=ca.pem`. `host=/folder` names a Unix socket's folder. Default of
+ * `sslmode`: `verify-full`, and `disable` on this machine. `prepare=false` is for poolers that share sessions, such as PgBouncer in `transaction` mode. Throws
+ * `invalid_option`; no message shows the password.
+ */
+export function parseDatabaseUrl(url: string): DatabaseAddress {
+  if (!URL.canParse(url))
+    throw wrong('it must look like postgres://user:password@host:5432/database.');
+  const { hostname, port, username, password, pathname, searchParams: query } = new URL(url);
+  const unknown = [...query.keys()].find((name) => !parameters.includes(name));
+  if (unknown !== undefined)
+    throw wrong(
+      `the parameter ${JSON.stringify(unknown)} is not known; there are ${parameters.join(', ')}.`,
+    );
+  const host = query.get('host') ?? decoded(hostname).replace(/^\[(.*)\]$/, '$1');
+  const database = decoded(pathname.slice(1));
+  if (host === '') throw wrong('it names no host.');
+  if (database === '' || database.includes('/'))
+    throw wrong('it must name one database: postgres://user@host/database.');
+  if (username === '') throw wrong('it must name a user: postgres://user@host/database.');
+  if (port === '0') throw wrong('its port must be from 1 to 65535.');
+  return {
+    ...{ host, port: port === '' ? 5432 : Number(port), database },
+    ...{ user: decoded(username), password: decoded(password), ssl: tlsOf(host, query) },
+    applicationName: query.get('application_name') ?? 'signage',
+    isPooled: isPooled(query.get('prepare') ?? 'true'),
+  };
+}

@@ -1,0 +1,106 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Client } from 'pg';
+import { SignageError } from '../../../domain/error.ts';
+import type { Connect } from './connect.ts';
+import { sendAll } from './query.ts';
+
+/** A step of the schema: `0001-first.sql`. There is no way back. */
+interface Migration {
+  number: number;
+  name: string;
+  sql: string;
+}
+
+/** A step may rewrite large tables, and waits for an instance that is at it already. */
+const limits = { poolSize: 1, statementTimeoutMs: 60 * 60_000, lockTimeoutMs: 60 * 60_000 };
+const folder = fileURLToPath(new URL('../migrations/', import.meta.url));
+/** Any number that is ours: `SIGN` in ASCII. */
+const lock = 0x5349474e;
+const oldestServer = 140_000;
+
+function migrations(): Migration[] {
+  const files = readdirSync(folder).filter((file) => /^\d{4}-[a-z0-9-]+\.sql$/.test(file));
+  return files.sort().map((file) => ({
+    number: Number(file.slice(0, 4)),
+    name: file,
+    sql: readFileSync(`${folder}${file}`, 'utf8'),
+  }));
+}
+
+/** The last step that the database has, 0 when it is empty. */
+async function standing(client: Client): Promise<number> {
+  const [table] = await sendAll<{ name: string | null }>(
+    client,
+    `SELECT to_regclass('signage.migrations')::text AS name`,
+  );
+  if (table?.name == null) return 0;
+  const [last] = await sendAll<{ number: number | null }>(
+    client,
+    'SELECT max(number) AS number FROM signage.migrations',
+  );
+  return last?.number ?? 0;
+}
+
+async function checkServer(client: Client): Promise<void> {
+  const [server] = await sendAll<{ version: number; encoding: string }>(
+    client,
+    `SELECT current_setting('server_version_num')::integer AS version, current_setting('server_encoding') AS encoding`,
+  );
+  if (!server || server.version < oldestServer)
+    throw new SignageError('store_unusable', 'The database must be PostgreSQL 14 or newer.');
+  if (server.encoding !== 'UTF8')
+    throw new SignageError(
+      'store_unusable',
+      `The database must have the encoding UTF8, not ${server.encoding}.`,
+    );
+}
+
+/**
+ * Brings the database's schema up to date; answers the names of the steps that were made, or with `dryRun` would be. All of them are one change, and one
+ * instance makes it, however many start. Throws `store_too_new` when the schema is one of a newer version, `store_unusable`.
+ */
+export async function migrate(connect: Connect, { dryRun } = { dryRun: false }): Promise<string[]> {
+  const client = connect.client(limits);
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    await checkServer(client);
+    const all = migrations();
+    const missing = missingFrom(all, await standing(client));
+    if (missing.length === 0 || dryRun) return missing.map(({ name }) => name);
+    return await makeSteps(client, all);
+  } finally {
+    await client.end();
+  }
+}
+
+/** What fails leaves the transaction open, and ends with the connection. */
+async function makeSteps(client: Client, all: readonly Migration[]): Promise<string[]> {
+  await sendAll(client, `BEGIN; SELECT pg_advisory_xact_lock(${lock})`);
+  // Whoever may not make schemas has had this one made.
+  await sendAll(
+    client,
+    `DO $$ BEGIN IF to_regnamespace('signage') IS NULL THEN CREATE SCHEMA signage; END IF; END $$;
+    CREATE TABLE IF NOT EXISTS signage.migrations (number integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`,
+  );
+  const missing = missingFrom(all, await standing(client));
+  for (const { number, name, sql } of missing) {
+    await sendAll(client, sql);
+    await client.query('INSERT INTO signage.migrations (number, name) VALUES ($1, $2)', [
+      number,
+      name,
+    ]);
+  }
+  await sendAll(client, 'COMMIT');
+  return missing.map(({ name }) => name);
+}
+
+function missingFrom(all: readonly Migration[], found: number): Migration[] {
+  const newest = all.at(-1)?.number ?? 0;
+  if (found <= newest) return all.filter(({ number }) => number > found);
+  throw new SignageError(
+    'store_too_new',
+    `The database has the schema ${found}, and this version of signage knows those up to ${newest}: use a newer version. Nothing was changed.`,
+  );
+}

@@ -1,0 +1,367 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { packTar, unpackTar } from 'modern-tar';
+import { describe, expect, it } from 'vitest';
+import { dayMs, minuteMs } from '../../../../src/domain/clock.ts';
+import { restoreBackup } from '../../../../src/store/json/backup/restore.ts';
+import {
+  type FileSystem,
+  nodeFileSystem,
+  type OpenFile,
+} from '../../../../src/store/json/disk/file-system.ts';
+import { makeMemoryFileSystem } from '../../../../src/store/json/disk/memory-file-system.ts';
+import { restoreStore } from '../../../../src/store/maintenance/restore.ts';
+import { openStore } from '../../../../src/store/open.ts';
+import { FailingDisk } from '../../../faults/disk/failing-disk.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { overriding } from '../../../support/planted-store.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { batchOf, guid, impression } from '../../sample-batch.ts';
+import { venueRow } from '../../sample-rows.ts';
+import { add, backUpUnderLoad, bytesOf, restored, shown, streamOf } from '../backup-load.ts';
+import { contentsOf } from '../store-folder.ts';
+
+async function filled(count: number) {
+  const folder = await temporaryFolder();
+  const clock = new ManualClock();
+  const store = await openStore(folder, { clock });
+  for (let number = 1; number <= count; number++) await add(store, clock, number);
+  return { folder, clock, store };
+}
+
+const thisFile = fileURLToPath(import.meta.url);
+
+/** A disk that says how much was read of files that were opened. */
+function counting(disk: FileSystem) {
+  const counts = { bytes: 0 };
+  const open: FileSystem['open'] = async (path, how) => {
+    const file = await disk.open(path, how);
+    const read: OpenFile['read'] = async (into, position) => {
+      const got = await file.read(into, position);
+      counts.bytes += got;
+      return got;
+    };
+    return overriding(file, { read });
+  };
+  return { disk: overriding(disk, { open }), counts };
+}
+
+/** A backup of more than is packed ahead of the reader, who has not read yet; most of it was received two days ago. */
+async function large(place = 'memory:', disk = nodeFileSystem) {
+  const clock = new ManualClock();
+  const store = await openStore(place, { clock, ...(place !== 'memory:' && { disk }) });
+  const body = Buffer.from(JSON.stringify([{ type: 'log', timestamp: 1, text: 'x'.repeat(1000) }]));
+  for (let n = 0; n < 120; n++)
+    await store.appendBatch({
+      ...batchOf([]),
+      body: Buffer.concat([Buffer.alloc(100_000, ' '), body]),
+    });
+  clock.advance(2 * dayMs);
+  await add(store, clock, 1);
+  return { clock, store, stream: await store.backup() };
+}
+
+/** The packing goes no further than this ahead of its reader. */
+const aheadBytes = 8 * 1024 * 1024;
+
+describe('a backup', () => {
+  it('holds all that was acknowledged before it was asked for, and no part of anything else, however busy the store is', {
+    timeout: 120_000,
+  }, async () => {
+    await backUpUnderLoad({ clock: new ManualClock(), rounds: 4, perRound: 40 });
+  });
+
+  it('of a store in memory opens from a folder', async () => {
+    const clock = new ManualClock();
+    const store = await openStore('memory:', { clock });
+    await add(store, clock, 1);
+    const copy = await restored(await bytesOf(await store.backup()));
+    expect((await shown(copy.store)).venues).toEqual([1]);
+    expect(Buffer.from(copy.store.secret).equals(Buffer.from(store.secret))).toBe(true);
+    await Promise.all([store.close(), copy.store.close()]);
+  });
+
+  it('keeps what it reads from being deleted, and lets it go afterwards', async () => {
+    const { folder, clock, store } = await filled(3);
+    clock.advance(40 * dayMs);
+    await add(store, clock, 4);
+    const stream = await store.backup();
+    // Asked for a part only: the backup has begun, and stands still.
+    const reader = stream.getReader();
+    await reader.read();
+    await store.dropBefore(clock.now() - dayMs);
+    clock.advance(minuteMs);
+    await store.write(async (tx) => tx.put('venues', venueRow(5)));
+    expect([...(await shown(store)).events.keys()]).toEqual([4]);
+    const parts: Uint8Array[] = [];
+    reader.releaseLock();
+    for await (const part of stream) parts.push(part);
+    await store.close();
+    // All files of the last manifest, and none besides.
+    expect((await readdir(join(folder, 'events'))).length).toBe(1);
+    const again = await openStore(folder, { clock });
+    expect((await shown(again)).venues).toEqual([1, 2, 3, 4, 5]);
+    await again.close();
+  });
+
+  it('that nobody reads on lets go as well', async () => {
+    const { folder, clock, store } = await filled(3);
+    const stream = await store.backup();
+    await stream.cancel();
+    clock.advance(40 * dayMs);
+    await add(store, clock, 4);
+    await store.dropBefore(clock.now() - dayMs);
+    await store.close();
+    expect(await readdir(join(folder, 'events'))).toHaveLength(1);
+  });
+
+  it('ends with an error, and lets go of what it kept, when its reader takes nothing for 5 minutes', async () => {
+    const folder = await temporaryFolder();
+    const { disk, counts } = counting(nodeFileSystem);
+    const { clock, store, stream } = await large(folder, disk);
+    const files = async () => (await readdir(join(folder, 'events'))).length;
+    const reader = stream.getReader();
+    await reader.read();
+    await expect.poll(() => counts.bytes).toBeGreaterThan(aheadBytes);
+    await store.dropBefore(clock.now() - dayMs);
+    clock.advance(4 * minuteMs);
+    await new Promise(setImmediate);
+    expect(await files()).toBe(2);
+    clock.advance(minuteMs);
+    await expect.poll(files).toBe(1);
+    const rest = async () => {
+      while (!(await reader.read()).done);
+    };
+    await expect(rest()).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('5 minutes'),
+    });
+    await store.write(async (tx) => tx.put('venues', venueRow(5)));
+    await store.close();
+  });
+
+  it('goes on for as long as its reader takes something now and then', async () => {
+    const { clock, store, stream } = await large();
+    let bytes = 0;
+    for await (const part of stream) {
+      bytes += part.length;
+      if (bytes % 1_000_000 < part.length) clock.advance(4 * minuteMs);
+      await new Promise(setImmediate);
+    }
+    expect(bytes).toBeGreaterThan(12_000_000);
+    await store.close();
+  });
+
+  it('ends with an error when the store is closed before it is complete', async () => {
+    const { store, stream } = await large();
+    await store.close();
+    await expect(bytesOf(stream)).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  it('is refused once the store is closed', async () => {
+    const store = await openStore('memory:');
+    await store.close();
+    await expect(store.backup()).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  it('is a tar that says what it holds first, and the checksums last', async () => {
+    const { store } = await filled(1);
+    const entries = await unpackTar(await bytesOf(await store.backup()));
+    await store.close();
+    const names = entries.map(({ header }) => header.name);
+    expect([names.at(0), names.at(-2), names.at(-1)]).toEqual([
+      'backup.json',
+      'manifest.json',
+      'checksums.json',
+    ]);
+    expect(names).toContain('secret');
+    expect(entries.every(({ header }) => header.mode === 0o600)).toBe(true);
+  });
+});
+
+describe('a restored store', () => {
+  it('says so once, when it is first started, and takes changes', async () => {
+    const { store } = await filled(2);
+    const backup = await bytesOf(await store.backup());
+    await store.close();
+    const copy = await restored(backup);
+    expect(copy.warnings).toHaveLength(1);
+    expect(copy.warnings[0]).toContain('was restored from a backup of 20');
+    await copy.store.write(async (tx) => tx.put('venues', venueRow(9)));
+    // The key was remembered: it is not stored twice.
+    const events = [0, 1, 2].map((n) =>
+      impression(new ManualClock().now(), { number: 1, n, creativeId: guid('crea', 1) }),
+    );
+    expect(
+      await copy.store.appendBatch(batchOf(events, { deviceId: guid('devi', 1), key: 'key 1' })),
+    ).toBe('repeated');
+    await copy.store.close();
+    const warnings: string[] = [];
+    const again = await openStore(copy.folder, {
+      onWarning: (message) => void warnings.push(message),
+    });
+    expect((await shown(again)).venues).toEqual([1, 2, 9]);
+    expect(warnings).toEqual([]);
+    await again.close();
+  });
+});
+
+describe('restoreStore', () => {
+  const backupOf = async () => {
+    const { store } = await filled(3);
+    const bytes = await bytesOf(await store.backup());
+    await store.close();
+    return bytes;
+  };
+
+  it('refuses a folder that holds something, and touches nothing', async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'notes.txt'), 'mine');
+    await expect(restoreStore(streamOf(await backupOf()), folder)).rejects.toMatchObject({
+      code: 'folder_not_empty',
+      message: expect.stringContaining('is not empty (notes.txt)'),
+    });
+    expect(await contentsOf(folder)).toEqual({ 'notes.txt': 'mine' });
+  });
+
+  it('refuses the folder of a store that runs', async () => {
+    const { folder, store } = await filled(1);
+    await expect(restoreStore(streamOf(await backupOf()), folder)).rejects.toMatchObject({
+      code: 'store_locked',
+    });
+    await store.close();
+  });
+
+  it('refuses what was cut short anywhere, and leaves nothing behind', async () => {
+    const backup = await backupOf();
+    const parent = await temporaryFolder();
+    const folder = join(parent, 'data');
+    for (let end = 0; end < backup.length - 2 * 512; end += Math.ceil(backup.length / 60)) {
+      await expect(restoreStore(streamOf(backup.subarray(0, end)), folder)).rejects.toMatchObject({
+        code: 'backup_unusable',
+      });
+      expect(await readdir(parent)).toEqual([]);
+    }
+    await restoreStore(streamOf(backup), folder);
+  });
+
+  it('refuses one of which a byte has changed, wherever that lies in a file', async () => {
+    const entries = await unpackTar(await backupOf());
+    for (const { header, data } of entries) {
+      if (!data || header.name === 'checksums.json') continue;
+      const at = Math.floor(data.length / 2);
+      const changed = entries.map((entry) =>
+        entry.header === header ? { header, data: data.with(at, (data[at] ?? 0) ^ 1) } : entry,
+      );
+      const parent = await temporaryFolder();
+      const restoring = restoreStore(streamOf(await packTar(changed)), join(parent, 'data'));
+      await expect(restoring, header.name).rejects.toMatchObject({ code: 'backup_unusable' });
+      expect(await readdir(parent)).toEqual([]);
+    }
+  });
+
+  it.each([
+    ['no tar', async () => Buffer.from('hello '.repeat(200))],
+    ['an empty file', async () => Buffer.alloc(0)],
+    [
+      'a tar of something else',
+      async () => packTar([{ header: { name: 'a.txt', size: 1, type: 'file' }, body: 'a' }]),
+    ],
+    ['a tar that names a file outside the folder', async () => tarNaming('../outside.json')],
+    ['a tar that names a file that no store has', async () => tarNaming('lock.sock')],
+  ])('refuses %s', async (_what, make) => {
+    const parent = await temporaryFolder();
+    const folder = join(parent, 'data');
+    await expect(restoreStore(streamOf(await make()), folder)).rejects.toMatchObject({
+      code: 'backup_unusable',
+    });
+    expect(await readdir(parent)).toEqual([]);
+  });
+
+  it('leaves a folder that was there, and the empty ones in it, as they were', async () => {
+    const folder = await temporaryFolder();
+    await mkdir(join(folder, 'documents'));
+    const backup = await backupOf();
+    await expect(
+      restoreStore(streamOf(backup.subarray(0, backup.length / 2)), folder),
+    ).rejects.toThrow();
+    expect(await readdir(folder)).toEqual(['documents']);
+    expect((await restoreStore(streamOf(backup), folder)).files).toBeGreaterThan(3);
+  });
+
+  it.each([
+    ['a folder that cannot be made', '/proc/no-such-folder/data'],
+    ['a folder below a file', join(thisFile, 'data')],
+    ['a file', thisFile],
+  ])('store_unusable for %s', async (_what, folder) => {
+    await expect(restoreStore(streamOf(await backupOf()), folder)).rejects.toMatchObject({
+      code: 'store_unusable',
+    });
+  });
+
+  it('store_unusable, before anything is written, for a backup that is larger than the disk', async () => {
+    const head = {
+      kind: 'signage-backup',
+      format: 1,
+      at: '2026-11-21T00:00:00.000Z',
+      files: [{ name: 'manifest.json', size: 2 ** 52 }],
+    };
+    const body = JSON.stringify(head);
+    const parent = await temporaryFolder();
+    const tar = await packTar([
+      { header: { name: 'backup.json', size: body.length, type: 'file' }, body },
+    ]);
+    await expect(restoreStore(streamOf(tar), join(parent, 'data'))).rejects.toMatchObject({
+      code: 'store_unusable',
+      message: expect.stringMatching(
+        /too little space: the backup takes 4503599627370496 bytes, and \d+ are free/,
+      ),
+    });
+    expect(await readdir(parent)).toEqual([]);
+  });
+
+  it('leaves no file when any operation of the disk fails', async () => {
+    const backup = await backupOf();
+    const run = async (number: number) => {
+      const failing = new FailingDisk();
+      const memory = makeMemoryFileSystem();
+      failing.failAt(number, 'ENOSPC');
+      const error = await restoreBackup(streamOf(backup), {
+        disk: failing.over(memory),
+        directory: 'data',
+      }).then(
+        () => undefined,
+        (failed: Error) => failed,
+      );
+      const names = ['', '/documents', '/audit', '/events', '/journal'];
+      const left = (await Promise.all(names.map((name) => memory.list(`data${name}`))))
+        .flat()
+        .filter((name) => !names.includes(`/${name}`));
+      return { operation: failing.operations[number - 1], error, left };
+    };
+    for (let number = 1; ; number++) {
+      const { operation, error, left } = await run(number);
+      if (operation === undefined) break;
+      if (error) expect(left, operation).toEqual([]);
+    }
+  });
+});
+
+async function tarNaming(name: string): Promise<Uint8Array> {
+  const head = {
+    kind: 'signage-backup',
+    format: 1,
+    at: '2026-11-21T00:00:00.000Z',
+    files: [{ name, size: 1 }],
+  };
+  const file = (name: string, body: string) => ({
+    header: { name, size: body.length, type: 'file' as const },
+    body,
+  });
+  return packTar([
+    file('backup.json', JSON.stringify(head)),
+    file(name, 'x'),
+    file('checksums.json', JSON.stringify({ crc32: { [name]: '8cdc1683' } })),
+  ]);
+}

@@ -1,0 +1,70 @@
+import { cp, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { copyStore } from '../../../../src/store/copy/copy-store.ts';
+import { checkStore } from '../../../../src/store/maintenance/check.ts';
+import { repairStore } from '../../../../src/store/maintenance/repair.ts';
+import { restoreStore } from '../../../../src/store/maintenance/restore.ts';
+import { openStore } from '../../../../src/store/open.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { add, bytesOf, streamOf } from '../backup-load.ts';
+import { contentsOf } from '../store-folder.ts';
+
+async function backup(): Promise<Uint8Array> {
+  const clock = new ManualClock();
+  const store = await openStore('memory:', { clock });
+  await add(store, clock, 1);
+  const bytes = await bytesOf(await store.backup());
+  await store.close();
+  return bytes;
+}
+
+/** The folder as a process leaves it that was killed when the restore had got so far. */
+async function killedAt(doneBytes: number): Promise<string> {
+  const [folder, copy] = [await temporaryFolder(), await temporaryFolder()];
+  let copied: Promise<void> | undefined;
+  await restoreStore(streamOf(await backup()), folder, {
+    onProgress(done) {
+      if (done >= doneBytes)
+        copied ??= cp(folder, copy, {
+          recursive: true,
+          filter: (path) => !path.includes('lock.sock'),
+        });
+    },
+  });
+  await copied;
+  return copy;
+}
+
+describe('a folder of a restore that was killed', () => {
+  it.each([
+    ['an opening', (folder: string) => openStore(folder)],
+    ['a check', (folder: string) => checkStore(folder)],
+    [
+      'a repair',
+      async (folder: string) => repairStore(folder, join(await temporaryFolder(), 'new')),
+    ],
+    [
+      'a copy',
+      async (folder: string) =>
+        copyStore(folder, join(await temporaryFolder(), 'new'), { clock: new ManualClock() }),
+    ],
+    ['another restore', async (folder: string) => restoreStore(streamOf(await backup()), folder)],
+  ])('is refused by %s, which says what to do and changes nothing', async (_what, use) => {
+    const folder = await killedAt(1);
+    const before = await contentsOf(folder);
+    await expect(use(folder)).rejects.toMatchObject({
+      code: 'restore_unfinished',
+      message: `${folder}: a restore into it was not finished. Empty the folder, then run signage data restore again.`,
+    });
+    expect(await contentsOf(folder)).toEqual(before);
+  });
+
+  it('takes a backup again once it is empty', async () => {
+    const folder = await killedAt(1);
+    for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true });
+    await restoreStore(streamOf(await backup()), folder);
+    expect(await checkStore(folder)).toEqual([]);
+  });
+});

@@ -1,0 +1,608 @@
+import { describe, expect, it } from 'vitest';
+import { dayMs, minuteMs } from '../../../../src/domain/clock.ts';
+import type { TelemetryEvent } from '../../../../src/domain/events/event.ts';
+import { type FileSystem, nodeFileSystem } from '../../../../src/store/json/disk/file-system.ts';
+import { isWhole } from '../../../../src/store/json/log/frame.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { batchOf, guid, impression, tenantA } from '../../sample-batch.ts';
+import { CrashDisk } from '../crash-disk.ts';
+import { contextOn, type LogRig, openLog } from '../part-rig.ts';
+
+const log = (n: number): TelemetryEvent => ({ type: 'log', timestamp: 1_760_000_000, n });
+const day20 = '/data/events/2026-11-20.ndjson';
+const day21 = '/data/events/2026-11-21.ndjson';
+
+async function numbers(rig: LogRig): Promise<unknown[]> {
+  const { items } = await rig.log.page({ tenantId: tenantA, order: 'asc', limit: 200 });
+  return items.map(({ event }) => event.n);
+}
+
+/** A log on a disk of its own; `again` opens what is on the disk. */
+async function opened({ disk = new CrashDisk(), clock = new ManualClock() } = {}) {
+  const context = contextOn(disk, clock);
+  const rig = await openLog(context);
+  const again = async (on: FileSystem = disk.afterKill()) => openLog(contextOn(on, clock));
+  return { disk, clock, rig, context, again };
+}
+
+const seqs = (text: string) =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line).seq);
+
+describe('the lines of a day file', () => {
+  it('have a checksum, a number, an id, who sent them, and the bytes that came', async () => {
+    const { disk, rig } = await opened();
+    const body = Buffer.from('[{"type":"log", "timestamp":1760000000}]');
+    await rig.log.append({ ...batchOf([log(1)], { key: 'one' }), body });
+    await rig.log.append(batchOf([log(2)]));
+    const [first = '', second = ''] = disk.text(day20).split('\n');
+    expect(first).toMatch(
+      new RegExp(
+        `^{"crc":"[0-9a-f]{8}","seq":1,"id":"[0-9a-f-]{36}","receivedAt":${Date.UTC(2026, 10, 20, 12)},"tenantId":"${tenantA}","venueId":"${guid('venu', 1)}"` +
+          `,"screenId":"${guid('scre', 1)}","deviceId":"${guid('devi', 1)}","key":"[0-9a-f]{16}","sent":"[0-9a-f]{16}","events":`,
+      ),
+    );
+    expect(first.endsWith(`"events":${body}}`)).toBe(true);
+    expect(isWhole(Buffer.from(first))).toBe(true);
+    expect(JSON.parse(second)).not.toHaveProperty('key');
+    expect(JSON.parse(first).id).toBe(
+      (await rig.log.page({ tenantId: tenantA, order: 'asc', limit: 1 })).items[0]?.id,
+    );
+    expect(rig.stored).toEqual([tenantA, tenantA]);
+  });
+
+  it('go to the file of the day of their receipt, numbered on', async () => {
+    const { disk, clock, rig } = await opened();
+    for (let day = 0; day < 2; day++) {
+      await Promise.all([
+        rig.log.append(batchOf([log(2 * day)])),
+        rig.log.append(batchOf([log(2 * day + 1)])),
+      ]);
+      clock.advance(dayMs);
+    }
+    expect(seqs(disk.text(day20))).toEqual([1, 2]);
+    expect(seqs(disk.text(day21))).toEqual([3, 4]);
+    expect(await numbers(rig)).toEqual([0, 1, 2, 3]);
+  });
+
+  it('never step back in time, whatever the clock does, and after a restart neither', async () => {
+    const { disk, clock, rig, again } = await opened();
+    await rig.log.append(batchOf([log(1)]));
+    const first = clock.now();
+    clock.set(first - 3 * dayMs);
+    await rig.log.append(batchOf([log(2)]));
+    await rig.close();
+    const next = await again(disk);
+    await next.log.append(batchOf([log(3)]));
+    const { items } = await next.log.page({ tenantId: tenantA, order: 'asc', limit: 9 });
+    expect(items.map(({ receivedAt }) => receivedAt)).toEqual([first, first, first]);
+  });
+
+  it('are on the disk past a power cut once append has resolved', async () => {
+    const { disk, clock, rig, again } = await opened();
+    for (let n = 0; n < 4; n++) {
+      await Promise.all([
+        rig.log.append(batchOf([log(2 * n)])),
+        rig.log.append(batchOf([log(2 * n + 1)], { key: `${n}` })),
+      ]);
+      clock.advance(dayMs / 2);
+    }
+    const after = await again(disk.afterPowerCut());
+    expect(await numbers(after)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(await after.log.append(batchOf([log(7)], { key: '3' }))).toBe('repeated');
+  });
+
+  it('can be on the real disk too', async () => {
+    const folder = await temporaryFolder();
+    const context = contextOn(nodeFileSystem, new ManualClock(), folder);
+    const rig = await openLog(context);
+    await rig.log.append(batchOf([log(1), impression(0)], { key: 'one' }));
+    await rig.checkpoint();
+    await rig.close();
+    const again = await openLog(context);
+    expect(await numbers(again)).toEqual([1, undefined]);
+    expect(await again.log.append(batchOf([log(1), impression(0)], { key: 'one' }))).toBe(
+      'repeated',
+    );
+    await again.close();
+  });
+});
+
+describe('a batch that fails', () => {
+  it('is unavailable, leaves no trace, and does not use its key up', async () => {
+    const { disk, rig, again } = await opened();
+    await rig.log.append(batchOf([log(1)]));
+    disk.free = 10;
+    const batch = batchOf([log(2)], { key: 'two' });
+    const answers = await Promise.allSettled([
+      rig.log.append(batch),
+      rig.log.append(batch),
+      rig.log.append(batchOf([log(3)])),
+    ]);
+    for (const answer of answers)
+      expect(answer).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } });
+    expect(await numbers(rig)).toEqual([1]);
+    disk.free = 1e9;
+    expect(await rig.log.append(batch)).toBe('stored');
+    expect(seqs(disk.text(day20))).toEqual([1, 2]);
+    expect(rig.stored).toHaveLength(2);
+    expect(await numbers(await again())).toEqual([1, 2]);
+  });
+
+  it('takes with it one with the same key and other bytes that waits for its fate', async () => {
+    const { disk, rig } = await opened();
+    disk.free = 10;
+    const answers = await Promise.allSettled(
+      [1, 2].map((n) => rig.log.append(batchOf([log(n)], { key: 'one' }))),
+    );
+    for (const answer of answers) expect(answer).toMatchObject({ reason: { code: 'unavailable' } });
+  });
+
+  it('half written, is cut off before the next one, or at the stop', async () => {
+    const { disk, rig, again } = await opened();
+    await rig.log.append(batchOf([log(1)]));
+    const good = disk.text(day20);
+    let writes = 0;
+    disk.before = (operation) => {
+      if (operation === 'write' && ++writes === 2) throw new Error('EIO');
+    };
+    disk.failAt = disk.changes + 1;
+    await expect(rig.log.append(batchOf([log(2)]))).rejects.toMatchObject({ code: 'unavailable' });
+    disk.failAt = Number.POSITIVE_INFINITY;
+    expect(disk.text(day20).length).toBeGreaterThan(good.length);
+    await rig.close();
+    expect(disk.text(day20)).toBe(good);
+    expect(await numbers(await again(disk))).toEqual([1]);
+  });
+
+  it('is refused for good after a failed sync', async () => {
+    const { disk, rig } = await opened();
+    await rig.log.append(batchOf([log(1)]));
+    disk.before = (operation, path) => {
+      if (operation === 'datasync' && path === day20) throw new Error('EIO');
+    };
+    await expect(rig.log.append(batchOf([log(2)], { key: 'two' }))).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+    disk.before = () => {};
+    await expect(rig.log.append(batchOf([log(2)], { key: 'two' }))).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+    expect(rig.log.broken).toMatchObject({ code: 'unavailable' });
+    expect(await numbers(rig)).toEqual([1]);
+  });
+
+  it('before the start and after the stop is unavailable', async () => {
+    const { rig } = await opened();
+    await rig.close();
+    await expect(rig.log.append(batchOf([log(1)]))).rejects.toMatchObject({ code: 'unavailable' });
+    const { makeEventLog } = await import('../../../../src/store/json/events/event-log.ts');
+    const unborn = makeEventLog(contextOn(new CrashDisk(), new ManualClock()), {
+      stored() {},
+      due() {},
+    });
+    await expect(unborn.append(batchOf([log(1)]))).rejects.toMatchObject({ code: 'unavailable' });
+    expect(unborn.broken).toBeUndefined();
+    await unborn.close();
+  });
+
+  it('as the first of its day leaves no empty file behind at the stop', async () => {
+    const { disk, rig, again } = await opened();
+    disk.before = (operation) => {
+      if (operation === 'write') throw new Error('EIO');
+    };
+    await expect(rig.log.append(batchOf([log(1)]))).rejects.toMatchObject({ code: 'unavailable' });
+    disk.before = () => {};
+    await rig.close();
+    expect(disk.paths()).not.toContain(day20);
+    expect(await numbers(await again(disk))).toEqual([]);
+  });
+});
+
+describe('a start', () => {
+  /** Three batches, of which the first two are in the documents, on two days. */
+  async function filled() {
+    const all = await opened();
+    await all.rig.log.append(batchOf([impression(0)], { key: 'one' }));
+    await all.rig.log.append(batchOf([log(2)], { key: 'two' }));
+    all.clock.advance(minuteMs);
+    await all.rig.checkpoint();
+    await all.rig.log.append(batchOf([log(3)], { key: 'three' }));
+    all.clock.advance(dayMs);
+    await all.rig.log.append(batchOf([log(4), impression(0)], { key: 'four' }));
+    return all;
+  }
+
+  it('after a crash brings keys and reports up to date from the tail', async () => {
+    const { again } = await filled();
+    const rig = await again();
+    for (const [n, key] of ['one', 'two', 'three', 'four'].entries()) {
+      const events = [[impression(0)], [log(2)], [log(3)], [log(4), impression(0)]][n] ?? [];
+      expect(await rig.log.append(batchOf(events, { key }))).toBe('repeated');
+    }
+    const report = await rig.log.impressions({
+      tenantId: tenantA,
+      groupBy: 'day',
+      by: 'timestamp',
+    });
+    expect(report).toEqual([{ key: '1970-01-01', impressions: 2, seconds: 0 }]);
+    await rig.log.append(batchOf([log(5)]));
+    expect(await numbers(rig)).toEqual([undefined, 2, 3, 4, undefined, 5]);
+  });
+
+  it('reads no more than the tail', async () => {
+    const { disk, clock, rig, again } = await opened();
+    for (let n = 0; n < 50; n++)
+      await rig.log.append(batchOf([{ ...log(n), text: 'x'.repeat(5000) }]));
+    clock.advance(minuteMs);
+    await rig.checkpoint();
+    await rig.log.append(batchOf([log(50)]));
+    const after = disk.afterKill();
+    after.readBytes = 0;
+    const next = await again(after);
+    expect(after.readBytes).toBeLessThan(5000);
+    expect(await numbers(next)).toHaveLength(51);
+  });
+
+  it('cuts a torn tail off and keeps it aside', async () => {
+    const { disk, clock, rig } = await filled();
+    const good = disk.text(day21);
+    disk.failAt = disk.changes + 1;
+    await expect(rig.log.append(batchOf([log(5)], { key: 'five' }))).rejects.toThrow();
+    const after = disk.afterPowerCut(0.5);
+    const torn = after.text(day21).slice(good.length);
+    expect(torn.length).toBeGreaterThan(50);
+    const context = contextOn(after, clock);
+    const next = await openLog(context);
+    expect(after.text(day21)).toBe(good);
+    const aside = after.paths().filter((path) => path.includes('.torn-'));
+    expect(aside).toEqual([
+      expect.stringMatching(/^\/data\/events\/2026-11-21.ndjson.torn-2026-11-21T/),
+    ]);
+    expect(after.text(aside[0]!)).toBe(torn);
+    expect(context.warnings).toEqual([expect.stringContaining(aside[0]!)]);
+    expect(await next.log.append(batchOf([log(5)], { key: 'five' }))).toBe('stored');
+    await next.close();
+    expect(await numbers(await openLog(contextOn(after, clock)))).toEqual([
+      undefined,
+      2,
+      3,
+      4,
+      undefined,
+      5,
+    ]);
+  });
+
+  it('cuts off a file of which nothing is whole', async () => {
+    const { disk, clock } = await filled();
+    for (const contents of ['', '{"crc":"00']) {
+      const after = disk.afterKill();
+      after.plant('/data/events/2026-11-22.ndjson', contents);
+      const next = await openLog(contextOn(after, clock));
+      expect(after.paths()).not.toContain('/data/events/2026-11-22.ndjson');
+      expect(await numbers(next)).toEqual([undefined, 2, 3, 4, undefined]);
+      await next.log.append(batchOf([log(5)]));
+      expect(seqs(after.text(day21))).toEqual([4, 5]);
+    }
+  });
+
+  it('makes sure of what a killed process had written, before it calls anything repeated', async () => {
+    const { disk, clock, rig } = await filled();
+    disk.before = (operation) => {
+      if (operation === 'datasync') disk.failAt = disk.changes;
+    };
+    await expect(rig.log.append(batchOf([log(5)], { key: 'five' }))).rejects.toThrow();
+    expect(disk.text(day21)).toContain('"n":5');
+    expect(disk.afterPowerCut().text(day21)).not.toContain('"n":5');
+    const killed = disk.afterKill();
+    const next = await openLog(contextOn(killed, clock));
+    expect(await next.log.append(batchOf([log(5)], { key: 'five' }))).toBe('repeated');
+    expect(await numbers(await openLog(contextOn(killed.afterPowerCut(), clock)))).toEqual([
+      undefined,
+      2,
+      3,
+      4,
+      undefined,
+      5,
+    ]);
+  });
+
+  const flip = (text: string, at: number) =>
+    `${text.slice(0, at)}${text[at] === 'x' ? 'y' : 'x'}${text.slice(at + 1)}`;
+  const lines = (disk: CrashDisk, path: string) => disk.text(path).split(/(?<=\n)/);
+
+  it.each<[string, (disk: CrashDisk) => void, RegExp]>([
+    [
+      'a damaged record before others',
+      (disk) => disk.plant(day20, disk.text(day20).replace(/"n":3/, '"n":9')),
+      /2026-11-20.ndjson, at byte \d+: a record is damaged/,
+    ],
+    [
+      'a damaged record in the newest file with a whole one behind it',
+      (disk) => disk.plant(day21, `${flip(disk.text(day21), 300)}${lines(disk, day20)[2]}`),
+      /2026-11-21.ndjson, at byte 0/,
+    ],
+    [
+      'a torn record in a file that is not the newest',
+      (disk) => disk.plant(day20, disk.text(day20).slice(0, -5)),
+      /2026-11-20.ndjson, at byte \d+/,
+    ],
+    [
+      'a missing file that the documents end in',
+      (disk) => void disk.unlink(day20),
+      /2026-11-20.ndjson: the file is missing/,
+    ],
+    [
+      'a file shorter than the documents',
+      (disk) => disk.plant(day20, lines(disk, day20)[0]!),
+      /2026-11-20.ndjson, at byte \d+: it had \d+ bytes/,
+    ],
+    [
+      'a batch that is missing',
+      (disk) => disk.plant(day20, lines(disk, day20).slice(0, 2).join('')),
+      /2026-11-21.ndjson, at byte 0: batch 3 must be here/,
+    ],
+    [
+      'a batch that is there twice',
+      (disk) => disk.plant(day21, disk.text(day21) + disk.text(day21)),
+      /2026-11-21.ndjson, at byte \d+: batch 5 must be here/,
+    ],
+  ])('refuses %s, and changes nothing', async (_, harm, message) => {
+    const { disk, again } = await filled();
+    const after = disk.afterKill();
+    harm(after);
+    const before = after.paths().map((path) => [path, after.text(path)]);
+    await expect(again(after)).rejects.toMatchObject({
+      code: 'store_damaged',
+      message: expect.stringMatching(message),
+    });
+    expect(after.paths().map((path) => [path, after.text(path)])).toEqual(before);
+  });
+
+  it.each<[string, (disk: CrashDisk) => void]>([
+    ['bytes too many', (disk) => disk.plant(day21, `${disk.text(day21)}{`)],
+    ['a batch too many', (disk) => disk.plant(day21, disk.text(day21) + disk.text(day21))],
+    ['bytes too few', (disk) => disk.plant(day21, disk.text(day21).slice(0, -1))],
+    ['a later file', (disk) => disk.plant('/data/events/2026-11-22.ndjson', '')],
+    ['a missing file', (disk) => void disk.unlink(day21)],
+  ])('after a clean stop refuses %s', async (_, harm) => {
+    const { disk, rig, again } = await filled();
+    await rig.close();
+    const after = disk.afterKill();
+    harm(after);
+    await expect(again(after)).rejects.toMatchObject({ code: 'store_damaged' });
+    expect(await numbers(await again(disk))).toEqual([undefined, 2, 3, 4, undefined]);
+  });
+});
+
+describe('a checkpoint', () => {
+  const marked = (disk: CrashDisk) => JSON.parse(disk.text('/data/manifest.json')).marks.events.seq;
+
+  it('takes events in once a minute, and at the stop', async () => {
+    const { disk, clock, rig } = await opened();
+    await rig.log.append(batchOf([impression(0)], { key: 'one' }));
+    clock.advance(minuteMs - 1);
+    await rig.checkpoint();
+    expect(marked(disk)).toBe(0);
+    expect(disk.paths().filter((path) => path.includes('rollups'))).toEqual([]);
+    clock.advance(1);
+    await rig.checkpoint();
+    expect(marked(disk)).toBe(1);
+    expect(disk.paths().filter((path) => path.includes('rollups'))).toHaveLength(2);
+    await rig.log.append(batchOf([impression(0)], { key: 'two' }));
+    await rig.close();
+    expect(marked(disk)).toBe(2);
+  });
+
+  it('takes them in when the clock has stepped back', async () => {
+    const { disk, clock, rig } = await opened();
+    await rig.log.append(batchOf([log(1)]));
+    clock.set(0);
+    await rig.checkpoint();
+    expect(marked(disk)).toBe(1);
+  });
+
+  it('is asked for when 64 MiB are in no document, once, and again at the next start', async () => {
+    const { disk, rig, again } = await opened();
+    const large = batchOf([{ ...log(1), text: 'x'.repeat(9 << 20) }]);
+    for (let n = 0; n < 7; n++) await rig.log.append(large);
+    expect(rig.asked).toBe(0);
+    for (let n = 0; n < 2; n++) await rig.log.append(large);
+    expect(rig.asked).toBe(1);
+    const next = await again();
+    expect(next.asked).toBe(1);
+    await rig.checkpoint();
+    expect(marked(disk)).toBe(9);
+    await rig.log.append(large);
+    expect(rig.asked).toBe(1);
+  });
+
+  it('can be cut short at any step, by a kill or a power cut, and nothing is lost or counted twice', async () => {
+    let steps = 0;
+    for (let isDone = false; !isDone; ) {
+      const { disk, clock, rig } = await opened();
+      await rig.log.append(batchOf([impression(0, { duration: 1 }), log(1)], { key: 'one' }));
+      clock.advance(minuteMs);
+      await rig.checkpoint();
+      await rig.log.append(batchOf([impression(0, { duration: 2 }), log(2)], { key: 'two' }));
+      clock.advance(minuteMs);
+      disk.failAt = disk.changes + ++steps;
+      isDone = await rig.checkpoint().then(
+        () => disk.changes <= disk.failAt,
+        () => false,
+      );
+      for (const after of [disk.afterKill(), disk.afterPowerCut(), disk.afterPowerCut(0.5)]) {
+        const next = await openLog(contextOn(after, clock));
+        expect(await numbers(next)).toEqual([undefined, 1, undefined, 2]);
+        for (const groupBy of ['campaign', 'screen'] as const) {
+          const report = await next.log.impressions({ tenantId: tenantA, groupBy, by: 'received' });
+          expect(report).toMatchObject([{ impressions: 2, seconds: 3 }]);
+        }
+        expect(
+          await next.log.append(batchOf([impression(0, { duration: 2 }), log(2)], { key: 'two' })),
+        ).toBe('repeated');
+        expect(await next.log.append(batchOf([log(3)], { key: 'three' }))).toBe('stored');
+        await next.close();
+      }
+    }
+    expect(steps).toBeGreaterThan(15);
+  });
+
+  it('that fails never happened: the next one makes up for it', async () => {
+    const { disk, clock, rig, again } = await opened();
+    await rig.log.append(batchOf([impression(0)], { key: 'one' }));
+    clock.advance(minuteMs);
+    disk.before = (operation, path) => {
+      if (operation === 'rename' && path.includes('manifest')) throw new Error('EIO');
+    };
+    await expect(rig.checkpoint()).rejects.toThrow('EIO');
+    await rig.log.append(batchOf([impression(0)], { key: 'two' }));
+    const report = () =>
+      rig.log.impressions({ tenantId: tenantA, groupBy: 'day', by: 'timestamp' });
+    expect(await report()).toMatchObject([{ impressions: 2 }]);
+    disk.before = () => {};
+    await rig.checkpoint();
+    expect(marked(disk)).toBe(2);
+    expect(await report()).toMatchObject([{ impressions: 2 }]);
+    const next = await again();
+    expect(await next.log.append(batchOf([impression(0)], { key: 'one' }))).toBe('repeated');
+  });
+});
+
+describe('dropBefore', () => {
+  /** A batch on each of four days. */
+  async function fourDays() {
+    const all = await opened();
+    for (let n = 0; n < 4; n++) {
+      if (n > 0) all.clock.advance(dayMs);
+      await all.rig.log.append(batchOf([log(n), impression(0)]));
+    }
+    return all;
+  }
+  const files = (disk: CrashDisk) =>
+    disk
+      .paths()
+      .filter((path) => path.startsWith('/data/events/'))
+      .map((path) => path.slice(13, 23));
+  const seen = async (rig: LogRig) => (await numbers(rig)).filter((n) => n !== undefined);
+
+  it('deletes whole days before the time; reports keep counting them', async () => {
+    const { disk, clock, rig, again } = await fourDays();
+    await rig.checkpoint();
+    await rig.log.dropBefore(clock.now() - dayMs);
+    expect(files(disk)).toEqual(['2026-11-22', '2026-11-23']);
+    expect(await seen(rig)).toEqual([2, 3]);
+    for (const one of [rig, await again()]) {
+      expect(
+        await one.log.impressions({ tenantId: tenantA, groupBy: 'day', by: 'timestamp' }),
+      ).toMatchObject([{ impressions: 4 }]);
+      expect(await seen(one)).toEqual([2, 3]);
+    }
+  });
+
+  it('has nothing to do mostly', async () => {
+    const { disk, clock, rig } = await fourDays();
+    const before = disk.changes;
+    await rig.log.dropBefore(clock.now() - 3 * dayMs);
+    expect(disk.changes).toBe(before);
+    expect(await seen(rig)).toEqual([0, 1, 2, 3]);
+  });
+
+  it('hides at once what must wait for a checkpoint', async () => {
+    const { disk, clock, rig, again } = await fourDays();
+    // The documents have nothing yet: a start needs all files.
+    await rig.log.dropBefore(clock.now());
+    expect(await seen(rig)).toEqual([3]);
+    expect(files(disk)).toHaveLength(4);
+    expect(rig.asked).toBe(1);
+    expect(await seen(await again())).toEqual([0, 1, 2, 3]);
+    await rig.checkpoint();
+    expect(files(disk)).toEqual(['2026-11-23']);
+    expect(await seen(await again())).toEqual([3]);
+  });
+
+  it.each(['idle', 'crashed'])(
+    'deletes the newest file too when its day is past (%s)',
+    async (how) => {
+      const { disk, clock, rig, again } = await fourDays();
+      clock.advance(10 * dayMs);
+      await rig.log.dropBefore(clock.now() - dayMs);
+      expect(await seen(rig)).toEqual([]);
+      if (how === 'crashed') {
+        disk.before = (operation) => {
+          if (operation === 'unlink') throw new Error('crashed');
+        };
+      }
+      await rig.checkpoint();
+      expect(files(disk)).toHaveLength(how === 'idle' ? 0 : 4);
+      const after = disk.afterKill();
+      const next = await again(after);
+      expect(files(after)).toEqual([]);
+      // Even when the clock goes back to that day.
+      clock.set(Date.UTC(2026, 10, 23, 12));
+      await next.log.append(batchOf([log(5)]));
+      expect(files(after)).toEqual(['2026-11-24']);
+      expect(seqs(after.text('/data/events/2026-11-24.ndjson'))).toEqual([5]);
+      await next.close();
+      expect(await seen(await again(after))).toEqual([5]);
+      disk.before = () => {};
+      await rig.log.append(batchOf([log(5)]));
+      expect(await seen(rig)).toEqual([5]);
+      expect(await seen(await again())).toEqual([5]);
+    },
+  );
+
+  it('after which a clean stop leaves nothing opens again', async () => {
+    const { clock, disk, rig, again } = await fourDays();
+    clock.advance(dayMs);
+    await rig.log.dropBefore(clock.now());
+    await rig.close();
+    expect(files(disk)).toEqual([]);
+    const next = await again(disk);
+    expect(await seen(next)).toEqual([]);
+    await next.log.append(batchOf([log(5)]));
+    expect(seqs(disk.text('/data/events/2026-11-24.ndjson'))).toEqual([5]);
+  });
+
+  it('never takes the file of today, nor one that a write under way goes to', async () => {
+    const { disk, clock, rig, again } = await fourDays();
+    const writing = rig.log.append(batchOf([log(4)]));
+    clock.advance(dayMs);
+    const dropping = rig.log.dropBefore(clock.now() + 100 * dayMs);
+    const next = rig.log.append(batchOf([log(5)]));
+    await Promise.all([writing, dropping, next]);
+    expect(await seen(rig)).toEqual([5]);
+    await rig.checkpoint();
+    expect(files(disk)).toEqual(['2026-11-24']);
+    expect(await seen(await again())).toEqual([5]);
+  });
+
+  it('does not mind a write under way that fails', async () => {
+    const { disk, clock, rig } = await fourDays();
+    disk.free = 10;
+    const writing = rig.log.append(batchOf([log(4)]));
+    const [written, dropped] = await Promise.allSettled([writing, rig.log.dropBefore(clock.now())]);
+    expect([written.status, dropped.status]).toEqual(['rejected', 'fulfilled']);
+    expect(await seen(rig)).toEqual([3]);
+  });
+});
+
+describe('forget', () => {
+  it("a device's keys are gone, and others' are not", async () => {
+    const { clock, rig, again, disk } = await opened();
+    const batch = (device: number) =>
+      batchOf([log(device)], { key: 'one', deviceId: guid('devi', device) });
+    for (const device of [1, 2]) await rig.log.append(batch(device));
+    clock.advance(minuteMs);
+    await rig.checkpoint();
+    rig.log.forget(guid('devi', 1));
+    rig.log.forget(guid('devi', 3));
+    await rig.close();
+    const next = await again(disk);
+    expect(await next.log.append(batch(1))).toBe('stored');
+    expect(await next.log.append(batch(2))).toBe('repeated');
+  });
+});

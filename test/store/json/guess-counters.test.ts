@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import type { Attempts } from '../../../src/domain/records/rows.ts';
+import { MemoryAttempts } from '../../../src/store/json/guess-counters.ts';
+
+const many = 100_000;
+const tried: Attempts = { times: [1], waitUntil: 0, waitMs: 0, forgetAt: 2 };
+const idle: Attempts = { ...tried, times: [] };
+
+describe('the memory of what sources have tried', () => {
+  const memory = new MemoryAttempts(() => 7);
+  const put = (source: string, attempts: Attempts) =>
+    memory.change([source], () => ({ attempts: [{ ...attempts }], result: undefined }));
+  const has = (source: string) =>
+    memory.change([source], (known) => ({ attempts: known, result: known[0] !== undefined }));
+
+  it('is bounded: those changed longest ago are forgotten first', () => {
+    for (const source of ['one', 'other', 'one']) put(source, tried);
+    for (let n = 0; n < many - 1; n++) put(`source ${n}`, tried);
+    expect([has('one'), has('other'), has('source 0')]).toEqual([true, false, true]);
+  });
+
+  it('forgets none with attempts for those without any', () => {
+    put('moved', idle);
+    put('idle', idle);
+    put('moved', tried);
+    for (let n = 0; n < many; n++) put(`idle ${n}`, idle);
+    expect([has('moved'), has('idle'), has('idle 0')]).toEqual([true, false, true]);
+  });
+
+  it('hands over the time', () =>
+    expect(memory.change([], (attempts, nowMs) => ({ attempts, result: nowMs }))).toBe(7));
+});

@@ -1,0 +1,296 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { GroupLog } from '../../../../src/store/json/log/group-log.ts';
+import { diskFull, type FaultyDisk, faultyDisk } from '../../../support/faulty-disk.ts';
+import { CrashDisk } from '../crash-disk.ts';
+
+const unavailable = expect.objectContaining({ code: 'unavailable' });
+/** A record in two pieces. */
+const line = (text: string) => [Buffer.from(text), Buffer.from('\n')];
+
+describe('GroupLog', () => {
+  let crash: CrashDisk;
+  let disk: FaultyDisk;
+  const onFailure = vi.fn();
+  const text = (file = 'a.log') => crash.text(`/log/${file}`);
+  const afterPowerCut = (file = 'a.log') => crash.afterPowerCut().text(`/log/${file}`);
+  const open = (resume?: { file: string; size: number }) =>
+    new GroupLog({
+      disk,
+      directory: '/log',
+      lowWaterBytes: 1000,
+      onFailure,
+      ...(resume && { resume }),
+    });
+  /** Makes the first such operation fail. */
+  const failOnce = (operation: string, error = new Error(`planted: ${operation}`)) => {
+    let left = 1;
+    disk.fault = (one) => {
+      if (one === operation && left-- > 0) throw error;
+    };
+  };
+  const synced = () => disk.calls.filter((call) => call.startsWith('datasync')).length;
+
+  beforeEach(() => {
+    onFailure.mockReset();
+    crash = new CrashDisk();
+    disk = faultyDisk(crash);
+  });
+
+  it('has each record on the disk when append resolves, and says where', async () => {
+    const log = open();
+    expect(await log.append('a.log', line('one'))).toEqual({ file: 'a.log', offset: 0, length: 4 });
+    expect(afterPowerCut()).toBe('one\n');
+    expect(await log.append('a.log', line('two'))).toEqual({ file: 'a.log', offset: 4, length: 4 });
+    expect(afterPowerCut()).toBe('one\ntwo\n');
+  });
+
+  it('lets records that come while the disk is busy share one fdatasync, in their order', async () => {
+    const log = open();
+    const order: string[] = [];
+    const records = Array.from({ length: 100 }, (_, number) => {
+      const landed = () => order.push(`landed ${number}`);
+      return log
+        .append('a.log', line(String(number)), landed)
+        .then(() => order.push(`answered ${number}`));
+    });
+    await Promise.all(records);
+    expect(synced()).toBeLessThanOrEqual(2);
+    expect(text()).toBe(Array.from({ length: 100 }, (_, number) => `${number}\n`).join(''));
+    expect(order.filter((one) => one.startsWith('landed'))).toEqual(
+      Array.from({ length: 100 }, (_, number) => `landed ${number}`),
+    );
+    expect(order.indexOf('landed 1')).toBeLessThan(order.indexOf('answered 1'));
+  });
+
+  it('keeps groups of all sizes apart, small and large in turn', async () => {
+    const log = open();
+    const mebibyte = 1024 * 1024;
+    const groups = [
+      [1],
+      [5, 7],
+      [mebibyte, 3],
+      [3, 2 * mebibyte, 3 * mebibyte],
+      [9, 1, 1],
+      [mebibyte, mebibyte, mebibyte],
+    ];
+    const letter = (group: number, record: number) => String.fromCharCode(97 + 3 * group + record);
+    for (const [group, sizes] of groups.entries()) {
+      const places = await Promise.all(
+        sizes.map((size, record) => log.append('a.log', line(letter(group, record).repeat(size)))),
+      );
+      expect(places.map(({ length }) => length)).toEqual(sizes.map((size) => size + 1));
+    }
+    const expected = groups
+      .flatMap((sizes, group) =>
+        sizes.map((size, record) => `${letter(group, record).repeat(size)}\n`),
+      )
+      .join('');
+    expect(afterPowerCut() === expected).toBe(true);
+  });
+
+  it('writes on when the disk takes less than it was given', async () => {
+    disk.fault = (operation) => (operation === 'write' ? 2 : undefined);
+    await open().append('a.log', line('one record'));
+    expect(afterPowerCut()).toBe('one record\n');
+  });
+
+  it('fails a record of which the disk takes nothing, and cuts off what was left before the next', async () => {
+    const log = open();
+    await log.append('a.log', line('one'));
+    const takes = [2, 0];
+    disk.fault = (operation) => (operation === 'write' ? takes.shift() : undefined);
+    await expect(log.append('a.log', line('two'))).rejects.toEqual(unavailable);
+    expect(text()).toBe('one\ntw');
+    expect(await log.append('a.log', line('three'))).toMatchObject({ file: 'a.log', offset: 4 });
+    expect(afterPowerCut()).toBe('one\nthree\n');
+    expect(log.broken).toBeUndefined();
+  });
+
+  it('fails all records behind a failed group, and says so before their callers hear of it', async () => {
+    const log = open();
+    failOnce('write', diskFull());
+    const heard: string[] = [];
+    onFailure.mockImplementation(() => heard.push('failure'));
+    const records = ['a.log', 'a.log', 'b.log'].map((file) =>
+      log.append(file, line('x')).catch(() => heard.push(file)),
+    );
+    await Promise.all(records);
+    expect(heard).toEqual(['failure', 'a.log', 'a.log', 'b.log']);
+    expect(await log.append('b.log', line('later'))).toMatchObject({ file: 'b.log', offset: 0 });
+  });
+
+  it('refuses until what a failed write left can be cut off', async () => {
+    const log = open();
+    await log.append('a.log', line('one'));
+    let failing = true;
+    disk.fault = (operation) => {
+      if (failing && operation === 'write') return disk.calls.at(-2)?.startsWith('write') ? 0 : 1;
+      if (failing && operation === 'truncate') throw new Error('planted');
+      return undefined;
+    };
+    for (let turn = 0; turn < 3; turn++)
+      await expect(log.append('a.log', line('two'))).rejects.toEqual(unavailable);
+    expect(text()).toBe('one\nt');
+    failing = false;
+    await log.append('a.log', line('three'));
+    expect(afterPowerCut()).toBe('one\nthree\n');
+  });
+
+  it('never acknowledges again after a failed fdatasync, and takes back what it wrote', async () => {
+    const log = open();
+    await log.append('a.log', line('one'));
+    failOnce('datasync');
+    const first = log.append('a.log', line('two'));
+    await expect(first).rejects.toEqual(unavailable);
+    expect(log.broken).toMatchObject({ code: 'unavailable', cause: expect.any(Error) });
+    await expect(log.append('a.log', line('three'))).rejects.toBe(log.broken);
+    expect(text()).toBe('one\n');
+    await log.close();
+    expect(afterPowerCut()).toBe('one\n');
+  });
+
+  it('acknowledges nothing in a new file before its name is on the disk', async () => {
+    const log = open();
+    await log.append('a.log', line('one'));
+    failOnce('syncDirectory');
+    await expect(log.append('b.log', line('two'))).rejects.toEqual(unavailable);
+    expect(await log.append('b.log', line('three'))).toMatchObject({ file: 'b.log', offset: 0 });
+    expect(afterPowerCut('b.log')).toBe('three\n');
+    expect(afterPowerCut()).toBe('one\n');
+  });
+
+  it.each(['syncDirectory', 'write', 'datasync'])(
+    'takes away at its close a file that never got a record (%s fails)',
+    async (failing) => {
+      const log = open();
+      await log.append('a.log', line('one'));
+      failOnce(failing);
+      await expect(log.append('b.log', line('two'))).rejects.toEqual(unavailable);
+      await log.close();
+      expect([...crash.files().keys()]).toEqual(['/log/a.log']);
+      expect([...crash.afterPowerCut().files().keys()]).toEqual(['/log/a.log']);
+    },
+  );
+
+  it('goes on in the former file when the next could not be made', async () => {
+    const log = open();
+    await log.append('a.log', line('one'));
+    failOnce('create', diskFull());
+    await expect(log.append('b.log', line('two'))).rejects.toEqual(unavailable);
+    await log.append('a.log', line('three'));
+    expect(afterPowerCut()).toBe('one\nthree\n');
+  });
+
+  it('leaves no torn record in a file before it begins another', async () => {
+    const log = open();
+    await log.append('a.log', line('one'));
+    const takes = [2, 0];
+    disk.fault = (operation) => (operation === 'write' ? takes.shift() : undefined);
+    await expect(log.append('a.log', line('two'))).rejects.toEqual(unavailable);
+    await log.append('b.log', line('three'));
+    expect(afterPowerCut()).toBe('one\n');
+    expect(crash.afterPowerCut(1).text('/log/a.log')).toBe('one\n');
+  });
+
+  it.each(['truncate', 'datasync'] as const)(
+    'begins no other file when the torn record cannot be cut off (%s)',
+    async (operation) => {
+      const log = open();
+      await log.append('a.log', line('one'));
+      const takes = [2, 0];
+      disk.fault = (one) => {
+        if (one === 'write') return takes.shift();
+        if (one === operation) throw new Error('planted');
+        return undefined;
+      };
+      await expect(log.append('a.log', line('two'))).rejects.toEqual(unavailable);
+      await expect(log.append('b.log', line('three'))).rejects.toEqual(unavailable);
+      expect(crash.paths()).toEqual(['/log/a.log']);
+    },
+  );
+
+  it('refuses writes while little space is left, and goes on by itself', async () => {
+    const log = open();
+    disk.free = 999;
+    await expect(log.append('a.log', line('one'))).rejects.toEqual(unavailable);
+    await expect(log.checkSpace()).rejects.toEqual(unavailable);
+    expect(crash.paths()).toEqual([]);
+    disk.free = 1000;
+    await log.checkSpace();
+    await log.append('a.log', line('two'));
+    expect(text()).toBe('two\n');
+  });
+
+  it('asks how much is free again before a sixteenth of the low-water mark was written, and at once after a failure', async () => {
+    const log = open();
+    await log.append('a.log', line('one'));
+    disk.free = 999;
+    let written = 4;
+    for (; written < 1000 / 16; written += 4)
+      if (
+        await log.append('a.log', line('two')).then(
+          () => false,
+          () => true,
+        )
+      )
+        break;
+    expect(written).toBeGreaterThan(8);
+    await expect(log.append('a.log', line('three'))).rejects.toEqual(unavailable);
+    disk.free = 1000;
+    await log.append('a.log', line('four'));
+    disk.free = 999;
+    disk.fault = (one) => (one === 'write' ? 0 : undefined);
+    await expect(log.append('a.log', line('five'))).rejects.toEqual(unavailable);
+    disk.fault = () => undefined;
+    const before = text();
+    await expect(log.append('a.log', line('six'))).rejects.toEqual(unavailable);
+    expect(text()).toBe(before);
+  });
+
+  it('resumes a file where its good records end', async () => {
+    crash.plant('/log/a.log', 'one\ntorn');
+    const log = open({ file: 'a.log', size: 4 });
+    expect(await log.append('a.log', line('two'))).toMatchObject({ file: 'a.log', offset: 4 });
+    expect(afterPowerCut()).toBe('one\ntwo\n');
+  });
+
+  it('does not make a file anew that it should resume', async () => {
+    const log = open({ file: 'a.log', size: 4 });
+    await expect(log.append('a.log', line('two'))).rejects.toEqual(unavailable);
+    expect(crash.paths()).toEqual([]);
+  });
+
+  it('appends to a file that was there', async () => {
+    crash.plant('/log/b.log', 'one\n');
+    const log = open();
+    expect(await log.append('b.log', line('two'))).toMatchObject({ file: 'b.log', offset: 4 });
+  });
+
+  it('finishes what is under way when it is closed, cuts off a torn record, and takes nothing more', async () => {
+    const log = open();
+    const record = log.append('a.log', line('one'));
+    await log.close();
+    expect(await record).toMatchObject({ file: 'a.log', offset: 0 });
+    await expect(log.append('a.log', line('two'))).rejects.toEqual(unavailable);
+
+    const other = open({ file: 'a.log', size: 4 });
+    const takes = [2, 0];
+    disk.fault = (operation) => (operation === 'write' ? takes.shift() : undefined);
+    await expect(other.append('a.log', line('two'))).rejects.toEqual(unavailable);
+    await other.close();
+    expect(afterPowerCut()).toBe('one\n');
+    expect(disk.calls.filter((call) => call.startsWith('close'))).toHaveLength(2);
+  });
+
+  it('closes the file also when the torn record cannot be cut off, and says that it could not', async () => {
+    const log = open();
+    const takes = [2, 0];
+    disk.fault = (operation) => {
+      if (operation === 'truncate') throw new Error('planted');
+      return operation === 'write' ? takes.shift() : undefined;
+    };
+    await expect(log.append('a.log', line('two'))).rejects.toEqual(unavailable);
+    await expect(log.close()).rejects.toThrow('planted');
+    expect(disk.calls.at(-1)).toBe('close /log/a.log');
+  });
+});

@@ -1,0 +1,69 @@
+import { rm, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openStore } from '../../../../src/store/open.ts';
+import { filesIn } from '../damages.ts';
+import { fullStore } from '../full-store.ts';
+import { changeManifest, contentsOf, copyOf } from '../store-folder.ts';
+
+/** A folder as a crash leaves it, of which a document of this kind contains more than its log has. */
+async function folderWithNewerDocument(kind: string): Promise<string> {
+  const { folder, store } = await fullStore({ crashed: true });
+  const crashed = await copyOf(folder);
+  await store.close();
+  await changeManifest(crashed, ({ documents }) => {
+    const name = Object.keys(documents).find((one) => one.startsWith(kind)) as string;
+    documents[name]!.seq += 900;
+  });
+  return crashed;
+}
+
+const damaged = (...parts: string[]) =>
+  expect.objectContaining({
+    code: 'store_damaged',
+    message: expect.stringMatching(new RegExp(parts.join('.*'))),
+  });
+
+describe('a log that ends before what a document contains', () => {
+  // A checkpoint may take in what comes while it is made: the manifest's mark of the log is older than that.
+  it.each([
+    ['rows-screens', 'journal/\\d+-000002.log'],
+    ['past', 'journal/\\d+-000002.log'],
+    ['rings', 'events/2026-11-22.ndjson'],
+    ['rollups-received', 'events/2026-11-22.ndjson'],
+  ])('is damaged, also after a crash (%s)', async (kind, file) => {
+    const folder = await folderWithNewerDocument(kind);
+    const before = await contentsOf(folder);
+    await expect(openStore(folder)).rejects.toEqual(
+      damaged(file, 'record 9\\d\\d', kind, 'is missing'),
+    );
+    expect(await contentsOf(folder)).toEqual(before);
+  });
+
+  it('is damaged when it has no file left', async () => {
+    const folder = await folderWithNewerDocument('rows-screens');
+    const segments = (await filesIn(folder)).filter((file) => file.startsWith('journal'));
+    for (const file of segments) await rm(join(folder, file));
+    await changeManifest(folder, ({ marks }) => {
+      delete marks.journal;
+    });
+    await expect(openStore(folder)).rejects.toEqual(damaged('journal: ', 'is missing'));
+  });
+
+  it('is not damaged for marks of devices, which come from no log', async () => {
+    const folder = await folderWithNewerDocument('marks');
+    await (await openStore(folder)).close();
+  });
+});
+
+describe('a log that is shorter by what no document contains', () => {
+  it('looks as after an earlier crash', async () => {
+    const { folder, store } = await fullStore({ crashed: true });
+    const crashed = await copyOf(folder);
+    await store.close();
+    const last = (await filesIn(crashed)).findLast((file) => file.startsWith('journal')) as string;
+    const text = (await contentsOf(crashed))[last] as string;
+    await truncate(join(crashed, last), text.lastIndexOf('\n', text.length - 2) + 1);
+    await (await openStore(crashed)).close();
+  });
+});

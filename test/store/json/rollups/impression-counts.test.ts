@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { batchSums, type Cell } from '../../../../src/domain/events/batch-counts.ts';
+import type { ReportGroup } from '../../../../src/domain/records/report.ts';
+import { countBatch, groupOrder, sectionOf } from '../../../../src/store/impression-counts.ts';
+import { Tally } from '../../../../src/store/json/rollups/impression-counts.ts';
+
+interface Counted {
+  scopes: string[];
+  day: string;
+  group: ReportGroup;
+  key: string;
+  cell: Cell;
+}
+
+const oneOf = (kind: string, count: number) => fc.nat(count - 1).map((n) => `${kind}${n}`);
+const counted: fc.Arbitrary<Counted> = fc.record({
+  scopes: fc.uniqueArray(oneOf('scope', 3), { minLength: 1 }),
+  day: oneOf('day', 2),
+  group: fc.constantFrom(...groupOrder),
+  key: oneOf('key', 60),
+  cell: fc.record({
+    impressions: fc.nat(1000),
+    seconds: fc.constantFrom(0, 1, 7, Number.MAX_VALUE),
+  }),
+});
+
+/** The same in plain maps, by what a line begins with. */
+function summed(all: readonly Counted[]): Map<string, Cell> {
+  const sums = new Map<string, Cell>();
+  for (const { scopes, day, group, key, cell } of all) {
+    for (const scope of scopes) {
+      const name = `${sectionOf(group, scope)}${day},${key}`;
+      const { impressions, seconds } = sums.get(name) ?? { impressions: 0, seconds: 0 };
+      sums.set(name, {
+        impressions: impressions + cell.impressions,
+        seconds: Math.min(seconds + cell.seconds, Number.MAX_VALUE),
+      });
+    }
+  }
+  return sums;
+}
+
+function tallyOf(all: readonly Counted[]): Tally {
+  const tally = new Tally();
+  for (const { scopes, day, group, key, cell } of all)
+    for (const scope of scopes) tally.addCell(scope, day, group, key, cell);
+  return tally;
+}
+
+function told(tally: Tally): Map<string, Cell> {
+  const cells = new Map<string, Cell>();
+  for (const [section, days] of tally.sections) {
+    for (const [day, owner] of days) {
+      for (const [key, cell] of tally.cellsOf(owner)) {
+        expect(cells.has(`${section}${day},${key}`)).toBe(false);
+        expect(tally.cellOf(owner, key)).toEqual(cell);
+        cells.set(`${section}${day},${key}`, cell);
+      }
+    }
+  }
+  return cells;
+}
+
+it('adds up by section, day and key what plain maps would', () => {
+  fc.assert(
+    fc.property(
+      fc.array(counted, { maxLength: 300 }),
+      fc.array(counted, { maxLength: 100 }),
+      (first, second) => {
+        const tally = tallyOf(first);
+        expect(told(tally)).toEqual(summed(first));
+        tally.addAll(tallyOf(second));
+        expect(told(tally)).toEqual(summed([...first, ...second]));
+      },
+    ),
+  );
+});
+
+it('counts what a batch has once for its tenant and once for its venue, by ids in lower case', () => {
+  const tally = new Tally();
+  const event = { type: 'impression', timestamp: 0, duration: 2 };
+  const sums = batchSums([
+    { ...event, campaignId: 'C', creativeId: 'a' },
+    { ...event, campaignId: 'c', creativeId: 'b' },
+    { ...event, type: 'log' },
+  ]);
+  for (const one of countBatch(sums, 0))
+    tally.add({ tenantId: 't', venueId: 'V', screenId: 'S' }, one);
+  const both = { impressions: 4, seconds: 8 };
+  const half = { impressions: 2, seconds: 4 };
+  const cells = ['t', 'V'].flatMap((scope): [string, Cell][] => [
+    [`${sectionOf('day', scope)}1970-01-01,1970-01-01`, both],
+    [`${sectionOf('campaign', scope)}1970-01-01,c`, both],
+    [`${sectionOf('creative', scope)}1970-01-01,a`, half],
+    [`${sectionOf('creative', scope)}1970-01-01,b`, half],
+    [`${sectionOf('venue', scope)}1970-01-01,v`, both],
+    [`${sectionOf('screen', scope)}1970-01-01,s`, both],
+  ]);
+  expect(told(tally)).toEqual(new Map(cells));
+});
+
+it('says of what was never counted that nothing was', () => {
+  const tally = tallyOf([
+    {
+      scopes: ['a'],
+      day: 'one',
+      group: 'campaign',
+      key: 'known',
+      cell: { impressions: 1, seconds: 2 },
+    },
+  ]);
+  const owner = tally.sections.get(sectionOf('campaign', 'a'))?.get('one') as number;
+  expect(tally.cellOf(owner, 'known')).toEqual({ impressions: 1, seconds: 2 });
+  expect(tally.cellOf(owner, 'other')).toEqual({ impressions: 0, seconds: 0 });
+  expect(tally.cellOf(owner + 1, 'known')).toEqual({ impressions: 0, seconds: 0 });
+});

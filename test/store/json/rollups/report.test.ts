@@ -1,0 +1,175 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DocumentFile } from '../../../../src/store/json/checkpoint/document-file.ts';
+import type { WrittenDocument } from '../../../../src/store/json/checkpoint/document-owner.ts';
+import { ReportSums } from '../../../../src/store/json/rollups/report.ts';
+import { sectionRuns } from '../../../../src/store/json/rollups/runs.ts';
+import { guid } from '../../sample-batch.ts';
+import { CrashDisk } from '../crash-disk.ts';
+
+interface Line {
+  section: string;
+  day: string;
+  key: string;
+  impressions: number;
+  seconds: number;
+}
+
+const scopes = [1, 2, 3].map((n) => guid('tena', n));
+const sections = scopes
+  .flatMap((scope) => ['3-venue', '4-screen'].map((group) => `["${group}","${scope}",`))
+  .sort();
+const days = ['2026-11-20', '2026-11-21'];
+const textOf = ({ section, day, key, impressions, seconds }: Line) =>
+  `${section}"${day}","${key}",${impressions},${JSON.stringify(seconds)}]`;
+
+/** A document with these lines, in order. */
+async function documentOf(lines: readonly Line[]): Promise<WrittenDocument> {
+  const disk = new CrashDisk();
+  const file = new DocumentFile(disk, '/data', { file: 'one.json', size: 0, crc: '', seq: 0 });
+  await file.write({ seq: 1, lines: lines.map(textOf).sort() });
+  return {
+    seq: 1,
+    read: async () => '',
+    bytes: () => file.bytes(),
+    chunks: (comesBefore) => file.chunks(comesBefore),
+  };
+}
+
+async function summed(
+  documents: readonly WrittenDocument[],
+  wanted: readonly string[],
+  sums = new ReportSums(),
+) {
+  for (const document of documents) {
+    sums.rewind();
+    for await (const run of sectionRuns(document, wanted))
+      if (run.day === days[0]) sums.addRun(run);
+  }
+  return sums.rows();
+}
+
+/** The same, by hand. */
+function expected(lines: readonly Line[], wanted: readonly string[]) {
+  const rows = new Map<string, { key: string; impressions: number; seconds: number }>();
+  for (const { section, day, key, impressions, seconds } of lines) {
+    if (day !== days[0] || !wanted.includes(section)) continue;
+    const row = rows.get(key) ?? { key, impressions: 0, seconds: 0 };
+    rows.set(key, {
+      key,
+      impressions: row.impressions + impressions,
+      seconds: Math.min(row.seconds + seconds, Number.MAX_VALUE),
+    });
+  }
+  return [...rows.values()].sort((one, other) => (one.key < other.key ? -1 : 1));
+}
+
+describe('the sums of a report', () => {
+  it('are the same in whatever order keys come', () => {
+    const sums = new ReportSums();
+    const documents = [['b', 'd'], ['a', 'b', 'c', 'd'], ['c'], ['e', 'a']];
+    for (const keys of documents) {
+      sums.rewind();
+      for (const key of keys) sums.add(key, { impressions: 1, seconds: 2 });
+    }
+    expect(sums.rows()).toEqual([
+      { key: 'a', impressions: 2, seconds: 4 },
+      { key: 'b', impressions: 2, seconds: 4 },
+      { key: 'c', impressions: 2, seconds: 4 },
+      { key: 'd', impressions: 2, seconds: 4 },
+      { key: 'e', impressions: 1, seconds: 2 },
+    ]);
+  });
+
+  it('are those of the lines, whatever documents hold', async () => {
+    // In whatever order they are added, the sum is the same.
+    const seconds = fc.nat(100_000).map((quarters) => quarters / 4);
+    const key = fc.oneof(
+      fc.nat(40).map((n) => guid('scre', n)),
+      fc.constantFrom('', 'a'),
+    );
+    const line = fc.record({
+      section: fc.constantFrom(...sections),
+      day: fc.constantFrom(...days),
+      key,
+      impressions: fc.nat(),
+      seconds,
+    });
+    const unlike = { selector: textOf, maxLength: 120, size: 'max' } as const;
+    const documents = fc.array(
+      fc.uniqueArray(line, { ...unlike, selector: ({ section, day, key }) => section + day + key }),
+      {
+        minLength: 1,
+        maxLength: 4,
+      },
+    );
+    await fc.assert(
+      fc.asyncProperty(documents, fc.subarray(sections, { minLength: 1 }), async (all, wanted) => {
+        const group = wanted.filter((section) => section.slice(0, 9) === wanted[0]?.slice(0, 9));
+        const rows = await summed(await Promise.all(all.map(documentOf)), group);
+        expect(rows).toEqual(expected(all.flat(), group));
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('read numbers as JSON has them', async () => {
+    const [section = ''] = sections;
+    for (const seconds of [
+      0,
+      12.5,
+      1e21,
+      1e-7,
+      Number.MAX_VALUE,
+      123456789012345680,
+      999999999999999,
+    ]) {
+      const line = { section, day: days[0] as string, key: 'a', impressions: 3, seconds };
+      const document = await documentOf([line, { ...line, key: 'b' }]);
+      expect(await summed([document], [section])).toEqual(
+        ['a', 'b'].map((key) => ({ key, impressions: 3, seconds })),
+      );
+    }
+  });
+
+  it('take of a long document what is wanted, wherever it lies', async () => {
+    const lines = sections.flatMap((section, at) =>
+      Array.from({ length: 12_000 }, (_, n) => ({
+        section,
+        day: days[0] as string,
+        key: guid('scre', n),
+        impressions: n + at,
+        seconds: at,
+      })),
+    );
+    const document = await documentOf(lines);
+    for (const section of sections)
+      expect(await summed([document], [section])).toEqual(expected(lines, [section]));
+    expect(await summed([document], ['["9-none","x",'])).toEqual([]);
+    const sums = new ReportSums();
+    sums.add(guid('scre', 7), { impressions: 1, seconds: 0 });
+    sums.add(guid('scre', 3), { impressions: 1, seconds: 0 });
+    const [, , , third] = await summed([document], [sections[0] as string], sums);
+    expect(third).toEqual({ key: guid('scre', 3), impressions: 4, seconds: 0 });
+  });
+
+  it('are not made of lines that are damaged', async () => {
+    const [section = ''] = sections;
+    const good = `${section}"${days[0]}","${guid('scre', 1)}",1,2]`;
+    const document = (text: string): WrittenDocument => ({
+      seq: 1,
+      read: async () => text,
+      bytes: async () => Buffer.from(text),
+      async *chunks() {
+        yield Buffer.from(text);
+      },
+    });
+    expect(await summed([document(`${good}\n`)], [section])).toHaveLength(1);
+    for (const bad of [
+      good.replace(',1,2]', ',1x,2]'),
+      good.replace(',1,2]', ',,2]'),
+      good.replace(',1,2]', ',1,2'),
+    ])
+      await expect(summed([document(`${bad}\n`)], [section])).rejects.toThrow(SyntaxError);
+  });
+});

@@ -1,0 +1,266 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Playlist } from '../../../../src/domain/records/rows.ts';
+import type { WrittenDocument } from '../../../../src/store/json/checkpoint/document-owner.ts';
+import { makeColdTable } from '../../../../src/store/json/rows/playlist-history.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { guid, tenantA } from '../../sample-batch.ts';
+import { CrashDisk } from '../crash-disk.ts';
+import { contextOn, openParts } from '../part-rig.ts';
+
+const screen = (n: number) => guid('scre', n);
+const rowId = (n: number, version: number) => `${screen(n)}/${version}`;
+
+function row(n: number, version: number, more: Partial<Playlist> = {}): Playlist {
+  return {
+    screenId: screen(n),
+    tenantId: tenantA,
+    playlistId: guid('play', n),
+    version,
+    state: 'superseded',
+    items: '[{"creativeUrl":"https://example.com/\\u00fc"}]',
+    validUntil: null,
+    publishedAt: version,
+    origin: 'published',
+    id: rowId(n, version),
+    ...more,
+  };
+}
+
+type Change = [id: string, row: Playlist | null];
+
+/** A table, and the journal that would hand its changes in again. */
+async function opened(disk = new CrashDisk(), journal: Change[] = []) {
+  const context = contextOn(disk, new ManualClock());
+  const table = makeColdTable(context);
+  const replay = () => {
+    for (const [at, [id, one]] of journal.entries()) table.apply(at + 1, id, one);
+  };
+  const rig = await openParts(context, [], [table], replay);
+  const change = (id: string, one: Playlist | null) => {
+    journal.push([id, one]);
+    table.apply(journal.length, id, one);
+  };
+  const documents = () => disk.paths().filter((path) => path.startsWith('/data/documents/past'));
+  return {
+    disk,
+    table,
+    rig,
+    journal,
+    change,
+    documents,
+    put: (one: Playlist) => change(one.id, one),
+    remove: (id: string) => change(id, null),
+  };
+}
+
+const versions = (rows: Playlist[]) => rows.map(({ screenId, version }) => [screenId, version]);
+
+describe('rows', () => {
+  it('are found before and after a checkpoint, and after a restart', async () => {
+    const { disk, table, rig, put, journal } = await opened();
+    for (const version of [1, 2, 10]) put(row(1, version));
+    put(row(2, 1));
+    for (const step of ['memory', 'documents', 'restarted']) {
+      if (step === 'documents') await rig.checkpoint();
+      const now =
+        step === 'restarted' ? (await opened(disk.afterPowerCut(), journal)).table : table;
+      expect(await now.get(rowId(1, 2))).toEqual(row(1, 2));
+      expect(await now.get(rowId(1, 3))).toBeUndefined();
+      expect(await now.get(rowId(3, 1))).toBeUndefined();
+      expect(versions(await now.select([screen(1)]))).toEqual([
+        [screen(1), 1],
+        [screen(1), 10],
+        [screen(1), 2],
+      ]);
+      expect(versions(await now.select([screen(2), screen(1), screen(2)])).length).toBe(4);
+      expect(await now.select([screen(3)])).toEqual([]);
+    }
+  });
+
+  it('that changed, or went, are so over their document too', async () => {
+    const { table, rig, put, remove } = await opened();
+    for (const version of [1, 2, 3]) put(row(1, version));
+    await rig.checkpoint();
+    put(row(1, 2, { state: 'withdrawn' }));
+    remove(rowId(1, 1));
+    remove(rowId(1, 9));
+    put(row(1, 4));
+    for (const step of ['memory', 'documents']) {
+      if (step === 'documents') await rig.checkpoint();
+      expect(
+        (await table.select([screen(1)])).map(({ version, state }) => [version, state]),
+      ).toEqual([
+        [2, 'withdrawn'],
+        [3, 'superseded'],
+        [4, 'superseded'],
+      ]);
+      expect(await table.get(rowId(1, 1))).toBeUndefined();
+    }
+  });
+
+  it('are the same at every step of a checkpoint', async () => {
+    const { disk, table, rig, put, remove } = await opened();
+    for (const version of [1, 2, 3]) put(row(1, version));
+    await rig.checkpoint();
+    remove(rowId(1, 1));
+    put(row(1, 4));
+    const seen: Promise<Playlist[]>[] = [];
+    disk.before = (operation) => {
+      if (operation !== 'open' && operation !== 'readFile') seen.push(table.select([screen(1)]));
+    };
+    await rig.checkpoint();
+    disk.before = () => {};
+    expect(seen.length).toBeGreaterThan(5);
+    for (const rows of await Promise.all(seen))
+      expect(rows.map(({ version }) => version)).toEqual([2, 3, 4]);
+  });
+
+  it('are read from the new document when the old one goes meanwhile', async () => {
+    const { table } = await opened();
+    const missing = () => Promise.reject(Object.assign(new Error('ENOENT'), { code: 'ENOENT' }));
+    const chunks = async function* () {};
+    table.apply(1, rowId(1, 1), row(1, 1));
+    const [name = ''] = table.dirty();
+    const line = `${JSON.stringify({ ...row(1, 2), id: undefined }).replace('{', `{"id":"${rowId(1, 2)}",`)}\n`;
+    const good: WrittenDocument = {
+      seq: 9,
+      read: missing,
+      bytes: async () => Buffer.from(line),
+      chunks,
+    };
+    table.written(name, {
+      seq: 1,
+      chunks,
+      read: missing,
+      bytes() {
+        table.written(name, good);
+        return missing();
+      },
+    });
+    expect(versions(await table.select([screen(1)]))).toEqual([
+      [screen(1), 1],
+      [screen(1), 2],
+    ]);
+    table.written(name, { seq: 1, chunks, bytes: missing, read: missing });
+    await expect(table.get(rowId(1, 1))).rejects.toMatchObject({
+      code: 'unavailable',
+      cause: { code: 'ENOENT' },
+    });
+  });
+
+  it('are unavailable while the disk cannot be read, and there again once it can', async () => {
+    const { disk, table, rig, put } = await opened();
+    put(row(1, 1));
+    await rig.checkpoint();
+    disk.before = (operation) => {
+      if (operation === 'readFile')
+        throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' });
+    };
+    const unavailable = { code: 'unavailable', cause: { code: 'EIO' } };
+    await expect(table.get(rowId(1, 1))).rejects.toMatchObject(unavailable);
+    await expect(table.select([screen(1)])).rejects.toMatchObject(unavailable);
+    disk.before = () => {};
+    expect(versions(await table.select([screen(1)]))).toEqual([[screen(1), 1]]);
+  });
+
+  it('are refused when their document is damaged', async () => {
+    const { disk, table, rig, put, documents } = await opened();
+    put(row(1, 1));
+    await rig.checkpoint();
+    const [path] = documents() as [string];
+    disk.plant(path, disk.text(path).replace('superseded', 'superseden'));
+    await expect(table.get(rowId(1, 1))).rejects.toMatchObject({ code: 'store_damaged' });
+  });
+});
+
+describe('the documents', () => {
+  it('are by screen, a line for each row, beginning with its id, in order', async () => {
+    const { disk, rig, put, documents } = await opened();
+    for (const version of [3, 1, 2]) put(row(1, version));
+    await rig.checkpoint();
+    const [path = ''] = documents();
+    expect(path).toMatch(/past-[0-9a-f]{2}\.1\.json$/);
+    const lines = disk.text(path).trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toEqual([row(1, 1), row(1, 2), row(1, 3)]);
+    for (const line of lines) expect(line.startsWith(`{"id":"${screen(1)}/`)).toBe(true);
+    const lone = documents();
+    put(row(2, 1));
+    await rig.checkpoint();
+    expect(documents()).toHaveLength(2);
+    expect(documents()).toContain(lone[0]);
+  });
+
+  it('go when they are empty', async () => {
+    const { rig, put, remove, documents, table } = await opened();
+    put(row(1, 1));
+    await rig.checkpoint();
+    remove(rowId(1, 1));
+    await rig.checkpoint();
+    expect(documents()).toEqual([]);
+    expect(await table.select([screen(1)])).toEqual([]);
+    remove(rowId(1, 1));
+    await rig.checkpoint();
+    expect(documents()).toEqual([]);
+  });
+
+  it('can be cut short at any step, and nothing is lost', async () => {
+    let steps = 0;
+    for (let isDone = false; !isDone; ) {
+      const { disk, rig, put, remove, journal } = await opened();
+      put(row(1, 1));
+      put(row(2, 1));
+      await rig.checkpoint();
+      put(row(1, 2));
+      remove(rowId(2, 1));
+      disk.failAt = disk.changes + ++steps;
+      isDone = await rig.checkpoint().then(
+        () => disk.changes <= disk.failAt,
+        () => false,
+      );
+      for (const after of [disk.afterKill(), disk.afterPowerCut(), disk.afterPowerCut(0.5)]) {
+        const { table } = await opened(after, journal);
+        expect(versions(await table.select([screen(1), screen(2)]))).toEqual([
+          [screen(1), 1],
+          [screen(1), 2],
+        ]);
+      }
+    }
+    expect(steps).toBeGreaterThan(8);
+  });
+
+  it('are, whatever happens, what a map would be', async () => {
+    const step = fc.oneof(
+      {
+        weight: 8,
+        arbitrary: fc.record({ screen: fc.nat(2), version: fc.nat(5), isPut: fc.boolean() }),
+      },
+      { weight: 2, arbitrary: fc.record({ failAt: fc.option(fc.nat(12), { nil: undefined }) }) },
+      { weight: 1, arbitrary: fc.constant('crash' as const) },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+        const model = new Map<string, Playlist>();
+        let now = await opened();
+        for (const one of steps) {
+          if (one === 'crash') now = await opened(now.disk.afterPowerCut(), now.journal);
+          else if ('isPut' in one) {
+            const made = row(one.screen, one.version, { publishedAt: now.journal.length });
+            now.change(made.id, one.isPut ? made : null);
+            if (one.isPut) model.set(made.id, made);
+            else model.delete(made.id);
+          } else {
+            if (one.failAt !== undefined) now.disk.failAt = now.disk.changes + one.failAt;
+            await now.rig.checkpoint().catch(() => undefined);
+            now.disk.failAt = Number.POSITIVE_INFINITY;
+          }
+          const rows = await now.table.select([0, 1, 2].map(screen));
+          expect(rows).toEqual(
+            [...model.values()].sort((left, right) => (left.id < right.id ? -1 : 1)),
+          );
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

@@ -1,0 +1,277 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { nodeFileSystem } from '../../../../src/store/json/disk/file-system.ts';
+import { openStore } from '../../../../src/store/open.ts';
+import type { Store, Tx } from '../../../../src/store/store.ts';
+import { diskFull, type FaultyDisk, faultyDisk } from '../../../support/faulty-disk.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { guid, tenantA } from '../../sample-batch.ts';
+import { auditRow, pastPlaylistRow, playlistRow, venueRow } from '../../sample-rows.ts';
+
+const unavailable = expect.objectContaining({ code: 'unavailable' });
+const first = guid('venu', 1);
+
+describe('a write while the disk is slow or failing', () => {
+  let folder: string;
+  let disk: FaultyDisk;
+  let store: Store;
+  const open = async () => {
+    disk = faultyDisk(nodeFileSystem);
+    store = await openStore(folder, { disk, clock: new ManualClock() });
+  };
+  const put = (number: number, name?: string) =>
+    store.write((tx) => tx.put('venues', venueRow(number, name === undefined ? {} : { name })));
+  const isJournal = (path: string) => path.includes('/journal/');
+  /** Holds back each fdatasync of the journal until it is let go. */
+  const hold = () => {
+    let letGo = () => {};
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    disk.fault = async (operation, path) => {
+      if (operation === 'datasync' && isJournal(path)) await held;
+      return undefined;
+    };
+    return () => letGo();
+  };
+  /** Some milliseconds later, so that others come meanwhile. */
+  const failOn = (wanted: string, error: Error, times = 1) => {
+    let left = times;
+    disk.fault = async (operation, path) => {
+      if (operation !== wanted || !isJournal(path) || left-- <= 0) return undefined;
+      await sleep(20);
+      throw error;
+    };
+  };
+
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    await open();
+    return () => store.close();
+  });
+
+  it('is seen by later changes at once, and by others when it is on the disk', async () => {
+    const letGo = hold();
+    let answered = false;
+    const change = put(1).then(() => {
+      answered = true;
+    });
+    const seen = store.write(async (tx) => [
+      await tx.get('venues', first),
+      await tx.find('venues', 'name', `${tenantA}/venue 1`),
+      await tx.count('venues', 'tenantId', tenantA),
+    ]);
+    await sleep(30);
+    expect(answered).toBe(false);
+    expect(await store.read.get('venues', first)).toBeUndefined();
+    expect(await store.read.find('venues', 'name', `${tenantA}/venue 1`)).toBeUndefined();
+    expect(await store.read.count('venues', 'tenantId', tenantA)).toBe(0);
+    expect((await store.list('venues', { limit: 5 })).items).toEqual([]);
+    letGo();
+    expect(await seen).toEqual([venueRow(1), venueRow(1), 1]);
+    await change;
+    expect(await store.read.get('venues', first)).toEqual(venueRow(1));
+  });
+
+  it('does not answer a change that only read before what it read is on the disk, nor one that throws', async () => {
+    const letGo = hold();
+    const order: string[] = [];
+    const noted = (what: string) => () => void order.push(what);
+    const all = [
+      put(1).then(noted('put')),
+      store.write(async (tx) => tx.get('venues', first)).then(noted('read')),
+      put(2, 'Venue 1').catch(noted('conflict')),
+    ];
+    await sleep(30);
+    expect(order).toEqual([]);
+    letGo();
+    await Promise.all(all);
+    expect(order[0]).toBe('put');
+    expect(order.toSorted()).toEqual(['conflict', 'put', 'read']);
+  });
+
+  it('lets 100 that race for one row share few fdatasyncs of 50 ms, each seeing all before it', async () => {
+    await store.write((tx) => tx.put('playlists', playlistRow(1, 0)));
+    disk.fault = async (operation) => {
+      if (operation === 'datasync') await sleep(50);
+      return undefined;
+    };
+    const before = disk.calls.length;
+    const raise = async (tx: Tx) => {
+      const row = await tx.get('playlists', guid('scre', 1));
+      await tx.put('playlists', { ...row!, version: row!.version + 1 });
+      return row!.version;
+    };
+    const versions = await Promise.all(Array.from({ length: 100 }, () => store.write(raise)));
+    expect(versions.toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 100 }, (_, number) => number),
+    );
+    expect(
+      disk.calls.slice(before).filter((call) => call.startsWith('datasync')).length,
+    ).toBeLessThanOrEqual(4);
+  });
+
+  it('fails with all that was staged on top of it, and nothing of it is left', async () => {
+    await put(1, 'Before');
+    failOn('write', diskFull());
+    const changes = [
+      put(1, 'Changed'),
+      store.write((tx) => tx.audit(auditRow(1))),
+      put(2),
+      store.write(async (tx) => (await tx.get('venues', first))?.name),
+      put(3, 'Changed'),
+      store.write((tx) => tx.delete('venues', first)),
+    ];
+    for (const result of await Promise.allSettled(changes))
+      expect(result).toEqual({ status: 'rejected', reason: unavailable });
+    for (const restarted of [false, true]) {
+      if (restarted) {
+        await store.close();
+        await open();
+      }
+      expect((await store.list('venues', { limit: 5 })).items).toEqual([
+        venueRow(1, { name: 'Before' }),
+      ]);
+      expect(await store.write((tx) => tx.select('venues', 'tenantId', [tenantA]))).toEqual([
+        venueRow(1, { name: 'Before' }),
+      ]);
+      expect(await store.read.find('venues', 'name', `${tenantA}/changed`)).toBeUndefined();
+      expect((await store.audit({ tenantIds: [tenantA], limit: 5 })).items).toEqual([]);
+    }
+    await put(2);
+    expect(await store.read.count('venues', 'tenantId', tenantA)).toBe(2);
+  });
+
+  it('fails a change that ran while the one before it failed', async () => {
+    let letGo = () => {};
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    failOn('write', diskFull());
+    const doomed = put(1);
+    const reading = store.write(async (tx) => {
+      const row = await tx.get('venues', first);
+      await held;
+      return row;
+    });
+    await expect(doomed).rejects.toEqual(unavailable);
+    letGo();
+    await expect(reading).rejects.toEqual(unavailable);
+    expect(await store.write(async (tx) => tx.get('venues', first))).toBeUndefined();
+  });
+
+  it.each<[string, (() => number | undefined)[]]>([
+    ['takes nothing', [() => 0]],
+    ['takes part of it, and then no more', [() => 20, () => 0]],
+    [
+      'takes part of it, and fails',
+      [
+        () => 20,
+        () => {
+          throw diskFull();
+        },
+      ],
+    ],
+  ])('leaves nothing behind on a disk that %s, and the next one is well', async (_, steps) => {
+    await put(1);
+    const left = [...steps];
+    disk.fault = (operation, path) =>
+      operation === 'write' && isJournal(path) ? left.shift()?.() : undefined;
+    await expect(put(2)).rejects.toEqual(unavailable);
+    await put(3);
+    // As after a crash: the folder is opened from a copy of the disk as it is now.
+    await store.close();
+    await open();
+    expect((await store.list('venues', { limit: 5 })).items).toEqual([venueRow(1), venueRow(3)]);
+  });
+
+  it('is refused for good after a failed fdatasync, while reads go on, until a restart', async () => {
+    await put(1);
+    failOn('datasync', new Error('EIO'));
+    await expect(put(2)).rejects.toEqual(unavailable);
+    for (let turn = 0; turn < 3; turn++) await expect(put(3)).rejects.toEqual(unavailable);
+    await expect(store.ready()).rejects.toEqual(unavailable);
+    expect(await store.read.get('venues', first)).toEqual(venueRow(1));
+    expect(await store.write(async (tx) => tx.get('venues', first))).toEqual(venueRow(1));
+    await store.close();
+    await open();
+    expect((await store.list('venues', { limit: 5 })).items).toEqual([venueRow(1)]);
+    await put(2);
+  });
+
+  it('that was torn and cannot be cut off keeps the stop from counting as a clean one', async () => {
+    await put(1);
+    const takes = [20, 0];
+    disk.fault = (operation, path) => {
+      if (operation === 'truncate') throw new Error('planted');
+      return operation === 'write' && isJournal(path) ? takes.shift() : undefined;
+    };
+    await expect(put(2)).rejects.toEqual(unavailable);
+    await store.close();
+    expect((await readFile(join(folder, 'manifest.json'))).toString()).toContain('"clean":false');
+    await open();
+    expect((await store.list('venues', { limit: 5 })).items).toEqual([venueRow(1)]);
+    expect(
+      (await readdir(join(folder, 'journal'))).filter((name) => name.includes('.torn-')),
+    ).toHaveLength(1);
+  });
+
+  it('is refused early on a disk that is almost full, and heals by itself', async () => {
+    disk.free = 1024 * 1024;
+    await expect(put(1)).rejects.toEqual(unavailable);
+    await expect(store.ready()).rejects.toEqual(unavailable);
+    disk.free = Number.POSITIVE_INFINITY;
+    await store.ready();
+    await put(1);
+  });
+
+  it('shows past playlists, too, when they are on the disk, and to later changes at once', async () => {
+    const screen = guid('scre', 1);
+    const ids = (rows: { id: string }[]) => rows.map((row) => row.id);
+    await store.write((tx) => tx.put('pastPlaylists', pastPlaylistRow(1, 1)));
+    const letGo = hold();
+    const change = store.write(async (tx) => {
+      await tx.put('pastPlaylists', pastPlaylistRow(1, 2));
+      await tx.delete('pastPlaylists', `${screen}/1`);
+    });
+    const seen = store.write(async (tx) =>
+      ids(await tx.select('pastPlaylists', 'screenId', [screen])),
+    );
+    await sleep(20);
+    expect(ids(await store.read.select('pastPlaylists', 'screenId', [screen]))).toEqual([
+      `${screen}/1`,
+    ]);
+    letGo();
+    await change;
+    expect(await seen).toEqual([`${screen}/2`]);
+    expect(ids(await store.read.select('pastPlaylists', 'screenId', [screen]))).toEqual([
+      `${screen}/2`,
+    ]);
+  });
+
+  it('begins a new segment after 16 MiB', async () => {
+    const items = JSON.stringify('x'.repeat(6 * 1024 * 1024));
+    for (const version of [1, 2, 3, 4])
+      await store.write((tx) => tx.put('playlists', playlistRow(1, version, { items })));
+    const segments = await nodeFileSystem.list(`${folder}/journal`);
+    expect(segments.sort()).toContain('0000000000000004-000001.log');
+    await store.close();
+    await open();
+    expect((await store.read.get('playlists', guid('scre', 1)))?.version).toBe(4);
+  });
+
+  it('fails across segments as within one', async () => {
+    const items = JSON.stringify('x'.repeat(17 * 1024 * 1024));
+    await store.write((tx) => tx.put('playlists', playlistRow(1, 1, { items })));
+    failOn('write', diskFull());
+    await expect(put(1)).rejects.toEqual(unavailable);
+    await put(2);
+    await put(3);
+    await store.close();
+    await open();
+    expect((await store.list('venues', { limit: 5 })).items).toEqual([venueRow(2), venueRow(3)]);
+  });
+});

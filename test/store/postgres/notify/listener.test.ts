@@ -1,0 +1,82 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Topics } from '../../../../src/store/change-topics.ts';
+import { connector } from '../../../../src/store/postgres/connection/connect.ts';
+import { parseDatabaseUrl } from '../../../../src/store/postgres/connection/database-url.ts';
+import { Listener } from '../../../../src/store/postgres/notify/listener.ts';
+import { type DatabaseProxy, databaseProxy } from '../../../support/database-proxy.ts';
+import { inDatabase } from '../../../support/in-database.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { freshDatabase } from '../../../support/postgres.ts';
+
+const limits = { poolSize: 2, statementTimeoutMs: 1000, lockTimeoutMs: 1000 };
+let url: string;
+let proxy: DatabaseProxy;
+let clock: ManualClock;
+let listener: Listener;
+let woken: string[];
+
+beforeEach(async () => {
+  url = await freshDatabase();
+  proxy = await databaseProxy(url);
+  clock = new ManualClock();
+  const topics = new Topics();
+  woken = [];
+  for (const topic of ['codes/a', 'codes/b']) topics.watch(topic, () => woken.push(topic));
+  listener = new Listener(await connector(parseDatabaseUrl(proxy.url)), limits, {
+    topics,
+    instance: 'own',
+    clock,
+  });
+  await listener.start();
+  await expect.poll(() => woken.splice(0)).toEqual(['codes/a', 'codes/b']);
+});
+afterEach(() => listener.close());
+
+const notify = (payload: string) =>
+  inDatabase(url, (sql) => sql(`SELECT pg_notify('signage', $1)`, [payload]));
+
+describe('listening for what other instances change', () => {
+  it('wakes who waits for it, and nobody else', async () => {
+    await notify('other|codes/a');
+    await expect.poll(() => woken.splice(0)).toEqual(['codes/a']);
+    for (const payload of ['own|codes/a', 'other|codes/c', 'other', 'nonsense', 'other|codes/b'])
+      await notify(payload);
+    await expect.poll(() => woken.splice(0)).toEqual(['codes/b']);
+  });
+
+  it('looks every 10 seconds whether it still hears', async () => {
+    for (const turn of [1, 2]) {
+      clock.advance(10_000);
+      await expect.poll(() => clock.waitingFor(10_000), { message: `turn ${turn}` }).toBe(1);
+    }
+    expect(woken).toEqual([]);
+    await notify('other|codes/a');
+    await expect.poll(() => woken.splice(0)).toEqual(['codes/a']);
+  });
+
+  it('wakes everybody once a second while it is cut off, and when it hears again', async () => {
+    proxy.cut();
+    await expect.poll(() => woken.splice(0)).toEqual(['codes/a', 'codes/b']);
+    clock.advance(1000);
+    await expect.poll(() => woken.splice(0)).toEqual(['codes/a', 'codes/b']);
+    await notify('other|codes/b');
+    await expect.poll(() => woken.splice(0)).toEqual(['codes/b']);
+  });
+
+  it('finds out that nothing answers any more, and begins again', async () => {
+    proxy.hang();
+    clock.advance(10_000);
+    await expect.poll(() => clock.waitingFor(2000)).toBe(1);
+    clock.advance(2000);
+    await expect.poll(() => woken.splice(0)).toEqual(['codes/a', 'codes/b']);
+    expect(clock.waitingFor(1000)).toBe(1);
+  });
+
+  it('leaves nothing behind when it is closed, also while it is cut off', async () => {
+    proxy.cut();
+    await expect.poll(() => clock.waitingFor(1000)).toBe(1);
+    await listener.close();
+    clock.advance(10_000);
+    expect(clock.waiting).toBe(0);
+  });
+});
