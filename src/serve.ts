@@ -23,8 +23,8 @@ import type { ServeOptions } from './serve/serve-options.ts';
 import { makeStops } from './serve/stops.ts';
 import { bootstrap, checkAdminToken } from './service/bootstrap.ts';
 import { demoMediaFolder, fillWithDemo } from './service/demo.ts';
-import type { LockOut } from './service/guess-limit.ts';
 import { startHousekeeping } from './service/housekeeping.ts';
+import type { LockOut } from './service/pairing/rate-limit.ts';
 import { makeServices } from './service/services.ts';
 import { openStore } from './store/open.ts';
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { hashKey } from '../domain/api-key.ts';
 import type { KnownHashes } from '../domain/known-hashes.ts';
 import { adminTokenForm } from '../domain/records/token.ts';
-import { bearer } from '../service/bearer.ts';
+import { bearer } from '../service/auth/bearer.ts';
 import { connectionKey } from './hot/connection-key.ts';
 
 /** Tells, without a look-up, whether a request shows a device key or a management token that worked lately. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { SignageError } from '../domain/error.ts';
+import { shownKey } from '../service/auth/device-key-header.ts';
 import type { DeviceCaller, TenantCaller } from '../service/context.ts';
 import type { Services } from '../service/services.ts';
-import { shownKey } from '../service/shown-key.ts';
 import {
   type Operation,
   type OperationId,

@@ -3,7 +3,7 @@ import type { BatchSums } from '../domain/events/batch-counts.ts';
 import { maxBatch, maxEventBytes } from '../domain/events/event.ts';
 import { type Awaitable, andThen } from '../domain/maybe-promise.ts';
 import type { DeviceCaller } from '../service/context.ts';
-import type { Answer } from '../service/playback.ts';
+import type { Answer } from '../service/playlists/playback.ts';
 import type { Services } from '../service/services.ts';
 import type { ReadBody } from './body.ts';
 import type { Metrics } from './metrics.ts';

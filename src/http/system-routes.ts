@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Hono } from 'hono';
 import ipaddr from 'ipaddr.js';
 import { SignageError } from '../domain/error.ts';
-import { bearer } from '../service/bearer.ts';
+import { bearer } from '../service/auth/bearer.ts';
 import type { Readiness } from '../service/health.ts';
 import type { AppOptions } from './app-options.ts';
 import type { App, Ctx } from './arrival.ts';

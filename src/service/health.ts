@@ -2,7 +2,7 @@ import { type Clock, iso, isoOrNull } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import type { OriginHealth } from '../origin/origin.ts';
 import type { Store } from '../store/store.ts';
-import type { MirrorLag } from './mirror.ts';
+import type { MirrorLag } from './mirror/mirror.ts';
 
 /** How one component of the service fares, as `GET /readyz?verbose` tells it (docs/protocol.md §7). */
 interface Component {

@@ -3,7 +3,7 @@ import { asGuid } from '../domain/id.ts';
 import type { Rows } from '../domain/records/rows.ts';
 import type { Reader } from '../store/store.ts';
 import type { Caller, Kit, TenantCaller } from './context.ts';
-import { isWithin, venuesOf } from './scope.ts';
+import { isWithin, venuesOf } from './venue-scope.ts';
 
 const tableOf = {
   tenant: 'tenants',

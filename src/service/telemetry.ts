@@ -3,11 +3,11 @@ import type { BatchSums } from '../domain/events/batch-counts.ts';
 import type { EventQuery, StoredEventView } from '../domain/events/event.ts';
 import type { Page } from '../domain/paging.ts';
 import type { StoredEvent } from '../store/store.ts';
-import { checkAuthority } from './authority.ts';
+import { checkAuthority } from './auth/authority.ts';
 import type { DeviceCaller, Kit, TenantCaller } from './context.ts';
 import { holdUntil, type Turn } from './long-poll.ts';
 import { afterId } from './paging.ts';
-import { withinVenues } from './scope.ts';
+import { withinVenues } from './venue-scope.ts';
 
 /** A batch as it came from a TV. */
 export interface SentBatch {

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ListLimit, type ListTurn } from '../../src/http/list-limit.ts';
 import { serveOn } from '../../src/serve.ts';
-import { overriding } from '../../src/service/overriding.ts';
+import { overriding } from '../../src/service/store-decorator.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { item } from '../support/content.ts';

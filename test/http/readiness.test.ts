@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { OnDemandPlaylists } from '../../src/origin/origin.ts';
-import { overriding } from '../../src/service/overriding.ts';
+import { overriding } from '../../src/service/store-decorator.ts';
 import { openStore } from '../../src/store/open.ts';
 import { item } from '../support/content.ts';
 import { faultyStore } from '../support/faulty-store.ts';

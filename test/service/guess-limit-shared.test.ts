@@ -2,8 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeIdSource } from '../../src/domain/id.ts';
-import { type GuessLimit, type LockOut, makeGuessLimit } from '../../src/service/guess-limit.ts';
-import { makeTrust, type Trust } from '../../src/service/trust.ts';
+import {
+  type GuessLimit,
+  type LockOut,
+  makeGuessLimit,
+} from '../../src/service/pairing/rate-limit.ts';
+import { makeTrust, type Trust } from '../../src/service/pairing/trusted-sources.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ManualClock } from '../support/manual-clock.ts';

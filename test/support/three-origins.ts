@@ -7,9 +7,12 @@ import { makePlaylistCopies } from '../../src/origin/object-store/playlist-copie
 import { openOnDemand } from '../../src/origin/on-demand/open.ts';
 import type { OnDemandPlaylists, PlaylistChain } from '../../src/origin/origin.ts';
 import { makeOrigins } from '../../src/origin/origins.ts';
-import { startMirror } from '../../src/service/mirror.ts';
-import { makeOnDemandVersions } from '../../src/service/on-demand-versions.ts';
-import { makeServedVersions, type ServedVersions } from '../../src/service/served-versions.ts';
+import { startMirror } from '../../src/service/mirror/mirror.ts';
+import { makeOnDemandVersions } from '../../src/service/playlists/on-demand-versions.ts';
+import {
+  makeServedVersions,
+  type ServedVersions,
+} from '../../src/service/playlists/served-versions.ts';
 import { openStore } from '../../src/store/open.ts';
 import { type FaultyObjects, faultyObjects } from './faulty-objects.ts';
 import { faultyStore } from './faulty-store.ts';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
-import { shownKey } from '../../service/shown-key.ts';
+import { shownKey } from '../../service/auth/device-key-header.ts';
 
 interface Shown {
   authorization: string;

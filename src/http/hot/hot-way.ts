@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Awaitable } from '../../domain/maybe-promise.ts';
-import { type BodyBytes, bodyBytes } from '../../service/body-bytes.ts';
 import type { DeviceCaller } from '../../service/context.ts';
+import { type BodyBytes, bodyBytes } from '../../service/playlists/body-bytes.ts';
 import type { AppOptions } from '../app-options.ts';
 import { readAnnounced } from '../body.ts';
 import { defaultBodyLimit, type Reply } from '../pipeline.ts';

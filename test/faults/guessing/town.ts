@@ -1,8 +1,8 @@
 import type { Clock } from '../../../src/domain/clock.ts';
 import { hasCode, type SignageError } from '../../../src/domain/error.ts';
 import type { AuditEntry } from '../../../src/domain/records/rows.ts';
-import { type GuessLimit, makeGuessLimit } from '../../../src/service/guess-limit.ts';
-import { makeTrust, type Trust } from '../../../src/service/trust.ts';
+import { type GuessLimit, makeGuessLimit } from '../../../src/service/pairing/rate-limit.ts';
+import { makeTrust, type Trust } from '../../../src/service/pairing/trusted-sources.ts';
 import { MemoryAttempts } from '../../../src/store/json/guess-counters.ts';
 import type { AttemptChange, AttemptsOfEach, Store, Tx } from '../../../src/store/store.ts';
 

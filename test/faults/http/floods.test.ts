@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { hashKey, makeKey } from '../../../src/domain/api-key.ts';
 import { serveOn } from '../../../src/serve.ts';
-import { overriding } from '../../../src/service/overriding.ts';
+import { overriding } from '../../../src/service/store-decorator.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { startService } from '../../support/service.ts';

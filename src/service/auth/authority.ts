@@ -1,0 +1,60 @@
+import { iso } from '../../domain/clock.ts';
+import { SignageError } from '../../domain/error.ts';
+import { mayAct } from '../../domain/records/role.ts';
+import type { Token } from '../../domain/records/rows.ts';
+import type { Reader } from '../../store/store.ts';
+import type { Caller, DeviceCaller, Kit, SystemKit } from '../context.ts';
+import { isWithin } from '../venue-scope.ts';
+import { checkBearer } from './device-keys.ts';
+
+/** Throws `credential_invalid` for a token that does not exist, `credential_expired`. */
+export function checkToken(token: Token | undefined, nowMs: number): asserts token is Token {
+  if (!token)
+    throw new SignageError(
+      'credential_invalid',
+      'This is no management token of this service: check it, or ask for a new one.',
+    );
+  const { name, expiresAt } = token;
+  if (expiresAt == null || expiresAt > nowMs) return;
+  const detail = `The token ${JSON.stringify(name)} has expired: it was good until ${iso(expiresAt)}. Ask an admin for a new one.`;
+  throw new SignageError('credential_expired', detail);
+}
+
+async function checkManager(
+  reader: Reader,
+  { actor, role, venueIds }: Caller,
+  nowMs: number,
+): Promise<void> {
+  if (actor.kind === 'system') return;
+  const token = await reader.get('tokens', actor.id);
+  checkToken(token, nowMs);
+  if (mayAct(token.role, role) && isWithin({ venueIds: token.venueIds ?? null }, venueIds ?? []))
+    return;
+  throw new SignageError(
+    'insufficient_role',
+    `The token ${JSON.stringify(token.name)} may do less than when this request arrived.`,
+  );
+}
+
+/** Checks again that the credential of a caller holds, and goes as far as on arrival. Throws what an arriving request would get. */
+export async function checkAuthority(
+  reader: Reader,
+  caller: Caller | DeviceCaller,
+  nowMs: number,
+): Promise<void> {
+  if ('key' in caller) checkBearer(await reader.keyBearer(caller.key.hash));
+  else await checkManager(reader, caller, nowMs);
+}
+
+/** A request may take 15 seconds to arrive, and its credential may end in that time: each transaction checks it (docs/protocol.md §1.3). */
+export function makeKit(system: SystemKit): Kit {
+  const { store } = system;
+  return {
+    ...system,
+    write: (caller, change) =>
+      store.write(async (tx) => {
+        await checkAuthority(tx, caller, tx.now);
+        return change(tx);
+      }),
+  };
+}

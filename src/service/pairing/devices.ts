@@ -1,0 +1,114 @@
+import { iso, isoOrNull } from '../../domain/clock.ts';
+import type { Page } from '../../domain/paging.ts';
+import { isOnline } from '../../domain/records/config.ts';
+import type { DeviceQuery, DeviceView } from '../../domain/records/device.ts';
+import type { Device, Screen } from '../../domain/records/rows.ts';
+import type { ScreenView } from '../../domain/records/screen.ts';
+import type { Reader, Tx } from '../../store/store.ts';
+import { endKeys } from '../auth/device-keys.ts';
+import { type Caller, type Kit, recordChange, type TenantCaller } from '../context.ts';
+import { lookUp } from '../lookup.ts';
+import { afterId, toPage } from '../paging.ts';
+import { configInForce } from '../places/configs.ts';
+import { viewScreen } from '../places/screens.ts';
+import { inVenues } from '../venue-scope.ts';
+
+/** Devices: listed, looked at, revoked (docs/protocol.md §5.3). */
+export function makeDevices(kit: Kit) {
+  const { store, clock } = kit;
+
+  async function view(reader: Reader, row: Device): Promise<DeviceView> {
+    const marks = await store.marks('device', row.id);
+    const { config } = await configInForce(reader, row);
+    return {
+      id: row.id,
+      screenId: row.screenId,
+      state: row.state,
+      deviceInfo: row.deviceInfo,
+      createdAt: iso(row.createdAt),
+      lastSeenAt: isoOrNull(marks.lastSeenAt),
+      lastAddress: marks.lastAddress ?? null,
+      lastPlaylistAt: isoOrNull(marks.lastPlaylistAt),
+      lastPlaylistVersion: marks.lastPlaylistVersion ?? null,
+      lastPlaylistStatus: marks.lastPlaylistStatus ?? null,
+      lastConfigAt: isoOrNull(marks.lastConfigAt),
+      lastEventAt: isoOrNull(marks.lastEventAt),
+      lastRefusedAt: isoOrNull(marks.lastRefusedAt),
+      online: isOnline(row.state, marks.lastSeenAt, config, clock.now()),
+      suspendedAt: isoOrNull(row.suspendedAt),
+      suspendReason: row.suspendReason,
+    };
+  }
+
+  async function list(
+    caller: TenantCaller,
+    { screenId, venueId, state, online, cursor, limit }: DeviceQuery,
+  ): Promise<Page<DeviceView>> {
+    const asked = Object.entries({ screenId, state }).filter(([, value]) => value !== undefined);
+    const where = {
+      tenantId: caller.tenantId,
+      ...inVenues(caller, venueId),
+      ...Object.fromEntries(asked),
+    };
+    const seen =
+      online === undefined ? {} : { online: { is: online === 'true', now: clock.now() } };
+    return toPage(
+      await store.list('devices', { where, ...seen, ...afterId(cursor), limit }),
+      (row) => view(store.read, row),
+    );
+  }
+
+  async function get(caller: Caller, id: string): Promise<DeviceView> {
+    return view(store.read, await lookUp(store.read, caller, 'device', id));
+  }
+
+  /** The one atomic change: device suspended, its keys revoked, the screen free. */
+  async function suspend(tx: Tx, row: Device, reason: string | null): Promise<Device> {
+    const device: Device = {
+      ...row,
+      state: 'suspended',
+      suspendedAt: tx.now,
+      suspendReason: reason,
+    };
+    await tx.put('devices', device);
+    await endKeys(tx, await tx.select('deviceKeys', 'deviceId', [row.id]));
+    // A bound device is the one of its screen, and a screen does not go without its devices.
+    const screen = (await tx.get('screens', row.screenId)) as Screen;
+    await tx.put('screens', {
+      ...screen,
+      state: 'provisioning',
+      deviceId: null,
+      updatedAt: tx.now,
+    });
+    return device;
+  }
+
+  /** On a suspended device nothing changes. */
+  async function revoke(
+    caller: Caller,
+    id: string,
+    reason: string | null,
+  ): Promise<{ device: DeviceView; screen: ScreenView }> {
+    const { device, screen } = await kit.write(caller, async (tx) => {
+      const before = await lookUp(tx, caller, 'device', id);
+      const device = before.state === 'suspended' ? before : await suspend(tx, before, reason);
+      if (device !== before) {
+        const details = { screenId: device.screenId, reason };
+        const subject = { kind: 'device', id: device.id };
+        const { tenantId, venueId } = device;
+        await recordChange(kit, tx, caller, {
+          action: 'device.revoke',
+          subject,
+          tenantId,
+          venueIds: [venueId],
+          details,
+        });
+      }
+      const screen = (await tx.get('screens', device.screenId)) as Screen;
+      return { device, screen: await viewScreen(tx, screen, tx.now) };
+    });
+    return { device: await view(store.read, device), screen };
+  }
+
+  return { list, get, revoke };
+}

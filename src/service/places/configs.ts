@@ -1,0 +1,127 @@
+import { isDeepStrictEqual } from 'node:util';
+import { SignageError } from '../../domain/error.ts';
+import type { Awaitable } from '../../domain/maybe-promise.ts';
+import {
+  type ConfigBody,
+  configIds,
+  type DeviceConfig,
+  effectiveConfig,
+} from '../../domain/records/config.ts';
+import type {
+  ConfigLevel,
+  Screen,
+  StoredConfig,
+  Tenant,
+  Venue,
+} from '../../domain/records/rows.ts';
+import type { Reader } from '../../store/store.ts';
+import { type Caller, type Kit, recordChange } from '../context.ts';
+import { lookUp } from '../lookup.ts';
+import { venuesOf } from '../venue-scope.ts';
+
+/** The config in force for a screen, and the most specific level at which one is stored. */
+export interface ForceConfig {
+  config: DeviceConfig;
+  source: ConfigLevel | 'default';
+}
+
+/** What a config is stored for. */
+type Owner = Tenant | Venue | Screen;
+
+const tenantOf = (owner: Owner) => ('tenantId' in owner ? owner.tenantId : owner.id);
+
+/** Whose config is wanted. */
+type ConfigOwner = { tenantId: string; venueId: string; screenId: string };
+
+export function configInForce(reader: Reader, owner: ConfigOwner): Awaitable<ForceConfig> {
+  return layConfigs(owner, (id) => reader.get('configs', id));
+}
+
+/** Lays the levels over each other, wherever they are read from (docs/protocol.md §2.4). */
+export function layConfigs(
+  owner: ConfigOwner,
+  read: (id: string) => Awaitable<StoredConfig | undefined>,
+): Awaitable<ForceConfig> {
+  const rows = configIds(owner).map(read);
+  return rows.some((row) => row instanceof Promise)
+    ? Promise.all(rows).then(laid)
+    : laid(rows as Levels);
+}
+
+type Levels = readonly (StoredConfig | undefined)[];
+
+/** What came of rows, by the most specific of them: the embedded store answers the same ones each time. */
+const known = new WeakMap<StoredConfig, { levels: Levels; inForce: ForceConfig }>();
+const byDefault: ForceConfig = { config: effectiveConfig([]), source: 'default' };
+
+function laid(levels: Levels): ForceConfig {
+  const top = levels[2] ?? levels[1] ?? levels[0];
+  if (!top) return byDefault;
+  const before = known.get(top);
+  if (before?.levels.every((row, level) => row === levels[level])) return before.inForce;
+  const inForce: ForceConfig = {
+    config: effectiveConfig(levels.map((row) => row?.config)),
+    source: top.level,
+  };
+  known.set(top, { levels, inForce });
+  return inForce;
+}
+
+/** Stored configs of the three levels (docs/protocol.md §5.4). */
+export function makeConfigs(kit: Kit) {
+  const { store } = kit;
+  const change = (verb: string, level: ConfigLevel, owner: Owner) => ({
+    action: `config.${verb}`,
+    subject: { kind: level, id: owner.id },
+    tenantId: tenantOf(owner),
+    venueIds: venuesOf(level, owner),
+  });
+
+  /** Throws `config_not_found`. */
+  async function get(caller: Caller, level: ConfigLevel, id: string): Promise<ConfigBody> {
+    const owner = await lookUp(store.read, caller, level, id);
+    const row = await store.read.get('configs', `${level}/${owner.id}`);
+    if (!row)
+      throw new SignageError(
+        'config_not_found',
+        `No config is stored for this ${level}: what is above it, or the default, is in force.`,
+      );
+    return row.config;
+  }
+
+  /** The same config again changes nothing. */
+  async function put(
+    caller: Caller,
+    level: ConfigLevel,
+    id: string,
+    config: ConfigBody,
+  ): Promise<ConfigBody> {
+    return kit.write(caller, async (tx) => {
+      const owner = await lookUp(tx, caller, level, id);
+      const key = `${level}/${owner.id}`;
+      if (isDeepStrictEqual((await tx.get('configs', key))?.config, config)) return config;
+      await tx.put('configs', {
+        id: key,
+        tenantId: tenantOf(owner),
+        level,
+        ownerId: owner.id,
+        config,
+        updatedAt: tx.now,
+      });
+      await recordChange(kit, tx, caller, change('set', level, owner));
+      return config;
+    });
+  }
+
+  async function remove(caller: Caller, level: ConfigLevel, id: string): Promise<void> {
+    await kit.write(caller, async (tx) => {
+      const owner = await lookUp(tx, caller, level, id);
+      const key = `${level}/${owner.id}`;
+      if (!(await tx.get('configs', key))) return;
+      await tx.delete('configs', key);
+      await recordChange(kit, tx, caller, change('unset', level, owner));
+    });
+  }
+
+  return { get, put, remove };
+}

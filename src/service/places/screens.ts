@@ -1,0 +1,152 @@
+import { isDeepStrictEqual } from 'node:util';
+import { SignageError } from '../../domain/error.ts';
+import type { Page } from '../../domain/paging.ts';
+import { codeStatusAt } from '../../domain/records/pairing-code.ts';
+import type { PairingCode, Screen } from '../../domain/records/rows.ts';
+import type {
+  ScreenCreation,
+  ScreenPatch,
+  ScreenQuery,
+  ScreenView,
+} from '../../domain/records/screen.ts';
+import type { Reader, Tx } from '../../store/store.ts';
+import { type Caller, type Kit, recordChange, type TenantCaller } from '../context.ts';
+import { labelFilter, patchLabels } from '../labels.ts';
+import { lookUp, withName } from '../lookup.ts';
+import { afterId, named, toPage } from '../paging.ts';
+import { inVenues } from '../venue-scope.ts';
+import { screenView } from '../views.ts';
+
+/** The newest code of each of these screens. */
+async function newestCodes(reader: Reader, screenIds: string[]): Promise<Map<string, PairingCode>> {
+  const newest = new Map<string, PairingCode>();
+  for (const code of await reader.select('codes', 'screenId', screenIds)) {
+    if (code.createdAt >= (newest.get(code.screenId)?.createdAt ?? 0))
+      newest.set(code.screenId, code);
+  }
+  return newest;
+}
+
+/** A screen as callers see it, its newest code's state included. */
+export async function viewScreen(reader: Reader, row: Screen, nowMs: number): Promise<ScreenView> {
+  return screenView(row, (await newestCodes(reader, [row.id])).get(row.id), nowMs);
+}
+
+/** Ends the pending codes of a screen, but for one. */
+export async function cancelCodes(tx: Tx, screenId: string, exceptId?: string): Promise<void> {
+  for (const code of await tx.select('codes', 'screenId', [screenId])) {
+    if (code.id === exceptId || codeStatusAt(code, tx.now) !== 'pending') continue;
+    await tx.put('codes', { ...code, state: 'cancelled', cancelledAt: tx.now });
+  }
+}
+
+/** Screens (docs/protocol.md §5.3). */
+export function makeScreens(kit: Kit) {
+  const { store, clock } = kit;
+  const change = (verb: string, row: Screen) => ({
+    action: `screen.${verb}`,
+    subject: { kind: 'screen', id: row.id },
+    tenantId: row.tenantId,
+    venueIds: [row.venueId],
+    details: { name: row.name, venueId: row.venueId },
+  });
+
+  async function list(caller: TenantCaller, query: ScreenQuery): Promise<Page<ScreenView>> {
+    const { labels, impossible } = labelFilter(query.label);
+    if (impossible) return { items: [], nextCursor: null };
+    const { venueId, state } = query;
+    const where = {
+      tenantId: caller.tenantId,
+      ...inVenues(caller, venueId),
+      ...(state === undefined ? {} : { state }),
+    };
+    const page = { ...named(query), ...afterId(query.cursor), limit: query.limit };
+    const slice = await store.list('screens', { where, ...(labels ? { labels } : {}), ...page });
+    const codes = await newestCodes(
+      store.read,
+      slice.items.map((row) => row.id),
+    );
+    return toPage(slice, (row) => screenView(row, codes.get(row.id), clock.now()));
+  }
+
+  async function get(caller: Caller, id: string): Promise<ScreenView> {
+    return viewScreen(store.read, await lookUp(store.read, caller, 'screen', id), clock.now());
+  }
+
+  /** Throws `venue_not_found`, `name_taken`. */
+  async function create(
+    caller: TenantCaller,
+    { venueId, name, labels }: ScreenCreation,
+  ): Promise<ScreenView> {
+    return withName({ store, caller }, 'screen', name, () =>
+      kit.write(caller, async (tx) => {
+        const venue = await lookUp(tx, caller, 'venue', venueId);
+        const made = {
+          id: kit.newId(),
+          tenantId: venue.tenantId,
+          venueId: venue.id,
+          createdAt: tx.now,
+          updatedAt: tx.now,
+        };
+        const row: Screen = {
+          ...made,
+          name,
+          labels: labels ?? {},
+          state: 'provisioning',
+          deviceId: null,
+        };
+        await tx.put('screens', row);
+        await recordChange(kit, tx, caller, change('create', row));
+        return screenView(row, undefined, tx.now);
+      }),
+    );
+  }
+
+  async function update(caller: Caller, id: string, patch: ScreenPatch): Promise<ScreenView> {
+    return withName({ store, caller }, 'screen', patch.name ?? '', () =>
+      kit.write(caller, async (tx) => {
+        const before = await lookUp(tx, caller, 'screen', id);
+        const after = {
+          ...before,
+          name: patch.name ?? before.name,
+          labels: patchLabels(before.labels, patch.labels),
+        };
+        if (isDeepStrictEqual(after, before)) return viewScreen(tx, before, tx.now);
+        const row = { ...after, updatedAt: tx.now };
+        await tx.put('screens', row);
+        await recordChange(kit, tx, caller, change('update', row));
+        return viewScreen(tx, row, tx.now);
+      }),
+    );
+  }
+
+  /**
+   * Deletes a screen with its devices, playlists and config; events stay, and so do the devices' keys, to be told that they are orphans.
+   * Throws `screen_active` unless forced.
+   */
+  async function remove(caller: Caller, id: string, force: boolean): Promise<void> {
+    await kit.write(caller, async (tx) => {
+      const row = await lookUp(tx, caller, 'screen', id);
+      if (row.state === 'active' && !force) {
+        throw new SignageError(
+          'screen_active',
+          `The screen ${JSON.stringify(row.name)} has a device: revoke it first, or delete with ?force=true.`,
+        );
+      }
+      await cancelCodes(tx, row.id);
+      for (const device of await tx.select('devices', 'screenId', [row.id]))
+        await tx.delete('devices', device.id);
+      for (const past of await tx.select('pastPlaylists', 'screenId', [row.id]))
+        await tx.delete('pastPlaylists', past.id);
+      await tx.delete('playlists', row.id);
+      await tx.delete('configs', `screen/${row.id}`);
+      await tx.delete('screens', row.id);
+      await recordChange(kit, tx, caller, {
+        ...change('delete', row),
+        details: { name: row.name, venueId: row.venueId, deviceId: row.deviceId },
+      });
+    });
+  }
+
+  return { list, get, create, update, remove };
+}

@@ -1,0 +1,111 @@
+import { isDeepStrictEqual } from 'node:util';
+import { SignageError } from '../../domain/error.ts';
+import type { Page } from '../../domain/paging.ts';
+import type { Venue } from '../../domain/records/rows.ts';
+import type {
+  VenueCreation,
+  VenuePatch,
+  VenueQuery,
+  VenueView,
+} from '../../domain/records/venue.ts';
+import { type Caller, type Kit, recordChange, type TenantCaller } from '../context.ts';
+import { patchLabels } from '../labels.ts';
+import { holdTenant, lookUp, withName } from '../lookup.ts';
+import { afterId, named, toPage } from '../paging.ts';
+import { venueView } from '../views.ts';
+
+/** Venues (docs/protocol.md §5.3). */
+export function makeVenues(kit: Kit) {
+  const { store } = kit;
+  const change = (verb: string, row: Venue) => ({
+    action: `venue.${verb}`,
+    subject: { kind: 'venue', id: row.id },
+    tenantId: row.tenantId,
+    venueIds: [row.id],
+    details: { name: row.name },
+  });
+
+  async function list(
+    { tenantId, venueIds }: TenantCaller,
+    query: VenueQuery,
+  ): Promise<Page<VenueView>> {
+    const where = { tenantId, ...(venueIds && { id: venueIds }) };
+    return toPage(
+      await store.list('venues', {
+        where,
+        ...named(query),
+        ...afterId(query.cursor),
+        limit: query.limit,
+      }),
+      venueView,
+    );
+  }
+
+  async function get(caller: Caller, id: string): Promise<VenueView> {
+    return venueView(await lookUp(store.read, caller, 'venue', id));
+  }
+
+  async function create(
+    caller: TenantCaller,
+    { name, address, timezone, labels }: VenueCreation,
+  ): Promise<VenueView> {
+    return withName({ store, caller }, 'venue', name, () =>
+      kit.write(caller, async (tx) => {
+        await holdTenant(tx, caller);
+        const { tenantId } = caller;
+        const row = {
+          id: kit.newId(),
+          tenantId,
+          name,
+          address,
+          timezone,
+          labels: labels ?? {},
+          createdAt: tx.now,
+          updatedAt: tx.now,
+        };
+        await tx.put('venues', row);
+        await recordChange(kit, tx, caller, change('create', row));
+        return venueView(row);
+      }),
+    );
+  }
+
+  async function update(caller: Caller, id: string, patch: VenuePatch): Promise<VenueView> {
+    return withName({ store, caller }, 'venue', patch.name ?? '', () =>
+      kit.write(caller, async (tx) => {
+        const before = await lookUp(tx, caller, 'venue', id);
+        const { name = before.name, address = before.address, timezone = before.timezone } = patch;
+        const after = {
+          ...before,
+          name,
+          address,
+          timezone,
+          labels: patchLabels(before.labels, patch.labels),
+        };
+        if (isDeepStrictEqual(after, before)) return venueView(before);
+        const row = { ...after, updatedAt: tx.now };
+        await tx.put('venues', row);
+        await recordChange(kit, tx, caller, change('update', row));
+        return venueView(row);
+      }),
+    );
+  }
+
+  /** Throws `venue_not_empty`. */
+  async function remove(caller: Caller, id: string): Promise<void> {
+    await kit.write(caller, async (tx) => {
+      const row = await lookUp(tx, caller, 'venue', id);
+      if ((await tx.count('screens', 'venueId', row.id)) > 0) {
+        throw new SignageError(
+          'venue_not_empty',
+          `The venue ${JSON.stringify(row.name)} has screens: delete them first.`,
+        );
+      }
+      await tx.delete('configs', `venue/${row.id}`);
+      await tx.delete('venues', row.id);
+      await recordChange(kit, tx, caller, change('delete', row));
+    });
+  }
+
+  return { list, get, create, update, remove };
+}

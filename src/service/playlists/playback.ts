@@ -1,0 +1,162 @@
+import { hash } from 'node:crypto';
+import { Recent } from '../../domain/bounded-map.ts';
+import { hasCode, SignageError } from '../../domain/error.ts';
+import { type Awaitable, andThen, orElse } from '../../domain/maybe-promise.ts';
+import type { DeviceConfig } from '../../domain/records/config.ts';
+import { servedValidUntil } from '../../domain/records/playlist.ts';
+import type { Device, Playlist } from '../../domain/records/rows.ts';
+import type { ChainAnswer, ConfigCopies, OriginName, PlaylistChain } from '../../origin/origin.ts';
+import type { DeviceCaller, Kit } from '../context.ts';
+import { configInForce, type ForceConfig, layConfigs } from '../places/configs.ts';
+import { type BodyBytes, bodyBytes } from './body-bytes.ts';
+import { makePlaylistBytes } from './rendered-playlists.ts';
+import type { ServedVersions } from './served-versions.ts';
+
+/** A body for a TV, with its strong ETag; `body` is `null` when the TV has it already. */
+export interface Answer {
+  body: BodyBytes | null;
+  etag: string;
+}
+
+type PlaylistAnswer = Answer & { version: number; source: OriginName };
+type ConfigAnswer = Answer & Pick<ForceConfig, 'source'>;
+
+/** Whether an `If-None-Match` header names this ETag (RFC 9110 §13.1.2: weak comparison). */
+function matches(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch === etag) return true;
+  return (
+    ifNoneMatch.trim() === '*' ||
+    ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
+  );
+}
+
+type Rendered = Answer & { body: BodyBytes };
+
+/** Configs as they go out; while nothing changes, one is the same object each time. */
+const renderedConfigs = new WeakMap<DeviceConfig, Rendered>();
+
+function renderConfig(config: DeviceConfig): Rendered {
+  const before = renderedConfigs.get(config);
+  if (before) return before;
+  const text = JSON.stringify(config);
+  const rendered = {
+    body: bodyBytes(text),
+    etag: `"${hash('sha256', text, 'base64url').slice(0, 27)}"`,
+  };
+  renderedConfigs.set(config, rendered);
+  return rendered;
+}
+
+/** The config as the copies in the object store have it. */
+function copiedConfig(copies: ConfigCopies, device: Device): Awaitable<ForceConfig> {
+  return layConfigs(device, async (id) => {
+    const held = await copies.read({ id, tenantId: device.tenantId });
+    if (held && !held.row)
+      throw new SignageError('origin_bad_answer', `The copy of the config ${id} cannot be used.`);
+    return held?.row;
+  });
+}
+
+/** Of rows that are the same objects each time; to make one of pieces costs as much as to check a key. */
+const etags = new Recent<Playlist, { validUntil: number; etag: string }>(10_000);
+
+/** What a TV gets of a playlist is a function of what stands in its ETag. */
+function etagOf(row: Playlist, validUntil: number): string {
+  const before = etags.get(row);
+  if (before?.validUntil === validUntil) return before.etag;
+  const etag = `"${row.playlistId}.${row.version}.${validUntil}"`;
+  if (Object.isFrozen(row)) etags.set(row, { validUntil, etag });
+  return etag;
+}
+
+interface PlaybackPlaces {
+  ask: PlaylistChain;
+  served?: Pick<ServedVersions, 'note'> | undefined;
+  /** Where configs come from while the store cannot be asked, if they are to. */
+  configCopies?: ConfigCopies | undefined;
+}
+
+/** What TVs fetch: playlist and config (docs/protocol.md §2.3, §2.4). */
+export function makePlayback(kit: Kit, { ask: askOrigins, served, configCopies }: PlaybackPlaces) {
+  const { store, clock } = kit;
+  const bytesOf = makePlaylistBytes();
+
+  function note(deviceId: string, lastPlaylistStatus: number): void {
+    store.touch('device', deviceId, { lastPlaylistAt: clock.now(), lastPlaylistStatus });
+  }
+
+  function refuse(
+    deviceId: string,
+    answer: Exclude<ChainAnswer, { kind: 'playlist' }>,
+  ): SignageError {
+    const failed = answer.kind === 'failed';
+    note(deviceId, failed ? 500 : 404);
+    if (!failed)
+      return new SignageError('playlist_not_found', 'There is no playlist for this screen yet.');
+    return new SignageError(
+      'playlist_fetch_failed',
+      'The playlist cannot be fetched right now: play on, and try again.',
+      {
+        cause: answer.cause,
+        retryAfterSeconds: 5,
+      },
+    );
+  }
+
+  /** Throws `playlist_not_found`, `playlist_fetch_failed`. */
+  function playlist(
+    { device, screen }: DeviceCaller,
+    ifNoneMatch: string | undefined,
+  ): Awaitable<PlaylistAnswer> {
+    return andThen(askOrigins(screen), (answer) => {
+      if (answer.kind !== 'playlist') throw refuse(device.id, answer);
+      const { playlist: row, source } = answer;
+      const { version } = row;
+      const nowMs = clock.now();
+      const validUntil = Math.floor(servedValidUntil(row, nowMs) / 1000);
+      const etag = etagOf(row, validUntil);
+      const known = matches(ifNoneMatch, etag);
+      store.touch('device', device.id, {
+        lastPlaylistAt: nowMs,
+        lastPlaylistStatus: known ? 304 : 200,
+        lastPlaylistVersion: version,
+      });
+      served?.note(screen.id, version);
+      return { body: known ? null : bytesOf(row, validUntil), etag, version, source };
+    });
+  }
+
+  function configOf(device: Device): Awaitable<ForceConfig> {
+    return orElse(
+      () => configInForce(store.read, device),
+      (error) => {
+        if (configCopies && hasCode(error, 'unavailable'))
+          return copiedConfig(configCopies, device);
+        throw error;
+      },
+    );
+  }
+
+  function failed(cause: unknown): never {
+    const message = 'The config cannot be fetched right now: keep the one you have, and try again.';
+    throw new SignageError('config_fetch_failed', message, { cause, retryAfterSeconds: 5 });
+  }
+
+  /** Throws `config_fetch_failed`. */
+  function config(
+    { device }: DeviceCaller,
+    ifNoneMatch: string | undefined,
+  ): Awaitable<ConfigAnswer> {
+    return andThen(
+      orElse(() => configOf(device), failed),
+      (inForce) => {
+        const { body, etag } = renderConfig(inForce.config);
+        store.touch('device', device.id, { lastConfigAt: clock.now() });
+        return { body: matches(ifNoneMatch, etag) ? null : body, etag, source: inForce.source };
+      },
+    );
+  }
+
+  return { playlist, config };
+}

@@ -1,0 +1,99 @@
+import { invalid, SignageError } from '../../domain/error.ts';
+import { epochMs } from '../../domain/fields.ts';
+import { PageRoom } from '../../domain/page-room.ts';
+import type { Page } from '../../domain/paging.ts';
+import type { PlaylistView, Publication } from '../../domain/records/playlist.ts';
+import type { Playlist } from '../../domain/records/rows.ts';
+import type { Tx } from '../../store/store.ts';
+import type { Caller, Kit } from '../context.ts';
+import { lookUp } from '../lookup.ts';
+import { badCursor } from '../paging.ts';
+import { playlistView } from '../views.ts';
+import { holds, putNextVersion, withdrawVersion } from './versions.ts';
+
+/** The version below which a page begins. */
+function belowVersion(cursor: string | undefined): number {
+  if (cursor === undefined) return Number.POSITIVE_INFINITY;
+  if (!/^[1-9]\d*$/.test(cursor)) throw badCursor();
+  return Number(cursor);
+}
+
+/** What a manager publishes is the manager's from then on, also when the on-demand source had it first: only a manager withdraws it. */
+async function adopt(tx: Tx, row: Playlist): Promise<Playlist> {
+  if (row.origin === 'published') return row;
+  const { noneSince: _, ...rest } = row;
+  const adopted: Playlist = { ...rest, origin: 'published' };
+  await tx.put('playlists', adopted);
+  return adopted;
+}
+
+/** Playlists as managers keep them (docs/protocol.md §5.4). */
+export function makePlaylists(kit: Kit) {
+  const { store, clock } = kit;
+
+  /** The same content again changes nothing. A `validUntil` that is not in the future is `invalid_request`. */
+  async function publish(
+    caller: Caller,
+    screenId: string,
+    { items, validUntil }: Publication,
+  ): Promise<PlaylistView> {
+    const until = validUntil == null ? null : epochMs(validUntil);
+    return kit.write(caller, async (tx) => {
+      const screen = await lookUp(tx, caller, 'screen', screenId);
+      if (until !== null && until <= tx.now)
+        throw invalid([{ path: '/validUntil', message: 'must be in the future' }]);
+      const content = { items: JSON.stringify(items), validUntil: until };
+      const before = await tx.get('playlists', screen.id);
+      if (holds(before, content, tx.now)) return playlistView(await adopt(tx, before), tx.now);
+      return playlistView(
+        await putNextVersion(kit, tx, caller, screen, content, 'published'),
+        tx.now,
+      );
+    });
+  }
+
+  /** Throws `playlist_not_found`. */
+  async function get(caller: Caller, screenId: string): Promise<PlaylistView> {
+    const screen = await lookUp(store.read, caller, 'screen', screenId);
+    const row = await store.read.get('playlists', screen.id);
+    if (!row || row.state === 'withdrawn')
+      throw new SignageError('playlist_not_found', 'This screen has no playlist: publish one.');
+    return playlistView(row, clock.now());
+  }
+
+  async function withdraw(caller: Caller, screenId: string): Promise<void> {
+    await kit.write(caller, async (tx) => {
+      const screen = await lookUp(tx, caller, 'screen', screenId);
+      const row = await tx.get('playlists', screen.id);
+      if (!row || row.state === 'withdrawn') return;
+      await withdrawVersion(kit, tx, caller, row);
+    });
+  }
+
+  /** The kept versions, newest first; the cursor is the version of the page's last. */
+  async function versions(
+    caller: Caller,
+    screenId: string,
+    query: { limit: number; cursor?: string | undefined },
+  ): Promise<Page<PlaylistView>> {
+    const screen = await lookUp(store.read, caller, 'screen', screenId);
+    const newest = await store.read.get('playlists', screen.id);
+    const below = belowVersion(query.cursor);
+    if (!newest) return { items: [], nextCursor: null };
+    const past = await store.pastPlaylists({
+      screenId: screen.id,
+      below: Math.min(below, newest.version),
+      limit: query.limit,
+    });
+    const items: PlaylistView[] = [];
+    const room = new PageRoom();
+    for (const row of newest.version < below ? [newest, ...past.items] : past.items) {
+      const isFull = items.length === query.limit || !room.take(Buffer.byteLength(row.items));
+      if (isFull) return { items, nextCursor: String(items.at(-1)?.version) };
+      items.push(playlistView(row, clock.now()));
+    }
+    return { items, nextCursor: past.next };
+  }
+
+  return { publish, get, withdraw, versions };
+}

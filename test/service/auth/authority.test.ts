@@ -1,0 +1,151 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, describe, expect, it } from 'vitest';
+import { makeIdSource } from '../../../src/domain/id.ts';
+import type { Token } from '../../../src/domain/records/rows.ts';
+import { makeKit } from '../../../src/service/auth/authority.ts';
+import { type Caller, type DeviceCaller, system } from '../../../src/service/context.ts';
+import { openStore } from '../../../src/store/open.ts';
+import type { Store, Tx } from '../../../src/store/store.ts';
+import { guid, tenantA } from '../../store/sample-batch.ts';
+import { deviceKeyRow, deviceRow, screenRow, tokenRow, venueRow } from '../../store/sample-rows.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { freshDatabase } from '../../support/postgres.ts';
+
+const opened: Store[] = [];
+afterEach(() => Promise.all(opened.splice(0).map((store) => store.close())));
+
+async function kitOn(location: string, clock = new ManualClock()) {
+  const store = await openStore(location, { clock });
+  opened.push(store);
+  return {
+    store,
+    clock,
+    write: makeKit({ store, clock, random: randomBytes, newId: makeIdSource(clock, randomBytes) })
+      .write,
+  };
+}
+
+const origin = { address: null, requestId: null };
+const { id, name } = tokenRow(1);
+const caller: Caller = {
+  ...{
+    actor: { kind: 'token', id, name },
+    role: 'operator',
+    tenantId: tenantA,
+    venueIds: ['a'],
+    expiresAt: null,
+    ...origin,
+  },
+};
+const bound = {
+  screen: screenRow(1, { state: 'active', deviceId: guid('devi', 1) }),
+  device: deviceRow(1),
+  key: deviceKeyRow(1),
+};
+const tv: DeviceCaller = { ...bound, ...origin };
+const change = (tx: Tx) => tx.put('venues', venueRow(1));
+
+describe('a change for a caller', () => {
+  it.each<[string, Partial<Token>, string | undefined]>([
+    ['whose token is as it was', {}, undefined],
+    ['whose token may do more by now', { role: 'admin', venueIds: null }, undefined],
+    ['whose token has another venue by now, too', { venueIds: ['a', 'b'] }, undefined],
+    ['whose token ends a moment later', { expiresAt: Date.UTC(2026, 10, 20, 12) + 1 }, undefined],
+    [
+      'whose token ends at this moment',
+      { expiresAt: Date.UTC(2026, 10, 20, 12) },
+      'credential_expired',
+    ],
+    ['whose token has a lower role by now', { role: 'installer' }, 'insufficient_role'],
+    ['whose token has other venues by now', { venueIds: ['b'] }, 'insufficient_role'],
+    ['whose token is another by now', { id: guid('toke', 2) }, 'credential_invalid'],
+  ])('%s', async (_, more, code) => {
+    const { store, write } = await kitOn('memory:');
+    await store.write((tx) =>
+      tx.put('tokens', tokenRow(1, { role: 'operator', venueIds: ['a'], ...more })),
+    );
+    await expect(write(caller, change).catch((error) => error.code)).resolves.toBe(code);
+    expect(await store.read.get('venues', venueRow(1).id)).toEqual(
+      code === undefined ? venueRow(1) : undefined,
+    );
+  });
+
+  it('whose token was of the whole tenant, and is bound by now', async () => {
+    const { store, write } = await kitOn('memory:');
+    await store.write((tx) => tx.put('tokens', tokenRow(1, { role: 'operator', venueIds: ['a'] })));
+    await expect(write({ ...caller, venueIds: null }, change)).rejects.toMatchObject({
+      code: 'insufficient_role',
+    });
+  });
+
+  it.each<[string, (tx: Tx) => Promise<void>, string | undefined]>([
+    ['as it was', async () => {}, undefined],
+    ['retiring', (tx) => tx.put('deviceKeys', { ...bound.key, state: 'retiring' }), undefined],
+    [
+      'revoked',
+      (tx) => tx.put('deviceKeys', { ...bound.key, state: 'revoked' }),
+      'device_key_revoked',
+    ],
+    ['forgotten', (tx) => tx.delete('deviceKeys', bound.key.id), 'device_key_invalid'],
+    ['without a device', (tx) => tx.delete('devices', bound.device.id), 'device_key_orphaned'],
+    [
+      'of another device than the screen’s',
+      (tx) => tx.put('screens', { ...bound.screen, deviceId: guid('devi', 2) }),
+      'device_key_orphaned',
+    ],
+  ])('whose device key is %s', async (_, before, code) => {
+    const { store, write } = await kitOn('memory:');
+    await store.write(async (tx) => {
+      await tx.put('screens', bound.screen);
+      await tx.put('devices', bound.device);
+      await tx.put('deviceKeys', bound.key);
+      await before(tx);
+    });
+    await expect(write(tv, change).catch((error) => error.code)).resolves.toBe(code);
+    expect(await store.read.get('venues', venueRow(1).id)).toEqual(
+      code === undefined ? venueRow(1) : undefined,
+    );
+  });
+
+  it('that is the service itself needs no credential', async () => {
+    const { store, write } = await kitOn('memory:');
+    await write({ ...caller, actor: system }, change);
+    expect(await store.read.get('venues', venueRow(1).id)).toEqual(venueRow(1));
+  });
+
+  it('runs again when another instance deletes its token after it was checked, and is refused', async () => {
+    const database = await freshDatabase();
+    const [one, other] = [await kitOn(database), await kitOn(database)];
+    await one.store.write((tx) =>
+      tx.put('tokens', tokenRow(1, { role: 'operator', venueIds: ['a'] })),
+    );
+    let runs = 0;
+    const late = one.write(caller, async (tx) => {
+      runs++;
+      await other.store.write((their) => their.delete('tokens', id));
+      await change(tx);
+    });
+    await expect(late).rejects.toMatchObject({ code: 'credential_invalid' });
+    // The second run ends at the check.
+    expect(runs).toBe(1);
+    expect(await one.store.read.get('venues', venueRow(1).id)).toBeUndefined();
+  });
+
+  it('runs again when another instance revokes its key after it was checked, and is refused', async () => {
+    const database = await freshDatabase();
+    const [one, other] = [await kitOn(database), await kitOn(database)];
+    await one.store.write(async (tx) => {
+      await tx.put('screens', bound.screen);
+      await tx.put('devices', bound.device);
+      await tx.put('deviceKeys', bound.key);
+    });
+    const late = one.write(tv, async (tx) => {
+      await other.store.write((their) =>
+        their.put('deviceKeys', { ...bound.key, state: 'revoked' }),
+      );
+      await change(tx);
+    });
+    await expect(late).rejects.toMatchObject({ code: 'device_key_revoked' });
+    expect(await one.store.read.get('venues', venueRow(1).id)).toBeUndefined();
+  });
+});

@@ -1,0 +1,501 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type LogSink, silentLog } from '../../../src/domain/log.ts';
+import type { Screen } from '../../../src/domain/records/rows.ts';
+import { leaveMirror } from '../../../src/service/mirror/initial-fill.ts';
+import { makeMemoryFileSystem } from '../../../src/store/json/disk/memory-file-system.ts';
+import { openStore } from '../../../src/store/open.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { faultyStore } from '../../support/faulty-store.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { type MemoryObjectStore, memoryObjectStore } from '../../support/memory-object-store.ts';
+import { turns } from '../../support/turns.ts';
+import {
+  caller,
+  expectEqual,
+  instance,
+  plantScreens,
+  publication,
+  settled,
+  tenantId,
+} from '../mirror-rig.ts';
+
+let clock: ManualClock;
+let disk: ReturnType<typeof makeMemoryFileSystem>;
+let store: Store;
+let objects: MemoryObjectStore;
+let screens: Screen[];
+let screen: Screen;
+const started: ReturnType<typeof instance>[] = [];
+
+const open = () => openStore('memory:', { clock: new ManualClock(), disk });
+const keyOf = ({ id }: Screen) => `${tenantId}/playlists/${id}.json`;
+const copyOf = (one: Screen) => JSON.parse(objects.objects.get(keyOf(one)) ?? 'null');
+const putsOf = (one: Screen) => objects.calls.filter((call) => call === `put ${keyOf(one)}`).length;
+const outbox = async () =>
+  (await store.list('mirrorPending', { limit: 200 })).items.map(({ id }) => id);
+
+function start(more: { log?: LogSink; objects?: MemoryObjectStore; store?: Store } = {}) {
+  const one = instance({ store, objects, clock, ...more });
+  started.push(one);
+  return one;
+}
+
+beforeEach(async () => {
+  clock = new ManualClock();
+  disk = makeMemoryFileSystem();
+  store = await open();
+  objects = memoryObjectStore();
+  screens = await plantScreens(store, 30);
+  screen = screens[0]!;
+});
+
+afterEach(async () => {
+  let isOver = false;
+  const over = Promise.all(started.splice(0).map(({ mirror }) => mirror.stop())).then(() => {
+    isOver = true;
+  });
+  // Nobody answers some of the calls.
+  for (let second = 0; second < 60 && !isOver; second++) {
+    clock.advance(1000);
+    await turns();
+  }
+  await over;
+  await store.close();
+});
+
+describe('the mirror', () => {
+  it('follows every change of a playlist', async () => {
+    const { playlists, screens: kept, mirror } = start();
+    await playlists.publish(caller, screen.id, publication());
+    await settled(clock, mirror);
+    expect(copyOf(screen)).toMatchObject({
+      version: 1,
+      state: 'active',
+      screenId: screen.id,
+      tenantId,
+    });
+    await playlists.publish(caller, screen.id, publication());
+    await settled(clock, mirror);
+    expect(copyOf(screen)).toMatchObject({ version: 2, state: 'active' });
+    await playlists.withdraw(caller, screen.id);
+    await settled(clock, mirror);
+    expect(copyOf(screen)).toEqual(expect.not.objectContaining({ items: expect.anything() }));
+    expect(copyOf(screen)).toMatchObject({ version: 2, state: 'withdrawn' });
+    await playlists.publish(caller, screen.id, publication());
+    await settled(clock, mirror);
+    expect(copyOf(screen)).toMatchObject({ version: 3, state: 'active' });
+    await kept.remove(caller, screen.id, true);
+    await settled(clock, mirror);
+    expect([...objects.objects]).toEqual([]);
+  });
+
+  it('has nothing to do where nothing changes', async () => {
+    const { playlists, mirror } = start();
+    const same = publication();
+    await playlists.publish(caller, screen.id, same);
+    await settled(clock, mirror);
+    const before = objects.calls.length;
+    await playlists.publish(caller, screen.id, same);
+    await playlists.withdraw(caller, screens[1]!.id);
+    await settled(clock, mirror);
+    expect(objects.calls.length).toBe(before);
+  });
+
+  it('keeps nobody waiting who publishes', async () => {
+    const { playlists, mirror } = start();
+    objects.fault = () => 'hang';
+    expect(await playlists.publish(caller, screen.id, publication())).toMatchObject({ version: 1 });
+    expect(mirror.lag()).toEqual({
+      pending: 1,
+      oldestMs: expect.any(Number),
+      failures: 0,
+      isFailing: false,
+    });
+  });
+
+  it('leaves no note of a change that failed', async () => {
+    const { kit } = start();
+    const change = kit.write(caller, async (tx) => {
+      await tx.put('playlists', {
+        ...(await tx.get('playlists', screen.id)),
+        id: screen.id,
+        tenantId,
+        version: 1,
+        state: 'active',
+      } as never);
+      throw new Error('planted');
+    });
+    await expect(change).rejects.toThrow('planted');
+    expect(await outbox()).toEqual([]);
+  });
+
+  it('writes only what is newest after a time in which it could write nothing', async () => {
+    const { playlists, mirror } = start();
+    objects.fault = () => 'before';
+    for (let time = 0; time < 5; time++) await playlists.publish(caller, screen.id, publication());
+    await turns();
+    expect(await outbox()).toEqual([screen.id]);
+    objects.fault = () => 'no';
+    await settled(clock, mirror);
+    expect(copyOf(screen)).toMatchObject({ version: 5 });
+    expect(putsOf(screen)).toBe(1);
+    expect(await outbox()).toEqual([]);
+  });
+
+  it('goes on after a restart with what was left', async () => {
+    const { playlists, mirror } = start();
+    objects.fault = () => 'before';
+    for (const one of screens) await playlists.publish(caller, one.id, publication());
+    await mirror.stop();
+    await store.close();
+    objects.fault = () => 'no';
+    store = await open();
+    expect((await outbox()).length).toBe(30);
+    await settled(clock, start().mirror);
+    await expectEqual(store, objects, clock, screens);
+  });
+
+  it('goes on with more than one page of what was left', async () => {
+    const many = await plantScreens(store, 250, 'Further screen');
+    await store.write(async (tx) => {
+      for (const { id } of many) await tx.put('mirrorPending', { id, tenantId, queuedAt: 0 });
+    });
+    const { mirror } = start();
+    await settled(clock, mirror);
+    expect(new Set(objects.calls).size).toBe(250);
+    expect(await outbox()).toEqual([]);
+  });
+
+  it('begins nothing more once it is told to stop, and finishes what it has begun', async () => {
+    const { playlists, mirror } = start();
+    let open = () => {};
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const { put } = objects;
+    objects.put = async (...given) => {
+      await opened;
+      return put(...given);
+    };
+    for (const one of screens.slice(0, 20)) await playlists.publish(caller, one.id, publication());
+    await turns();
+    let isStopped = false;
+    const stopped = mirror.stop().then(() => {
+      isStopped = true;
+    });
+    await turns();
+    expect(isStopped).toBe(false);
+    open();
+    await stopped;
+    expect(objects.objects.size).toBe(8);
+    expect((await outbox()).length).toBe(12);
+  });
+
+  it('makes a few copies at the same time, and of one screen one after the other', async () => {
+    const { playlists, mirror } = start();
+    const underWay = new Set<string>();
+    const { put } = objects;
+    objects.put = async (key, ...rest) => {
+      expect(underWay.has(key)).toBe(false);
+      underWay.add(key);
+      return put(key, ...rest).finally(() => underWay.delete(key));
+    };
+    await Promise.all(
+      screens.flatMap(({ id }) =>
+        [1, 2, 3].map(() => playlists.publish(caller, id, publication())),
+      ),
+    );
+    await settled(clock, mirror);
+    expect(objects.mostAtOnce).toBe(8);
+    await expectEqual(store, objects, clock, screens);
+  });
+});
+
+describe('the mirror, when something comes between', () => {
+  /** Holds up the first call of this kind until it is let go. */
+  function hold(target: MemoryObjectStore, what: 'get' | 'put') {
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const own = target[what] as (...given: unknown[]) => Promise<never>;
+    let isFirst = true;
+    target[what] = (async (...given: unknown[]) => {
+      const mine = isFirst;
+      isFirst = false;
+      const done = what === 'get' ? await own(...given) : undefined;
+      if (mine) await released;
+      return what === 'get' ? done : own(...given);
+    }) as never;
+    return release;
+  }
+
+  it('copies what was published while it was copying', async () => {
+    const { playlists, mirror } = start();
+    const release = hold(objects, 'put');
+    await playlists.publish(caller, screen.id, publication());
+    await turns();
+    await playlists.publish(caller, screen.id, publication());
+    release();
+    await settled(clock, mirror);
+    expect(copyOf(screen)).toMatchObject({ version: 2 });
+    expect(await outbox()).toEqual([]);
+  });
+
+  it('never takes off what was withdrawn while it was copying', async () => {
+    const { playlists, mirror } = start();
+    const release = hold(objects, 'put');
+    await playlists.publish(caller, screen.id, publication());
+    await turns();
+    await playlists.withdraw(caller, screen.id);
+    release();
+    await settled(clock, mirror);
+    expect(copyOf(screen)).toMatchObject({ version: 1, state: 'withdrawn' });
+  });
+
+  it.each([true, false])(
+    'writes no older version over a newer one of another instance (conditions heeded: %s)',
+    async (knowsConditions) => {
+      objects.knowsConditions = knowsConditions;
+      const versions: number[] = [];
+      const { put } = objects;
+      objects.put = async (key, ...rest) => {
+        const done = await put(key, ...rest);
+        versions.push(JSON.parse(objects.objects.get(key) ?? '{}').version);
+        return done;
+      };
+      const slow = { ...objects };
+      const release = hold(slow, 'put');
+      const one = start({ objects: slow });
+      const other = start();
+      await one.playlists.publish(caller, screen.id, publication());
+      await turns();
+      // The first has made up its mind to write version 1, and is held up.
+      await other.playlists.publish(caller, screen.id, publication());
+      await settled(clock, other.mirror);
+      expect(copyOf(screen)).toMatchObject({ version: 2 });
+      release();
+      await settled(clock, one.mirror, other.mirror);
+      expect(copyOf(screen)).toMatchObject({ version: 2 });
+      // Where conditions are not heeded, the newer one comes back as soon as the older one was written.
+      if (knowsConditions) expect(versions).toEqual(versions.toSorted());
+    },
+  );
+
+  it('believes the store, not what it read of the copy before', async () => {
+    const tried: number[] = [];
+    const { put } = objects;
+    objects.put = (key, bytes, ...rest) => {
+      tried.push(JSON.parse(Buffer.from(bytes).toString()).version);
+      return put(key, bytes, ...rest);
+    };
+    const slow = { ...objects };
+    const release = hold(slow, 'get');
+    const one = start({ objects: slow });
+    const other = start();
+    await turns();
+    await one.playlists.publish(caller, screen.id, publication());
+    await turns();
+    await other.playlists.publish(caller, screen.id, publication());
+    await settled(clock, other.mirror);
+    release();
+    await settled(clock, one.mirror);
+    expect(copyOf(screen)).toMatchObject({ version: 2 });
+    expect(tried).not.toContain(1);
+  });
+
+  it('lets a screen be that changes faster than it can follow, and comes back to it', async () => {
+    const { playlists, mirror } = start();
+    const { put } = objects;
+    let busy = true;
+    objects.put = async (...given) => {
+      const done = await put(...given);
+      if (busy) await playlists.publish(caller, screen.id, publication());
+      return done;
+    };
+    await playlists.publish(caller, screen.id, publication());
+    await turns(100);
+    expect(mirror.lag()).toMatchObject({ pending: 1, failures: 1 });
+    busy = false;
+    await settled(clock, mirror);
+    await expectEqual(store, objects, clock, [screen]);
+  });
+
+  it('takes up after half a minute what another instance has left', async () => {
+    const one = start();
+    await turns();
+    const other = start({ objects: { ...objects, get: () => new Promise(() => {}) } });
+    await other.playlists.publish(caller, screen.id, publication());
+    await turns();
+    expect(copyOf(screen)).toBeNull();
+    clock.advance(30_000);
+    await settled(clock, one.mirror);
+    expect(copyOf(screen)).toMatchObject({ version: 1 });
+  });
+
+  it.each([
+    ['no copy', '{"format":1'],
+    ['of another screen', '{}'],
+    ['of a version to come, for the store was set back', ''],
+  ])('puts right a copy that is %s, with the next change', async (_, text) => {
+    const { playlists, mirror } = start();
+    await playlists.publish(caller, screen.id, publication());
+    await settled(clock, mirror);
+    objects.objects.set(keyOf(screen), text || JSON.stringify({ ...copyOf(screen), version: 99 }));
+    await playlists.publish(caller, screen.id, publication());
+    await settled(clock, mirror);
+    await expectEqual(store, objects, clock, [screen]);
+    expect(copyOf(screen)).toMatchObject({ version: 2 });
+  });
+});
+
+describe('the mirror, when copies fail', () => {
+  it('tries again, later each time, and lets a single failing screen hold up no other', async () => {
+    const { playlists, mirror } = start();
+    objects.fault = (what, key) => (what === 'put' && key === keyOf(screen) ? 'before' : 'no');
+    for (const one of screens) await playlists.publish(caller, one.id, publication());
+    await turns(100);
+    expect(objects.objects.size).toBe(29);
+    expect(mirror.lag().pending).toBe(1);
+    const tries: number[] = [];
+    for (let second = 1; second <= 200; second++) {
+      const before = putsOf(screen);
+      clock.advance(1000);
+      await turns();
+      if (putsOf(screen) > before) tries.push(second);
+    }
+    const waits = tries.map((second, at) => second - (tries[at - 1] ?? 0));
+    // Doubling from 1 s to a minute, each shortened at random by up to half.
+    for (const [at, wait] of waits.entries())
+      expect(wait).toBeLessThanOrEqual(Math.min(2 ** at, 60) + 1);
+    expect(waits.length).toBeLessThan(14);
+    expect(waits.at(-1)).toBeGreaterThanOrEqual(30);
+    await playlists.publish(caller, screens[1]!.id, publication());
+    await turns();
+    expect(copyOf(screens[1]!)).toMatchObject({ version: 2 });
+  });
+
+  it('tries one at a time, now and then, while all of them fail, and all at once when that is over', async () => {
+    const { playlists, mirror } = start();
+    objects.fault = () => 'before';
+    for (const one of screens) await playlists.publish(caller, one.id, publication());
+    await turns(100);
+    expect(objects.calls.length).toBe(8);
+    for (let second = 0; second < 120; second++) {
+      clock.advance(1000);
+      await turns();
+    }
+    expect(objects.calls.length).toBeLessThan(8 + 12);
+    expect(mirror.lag()).toMatchObject({ pending: 30, failures: objects.calls.length });
+    objects.fault = () => 'no';
+    for (let second = 0; second < 60 && objects.objects.size < 30; second++) {
+      clock.advance(1000);
+      await turns(60);
+    }
+    expect(objects.objects.size).toBe(30);
+    expect(mirror.lag()).toMatchObject({ pending: 0, oldestMs: undefined });
+  });
+
+  it('gives up on a call that nobody answers', async () => {
+    const { playlists, mirror } = start();
+    objects.fault = () => 'hang';
+    await playlists.publish(caller, screen.id, publication());
+    await turns();
+    clock.advance(2000);
+    await turns();
+    expect(mirror.lag()).toMatchObject({ pending: 1, failures: 1 });
+    objects.fault = () => 'no';
+    await settled(clock, mirror);
+    expect(copyOf(screen)).toMatchObject({ version: 1 });
+  });
+
+  it('says so once, and once that it is over', async () => {
+    const said: [string, unknown][] = [];
+    const log: LogSink = {
+      ...silentLog,
+      warn: ({ err }) => said.push(['warn', err]),
+      info: () => said.push(['info', undefined]),
+    };
+    const { playlists, mirror } = start({ log });
+    objects.fault = () => 'before';
+    for (const one of screens) await playlists.publish(caller, one.id, publication());
+    for (let second = 0; second < 100; second++) {
+      clock.advance(1000);
+      await turns();
+    }
+    expect(said).toEqual([
+      ['warn', expect.objectContaining({ message: 'planted: it failed before' })],
+    ]);
+    objects.fault = () => 'no';
+    for (let second = 0; second < 60 && objects.objects.size < 30; second++) {
+      clock.advance(1000);
+      await turns(60);
+    }
+    await settled(clock, mirror);
+    expect(said.map(([level]) => level)).toEqual(['warn', 'info']);
+  });
+
+  it('tells since when the oldest is waiting', async () => {
+    const { playlists, mirror } = start();
+    objects.fault = () => 'before';
+    await playlists.publish(caller, screen.id, publication());
+    const first = await store.read.get('mirrorPending', screen.id);
+    await playlists.publish(caller, screen.id, publication());
+    expect(mirror.lag()).toMatchObject({ pending: 1, oldestMs: first?.queuedAt });
+  });
+});
+
+describe('an object store that is new', () => {
+  const publishAll = async (one: ReturnType<typeof instance>) => {
+    for (const { id } of screens.slice(0, 10))
+      await one.playlists.publish(caller, id, publication());
+    await one.playlists.withdraw(caller, screen.id);
+    await settled(clock, one.mirror);
+  };
+
+  it('is given every playlist that there is', async () => {
+    await publishAll(start());
+    await started[0]!.mirror.stop();
+    const fresh = memoryObjectStore('memory://another');
+    await settled(clock, start({ objects: fresh }).mirror);
+    expect(fresh.objects).toEqual(objects.objects);
+    expect(fresh.objects.size).toBe(10);
+  });
+
+  it('is given them once', async () => {
+    await publishAll(start());
+    await started[0]!.mirror.stop();
+    const before = objects.calls.length;
+    await settled(clock, start().mirror);
+    expect(objects.calls.length).toBe(before);
+    expect(await outbox()).toEqual([]);
+  });
+
+  it('counts as new after a time without one, in which changes were not noted', async () => {
+    await publishAll(start());
+    await started[0]!.mirror.stop();
+    await leaveMirror(store);
+    const row = (await store.read.get('playlists', screens[1]!.id))!;
+    await store.write((tx) => tx.put('playlists', { ...row, state: 'withdrawn' }));
+    expect(await outbox()).toEqual([]);
+    await settled(clock, start().mirror);
+    expect(copyOf(screens[1]!)).toMatchObject({ state: 'withdrawn' });
+  });
+
+  it('is filled in the end, though the store takes no notes at first', async () => {
+    await publishAll(start());
+    await started[0]!.mirror.stop();
+    const failing = faultyStore(store);
+    failing.faultOfWrites = 'error';
+    const fresh = memoryObjectStore('memory://another');
+    const { mirror } = start({ store: failing, objects: fresh });
+    await turns();
+    expect(await store.read.get('mirrorTargets', 'current')).not.toMatchObject({
+      location: 'memory://another',
+    });
+    failing.faultOfWrites = 'no';
+    clock.advance(30_000);
+    await settled(clock, mirror);
+    expect(fresh.objects).toEqual(objects.objects);
+  });
+});

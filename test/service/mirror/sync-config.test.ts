@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { makeConfigCopies } from '../../../src/origin/object-store/config-copies.ts';
+import { leaveMirror } from '../../../src/service/mirror/initial-fill.ts';
+import { mirrorConfig } from '../../../src/service/mirror/sync-config.ts';
+import { makeConfigs } from '../../../src/service/places/configs.ts';
+import { openStore } from '../../../src/store/open.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { memoryObjectStore } from '../../support/memory-object-store.ts';
+import { caller, instance, plantScreens, settled, tenantId } from '../mirror-rig.ts';
+
+async function rig(knowsConditions = true) {
+  const clock = new ManualClock();
+  const store = await openStore('memory:', { clock });
+  const objects = Object.assign(memoryObjectStore(), { knowsConditions });
+  const [screen] = await plantScreens(store, 1);
+  const of = { id: `screen/${screen!.id}`, tenantId };
+  return { clock, store, objects, screen: screen!, of, copies: makeConfigCopies(objects, clock) };
+}
+
+describe('copies of configs', () => {
+  it.each([true, false])(
+    'say in the end what the store says, however many change them (conditions heeded: %s)',
+    async (knowsConditions) => {
+      const { clock, store, objects, screen, of, copies } = await rig(knowsConditions);
+      const instances = [1, 2, 3].map(() => instance({ store, objects, clock }));
+      const services = instances.map(({ kit }) => makeConfigs(kit));
+      const mirrors = instances.map(({ mirror }) => mirror);
+      for (let round = 0; round < 8; round++) {
+        const changes = Array.from({ length: 9 }, async (_, place) => {
+          const configs = services[place % 3]!;
+          if (place % 4 === round % 4) await configs.remove(caller, 'screen', screen.id);
+          else
+            await configs.put(caller, 'screen', screen.id, {
+              syncIntervalMinutes: round * 9 + place + 1,
+            });
+        });
+        await Promise.all(changes);
+        await settled(clock, ...mirrors);
+        expect((await copies.read(of))?.row).toEqual(await store.read.get('configs', of.id));
+        expect((await store.list('mirrorPending', { limit: 1 })).items).toEqual([]);
+      }
+      for (const mirror of mirrors) await mirror.stop();
+      await store.close();
+    },
+  );
+
+  it('are made of what was there before, of every level, the first time and not again', async () => {
+    const { clock, store, objects, screen, copies } = await rig();
+    const owners = { tenant: tenantId, venue: screen.venueId, screen: screen.id } as const;
+    const levels = Object.entries(owners) as [keyof typeof owners, string][];
+    const at = { createdAt: 1, updatedAt: 1 };
+    await store.write(async (tx) => {
+      await tx.put('tenants', { id: tenantId, name: 'default', ...at });
+      await tx.put('venues', {
+        id: screen.venueId,
+        tenantId,
+        name: 'Venue',
+        address: null,
+        timezone: null,
+        labels: {},
+        ...at,
+      });
+      for (const [level, ownerId] of levels) {
+        await tx.put('configs', {
+          id: `${level}/${ownerId}`,
+          tenantId,
+          level,
+          ownerId,
+          config: { at: level },
+          updatedAt: 1,
+        });
+      }
+    });
+    const { mirror } = instance({ store, objects, clock });
+    await expect.poll(() => store.read.get('mirrorTargets', 'configs')).toBeDefined();
+    await settled(clock, mirror);
+    for (const [level, ownerId] of levels) {
+      expect((await copies.read({ id: `${level}/${ownerId}`, tenantId }))?.row?.config).toEqual({
+        at: level,
+      });
+    }
+    await mirror.stop();
+    const calls = objects.calls.length;
+    const again = instance({ store, objects, clock });
+    await settled(clock, again.mirror);
+    await again.mirror.stop();
+    expect(objects.calls.slice(calls)).toEqual([]);
+    await store.close();
+  });
+
+  it('go with a config that was removed in a time without an object store', async () => {
+    const { clock, store, objects, screen, of, copies } = await rig();
+    const first = instance({ store, objects, clock });
+    await makeConfigs(first.kit).put(caller, 'screen', screen.id, { volume: 3 });
+    await settled(clock, first.mirror);
+    await first.mirror.stop();
+    await leaveMirror(store);
+    await makeConfigs({ ...first.kit, store }).remove(caller, 'screen', screen.id);
+    expect(await copies.read(of)).toBeDefined();
+    const next = instance({ store, objects, clock });
+    await expect
+      .poll(async () => (await store.read.get('mirrorTargets', 'configs'))?.location)
+      .toBe(objects.location);
+    await settled(clock, next.mirror);
+    expect(await copies.read(of)).toBeUndefined();
+    await next.mirror.stop();
+    await store.close();
+  });
+
+  it('are written anew where they are damaged, or of somebody else', async () => {
+    const { store, objects, screen, of, copies } = await rig();
+    const row = {
+      ...of,
+      level: 'screen' as const,
+      ownerId: screen.id,
+      config: { volume: 3 },
+      updatedAt: 1,
+    };
+    await store.write((tx) => tx.put('configs', row));
+    await mirrorConfig(store, copies, of);
+    const [[key, text]] = [...objects.objects] as [[string, string]];
+    for (const bad of [
+      '{"format":1',
+      text.replace(screen.id, tenantId),
+      text.replace('"format":1', '"format":2'),
+    ]) {
+      objects.objects.set(key, bad);
+      expect(await copies.read(of)).toEqual({ row: undefined, etag: expect.any(String) });
+      await mirrorConfig(store, copies, of);
+      expect((await copies.read(of))?.row).toEqual(row);
+    }
+    await store.close();
+  });
+
+  it('unavailable when somebody changes one faster than it can be followed', async () => {
+    const { store, objects, screen, of, copies } = await rig();
+    const row = { ...of, level: 'screen' as const, ownerId: screen.id, config: {}, updatedAt: 1 };
+    let changes = 0;
+    await store.write((tx) => tx.put('configs', row));
+    const put = objects.put.bind(objects);
+    objects.put = async (...given) => {
+      await store.write((tx) => tx.put('configs', { ...row, updatedAt: ++changes + 1 }));
+      return put(...given);
+    };
+    await expect(mirrorConfig(store, copies, of)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(changes).toBe(5);
+    await store.close();
+  });
+});

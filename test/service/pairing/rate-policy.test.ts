@@ -1,0 +1,203 @@
+// The arithmetic of guessing, for any mix of sources: never more than 198 tries at a tenant's codes
+// in one lifetime of a code.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  groupsOf,
+  shownGroup,
+  sourceOf,
+  unknownSource,
+} from '../../../src/service/pairing/guess-source.ts';
+import {
+  type Claim,
+  countersOf,
+  judged,
+  type Verdict,
+} from '../../../src/service/pairing/rate-policy.ts';
+import { MemoryAttempts } from '../../../src/store/json/guess-counters.ts';
+
+const minute = 60_000;
+const tenants = ['a', 'b'] as const;
+const allTries = 198;
+
+/** One service: the counters in its store, and which tenants trust which source. */
+class Judge {
+  nowMs = 1_000_000_000;
+  readonly codeTtlMs: number;
+  readonly #counters = new MemoryAttempts(() => this.nowMs);
+  readonly #trusted: (source: string) => readonly string[];
+
+  constructor(codeTtlMs: number, trusted: (source: string) => readonly string[]) {
+    this.codeTtlMs = codeTtlMs;
+    this.#trusted = trusted;
+  }
+
+  judge(source: string, owner?: string, isDry = false): Verdict {
+    const claim: Claim = {
+      owner,
+      groups: groupsOf(source),
+      vouching: this.#trusted(source),
+      codeTtlMs: this.codeTtlMs,
+    };
+    return this.#counters.change(countersOf(claim), (known, nowMs) => {
+      const { attempts, result } = judged(known, nowMs, claim);
+      return { attempts: isDry ? known : attempts, result };
+    });
+  }
+
+  /** An unknown code. Returns the tenants whose right codes would have bound in its place. */
+  guess(source: string): string[] {
+    const tried = tenants.filter((tenant) => this.judge(source, tenant, true) === undefined);
+    this.judge(source);
+    return tried;
+  }
+}
+
+/** The most moments within one lifetime. */
+function peak(times: readonly number[], windowMs: number): number {
+  let first = 0;
+  return times.reduce((most, time, last) => {
+    while ((times[first] as number) <= time - windowMs) first++;
+    return Math.max(most, last - first + 1);
+  }, 0);
+}
+
+const slash64 = (n: number) =>
+  sourceOf(
+    `2001:db8:${(n >> 4).toString(16)}:${((n & 3) * 0x100 + ((n >> 2) & 3)).toString(16)}::1`,
+  );
+const source = fc.oneof(
+  fc.nat(400).map((n) => `10.0.${n >> 8}.${n & 255}`),
+  fc.nat(800).map(slash64),
+  fc.constant(unknownSource),
+);
+/** Every fifth address is trusted by one tenant or by both. */
+const trustedBy = (name: string): readonly string[] => {
+  const n = [...name].reduce((sum, char) => sum * 31 + char.charCodeAt(0), 7) % 15;
+  return name === unknownSource ? [] : ([['a'], ['b'], ['b', 'a']][n] ?? []);
+};
+
+describe('the tries at the codes of one tenant', () => {
+  const burst = fc.record({
+    source,
+    spread: fc.nat(60),
+    count: fc.integer({ min: 1, max: 60 }),
+    waitMs: fc.oneof(fc.constant(0), fc.nat(2000), fc.nat(20 * minute)),
+  });
+
+  it('are at most 198 in one lifetime of a code, whatever sources they come from', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 60 }),
+        fc.array(burst, { minLength: 1, maxLength: 40 }),
+        (ttlMinutes, bursts) => {
+          const judge = new Judge(ttlMinutes * minute, trustedBy);
+          const tries: Record<string, number[]> = { a: [], b: [] };
+          for (const one of bursts) {
+            for (let n = 0; n < one.count; n++) {
+              // A burst comes from one source, or walks through many.
+              const at =
+                one.spread < 30
+                  ? one.source
+                  : n % 2
+                    ? `10.0.1.${(one.spread + n) % 200}`
+                    : slash64(one.spread + n);
+              for (const tenant of judge.guess(at)) tries[tenant]?.push(judge.nowMs);
+            }
+            judge.nowMs += one.waitMs;
+          }
+          for (const tenant of tenants)
+            expect(peak(tries[tenant] as number[], judge.codeTtlMs)).toBeLessThanOrEqual(allTries);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+
+  it.each([1, 15, 60])(
+    'reach 198 where an attacker has enough sources, trusted ones too, with codes that live %i minutes',
+    (minutes) => {
+      const judge = new Judge(minutes * minute, (name) => (name.startsWith('10.9.') ? ['a'] : []));
+      let tries = 0;
+      const guessFrom = (name: string) => {
+        for (let n = 0; n < 12; n++) tries += judge.guess(name).includes('a') ? 1 : 0;
+      };
+      for (let n = 0; n < 200; n++) guessFrom(`10.0.0.${n}`);
+      expect(tries).toBe(128);
+      for (let n = 0; n < 200; n++) guessFrom(`10.9.0.${n}`);
+      expect(tries).toBe(allTries);
+      judge.nowMs += minutes * minute - 1;
+      for (let n = 0; n < 200; n++) guessFrom(`10.9.1.${n}`);
+      expect(tries).toBe(allTries);
+    },
+  );
+
+  it('leave each trusted source a try of its own, whatever fewer than ten others and all untrusted ones do', () => {
+    const attacker = fc.record({ at: fc.nat(8), count: fc.integer({ min: 1, max: 80 }) });
+    fc.assert(
+      fc.property(fc.array(attacker, { maxLength: 40 }), (attackers) => {
+        const judge = new Judge(15 * minute, (name) => (name.startsWith('10.9.') ? ['a'] : []));
+        for (let n = 0; n < 200; n++) judge.guess(`10.0.0.${n}`);
+        for (const { at, count } of attackers)
+          for (let n = 0; n < count; n++) judge.guess(`10.9.0.${at}`);
+        expect(judge.judge('10.9.1.1', 'a')).toBeUndefined();
+        expect(judge.guess('10.9.1.1')).toEqual(['a']);
+        expect(judge.judge('10.9.1.2', 'a')).toBeUndefined();
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe('the tries of few sources', () => {
+  it.each([1, 15, 60])(
+    'leave room for all others where codes live %i minutes, however patient they are',
+    (minutes) => {
+      const judge = new Judge(minutes * minute, () => []);
+      for (let n = 0; n < 150; n++) {
+        for (let m = 0; m < 34; m++) judge.guess(m % 2 ? `10.0.0.${m}` : slash64(m << 4));
+        expect(judge.judge(`10.1.0.${n}`, 'a')).toBeUndefined();
+        judge.nowMs += minute;
+      }
+    },
+  );
+
+  it('from one IPv4 address or one IPv6 /48 are at most 10 in 15 minutes, or in one lifetime of a code where that is longer', () => {
+    const oneCustomer = fc.oneof(fc.constant('203.0.113.7'), fc.constant('2001:db8:7'));
+    const wait = fc.oneof(fc.constant(0), fc.nat(10 * minute));
+    fc.assert(
+      fc.property(
+        oneCustomer,
+        fc.integer({ min: 1, max: 60 }),
+        fc.array(wait, { maxLength: 60 }),
+        (customer, ttlMinutes, waits) => {
+          const judge = new Judge(ttlMinutes * minute, () => []);
+          const tries: number[] = [];
+          for (const [n, waitMs] of waits.entries()) {
+            const at = customer.includes(':')
+              ? sourceOf(`${customer}:${((n * 7919) & 0xffff).toString(16)}::1`)
+              : customer;
+            for (let count = 0; count < 3; count++)
+              if (judge.guess(at).length > 0) tries.push(judge.nowMs);
+            judge.nowMs += waitMs;
+          }
+          expect(peak(tries, Math.max(15, ttlMinutes) * minute)).toBeLessThanOrEqual(10);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe('the groups of a source', () => {
+  it.each([
+    ['203.0.113.7', ['203.0.113.7']],
+    ['::ffff:203.0.113.7', ['203.0.113.7']],
+    ['2001:db8:1:2345:6::7', ['2001:db8:1:2345::/64', '2001:db8:1:2300::/56', '2001:db8:1::/48']],
+    ['::1', ['::/64', '::/56', '::/48']],
+    ['fe80::1%eth0', ['fe80::/64', 'fe80::/56', 'fe80::/48']],
+    ['nonsense', ['unknown']],
+  ])('%s', (address, groups) => {
+    expect(groupsOf(sourceOf(address)).map(({ key }) => shownGroup(key))).toEqual(groups);
+  });
+});

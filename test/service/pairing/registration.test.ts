@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { hashCode } from '../../../src/domain/records/pairing-code.ts';
+import { nodeFileSystem } from '../../../src/store/json/disk/file-system.ts';
+import { openStore } from '../../../src/store/open.ts';
+import { heldDisk } from '../../support/held-disk.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { mounted } from '../../support/mounted.ts';
+import { expectProblem } from '../../support/problem.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const register = (service: Awaited<ReturnType<typeof mounted>>, code: string) =>
+  service.send('POST', '/devices/register', { body: { pairingCode: code, deviceInfo: {} } });
+
+describe('a registration that meets another change', () => {
+  it('404 pairing_code_not_found when the code was purged after it was looked up', async () => {
+    const store = await openStore('memory:');
+    const service = await mounted({ store });
+    const { code, screenId } = await service.code();
+    const purge = store.write((tx) => tx.delete('codes', hashCode(store.secret, code)));
+    const answer = await register(service, code);
+    await purge;
+    expectProblem(answer, 404, 'pairing_code_not_found');
+    expect(await store.read.get('screens', screenId)).toMatchObject({
+      state: 'provisioning',
+      deviceId: null,
+    });
+  });
+
+  it('409 pairing_code_used when the screen has a device, though the code is pending', async () => {
+    const store = await openStore('memory:');
+    const service = await mounted({ store });
+    const { code, screenId } = await service.code();
+    const screen = (await store.read.get('screens', screenId))!;
+    await store.write((tx) =>
+      tx.put('screens', { ...screen, state: 'active', deviceId: randomUUID() }),
+    );
+    expectProblem(await register(service, code), 409, 'pairing_code_used');
+    expect((await store.list('devices', { limit: 1 })).items).toEqual([]);
+  });
+
+  it('410 pairing_code_cancelled when the screen is gone, though the code is pending', async () => {
+    const store = await openStore('memory:');
+    const service = await mounted({ store });
+    const { code, screenId } = await service.code();
+    await store.write((tx) => tx.delete('screens', screenId));
+    expectProblem(await register(service, code), 410, 'pairing_code_cancelled');
+  });
+
+  it('503 unavailable when the binding cannot be stored, and the code stays pending', async () => {
+    const disk = heldDisk(nodeFileSystem);
+    const store = await openStore(await temporaryFolder(), { disk });
+    const service = await mounted({ store });
+    const { code, screenId } = await service.code();
+    disk.failing = true;
+    expectProblem(await register(service, code), 503, 'unavailable');
+    expect(await store.read.get('codes', hashCode(store.secret, code))).toMatchObject({
+      state: 'pending',
+      deviceId: null,
+    });
+    expect(await store.read.get('screens', screenId)).toMatchObject({
+      state: 'provisioning',
+      deviceId: null,
+    });
+    disk.failing = false;
+    await store.close();
+  });
+});
+
+describe('the first use of a device key', () => {
+  it('is noted once, also by many requests at the same moment', async () => {
+    const clock = new ManualClock();
+    const store = await openStore('memory:', { clock });
+    const service = await mounted({ store, clock });
+    const { screenId, apiKey, deviceId } = await service.tv();
+    const [key] = await store.read.select('deviceKeys', 'deviceId', [deviceId]);
+    expect(key?.firstUsedAt).toBeNull();
+    const firstUse = clock.now();
+    const config = () => service.send('GET', `/devices/${screenId}/config`, { key: apiKey });
+    expect((await Promise.all([config(), config(), config()])).map(({ status }) => status)).toEqual(
+      [200, 200, 200],
+    );
+    clock.advance(1000);
+    await config();
+    expect((await store.read.select('deviceKeys', 'deviceId', [deviceId]))[0]).toEqual({
+      ...key,
+      firstUsedAt: firstUse,
+    });
+  });
+
+  it('200 all the same when the note cannot be stored', async () => {
+    const disk = heldDisk(nodeFileSystem);
+    const store = await openStore(await temporaryFolder(), { disk });
+    const service = await mounted({ store });
+    const { screenId, apiKey } = await service.tv();
+    disk.failing = true;
+    expect((await service.send('GET', `/devices/${screenId}/config`, { key: apiKey })).status).toBe(
+      200,
+    );
+    disk.failing = false;
+    await store.close();
+  });
+});

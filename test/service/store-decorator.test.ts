@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { overriding } from '../../src/service/store-decorator.ts';
+
+class Store {
+  readonly name = 'embedded';
+  #rows = 2;
+
+  get size(): number {
+    return this.#rows;
+  }
+
+  add(): number {
+    return ++this.#rows;
+  }
+
+  doubled(): number {
+    return 2 * this.size;
+  }
+}
+
+class Larger extends Store {
+  override add(): number {
+    return super.add() + 100;
+  }
+}
+
+describe('an object with some members of its own', () => {
+  it('has all others of the one it stands for, with what is private to that', () => {
+    const target = new Larger();
+    const { add } = overriding<Store>(target, {});
+    expect([add(), add(), target.size]).toEqual([103, 104, 4]);
+    expect(overriding(target, {}).name).toBe('embedded');
+  });
+
+  it('has its own in place of the former, which that keeps', () => {
+    const target = new Store();
+    const other = overriding(target, { add: () => 0 });
+    expect([other.add(), target.add(), other.doubled()]).toEqual([0, 3, 6]);
+  });
+
+  it('can be made of another such one', () => {
+    const target = new Store();
+    const twice = overriding(overriding(target, { add: () => 7 }), { doubled: () => 8 });
+    expect([twice.add(), twice.doubled(), twice.name]).toEqual([7, 8, 'embedded']);
+  });
+});
