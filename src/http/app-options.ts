@@ -3,8 +3,8 @@ import type { Clock } from '../domain/clock.ts';
 import type { IdSource } from '../domain/id.ts';
 import type { LogSink } from '../domain/log.ts';
 import type { Services } from '../service/services.ts';
-import type { App } from './arrival.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import type { App } from './request/request-context.ts';
 
 /** What the app is made of. */
 export interface AppOptions {

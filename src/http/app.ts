@@ -3,17 +3,17 @@ import { cors } from 'hono/cors';
 import { SignageError } from '../domain/error.ts';
 import type { Services } from '../service/services.ts';
 import { type OperationId, operations } from '../wire/operations.ts';
+import { ListLimit } from './admission/list-limit.ts';
 import type { AppOptions } from './app-options.ts';
-import type { App, Ctx } from './arrival.ts';
 import { docsPaths, docsRoutes } from './docs/docs-routes.ts';
-import { ListLimit } from './list-limit.ts';
-import { managementHandlers } from './management-handlers.ts';
-import { metered, otherMethods } from './method-routes.ts';
-import type { Metrics } from './metrics.ts';
-import { type Handlers, makeRoute } from './pipeline.ts';
-import { runtimeHandlers } from './runtime-handlers.ts';
-import { systemRoutes } from './system-routes.ts';
-import { commonHeaders, makeVisits, type Visits } from './visits.ts';
+import { managementHandlers } from './handlers/management.ts';
+import { runtimeHandlers } from './handlers/runtime.ts';
+import { systemRoutes } from './handlers/system.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import { metered, otherMethods } from './request/method-routes.ts';
+import { type Handlers, makeRoute } from './request/pipeline.ts';
+import type { App, Ctx } from './request/request-context.ts';
+import { commonHeaders, makeVisits, type Visits } from './request/request-log.ts';
 
 /** What web TV apps may read of an answer from another origin. */
 const exposedHeaders = [

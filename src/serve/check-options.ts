@@ -1,6 +1,6 @@
 import { secondMs } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
-import { parseProxy } from '../http/client-address.ts';
+import { parseProxy } from '../http/request/client-address.ts';
 import type { ServeOptions } from './serve-options.ts';
 
 const invalidOption = (message: string) => new SignageError('invalid_option', message);

@@ -1,7 +1,7 @@
 import { SignageError } from '../domain/error.ts';
 import type { LogSink } from '../domain/log.ts';
-import type { Bindings } from '../http/arrival.ts';
-import { type Peer, parseAddress } from '../http/client-address.ts';
+import { type Peer, parseAddress } from '../http/request/client-address.ts';
+import type { Bindings } from '../http/request/request-context.ts';
 
 /** What the server that a service is mounted in knows of a request's connection. */
 export interface RequestInfo {

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { type Clock, type Random, secondMs } from '../domain/clock.ts';
 import { makeIdSource } from '../domain/id.ts';
 import type { LogSink } from '../domain/log.ts';
-import type { Metrics } from '../http/metrics.ts';
+import type { Metrics } from '../http/metrics/metrics.ts';
 import { makeConfigCopies } from '../origin/object-store/config-copies.ts';
 import { makeObjectStoreOrigin } from '../origin/object-store/object-store-origin.ts';
 import { openObjectStore } from '../origin/object-store/open-object-store.ts';

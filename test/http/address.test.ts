@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { makeAddressOf } from '../../src/http/client-address.ts';
+import { makeAddressOf } from '../../src/http/request/client-address.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const incoming = (remoteAddress: string | undefined, forwarded?: string | string[]) =>

@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ListenerOptions, listen } from '../../src/http/listener.ts';
+import { type ListenerOptions, listen } from '../../src/http/listener/listener.ts';
 
 const pem = (kind: 'cert' | 'key') =>
   readFileSync(new URL(`../fixtures/tls/first.${kind}.pem`, import.meta.url), 'utf8');

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ListenerOptions, listen } from '../../src/http/listener.ts';
+import { type ListenerOptions, listen } from '../../src/http/listener/listener.ts';
 
 const head = (method: string, path: string, ...more: string[]) =>
   [`${method} ${path} HTTP/1.1`, 'Host: x', ...more, '', ''].join('\r\n');

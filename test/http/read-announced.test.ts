@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { readAnnounced } from '../../src/http/body.ts';
+import { readAnnounced } from '../../src/http/request/body.ts';
 
 const brokenOff = expect.objectContaining({ code: 'invalid_json' });
 

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { reportReply } from '../../src/http/report-reply.ts';
+import { reportReply } from '../../src/http/handlers/report-csv.ts';
 import { expectInvalid, impression, type Manager, manager } from '../support/management.ts';
 import { type BoundTv, startService, type TestService } from '../support/service.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { hourMs, systemClock } from '../../src/domain/clock.ts';
 import { batchSums } from '../../src/domain/events/batch-counts.ts';
 import type { TelemetryEvent } from '../../src/domain/events/event.ts';
-import { listen } from '../../src/http/listener.ts';
+import { listen } from '../../src/http/listener/listener.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { EventBatch, Store } from '../../src/store/store.ts';
 import { mounted } from '../support/mounted.ts';

@@ -1,7 +1,7 @@
 // Services with one bug each, planted around the parts that the real one is made of: whoever claims to find bugs is tried on these.
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import type { Device, PairingCode } from '../../src/domain/records/rows.ts';
-import { listen } from '../../src/http/listener.ts';
+import { listen } from '../../src/http/listener/listener.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { afterEachFile } from './clean-up.ts';

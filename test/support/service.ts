@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/domain/clock.ts';
-import { listen } from '../../src/http/listener.ts';
+import { listen } from '../../src/http/listener/listener.ts';
 import type { ServeOptions } from '../../src/serve/serve-options.ts';
 import { type Running, serve } from '../../src/serve.ts';
 import { ManualClock } from './manual-clock.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { Hono } from 'hono';
-import { answerStaticFile, readStaticFile, type StaticFile } from '../static-file.ts';
+import { answerStaticFile, readStaticFile, type StaticFile } from '../handlers/static-file.ts';
 
 // Swagger UI draws its icons as data: images; styles it sets by script alone, which a policy does not bind. All else is ours.
 const policy =

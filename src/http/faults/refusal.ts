@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { MiddlewareHandler } from 'hono';
 import { SignageError } from '../../domain/error.ts';
-import type { App, Ctx } from '../arrival.ts';
 import { problem } from '../problem.ts';
+import type { App, Ctx } from '../request/request-context.ts';
 import type { Refusal } from './fault-effect.ts';
 import { segmentsOf, usualCode } from './fault-target.ts';
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../domain/clock.ts';
-import type { Bindings } from '../arrival.ts';
+import type { Bindings } from '../request/request-context.ts';
 import { breakOff, hangUp } from './broken-answer.ts';
 import type { Faults } from './faults.ts';
 

@@ -3,7 +3,7 @@ import { type ErrorCode, errorKinds } from '../../wire/errors.ts';
 import { possibleErrors } from '../../wire/implied-errors.ts';
 import type { Operation } from '../../wire/operations.ts';
 import { schemas } from '../../wire/schemas.ts';
-import { media } from './media.ts';
+import { media } from './content.ts';
 
 const text = (description: string): oas31.HeaderObject => ({
   description,

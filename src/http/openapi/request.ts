@@ -6,7 +6,7 @@ import type {
 } from 'zod-openapi';
 import type { Operation } from '../../wire/operations.ts';
 import { schemas } from '../../wire/schemas.ts';
-import { media } from './media.ts';
+import { media } from './content.ts';
 
 /** Request headers, as components of the document. */
 export const requestHeaders = {

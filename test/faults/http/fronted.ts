@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../../../src/domain/clock.ts';
-import { type ListenerOptions, listen } from '../../../src/http/listener.ts';
+import { type ListenerOptions, listen } from '../../../src/http/listener/listener.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { mounted } from '../../support/mounted.ts';

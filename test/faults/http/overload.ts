@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Random } from '../../../src/domain/clock.ts';
 import type { SignageError } from '../../../src/domain/error.ts';
-import { type LoadShed, makeLoadShed } from '../../../src/http/load-shed.ts';
+import { type LoadShed, makeLoadShed } from '../../../src/http/admission/load-shed.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { judgeOverload, type Offered } from './offered.ts';
 

@@ -1,7 +1,7 @@
 // Ways in for those who do not belong, and answers that nobody has promised.
 import type { MakeRequester } from '../../../src/client/requester.ts';
 import type { DeviceKey } from '../../../src/domain/records/rows.ts';
-import { listen } from '../../../src/http/listener.ts';
+import { listen } from '../../../src/http/listener/listener.ts';
 import type { ServeOptions } from '../../../src/serve/serve-options.ts';
 import { serve } from '../../../src/serve.ts';
 import { openStore } from '../../../src/store/open.ts';

@@ -1,6 +1,6 @@
 import { hourMs, minuteMs, systemClock } from '../../../src/domain/clock.ts';
 import type { DeviceKey } from '../../../src/domain/records/rows.ts';
-import { listen } from '../../../src/http/listener.ts';
+import { listen } from '../../../src/http/listener/listener.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store, Tx } from '../../../src/store/store.ts';
 import { mounted } from '../../support/mounted.ts';

@@ -1,0 +1,28 @@
+import type { Context } from 'hono';
+import { accepts } from 'hono/accepts';
+import { csvLine } from '../../domain/csv.ts';
+import type { ReportRow } from '../../domain/records/report.ts';
+import type { Reply } from '../request/pipeline.ts';
+
+function csv(rows: readonly ReportRow[]): string {
+  const lines = [
+    ['key', 'impressions', 'seconds'],
+    ...rows.map((row) => [row.key, row.impressions, row.seconds]),
+  ];
+  return lines.map(csvLine).join('');
+}
+
+/** The report as JSON, or as CSV to those who ask for `text/csv` (docs/protocol.md §5.6). */
+export function reportReply(rows: readonly ReportRow[], context: Context): Reply {
+  const type = accepts(context, {
+    header: 'Accept',
+    supports: ['application/json', 'text/csv'],
+    default: 'application/json',
+  });
+  const vary = { Vary: 'Accept' };
+  if (type !== 'text/csv') return { body: { items: rows }, headers: vary };
+  return {
+    body: csv(rows),
+    headers: { ...vary, 'Content-Type': 'text/csv; charset=utf-8; header=present' },
+  };
+}

@@ -1,0 +1,76 @@
+import { invalid } from '../../domain/error.ts';
+import type { BatchSums } from '../../domain/events/batch-counts.ts';
+import { maxBatch, maxEventBytes } from '../../domain/events/event.ts';
+import { type Awaitable, andThen } from '../../domain/maybe-promise.ts';
+import type { DeviceCaller } from '../../service/context.ts';
+import type { Answer } from '../../service/playlists/playback.ts';
+import type { Services } from '../../service/services.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { ReadBody } from '../request/body.ts';
+import { oneLine } from '../request/compact-line.ts';
+import type { Reply } from '../request/pipeline.ts';
+import { idempotencyKey } from '../request/validate.ts';
+
+const batchKey = /^[\x20-\x7e]{1,255}$/;
+
+/** Throws `invalid_request` naming each event that is larger than 8 KiB as it was sent. */
+function checkEventSizes({ scan }: ReadBody): void {
+  if (!scan.elements.some((size) => size > maxEventBytes)) return;
+  const message = `must have at most ${maxEventBytes} bytes`;
+  const errors = scan.elements.flatMap((size, index) =>
+    size > maxEventBytes ? [{ path: `/${index}`, message }] : [],
+  );
+  throw invalid(errors, maxBatch);
+}
+
+/** 200 with the body, or 304 with the same headers. */
+function conditional(body: Answer['body'], headers: Record<string, string>): Reply {
+  return { status: body === null ? 304 : 200, body, headers };
+}
+
+/** Private to the TV that asked. */
+const cacheControl = 'private, no-cache';
+
+/** What TVs ask for all day, answered; a TV has shown its key, and a body was checked. At once, where the store answers at once. */
+export function runtimeReplies(
+  { playback, telemetry }: Pick<Services, 'playback' | 'telemetry'>,
+  metrics: Pick<Metrics, 'eventsReceived'>,
+) {
+  return {
+    playlist(caller: DeviceCaller, ifNoneMatch: string | undefined): Awaitable<Reply> {
+      return andThen(playback.playlist(caller, ifNoneMatch), ({ body, etag, version, source }) =>
+        conditional(body, {
+          'X-Playlist-Version': String(version),
+          'X-Source': source,
+          ETag: etag,
+          'Cache-Control': cacheControl,
+        }),
+      );
+    },
+
+    config(caller: DeviceCaller, ifNoneMatch: string | undefined): Awaitable<Reply> {
+      return andThen(playback.config(caller, ifNoneMatch), ({ body, etag, source }) =>
+        conditional(body, { 'X-Config-Source': source, ETag: etag, 'Cache-Control': cacheControl }),
+      );
+    },
+
+    /** `key` is the `Idempotency-Key` as it was sent. */
+    async events(
+      caller: DeviceCaller,
+      sums: BatchSums,
+      sent: ReadBody,
+      key: string | null | undefined,
+    ): Promise<Reply> {
+      checkEventSizes(sent);
+      const checked = idempotencyKey(key, batchKey, 'must be 1 to 255 printable ASCII characters');
+      const repeated = await telemetry.accept(caller, {
+        sums,
+        line: oneLine(sent),
+        sent: sent.bytes,
+        idempotencyKey: checked,
+      });
+      if (!repeated) metrics.eventsReceived(sums.length);
+      return { status: 202, body: `{"received":${sums.length}}`, headers: {} };
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Hono } from 'hono';
+import ipaddr from 'ipaddr.js';
+import { SignageError } from '../../domain/error.ts';
+import { bearer } from '../../service/auth/bearer.ts';
+import type { Readiness } from '../../service/health.ts';
+import type { AppOptions } from '../app-options.ts';
+import { openApiDocument } from '../openapi/document.ts';
+import { metered, otherMethods } from '../request/method-routes.ts';
+import type { App, Ctx } from '../request/request-context.ts';
+import { sharedBody } from './static-file.ts';
+
+function isLoopback(address: string | null): boolean {
+  return (
+    address !== null && ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback'
+  );
+}
+
+function same(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** Metrics go to this machine, and to those who show the metrics token. What a proxy passes on is not from here, whatever it says. */
+function checkMetricsAccess(context: Ctx, { metricsToken }: AppOptions): void {
+  const proxied = ['x-forwarded-for', 'forwarded', 'via'].some(
+    (name) => context.req.header(name) !== undefined,
+  );
+  if (isLoopback(context.var.origin.address) && !proxied) return;
+  const authorization = context.req.header('authorization');
+  if (authorization === undefined)
+    throw new SignageError(
+      'credential_missing',
+      'From elsewhere, metrics take the metrics token as a bearer token.',
+    );
+  const token = bearer(authorization);
+  if (metricsToken === undefined || token === undefined || !same(token, metricsToken)) {
+    throw new SignageError(
+      'credential_invalid',
+      'This is not the metrics token that the service was started with.',
+    );
+  }
+}
+
+/** One line of JSON for each component; 503 under the same condition as without them. */
+function verboseReadiness({ isReady, components }: Readiness): Response {
+  const lines = components.map((component) => `${JSON.stringify(component)}\n`).join('');
+  return new Response(lines, {
+    status: isReady ? 200 : 503,
+    headers: { 'Content-Type': 'application/x-ndjson', 'Cache-Control': 'no-store' },
+  });
+}
+
+/** What operators and machines ask of the service itself (docs/protocol.md §7). */
+export function systemRoutes(app: Hono<App>, options: AppOptions): void {
+  const { services, metrics, version } = options;
+  let openApi: Uint8Array<ArrayBuffer> | undefined;
+  const route = (path: string, answer: (context: Ctx) => Promise<Response>) => {
+    app.get(path, metered('system'), answer);
+    otherMethods(app, path, ['GET']);
+  };
+  const json = (body: object) => new Response(JSON.stringify(body), { headers: jsonType });
+
+  route('/healthz', async () => json({ status: 'ok', version }));
+  route('/readyz', async (context) => {
+    if (context.req.query('verbose') !== undefined)
+      return verboseReadiness(await services.health());
+    await services.ready();
+    return json({ status: 'ready' });
+  });
+  route('/metrics', async (context) => {
+    checkMetricsAccess(context, options);
+    return new Response(await metrics.render(), {
+      headers: { 'Content-Type': metrics.contentType },
+    });
+  });
+  route('/openapi.json', async (context) => {
+    openApi ??= new TextEncoder().encode(JSON.stringify(openApiDocument(version)));
+    const headers = { ...jsonType, 'Content-Length': String(openApi.length) };
+    return new Response(sharedBody(context, openApi), { headers });
+  });
+}
+
+const jsonType = { 'Content-Type': 'application/json' };

@@ -1,0 +1,147 @@
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { OperationId } from '../../wire/operations.ts';
+import { countedHistogram, countTime } from './histogram.ts';
+import { watchMirror } from './mirror.ts';
+import { watchOrigins } from './origins.ts';
+
+/** What a request is counted as: an operation, or one of the few other things that are served. Never a path: that would carry ids and codes. */
+export type MeteredOperation = OperationId | 'system' | 'docs' | 'media' | 'none';
+
+/** How a registration ended: bound, the same answer again, refused for its code or its body, or locked out. */
+type RegistrationOutcome = 'bound' | 'repeated' | 'refused' | 'locked_out';
+
+type LockOutScope = 'source' | 'service';
+
+export interface Metrics {
+  /** Counts one answered request. */
+  observe(operation: MeteredOperation, status: number, seconds: number): void;
+  /** Counts the events of an accepted batch. */
+  eventsReceived(count: number): void;
+  registration(outcome: RegistrationOutcome): void;
+  /** Counts a lock-out for guessing codes: of one source, or of all that are not trusted. */
+  registerLockout(scope: LockOutScope): void;
+  /** Counts a request that was turned away because more came than get through. */
+  requestShed(kind: string): void;
+  /** From now on tells of the origins of playlists, too. */
+  watchOrigins(health: Parameters<typeof watchOrigins>[1]): void;
+  /** From now on tells of the mirror, too. */
+  watchMirror(lag: Parameters<typeof watchMirror>[1], nowMs: () => number): void;
+  /** All of it in the text format of Prometheus, of `contentType`. */
+  render(): Promise<string>;
+  readonly contentType: string;
+}
+
+/** In milliseconds. Answers take a fraction of one to some 30 s, where a caller asked to be held. */
+const boundsMs = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000];
+
+interface Answered {
+  value: MeteredOperation;
+  boundsMs: readonly number[];
+  counts: number[];
+  sumMs: number;
+  byStatus: Map<number, number>;
+}
+
+let ofProcess: Registry | undefined;
+
+/** What the process tells of itself, watched once: who watches cannot be told to stop, and each service that was closed would be kept with it. */
+function processMetrics(): Registry {
+  if (ofProcess) return ofProcess;
+  ofProcess = new Registry();
+  collectDefaultMetrics({ register: ofProcess });
+  return ofProcess;
+}
+
+/** `observe`, which only counts: each request passes here, and somebody looks every few seconds at most. */
+function makeObserve(register: Registry): Metrics['observe'] {
+  const all = new Map<MeteredOperation, Answered>();
+  new Counter({
+    name: 'signage_http_requests_total',
+    help: 'Answered requests, by operation and status.',
+    labelNames: ['operation', 'status'],
+    registers: [register],
+    collect() {
+      this.reset();
+      for (const { value: operation, byStatus } of all.values()) {
+        for (const [status, count] of byStatus)
+          this.inc({ operation, status: String(status) }, count);
+      }
+    },
+  });
+  const about = {
+    name: 'signage_http_request_duration_seconds',
+    help: 'Time from the request to its answer, by operation.',
+  };
+  register.registerMetric(
+    countedHistogram({ ...about, label: 'operation' }, () => [...all.values()]),
+  );
+  return (operation, status, seconds) => {
+    let answered = all.get(operation);
+    if (!answered) {
+      answered = {
+        value: operation,
+        boundsMs,
+        counts: [0, ...boundsMs.map(() => 0)],
+        sumMs: 0,
+        byStatus: new Map(),
+      };
+      all.set(operation, answered);
+    }
+    answered.byStatus.set(status, (answered.byStatus.get(status) ?? 0) + 1);
+    countTime(answered, seconds * 1000);
+  };
+}
+
+/**
+ * The metrics of one service, in a registry of their own, so that two can run side by side. Labels name operations, statuses and outcomes:
+ * never an id, an address or a secret.
+ *
+ * @param version of the service, for `signage_build_info`
+ */
+export function makeMetrics(version: string): Metrics {
+  const whole = processMetrics();
+  const register = new Registry();
+  const registers = [register];
+  const build = new Gauge({
+    name: 'signage_build_info',
+    help: 'Always 1; the labels tell what runs.',
+    labelNames: ['version', 'node'],
+    registers,
+  });
+  build.set({ version, node: process.version }, 1);
+  const events = new Counter({
+    name: 'signage_events_received_total',
+    help: 'Telemetry events that were stored.',
+    registers,
+  });
+  const lockouts = new Counter({
+    name: 'signage_register_lockouts_total',
+    help: 'Lock-outs for guessing pairing codes, of one source or of all that are not trusted.',
+    labelNames: ['scope'],
+    registers,
+  });
+  for (const scope of ['source', 'service'] as const) lockouts.inc({ scope }, 0);
+  const registrations = new Counter({
+    name: 'signage_registrations_total',
+    help: 'Registrations, by outcome.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const shed = new Counter({
+    name: 'signage_requests_shed_total',
+    help: 'Requests that were turned away because more came than got through, by kind.',
+    labelNames: ['kind'],
+    registers,
+  });
+  return {
+    observe: makeObserve(register),
+    eventsReceived: (count) => events.inc(count),
+    registration: (outcome) => registrations.inc({ outcome }),
+    registerLockout: (scope) => lockouts.inc({ scope }),
+    requestShed: (kind) => shed.inc({ kind }),
+    watchOrigins: (health) => watchOrigins(register, health),
+    watchMirror: (lag, nowMs) => watchMirror(register, lag, nowMs),
+    render: async () => `${await whole.metrics()}\n${await register.metrics()}`,
+    contentType: register.contentType,
+  };
+}

@@ -1,0 +1,139 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { isIP, isIPv4, isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { SignageError } from '../../domain/error.ts';
+
+/** The other end of a connection. An `IncomingMessage` is one. */
+export interface Peer {
+  socket: { remoteAddress?: string | undefined };
+  headers: IncomingHttpHeaders;
+}
+
+type Network = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
+
+/** `[v6]` or `[v6]:port`, and `v4:port`. */
+const bracketed = /^\[([^\]]+)\](?::\d{1,5})?$/;
+const ipv4WithPort = /^([\d.]+):\d{1,5}$/;
+
+/**
+ * Returns an address in its standard form, an IPv4-mapped one as IPv4; `undefined` when the text is
+ * no address.
+ */
+function normalAddress(text: string): string | undefined {
+  if (isIPv4(text)) return text;
+  return isIPv6(text) ? ipaddr.process(text).toString() : undefined;
+}
+
+/** The same, of the forms that proxies write: with a port, in brackets, in quotes. */
+export function parseAddress(text: string): string | undefined {
+  const trimmed = text.trim();
+  const plain =
+    trimmed.length > 1 && trimmed.startsWith('"') && trimmed.endsWith('"')
+      ? trimmed.slice(1, -1)
+      : trimmed;
+  const [, inBrackets] = bracketed.exec(plain) ?? [];
+  if (inBrackets !== undefined) return isIPv6(inBrackets) ? normalAddress(inBrackets) : undefined;
+  return normalAddress(ipv4WithPort.exec(plain)?.[1] ?? plain);
+}
+
+const ipv4MappedBits = 96;
+
+/** Returns a range of IPv4-mapped addresses as the range of IPv4 that it means. */
+function unmapped([address, bits]: Network): Network {
+  const isMapped =
+    address.kind() === 'ipv6' &&
+    (address as ipaddr.IPv6).isIPv4MappedAddress() &&
+    bits >= ipv4MappedBits;
+  return isMapped
+    ? [(address as ipaddr.IPv6).toIPv4Address(), bits - ipv4MappedBits]
+    : [address, bits];
+}
+
+/**
+ * Reads one `trustProxy` entry: an address, or a range such as `10.0.0.0/8`. Throws
+ * `invalid_option`.
+ */
+export function parseProxy(text: string): Network {
+  const named = `The trusted proxy ${JSON.stringify(text)}`;
+  const [address = '', bits, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (
+    family === 0 ||
+    address.includes('%') ||
+    rest.length > 0 ||
+    (bits !== undefined && !/^(0|[1-9]\d{0,2})$/.test(bits))
+  ) {
+    throw new SignageError(
+      'invalid_option',
+      `${named} is neither an IP address nor a range such as 10.0.0.0/8 or 2001:db8::/32.`,
+    );
+  }
+  const most = family === 4 ? 32 : 128;
+  const length = bits === undefined ? most : Number(bits);
+  if (length > most)
+    throw new SignageError('invalid_option', `${named} has a prefix of more than ${most} bits.`);
+  const [network, networkBits] = unmapped([ipaddr.parse(address), length]);
+  if (networkBits === 0)
+    throw new SignageError(
+      'invalid_option',
+      `${named} is every address there is: name the addresses of your proxies only.`,
+    );
+  const kind = network.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6;
+  const first = kind.networkAddressFromCIDR(`${network}/${networkBits}`);
+  if (first.toString() !== network.toString())
+    throw new SignageError(
+      'invalid_option',
+      `${named} has bits beyond its prefix: write ${first}/${networkBits}.`,
+    );
+  return [network, networkBits];
+}
+
+/** Returns whether an address, in its standard form, is that of a trusted proxy. */
+function makeIsProxy(trustedProxies: readonly string[]): (address: string) => boolean {
+  const networks = trustedProxies.map(parseProxy);
+  if (networks.length === 0) return () => false;
+  return (text) => {
+    const address = ipaddr.parse(text);
+    return networks.some(
+      ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),
+    );
+  };
+}
+
+/**
+ * A connection keeps its address, and reading it costs as much as half of a request. It is stored
+ * on the socket: a `WeakMap` beside it would keep all of them until the next full collection.
+ */
+const known = Symbol('address');
+type KnownSocket = Peer['socket'] & { [known]?: { address: string | null; isProxy: boolean } };
+
+/**
+ * Tells the caller's address: the socket's; behind trusted proxies, the last address in
+ * `X-Forwarded-For` that is none of them (docs/protocol.md §3.5). `null` where nothing is known of
+ * the connection. Throws `invalid_option` for a malformed range.
+ */
+export function makeAddressOf(
+  trustedProxies: readonly string[],
+): (peer: Peer | undefined) => string | null {
+  const isProxy = makeIsProxy(trustedProxies);
+
+  function knownOf(socket: KnownSocket) {
+    if (socket[known]) return socket[known];
+    const address = normalAddress(socket.remoteAddress ?? '') ?? null;
+    socket[known] = { address, isProxy: address !== null && isProxy(address) };
+    return socket[known];
+  }
+
+  return (peer) => {
+    if (!peer) return null;
+    const socket = knownOf(peer.socket);
+    if (!socket.isProxy) return socket.address;
+    const forwarded = [peer.headers['x-forwarded-for'] ?? []].flat().join(',').split(',').reverse();
+    for (const text of forwarded) {
+      const hop = parseAddress(text);
+      if (hop === undefined) return socket.address;
+      if (!isProxy(hop)) return hop;
+    }
+    return socket.address;
+  };
+}

@@ -1,0 +1,23 @@
+import type { IncomingMessage } from 'node:http';
+import { hashKey } from '../../domain/api-key.ts';
+import type { KnownHashes } from '../../domain/known-hashes.ts';
+import { adminTokenForm } from '../../domain/records/token.ts';
+import { bearer } from '../../service/auth/bearer.ts';
+import { connectionKey } from '../fast-path/connection-key.ts';
+
+/** Tells, without a look-up, whether a request shows a device key or a management token that worked lately. */
+export function makeIsKnown(known: KnownHashes): (incoming: IncomingMessage) => boolean {
+  return (incoming) => {
+    const { authorization } = incoming.headers;
+    if (authorization === undefined) return false;
+    const hash = incoming.url?.startsWith('/v1/')
+      ? tokenHash(authorization)
+      : connectionKey(incoming);
+    return hash !== undefined && known.has(hash);
+  };
+}
+
+function tokenHash(authorization: string): string | undefined {
+  const text = bearer(authorization);
+  return text !== undefined && adminTokenForm.test(text) ? hashKey(text) : undefined;
+}

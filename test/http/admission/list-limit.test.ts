@@ -1,0 +1,184 @@
+// A token reads few lists at a time, so that it cannot hold up TVs (docs/protocol.md §1.8).
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ListLimit, type ListTurn } from '../../../src/http/admission/list-limit.ts';
+import { serveOn } from '../../../src/serve.ts';
+import { overriding } from '../../../src/service/store-decorator.ts';
+import { openStore } from '../../../src/store/open.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { item } from '../../support/content.ts';
+import { adminToken, startService, type TestService } from '../../support/service.ts';
+
+describe('ListLimit', () => {
+  let limit: ListLimit;
+  beforeEach(() => {
+    limit = new ListLimit();
+  });
+  const enter = (token = 'a', isHeld = false) => limit.enter(token, isHeld, {});
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+  it('lets 4 of a token work and 32 wait, and refuses more with a Retry-After', async () => {
+    const begun: ListTurn[] = [];
+    for (let n = 0; n < 36; n++) void enter().then((turn) => begun.push(turn));
+    await settled();
+    expect(begun.length).toBe(4);
+    await expect(enter()).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });
+    begun[0]?.end();
+    begun[0]?.end();
+    await settled();
+    expect(begun.length).toBe(5);
+  });
+
+  it('lets another token begin at once', async () => {
+    for (let n = 0; n < 36; n++) void enter('a');
+    await settled();
+    await enter('b');
+    expect(limit.size).toBe(2);
+  });
+
+  it('lets any number of held requests of a token wait, beside its others', async () => {
+    const begun: ListTurn[] = [];
+    for (let n = 0; n < 100; n++) void enter('a', true).then((turn) => begun.push(turn));
+    await enter('a');
+    await settled();
+    for (let place = 0; place < begun.length; place++) {
+      begun[place]?.pause();
+      await settled();
+    }
+    expect(begun.length).toBe(100);
+    await begun[0]?.resume();
+  });
+
+  it('remembers no token that reads no list', async () => {
+    const turns = await Promise.all([enter('a'), enter('a'), enter('a', true), enter('b')]);
+    expect(limit.size).toBe(3);
+    for (const turn of turns) turn.end();
+    expect(limit.size).toBe(0);
+  });
+});
+
+describe('lists of one token', () => {
+  let held: (() => void)[];
+  let asked: number;
+  let isHeld: boolean;
+  let service: TestService;
+  let sockets: Socket[];
+  beforeEach(async () => {
+    [held, asked, isHeld, sockets] = [[], 0, false, []];
+    const list: Store['list'] = async (...query) => {
+      if (query[0] === 'venues') {
+        asked++;
+        if (isHeld) await new Promise<void>((resolve) => held.push(resolve));
+      }
+      return inner.list(...query);
+    };
+    let inner: Store;
+    const open: typeof openStore = async (...options) => {
+      inner = await openStore(...options);
+      return overriding(inner, { list });
+    };
+    service = await startService({}, (options = {}) => serveOn(open, options));
+    isHeld = true;
+  });
+  afterEach(async () => {
+    isHeld = false;
+    for (const socket of sockets) socket.destroy();
+    for (const go of held) go();
+    await service.close();
+  });
+
+  /** Asks for the venues on a connection of its own, without reading the answer. */
+  async function ask(times = 1): Promise<Socket> {
+    const { hostname, port } = new URL(service.url);
+    const socket = connect(Number(port), hostname);
+    sockets.push(socket);
+    await once(socket, 'connect');
+    socket.write(
+      `GET /v1/venues HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\n\r\n`.repeat(
+        times,
+      ),
+    );
+    return socket;
+  }
+  const release = (count = held.length) => {
+    for (const go of held.splice(0, count)) go();
+  };
+
+  it('are read 4 at a time, 32 wait, and more are 503 with a Retry-After', async () => {
+    for (let n = 0; n < 36; n++) await ask();
+    await expect.poll(() => asked).toBe(4);
+    await expect.poll(async () => (await service.manage('GET', '/v1/venues')).status).toBe(503);
+    const refused = await service.manage('GET', '/v1/venues');
+    expect(refused.body.code).toBe('unavailable');
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect(asked).toBe(4);
+    expect((await service.manage('GET', '/v1/me')).status).toBe(200);
+    const other = await service.token('viewer');
+    const ofOther = service.send('GET', '/v1/venues', { key: other });
+    await expect.poll(() => asked).toBe(5);
+    isHeld = false;
+    release();
+    expect((await ofOther).status).toBe(200);
+    await expect.poll(() => asked).toBe(37);
+    expect((await service.manage('GET', '/v1/venues')).status).toBe(200);
+  });
+
+  it('are not begun for clients that have gone while they waited', async () => {
+    for (let n = 0; n < 4; n++) await ask();
+    await expect.poll(() => asked).toBe(4);
+    const gone = await Promise.all(Array.from({ length: 10 }, () => ask()));
+    await service.manage('GET', '/v1/me');
+    for (const socket of gone) socket.destroy();
+    await service.manage('GET', '/v1/me');
+    isHeld = false;
+    release();
+    expect((await service.manage('GET', '/v1/venues')).status).toBe(200);
+    expect(asked).toBe(5);
+  });
+
+  it('make room when their clients go away at work, whole pipelines too', async () => {
+    const clients = await Promise.all([ask(3), ask(), ask(), ask()]);
+    await expect.poll(() => asked).toBe(4);
+    for (const client of clients) client.destroy();
+    isHeld = false;
+    expect((await service.manage('GET', '/v1/venues')).status).toBe(200);
+  });
+});
+
+describe('large lists', () => {
+  it('of a client that reads nothing keep their places until it goes away', async () => {
+    const service = await startService();
+    const { id } = await service.screen();
+    for (let n = 0; n < 2; n++) {
+      const { status } = await service.manage('PUT', `/v1/screens/${id}/playlist`, {
+        items: [item({ n, text: 'x'.repeat(1_000_000) })],
+      });
+      expect(status).toBe(200);
+    }
+    const path = `/v1/screens/${id}/playlists`;
+    const { hostname, port } = new URL(service.url);
+    const sockets = await Promise.all(
+      Array.from({ length: 36 }, async () => {
+        const socket = connect({ port: Number(port), host: hostname }).pause();
+        await once(socket, 'connect');
+        // Several, for the kernel takes a part of the first.
+        socket.write(
+          `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\n\r\n`.repeat(
+            12,
+          ),
+        );
+        return socket;
+      }),
+    );
+    const status = () =>
+      service.manage('GET', path, undefined, { signal: AbortSignal.timeout(500) }).then(
+        (answer) => answer.status,
+        () => 0,
+      );
+    await expect.poll(status, { timeout: 20_000 }).toBe(503);
+    for (const socket of sockets) socket.destroy();
+    await expect.poll(status, { timeout: 10_000 }).toBe(200);
+    await service.close();
+  });
+});

@@ -1,0 +1,381 @@
+// Requests are turned away while more come than get through, and never while a service is well (docs/protocol.md §1.8).
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { SignageError } from '../../../src/domain/error.ts';
+import {
+  type LoadShed,
+  makeLoadShed,
+  type ShedKind,
+} from '../../../src/http/admission/load-shed.ts';
+import { shedWatch } from '../../../src/http/admission/shed-reporting.ts';
+import { makeRefuse } from '../../../src/http/listener/early-errors.ts';
+import { listen } from '../../../src/http/listener/listener.ts';
+import { makeMetrics } from '../../../src/http/metrics/metrics.ts';
+import { collectGarbage } from '../../support/collect-garbage.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+
+type Held = { headersSent: boolean; writableEnded: boolean; req: { complete: boolean } };
+
+let clock: ManualClock;
+let shed: LoadShed;
+let refused: SignageError[];
+let counted: ShedKind[];
+let turns: [ShedKind, boolean][];
+let held: Held[];
+let draws: number;
+let isKnown: boolean;
+
+beforeEach(() => {
+  clock = new ManualClock();
+  [refused, counted, turns, held, draws, isKnown] = [[], [], [], [], 0, true];
+  shed = makeLoadShed({
+    clock,
+    random: () => Uint8Array.of(draws++),
+    refuse: (_incoming, _outgoing, error) => void refused.push(error),
+    isKnown: () => isKnown,
+    onShed: (kind) => void counted.push(kind),
+    onTurn: (kind, isOverloaded) => void turns.push([kind, isOverloaded]),
+  });
+});
+
+function send(method = 'POST', url = '/devices/x/events', { complete = true } = {}): boolean {
+  const outgoing = { headersSent: false, writableEnded: false, req: { complete } };
+  const isIn = shed.admit(
+    { method, url } as IncomingMessage,
+    outgoing as unknown as ServerResponse,
+  );
+  if (isIn) held.push(outgoing);
+  return isIn;
+}
+
+/** Answers the `count` that have waited longest. */
+function answer(count: number): void {
+  for (const one of held.splice(0, count)) one.headersSent = true;
+}
+
+/** Tenths of a second in which so many come and so many get through; answers how many of those were let in. */
+async function run(
+  tenths: number,
+  comeEach: number,
+  throughEach: number,
+  [method, url]: [string?, string?] = [],
+): Promise<number> {
+  let letIn = 0;
+  for (let n = 0; n < tenths; n++) {
+    clock.advance(100);
+    for (let each = 0; each < comeEach; each++) if (send(method, url)) letIn++;
+    answer(throughEach);
+    await turn();
+  }
+  return letIn;
+}
+
+describe('a service that is well', () => {
+  it('turns nobody away, however much comes', async () => {
+    expect(await run(200, 2_000, 2_000)).toBe(400_000);
+    expect(refused).toEqual([]);
+  });
+
+  it('turns nobody of 10,000 away who come at once and get through in 10 s', async () => {
+    for (let n = 0; n < 10_000; n++) expect(send()).toBe(true);
+    await run(100, 5, 110);
+    expect(refused).toEqual([]);
+    expect(held.length).toBeLessThan(20);
+  });
+
+  it('turns nobody away in one long turn of the event loop, in which no answer can get out', async () => {
+    for (let n = 0; n < 50; n++) {
+      clock.advance(100);
+      for (let each = 0; each < 200; each++) expect(send()).toBe(true);
+    }
+    answer(10_000);
+    await turn();
+    expect(await run(20, 200, 200)).toBe(4_000);
+  });
+
+  it('turns nobody away who came in a long turn, though the disk needs a moment longer for them all', async () => {
+    send();
+    for (let n = 0; n < 36; n++) {
+      clock.advance(100);
+      for (let each = 0; each < 250; each++) send();
+    }
+    await turn();
+    expect(await run(8, 30, 0)).toBe(240);
+    answer(9_241);
+    expect(await run(20, 30, 30)).toBe(600);
+  });
+
+  it('turns nobody away because the disk stands still for two seconds', async () => {
+    await run(30, 200, 200);
+    expect(await run(20, 200, 0)).toBe(4_000);
+    answer(4_000);
+    expect(await run(30, 200, 200)).toBe(6_000);
+  });
+
+  it('takes slow bodies for nothing that waits on the service', async () => {
+    for (let n = 0; n < 5_000; n++) send('POST', '/devices/x/events', { complete: false });
+    held = [];
+    expect(await run(100, 10, 10)).toBe(1_000);
+  });
+
+  it('takes held answers for nothing that waits', async () => {
+    for (let n = 0; n < 5_000; n++) send('GET', '/v1/events?order=asc&waitSeconds=30');
+    held = [];
+    expect(await run(100, 10, 10, ['GET', '/v1/venues'])).toBe(1_000);
+  });
+
+  it('is not misled by a clock that jumps', async () => {
+    await run(20, 200, 200);
+    for (const byMs of [3_600_000, -7_200_000, 86_400_000, -86_400_000]) {
+      clock.set(clock.now() + byMs);
+      expect(await run(20, 200, 200)).toBe(4_000);
+    }
+  });
+
+  it('forgets requests that were answered, also while its clock stands still', () => {
+    for (let n = 0; n < 100_000; n++) {
+      send();
+      answer(1);
+    }
+    expect(refused).toEqual([]);
+  });
+});
+
+describe('a request that was answered', () => {
+  it('is held no more when the next one comes, though others wait behind it', async () => {
+    for (let n = 0; n < 3; n++) send();
+    const [first, second] = held.slice(0, 2).map((one) => new WeakRef(one));
+    answer(1);
+    send();
+    await turn();
+    collectGarbage();
+    expect([first?.deref(), second?.deref()]).toEqual([undefined, held[0]]);
+  });
+});
+
+describe('ten times as much as gets through', () => {
+  it('lets in as much as gets through, and nobody waits much longer than 3 s', async () => {
+    await run(60, 500, 50);
+    const letIn = await run(200, 500, 50);
+    expect(letIn / (200 * 50)).toBeGreaterThan(0.9);
+    // 500 a second get through.
+    expect(held.length / 500).toBeLessThan(6);
+    expect(held.length).toBeGreaterThan(50);
+  });
+
+  it('begins soon: before more came than get through in 12 s', async () => {
+    for (let n = 0; n < 50; n++) {
+      await run(1, 500, 50);
+      expect(held.length).toBeLessThan(12 * 500);
+    }
+    expect(refused.length).toBeGreaterThan(0);
+  });
+
+  it('tells those turned away to come again, each at another time, and what happened', async () => {
+    await run(60, 500, 50);
+    const waits = refused.map(({ retryAfterSeconds }) => retryAfterSeconds ?? 0);
+    expect(new Set(waits)).toEqual(new Set(Array.from({ length: 16 }, (_, n) => n + 5)));
+    expect(new Set(refused.map(({ code }) => code))).toEqual(new Set(['unavailable']));
+    expect(counted).toEqual(refused.map(() => 'writes'));
+    expect(turns).toEqual([['writes', true]]);
+  });
+
+  it('still answers what is not held up by the same: reads, management, and what operators ask', async () => {
+    await run(60, 500, 50);
+    expect(send()).toBe(false);
+    for (const [method, url] of [
+      ['GET', '/devices/x/playlist'],
+      ['HEAD', '/devices/x/config'],
+      ['POST', '/v1/venues'],
+      ['GET', '/healthz'],
+      ['GET', '/readyz?verbose'],
+      ['GET', '/metrics'],
+      ['OPTIONS', '/devices/x/events'],
+    ])
+      expect(send(method, url), url).toBe(true);
+  });
+
+  it('counts work that nobody waits for any more: it holds up the others all the same', async () => {
+    await run(60, 500, 50);
+    const before = refused.length;
+    // The callers go away; the answers are still to be made.
+    held = held.map((one) => Object.assign(one, { destroyed: true }));
+    await run(10, 500, 50);
+    expect(refused.length - before).toBeGreaterThan(4_000);
+  });
+
+  it('is not misled by answers that take no time, such as 401', async () => {
+    for (let n = 0; n < 300; n++) {
+      clock.advance(100);
+      for (let each = 0; each < 500; each++) {
+        // Nine of ten are answered at once.
+        if (send() && each % 10 !== 0) (held.pop() as Held).headersSent = true;
+      }
+      answer(20);
+      await turn();
+    }
+    // 200 a second get through.
+    expect(held.length / 200).toBeLessThan(7);
+  });
+
+  it('lets everybody in again once it is over', async () => {
+    await run(60, 500, 50);
+    await run(80, 20, 50);
+    expect(turns).toEqual([
+      ['writes', true],
+      ['writes', false],
+    ]);
+    expect(await run(50, 100, 100)).toBe(5_000);
+  });
+
+  it('lets some in also when nothing gets through any more, so that it sees when that is over', async () => {
+    await run(60, 500, 50);
+    await run(200, 500, 0);
+    answer(held.length);
+    expect(await run(30, 50, 50)).toBe(1_500);
+  });
+});
+
+describe('a flood that needs no credential', () => {
+  const ofTvs: [string, string][] = [
+    ['GET', '/devices/x/playlist'],
+    ['POST', '/devices/x/events'],
+    ['POST', '/devices/x/keys/rotate'],
+    ['GET', '/v1/venues'],
+  ];
+  const registering: [string, string] = ['POST', '/devices/register'];
+
+  it.each([
+    ['unknown device keys', 'GET', '/devices/x/playlist'],
+    ['unknown keys on events', 'POST', '/devices/x/events'],
+    ['unknown tokens', 'GET', '/v1/venues'],
+    ['paths that do not exist', 'GET', '/nothing'],
+  ])('of %s turns away no TV, no manager, and no registration', async (_name, method, url) => {
+    isKnown = false;
+    await run(60, 500, 50, [method, url]);
+    expect(send(method, url)).toBe(false);
+    expect(new Set(counted)).toEqual(new Set(['strangers']));
+    expect(send(...registering)).toBe(true);
+    isKnown = true;
+    for (const request of ofTvs) expect(send(...request), request.join(' ')).toBe(true);
+  });
+
+  it('of registrations turns away nobody else', async () => {
+    isKnown = false;
+    await run(60, 500, 50, registering);
+    expect(send(...registering)).toBe(false);
+    expect(send(registering[0], `${registering[1]}?again`)).toBe(false);
+    expect(new Set(counted)).toEqual(new Set(['registrations']));
+    expect(send('GET', '/devices/x/playlist')).toBe(true);
+    isKnown = true;
+    for (const request of ofTvs) expect(send(...request), request.join(' ')).toBe(true);
+  });
+
+  it('takes a TV for a stranger only until its key has worked', async () => {
+    isKnown = false;
+    for (let n = 0; n < 5_000; n++) send();
+    isKnown = true;
+    await run(30, 0, 0);
+    isKnown = false;
+    for (let n = 0; n < 5_000; n++) expect(send('GET', '/devices/y/playlist')).toBe(true);
+    expect(refused).toEqual([]);
+  });
+});
+
+describe('an answer to a request that is turned away', () => {
+  let listener: Awaited<ReturnType<typeof listen>>;
+  let metrics: ReturnType<typeof makeMetrics>;
+  let logged: object[];
+  let begun: number;
+
+  beforeEach(async () => {
+    [begun, logged] = [0, []];
+    metrics = makeMetrics('0.0.0');
+    const say = (fields: object) => void logged.push(fields);
+    const refuse = makeRefuse({ newId: () => 'own-id', corsOrigins: ['https://tv.example.com'] });
+    const watch = shedWatch(metrics, { debug: say, info: say, warn: say, error: say });
+    const limits = { longestWaitMs: 0, floor: 1, settledMs: 0 };
+    const { admit } = makeLoadShed({
+      clock,
+      random: () => Uint8Array.of(draws++),
+      refuse: refuse.request,
+      isKnown: () => true,
+      limits,
+      ...watch,
+    });
+    // A service that answers nobody.
+    const fetch = () => {
+      begun++;
+      return new Promise<Response>(() => {});
+    };
+    listener = await listen({
+      host: '127.0.0.1',
+      port: 0,
+      fetch,
+      onError: () => {},
+      admit,
+      refuse,
+    });
+    const abort = new AbortController();
+    for (let n = 0; n < 4; n++) {
+      clock.advance(100);
+      post({ signal: abort.signal, body: '[]' }).catch(() => {});
+      while (begun <= n) await turn();
+    }
+    clock.advance(100);
+    await post({ headers: { 'X-Request-Id': 'first' } });
+    hangUp = () => abort.abort();
+  });
+
+  let hangUp: () => void;
+  afterEach(async () => {
+    hangUp();
+    await listener.close();
+  });
+
+  const post = (more: RequestInit = {}) =>
+    fetch(`${listener.url}/devices/x/events`, {
+      method: 'POST',
+      body: '[]'.repeat(10_000),
+      ...more,
+    });
+
+  it('is a problem with everything that problems have, and a Retry-After; the app has seen nothing of it', async () => {
+    const before = begun;
+    const answer = await post({ headers: { 'X-Request-Id': 'r-1' } });
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get('content-type')).toBe('application/problem+json');
+    expect(answer.headers.get('x-request-id')).toBe('r-1');
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(5);
+    expect(answer.headers.has('access-control-allow-origin')).toBe(false);
+    expect(await answer.json()).toMatchObject({
+      status: 503,
+      code: 'unavailable',
+      requestId: 'r-1',
+      type: 'about:blank',
+    });
+    expect(
+      (await post({ headers: { 'X-Request-Id': 'not well-formed' } })).headers.get('x-request-id'),
+    ).toBe('own-id');
+    expect(begun).toBe(before);
+  });
+
+  it('can be read by a web app of an origin that is let in, and by no other', async () => {
+    const allowed = await post({ headers: { Origin: 'https://tv.example.com' } });
+    expect(allowed.headers.get('access-control-allow-origin')).toBe('https://tv.example.com');
+    expect(allowed.headers.get('access-control-expose-headers')).toContain('Retry-After');
+    expect(
+      (await post({ headers: { Origin: 'https://other.example' } })).headers.has(
+        'access-control-allow-origin',
+      ),
+    ).toBe(false);
+  });
+
+  it('is counted by kind, and told to the log once', async () => {
+    for (let n = 0; n < 10; n++) await post();
+    expect(await metrics.render()).toContain('signage_requests_shed_total{kind="writes"} 11');
+    expect(logged).toEqual([{ kind: 'writes' }]);
+  });
+});

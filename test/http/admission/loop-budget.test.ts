@@ -1,0 +1,233 @@
+// Of requests that come together no more are begun in one turn of the event loop than it has time for.
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { makeInTurns } from '../../../src/http/admission/loop-budget.ts';
+import { listen } from '../../../src/http/listener/listener.ts';
+
+const longMs = 20;
+
+describe('begun in turns', () => {
+  let nowMs: number;
+  let inTurn: (request: [name: string, takesMs: number]) => void;
+  let begun: string[];
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setImmediate'] });
+    nowMs = 1000;
+    begun = [];
+    inTurn = makeInTurns({
+      begin([name, takesMs]) {
+        begun.push(name);
+        if (name === 'X') throw new Error('broken');
+        if (name === 'N') come('mn', longMs);
+        nowMs += takesMs;
+      },
+      isUrgent: ([name]) => name === '!',
+      mostWaiting: 10,
+      now: () => nowMs,
+    });
+  });
+  afterEach(() => void vi.useRealTimers());
+
+  const come = (names: string, takesMs: number) => {
+    for (const name of names) inTurn([name, takesMs]);
+  };
+  const turns = (count: number) => {
+    for (let n = 0; n < count; n++) {
+      begun.push('|');
+      vi.runOnlyPendingTimers();
+    }
+  };
+  const expectDone = (order: string) => {
+    expect(begun.join('')).toBe(order);
+    expect(vi.getTimerCount()).toBe(0);
+  };
+
+  it('is what takes little time: at once', () => {
+    come('abcdefgh', 0.5);
+    expect(begun.join('')).toBe('abcdefgh');
+    turns(1);
+    expectDone('abcdefgh|');
+  });
+
+  it('is what takes long: one in each turn, in order, newcomers after the others', () => {
+    come('abc', longMs);
+    expect(begun.join('')).toBe('a');
+    turns(2);
+    come('d', longMs);
+    turns(3);
+    expectDone('a||b|c|d|');
+  });
+
+  it('is as much as there is time for', () => {
+    come('abcdefgh', 2);
+    turns(3);
+    expectDone('abc||def|gh');
+  });
+
+  it('is at once what comes in another turn', () => {
+    come('abcd', 2);
+    turns(2);
+    come('ef', 2);
+    turns(1);
+    expectDone('abc||def|');
+  });
+
+  it('is what comes while another one is begun', () => {
+    come('aN', longMs);
+    turns(5);
+    expectDone('a||N|m|n|');
+  });
+
+  it('is at once what is urgent', () => {
+    come('abc!', longMs);
+    expect(begun.join('')).toBe('a!');
+    turns(3);
+    expectDone('a!||b|c');
+  });
+
+  it('is also what comes after one that throws', () => {
+    come('aXb', longMs);
+    turns(1);
+    expect(() => turns(1)).toThrow('broken');
+    turns(1);
+    expectDone('a||Xb|');
+  });
+
+  it('is the one that has waited longest when too many wait, and each once', () => {
+    come('abcdefghijk', longMs);
+    expect(begun.join('')).toBe('a');
+    come('lmn', 0.5);
+    expect(begun.join('')).toBe('abcd');
+    turns(11);
+    expectDone('abcd||e|f|g|h|i|j|k|lmn||');
+  });
+
+  it('is all of many', () => {
+    const many = 'abcdefghij';
+    come(many, longMs);
+    for (let n = 0; n < 20; n++) come(many, 0.01);
+    for (let n = 0; n < 30; n++) vi.runOnlyPendingTimers();
+    expectDone(many.repeat(21));
+  });
+});
+
+const head = (method: string, path: number | string) =>
+  `${method} /${path} HTTP/1.1\r\nHost: x\r\n`;
+
+describe('requests of many connections', () => {
+  let listener: Awaited<ReturnType<typeof listen>>;
+  let turn: number;
+  let begun: { path: string; turn: number }[];
+  let admitted: (string | undefined)[];
+  let counting: NodeJS.Immediate;
+
+  beforeEach(async () => {
+    [turn, begun, admitted] = [0, [], []];
+    const count = () => {
+      turn++;
+      counting = setImmediate(count);
+    };
+    counting = setImmediate(count);
+    const fetch = async (request: Request) => {
+      const path = new URL(request.url).pathname;
+      if (path === '/first') return new Response('done');
+      begun.push({ path, turn });
+      await undefined;
+      for (const until = performance.now() + longMs; performance.now() < until; );
+      return new Response('done');
+    };
+    const admit = ({ url }: IncomingMessage) => admitted.push(url) > 0;
+    const isKnown = ({ url }: IncomingMessage) => url?.startsWith('/stranger') !== true;
+    listener = await listen({
+      host: '127.0.0.1',
+      port: 0,
+      fetch,
+      admit,
+      isKnown,
+      onError: () => {},
+    });
+  });
+  afterEach(async () => {
+    clearImmediate(counting);
+    await listener.close();
+  });
+
+  /** Connections of which each has had an answer. */
+  async function clients(count: number): Promise<Socket[]> {
+    const { port } = new URL(listener.url);
+    const sockets = Array.from({ length: count }, () => connect(Number(port), '127.0.0.1'));
+    await Promise.all(
+      sockets.map((socket) => {
+        socket.write(`${head('GET', 'first')}\r\n`);
+        return once(socket, 'data');
+      }),
+    );
+    return sockets;
+  }
+
+  it('begin in as many turns, when each takes long', async () => {
+    const sockets = await clients(6);
+    for (const [n, socket] of sockets.entries())
+      socket.write(`${head('GET', n)}Connection: close\r\n\r\n`);
+    await Promise.all(sockets.map((socket) => once(socket, 'close')));
+    expect(begun.map(({ path }) => path)).toEqual(['/0', '/1', '/2', '/3', '/4', '/5']);
+    expect(new Set(begun.map((one) => one.turn)).size).toBe(6);
+  });
+
+  it.each(['/healthz', '/readyz', '/metrics'])(
+    'begin after %s, which is asked whether the service is well',
+    async (path) => {
+      const sockets = await clients(7);
+      for (const [n, socket] of sockets.entries())
+        socket.write(`${head('GET', n === 6 ? path.slice(1) : n)}Connection: close\r\n\r\n`);
+      await Promise.all(sockets.map((socket) => once(socket, 'close')));
+      const paths = begun.map((one) => one.path);
+      expect(paths.slice(0, 2)).toContain(path);
+      expect(paths.filter((one) => one !== path)).toEqual(['/0', '/1', '/2', '/3', '/4', '/5']);
+    },
+  );
+
+  it('begin in turn with strangers, however many of these came first', async () => {
+    const sockets = await clients(12);
+    for (const [n, socket] of sockets.entries())
+      socket.write(`${head('GET', n < 6 ? `stranger/${n}` : n)}Connection: close\r\n\r\n`);
+    await Promise.all(sockets.map((socket) => once(socket, 'close')));
+    const paths = begun.map(({ path }) => path);
+    expect(new Set(paths).size).toBe(12);
+    // In each turn one of either begins.
+    expect(paths.indexOf('/7')).toBeLessThan(paths.indexOf('/stranger/3'));
+  });
+
+  it('begin beside a flood of probes, and all of these are answered', async () => {
+    const sockets = await clients(12);
+    for (const [n, socket] of sockets.entries())
+      socket.write(`${head('GET', n < 6 ? 'readyz' : n)}Connection: close\r\n\r\n`);
+    await Promise.all(sockets.map((socket) => once(socket, 'close')));
+    expect(begun.map(({ path }) => path).filter((path) => path === '/readyz').length).toBe(6);
+  });
+
+  it.each([
+    ['has arrived', `${head('GET', 'last')}\r\n`],
+    ['has arrived with its body', `${head('POST', 'last')}Content-Length: 5\r\n\r\nwhole`],
+    [
+      'has arrived in part',
+      `${head('POST', 'last')}Transfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n`,
+    ],
+  ])('never begin when their client goes before their turn: one that %s', async (_, request) => {
+    const sockets = await clients(8);
+    const last = sockets.pop() as Socket;
+    for (const [n, socket] of sockets.entries())
+      socket.write(`${head('GET', n)}Connection: close\r\n\r\n`);
+    last.write(request);
+    await once(sockets[0] as Socket, 'data');
+    last.destroy();
+    await Promise.all(sockets.slice(1).map((socket) => once(socket, 'close')));
+    await sleep(longMs);
+    expect(begun.map(({ path }) => path)).toEqual(['/0', '/1', '/2', '/3', '/4', '/5', '/6']);
+    expect(admitted).not.toContain('/last');
+  });
+});

@@ -1,0 +1,98 @@
+// Requests whose body is small are begun with when it is there.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { listen } from '../../../src/http/listener/listener.ts';
+
+const mostBytes = 16 * 1024;
+const turns = 50;
+
+let listener: Awaited<ReturnType<typeof listen>>;
+let begun: string[];
+
+beforeEach(async () => {
+  begun = [];
+  const fetch = async (request: Request) => new Response(await request.text());
+  const admit = ({ method = '' }) => begun.push(method) > 0;
+  listener = await listen({ host: '127.0.0.1', port: 0, fetch, admit, onError: () => {} });
+});
+afterEach(() => listener.close());
+
+async function client(): Promise<{ socket: Socket; answer: Promise<string> }> {
+  const socket = connect(Number(new URL(listener.url).port), '127.0.0.1');
+  await once(socket, 'connect');
+  let all = '';
+  socket.setEncoding('latin1').on('data', (data) => {
+    all += data;
+  });
+  return { socket, answer: once(socket, 'close').then(() => all) };
+}
+
+const head = (length: number | string) =>
+  `POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${length}\r\n\r\n`;
+
+/** After as many turns of the event loop as a request needs to get through, and more. */
+async function later(): Promise<void> {
+  for (let n = 0; n < turns; n++) await turn();
+}
+
+/** Until a request that was sent later has been answered: what came before it has been read. */
+async function answered(): Promise<void> {
+  await fetch(listener.url);
+  await later();
+  begun = begun.filter((method) => method !== 'GET');
+}
+
+describe('a request with a body', () => {
+  it('is begun when the body has arrived whole, in however many pieces', async () => {
+    const { socket, answer } = await client();
+    socket.write(`${head(mostBytes)}${'a'.repeat(mostBytes - 2)}`);
+    await answered();
+    socket.write('b');
+    await answered();
+    expect(begun).toEqual([]);
+    socket.write('c');
+    expect(await answer).toMatch(/^HTTP\/1.1 200 .*\r\n\r\na{16382}bc$/s);
+    expect(begun).toEqual(['POST']);
+  });
+
+  it('of which more is announced than Node would hold is begun at once', async () => {
+    const { socket, answer } = await client();
+    socket.write(head(mostBytes + 1));
+    await expect.poll(() => begun).toEqual(['POST']);
+    socket.write('a'.repeat(mostBytes + 1));
+    expect(await answer).toMatch(/^HTTP\/1.1 200 .*\r\n\r\na{16385}$/s);
+  });
+
+  it('that comes in chunks, or is empty, is begun at once', async () => {
+    const { socket, answer } = await client();
+    socket.write(
+      'POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n',
+    );
+    await expect.poll(() => begun).toEqual(['POST']);
+    socket.write('3\r\nabc\r\n0\r\n\r\n');
+    expect(await answer).toMatch(/^HTTP\/1.1 200 .*abc/s);
+    const empty = await client();
+    empty.socket.write(head(0));
+    expect(await empty.answer).toMatch(/^HTTP\/1.1 200 /);
+  });
+
+  it('that breaks off is never begun', async () => {
+    const { socket, answer } = await client();
+    socket.write(`${head(4)}abc`);
+    await answered();
+    socket.end();
+    await answer;
+    await answered();
+    expect(begun).toEqual([]);
+  });
+
+  it('which the client announces first is asked for', async () => {
+    const { socket, answer } = await client();
+    socket.write(head('4\r\nExpect: 100-continue'));
+    await once(socket, 'data');
+    socket.write('body');
+    expect(await answer).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 .*\r\n\r\nbody$/s);
+  });
+});

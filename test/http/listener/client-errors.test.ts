@@ -1,0 +1,98 @@
+// Connections whose request does not arrive in time, when many are late at once.
+import { connect, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/domain/clock.ts';
+import { makeIdSource } from '../../../src/domain/id.ts';
+import { makeRefuse } from '../../../src/http/listener/early-errors.ts';
+import { listen } from '../../../src/http/listener/listener.ts';
+
+const limits = { headersTimeout: 150, requestTimeout: 150, connectionsCheckingInterval: 50 };
+const clients = 20;
+const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n';
+const cutOff = 'HTTP/1.1 408 ';
+
+let listener: Awaited<ReturnType<typeof listen>>;
+let onCutOff: () => void;
+let answer: (request: Request) => Promise<Response>;
+
+beforeEach(async () => {
+  onCutOff = () => {};
+  answer = async (request) => new Response(await request.text());
+  const own = makeRefuse({ newId: makeIdSource(systemClock) });
+  const connection: typeof own.connection = (socket, error) => {
+    onCutOff();
+    own.connection(socket, error);
+  };
+  const fetch = (request: Request) => answer(request);
+  listener = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    fetch,
+    onError: () => {},
+    refuse: { ...own, connection },
+    limits,
+  });
+});
+afterEach(() => listener.close());
+
+interface Client {
+  socket: Socket;
+  /** What came back until the service hung up. */
+  text: Promise<string>;
+}
+
+function client(): Promise<Client> {
+  return new Promise((resolve) => {
+    const socket = connect(Number(new URL(listener.url).port), '127.0.0.1', () =>
+      resolve({ socket, text }),
+    );
+    const text = new Promise<string>((ended) => {
+      let all = '';
+      socket.setEncoding('latin1').on('data', (data) => {
+        all += data;
+      });
+      socket.on('error', () => {}).on('close', () => ended(all));
+    });
+  });
+}
+
+describe('many that are late at once', () => {
+  it('are cut off in a turn of the event loop each, so that others get theirs', async () => {
+    const all = await Promise.all(Array.from({ length: clients }, client));
+    const turns: number[] = [];
+    let turn = 0;
+    let counting = setImmediate(function count() {
+      turn++;
+      counting = setImmediate(count);
+    });
+    onCutOff = () => void turns.push(turn);
+    for (const { socket } of all) socket.write(head);
+    const texts = await Promise.all(all.map(({ text }) => text));
+    clearImmediate(counting);
+    expect(texts.filter((text) => text.startsWith(cutOff))).toHaveLength(clients);
+    expect(new Set(turns).size).toBe(clients);
+  });
+
+  it('are answered, and keep their connection, if the request is whole before their turn', async () => {
+    const all = await Promise.all(Array.from({ length: clients }, client));
+    const last = all.pop() as Client;
+    onCutOff = () => {
+      last.socket.write('body');
+      onCutOff = () => {};
+    };
+    for (const { socket } of [...all, last]) socket.write(head);
+    expect(
+      (await Promise.all(all.map(({ text }) => text))).filter((text) => text.startsWith(cutOff)),
+    ).toHaveLength(all.length);
+    last.socket.write(head.replace('Host', 'Connection: close\r\nHost'));
+    last.socket.write('next');
+    expect(await last.text).toMatch(/^HTTP\/1.1 200 .*\r\n\r\nbodyHTTP\/1.1 200 .*\r\n\r\nnext$/s);
+  });
+
+  it('are cut off even behind a whole request that waits for its answer', async () => {
+    answer = () => new Promise(() => {});
+    const { socket, text } = await client();
+    socket.write(`GET / HTTP/1.1\r\nHost: x\r\n\r\n${head}`);
+    expect(await text).toMatch(cutOff);
+  });
+});

@@ -1,0 +1,129 @@
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { makeMetrics } from '../../../src/http/metrics/metrics.ts';
+import { collectGarbage } from '../../support/collect-garbage.ts';
+
+/** The samples of one metric: labels -> value. */
+async function samples(text: Promise<string>, name: string): Promise<Record<string, number>> {
+  const lines = (await text)
+    .split('\n')
+    .filter((line) => line === name || line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+  return Object.fromEntries(
+    lines.map((line) => [
+      line.slice(name.length, line.lastIndexOf(' ')),
+      Number(line.slice(line.lastIndexOf(' ') + 1)),
+    ]),
+  );
+}
+
+describe('GET /metrics', () => {
+  it('counts requests by operation and status', async () => {
+    const metrics = makeMetrics('1.0.0');
+    metrics.observe('getPlaylist', 200, 0.001);
+    metrics.observe('getPlaylist', 200, 0.002);
+    metrics.observe('getPlaylist', 304, 0.0004);
+    metrics.observe('postEvents', 202, 0.004);
+    expect(await samples(metrics.render(), 'signage_http_requests_total')).toEqual({
+      '{operation="getPlaylist",status="200"}': 2,
+      '{operation="getPlaylist",status="304"}': 1,
+      '{operation="postEvents",status="202"}': 1,
+    });
+  });
+
+  it('has the time that requests took', async () => {
+    const metrics = makeMetrics('1.0.0');
+    for (const seconds of [0.0004, 0.003, 40]) metrics.observe('getPlaylist', 200, seconds);
+    const name = 'signage_http_request_duration_seconds';
+    expect(await samples(metrics.render(), `${name}_count`)).toEqual({
+      '{operation="getPlaylist"}': 3,
+    });
+    expect(
+      (await samples(metrics.render(), `${name}_sum`))['{operation="getPlaylist"}'],
+    ).toBeCloseTo(40.0034);
+    const buckets = await samples(metrics.render(), `${name}_bucket`);
+    expect(buckets).toMatchObject({
+      '{le="0.0005",operation="getPlaylist"}': 1,
+      '{le="0.005",operation="getPlaylist"}': 2,
+      '{le="30",operation="getPlaylist"}': 2,
+      '{le="+Inf",operation="getPlaylist"}': 3,
+    });
+  });
+
+  it('counts events, registrations and lock-outs', async () => {
+    const metrics = makeMetrics('1.0.0');
+    metrics.eventsReceived(100);
+    metrics.eventsReceived(3);
+    metrics.registration('bound');
+    metrics.registration('refused');
+    metrics.registration('refused');
+    metrics.registerLockout('source');
+    metrics.registerLockout('source');
+    metrics.registerLockout('service');
+    expect(await samples(metrics.render(), 'signage_events_received_total')).toEqual({ '': 103 });
+    expect(await samples(metrics.render(), 'signage_registrations_total')).toEqual({
+      '{outcome="bound"}': 1,
+      '{outcome="refused"}': 2,
+    });
+    expect(await samples(metrics.render(), 'signage_register_lockouts_total')).toEqual({
+      '{scope="source"}': 2,
+      '{scope="service"}': 1,
+    });
+  });
+
+  it('starts its counters at 0, so that a first increase shows', async () => {
+    const metrics = makeMetrics('1.0.0');
+    expect(await samples(metrics.render(), 'signage_events_received_total')).toEqual({ '': 0 });
+    expect(await samples(metrics.render(), 'signage_register_lockouts_total')).toEqual({
+      '{scope="source"}': 0,
+      '{scope="service"}': 0,
+    });
+  });
+
+  it('tells what runs, and how the process is', async () => {
+    const text = await makeMetrics('1.2.3').render();
+    expect(text).toContain(`signage_build_info{version="1.2.3",node="${process.version}"} 1`);
+    expect(text).toMatch(/^process_cpu_seconds_total /m);
+    expect(text).toMatch(/^nodejs_eventloop_lag_seconds /m);
+    expect(makeMetrics('1.2.3').contentType).toMatch(/^text\/plain; version=0\.0\.4/);
+  });
+
+  it('keeps two services in one process apart', async () => {
+    const [one, other] = [makeMetrics('1.0.0'), makeMetrics('1.0.0')];
+    one.observe('listVenues', 200, 0.001);
+    expect(await samples(other.render(), 'signage_http_requests_total')).toEqual({});
+    expect(await samples(one.render(), 'signage_http_requests_total')).toEqual({
+      '{operation="listVenues",status="200"}': 1,
+    });
+  });
+
+  it('labels nothing of ours but operations, statuses, outcomes, scopes and versions', async () => {
+    const metrics = makeMetrics('1.0.0');
+    metrics.observe('registerDevice', 404, 0.001);
+    metrics.registration('locked_out');
+    const ours = (await metrics.render()).split('\n').filter((line) => line.startsWith('signage_'));
+    const labels = new Set(
+      ours.flatMap((line) => [...line.matchAll(/(\w+)="/g)].map(([, label]) => label)),
+    );
+    expect([...labels].toSorted()).toEqual([
+      'le',
+      'node',
+      'operation',
+      'outcome',
+      'scope',
+      'status',
+      'version',
+    ]);
+  });
+
+  it('lets go of a service that is not used any more', async () => {
+    const ofMetrics = () => {
+      const health = () => [];
+      makeMetrics('1.0.0').watchOrigins(health);
+      return new WeakRef(health);
+    };
+    const health = ofMetrics();
+    await setImmediate();
+    collectGarbage();
+    expect(health.deref()).toBeUndefined();
+  });
+});

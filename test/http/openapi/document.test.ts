@@ -1,0 +1,312 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { describe, expect, it } from 'vitest';
+import { examples } from '../../../src/http/openapi/content.ts';
+import { openApiDocument } from '../../../src/http/openapi/document.ts';
+import { type ErrorCode, errorKinds } from '../../../src/wire/errors.ts';
+import { impliedErrors, possibleErrors } from '../../../src/wire/implied-errors.ts';
+import { type Operation, operations } from '../../../src/wire/operations.ts';
+import { type SchemaName, schemas } from '../../../src/wire/schemas.ts';
+
+type Json = { [name: string]: Json } & Json[];
+
+const document = JSON.parse(JSON.stringify(openApiDocument('1.2.3'))) as Json;
+const table = Object.entries<Operation>(operations);
+
+function described({ path, method }: Operation): Json {
+  return document.paths![path.replace(/:(\w+)/g, '{$1}')]![method.toLowerCase()]!;
+}
+
+/** Every object of a document with its place in it. */
+function* objectsIn(
+  value: unknown,
+  place = '#',
+): Generator<[place: string, object: Record<string, unknown>]> {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) yield [place, value as Record<string, unknown>];
+  for (const [name, member] of Object.entries(value))
+    yield* objectsIn(member, `${place}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+}
+
+const objects = [...objectsIn(document)];
+const places = new Set(objects.map(([place]) => place));
+
+describe('GET /openapi.json', () => {
+  it('is valid OpenAPI 3.1', async () => {
+    const result = await new Validator().validate(structuredClone(document));
+    expect(result.errors).toBeUndefined();
+    expect(result.valid).toBe(true);
+    expect(document.openapi).toMatch(/^3\.1\./);
+  });
+
+  it('names the version of the service', () => expect(document.info!.version).toBe('1.2.3'));
+
+  it('has no reference that leads nowhere', () => {
+    const references = objects
+      .map(([, object]) => object.$ref)
+      .filter((reference) => typeof reference === 'string');
+    expect(references.length).toBeGreaterThan(100);
+    expect(references.filter((reference) => !places.has(reference))).toEqual([]);
+  });
+
+  it('has the operations of the table and the system paths, and no others', () => {
+    const ids = Object.values(document.paths!).flatMap((path) =>
+      Object.values(path).map((operation) => operation.operationId),
+    );
+    const system = ['getHealth', 'getReadiness', 'getMetrics', 'getOpenApi', 'getDocs'];
+    expect(ids.toSorted()).toEqual([...Object.keys(operations), ...system].toSorted());
+  });
+
+  it('groups each operation under a tag that is described', () => {
+    const tags = document.tags!.map((tag) => tag.name);
+    const used = table.flatMap(([, operation]) => described(operation).tags as unknown as string[]);
+    expect(used.filter((tag) => !(tags as unknown[]).includes(tag))).toEqual([]);
+    expect(used).toHaveLength(table.length);
+  });
+
+  it('has no bounds of JavaScript numbers, no flags in patterns, and answers that may grow', () => {
+    const numbers = objects.filter(([, one]) =>
+      Object.values(one).some((member) => Math.abs(Number(member)) >= Number.MAX_SAFE_INTEGER),
+    );
+    expect(numbers.map(([place]) => place)).toEqual([]);
+    const patterns = objects.flatMap(([, one]) =>
+      typeof one.pattern === 'string' ? [one.pattern] : [],
+    );
+    expect(patterns.filter((pattern) => /^\/|\(\?[a-z-]+[:)]/.test(pattern))).toEqual([]);
+    for (const pattern of patterns) expect(() => new RegExp(pattern, 'u')).not.toThrow();
+    const closed = objects
+      .filter(([, one]) => one.additionalProperties === false)
+      .map(([place]) => place);
+    expect(closed.filter((place) => !/(Creation|Patch|Publication)$/.test(place))).toEqual([]);
+  });
+
+  it('has no schema that says nothing at all', () => {
+    const empty = objects.filter(
+      ([place, one]) =>
+        /\/(properties\/[^/]+|schema|items)$/.test(place) && Object.keys(one).length === 0,
+    );
+    expect(empty.map(([place]) => place)).toEqual([]);
+  });
+
+  it.each(Object.keys(examples) as SchemaName[])(
+    'gives an example of %s that the schema takes',
+    (name) => {
+      expect(schemas[name].safeParse(examples[name]).error).toBeUndefined();
+    },
+  );
+});
+
+describe.each(table)('%s in the document', (id, operation) => {
+  const entry = described(operation);
+  const isManagement = operation.path.startsWith('/v1/');
+
+  it('has its name, summary and credential', () => {
+    expect(entry).toMatchObject({ operationId: id, summary: operation.summary });
+    const scheme = { public: [], device: [{ deviceKey: [] }] }[operation.access as string] ?? [
+      { managementToken: [] },
+    ];
+    expect(entry.security).toEqual(scheme);
+  });
+
+  it('has exactly its statuses, and each lists its codes', () => {
+    const codes = [...new Set([...impliedErrors(operation), ...(operation.errors ?? [])])];
+    const expected = [
+      operation.status,
+      ...(operation.conditional ? [304] : []),
+      ...codes.map((code) => errorKinds[code].status),
+    ];
+    expect(Object.keys(entry.responses!)).toEqual(
+      [...new Set(expected)].toSorted((a, b) => a - b).map(String),
+    );
+    for (const [status, answer] of Object.entries(entry.responses!).filter(
+      ([one]) => Number(one) >= 400,
+    )) {
+      const named = Object.keys(answer.content!['application/problem+json']!.examples!);
+      expect(named).toEqual(codes.filter((code) => errorKinds[code].status === Number(status)));
+      for (const code of named) expect(answer.description).toContain(`\`${code}\``);
+    }
+  });
+
+  it('has every parameter of its path', () => {
+    const inPath = (entry.parameters ?? [])
+      .filter((one) => (one.in as unknown) === 'path')
+      .map((one) => one.name);
+    expect(inPath).toEqual([...operation.path.matchAll(/:(\w+)/g)].map(([, name]) => name));
+  });
+
+  it('has its query and request headers', () => {
+    const inQuery = (entry.parameters ?? [])
+      .filter((one) => (one.in as unknown) === 'query')
+      .map((one) => one.name);
+    const query =
+      operation.query && (schemas[operation.query] as unknown as { shape: object }).shape;
+    expect(inQuery).toEqual(Object.keys(query ?? {}));
+    const references = (entry.parameters ?? []).flatMap(
+      (one) => (one.$ref as unknown as string) ?? [],
+    );
+    const names = references.map(
+      (reference) => document.components!.parameters![reference.split('/').at(-1)!]!.name,
+    );
+    const expected = [
+      ...(isManagement ? ['X-Tenant-Id'] : []),
+      ...(operation.conditional ? ['If-None-Match'] : []),
+      ...(operation.headers ?? []),
+    ];
+    expect(names).toEqual(expected);
+  });
+
+  it('has its body, and says whether it may be left out', () => {
+    if (!operation.body) return expect(entry.requestBody).toBeUndefined();
+    expect(entry.requestBody!.required ?? false).toBe(!operation.bodyOptional);
+    const types =
+      operation.method === 'PATCH'
+        ? ['application/json', 'application/merge-patch+json']
+        : ['application/json'];
+    expect(Object.keys(entry.requestBody!.content!)).toEqual(types);
+  });
+
+  it('has an answer of its schema, with its headers', () => {
+    const answer = entry.responses![operation.status]!;
+    expect('application/json' in (answer.content ?? {})).toBe(operation.answer !== undefined);
+    const own =
+      { getPlaylist: ['X-Playlist-Version', 'X-Source'], getDeviceConfig: ['X-Config-Source'] }[
+        id
+      ] ?? [];
+    const location = operation.status === 201 && isManagement ? ['Location'] : [];
+    expect(Object.keys(answer.headers!)).toEqual([
+      'X-Request-Id',
+      ...own,
+      ...(operation.conditional ? ['ETag'] : []),
+      ...location,
+    ]);
+    for (const each of Object.values(entry.responses!))
+      expect(each.headers).toHaveProperty('X-Request-Id');
+  });
+});
+
+describe('what the document says beside the table', () => {
+  const answer = (id: keyof typeof operations, status: number) =>
+    described(operations[id]).responses![status]!;
+
+  it('offers the report as CSV too', () => {
+    expect(Object.keys(answer('reportImpressions', 200).content!)).toEqual([
+      'application/json',
+      'text/csv',
+    ]);
+  });
+
+  it('says that a backup is a tar file', () => {
+    expect(answer('createBackup', 200).content).toEqual({
+      'application/x-tar': { schema: { type: 'string', format: 'binary' } },
+    });
+  });
+
+  it.each([
+    ['registerDevice', 429],
+    ['registerDevice', 503],
+    ['getPlaylist', 500],
+    ['getDeviceConfig', 500],
+    ['listVenues', 503],
+  ] as const)('has Retry-After with %s %i', (id, status) =>
+    expect(answer(id, status).headers).toHaveProperty('Retry-After'),
+  );
+
+  it('has WWW-Authenticate with 401, and no Retry-After where trying again is no use', () => {
+    expect(answer('getPlaylist', 401).headers).toHaveProperty('WWW-Authenticate');
+    expect(answer('listVenues', 500).headers).not.toHaveProperty('Retry-After');
+  });
+
+  it('asks more of the Idempotency-Key of a registration than of a batch', () => {
+    const { RegistrationKey, BatchKey } = document.components!.parameters!;
+    expect(RegistrationKey!.schema).toEqual({ type: 'string', pattern: '^[!-~]{16,255}$' });
+    expect(BatchKey!.schema).toEqual({ type: 'string', minLength: 1, maxLength: 255 });
+  });
+
+  it('describes the paths outside both families', () => {
+    expect(document.paths).toMatchObject({
+      '/healthz': {},
+      '/readyz': {},
+      '/metrics': {},
+      '/openapi.json': {},
+      '/docs': {},
+    });
+    expect(Object.keys(document.paths!['/readyz']!.get!.responses!)).toEqual(['200', '503']);
+  });
+});
+
+describe('impliedErrors', () => {
+  const of = (operation: Partial<Operation>) =>
+    impliedErrors({
+      method: 'GET',
+      path: '/v1/x',
+      access: 'viewer',
+      summary: '',
+      status: 200,
+      ...operation,
+    });
+
+  it.each<[string, Partial<Operation>, ErrorCode[], ErrorCode[]]>([
+    [
+      'anybody',
+      { access: 'public' },
+      ['internal_error', 'unavailable'],
+      ['credential_missing', 'device_key_missing', 'tenant_required'],
+    ],
+    [
+      'a TV',
+      { access: 'device' },
+      ['device_key_missing', 'device_key_mismatch'],
+      ['credential_missing', 'insufficient_role', 'tenant_required'],
+    ],
+    [
+      'a viewer',
+      { access: 'viewer' },
+      ['credential_missing', 'tenant_required', 'tenant_not_found'],
+      ['insufficient_role', 'invalid_request'],
+    ],
+    [
+      'an operator',
+      { access: 'operator' },
+      ['insufficient_role', 'tenant_required'],
+      ['device_key_missing'],
+    ],
+    [
+      'the platform',
+      { access: 'platform' },
+      ['insufficient_role', 'tenant_not_found'],
+      ['tenant_required'],
+    ],
+    ['who asks who they are', { answer: 'me' }, ['credential_invalid'], ['tenant_required']],
+    [
+      'a tenant',
+      { access: 'platform', record: 'tenant' },
+      ['tenant_not_found'],
+      ['tenant_required'],
+    ],
+    ['a record', { record: 'venue' }, ['venue_not_found'], ['screen_not_found', 'invalid_json']],
+    [
+      'a body',
+      { body: 'venueCreation' },
+      ['invalid_json', 'invalid_request', 'body_too_large', 'unsupported_media_type'],
+      [],
+    ],
+    ['a query', { query: 'venueQuery' }, ['invalid_request'], ['invalid_json', 'body_too_large']],
+  ])('of %s', (_, operation, expected, others) => {
+    const codes = of(operation);
+    expect(codes).toEqual(expect.arrayContaining(expected));
+    expect(codes.filter((code) => others.includes(code))).toEqual([]);
+    expect(new Set(codes).size).toBe(codes.length);
+  });
+
+  it('become all errors with those of the table, once each', () => {
+    expect(possibleErrors(operations.createScreen)).toEqual([
+      ...impliedErrors(operations.createScreen),
+      'venue_not_found',
+      'name_taken',
+    ]);
+    expect(
+      possibleErrors({ ...operations.getTenant, errors: ['tenant_not_found'] }).filter(
+        (code) => code === 'tenant_not_found',
+      ),
+    ).toHaveLength(1);
+  });
+});
