@@ -11,28 +11,28 @@ export type { LogSink } from './domain/log.ts';
 export type { OnDemandPlaylists, OnDemandScreen } from './origin/origin.ts';
 export type { ServeOptions } from './serve/serve-options.ts';
 export { type RequestInfo, type Running, serve } from './serve.ts';
-export type { Batch } from './simulator/batch.ts';
-export { runFleet } from './simulator/fleet.ts';
-export type { Finding } from './simulator/fleet-ledger.ts';
-export type { FleetOptions } from './simulator/fleet-options.ts';
-export type { FaultCount, FleetProgress, FleetReport } from './simulator/fleet-report.ts';
-export type { EventCounts, Failures, TvPhase } from './simulator/fleet-tally.ts';
-export { Player } from './simulator/player.ts';
-export {
-  type PlayerBinding,
-  type PlayerMemory,
-  type PlayerState,
-  ramMemory,
-} from './simulator/player-memory.ts';
+export type { EventCounts, Failures, TvPhase } from './simulator/fleet/counters.ts';
+export { runFleet } from './simulator/fleet/fleet.ts';
+export type { FleetOptions } from './simulator/fleet/options.ts';
+export type { FaultCount, FleetProgress, FleetReport } from './simulator/fleet/report.ts';
+export type { Batch } from './simulator/player/batch.ts';
 export type {
   DropReason,
   PlayerAnswer,
   PlayerObserver,
   PlayerPhase,
   UnpairedReason,
-} from './simulator/player-observer.ts';
-export type { PlayerEnd, PlayerOptions, PlayerView, Showing } from './simulator/player-options.ts';
-export type { Reconciliation } from './simulator/reconcile.ts';
-export type { EndpointTraffic, Latencies } from './simulator/traffic.ts';
+} from './simulator/player/observer.ts';
+export type { PlayerEnd, PlayerOptions, PlayerView, Showing } from './simulator/player/options.ts';
+export { Player } from './simulator/player/player.ts';
+export {
+  type PlayerBinding,
+  type PlayerMemory,
+  type PlayerState,
+  ramMemory,
+} from './simulator/player/state.ts';
+export type { EndpointTraffic, Latencies } from './simulator/tv/latency.ts';
+export type { Finding } from './simulator/verify/ledger.ts';
+export type { Reconciliation } from './simulator/verify/reconcile.ts';
 export { openStore } from './store/open.ts';
 export type { Store } from './store/store.ts';

@@ -3,8 +3,8 @@ import type { CallAnswer } from '../client/call.ts';
 import type { ManagementClient } from '../client/management-client.ts';
 import type { RuntimeClient } from '../client/runtime-client.ts';
 import type { Clock, Random } from '../domain/clock.ts';
-import { Player } from '../simulator/player.ts';
-import type { DeviceInfoInput } from '../simulator/tv-model.ts';
+import { Player } from '../simulator/player/player.ts';
+import type { DeviceInfoInput } from '../simulator/tv/device-info.ts';
 
 type Screen = CallAnswer<'getScreen'>;
 

@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import type { DeviceInfoInput } from '../simulator/tv-model.ts';
+import type { DeviceInfoInput } from '../simulator/tv/device-info.ts';
 import { usage } from './settings.ts';
 
 const folder = new URL('../../fixtures/devices/', import.meta.url);

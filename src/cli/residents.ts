@@ -3,7 +3,7 @@ import { ManagementClient } from '../client/management-client.ts';
 import { secondMs } from '../domain/clock.ts';
 import { hasCode } from '../domain/error.ts';
 import type { LogSink } from '../domain/log.ts';
-import type { FleetOptions } from '../simulator/fleet-options.ts';
+import type { FleetOptions } from '../simulator/fleet/options.ts';
 import type { Context } from './context.ts';
 import type { ServeValues } from './serve-settings.ts';
 
@@ -50,7 +50,7 @@ export async function runResidents(
   const { simulate: count, rotateEvery: rotateEveryMs } = settings;
   if (count === undefined) return;
   const { readDeviceProfiles } = await import('./device-profiles.ts');
-  const { runFleet } = await import('../simulator/fleet.ts');
+  const { runFleet } = await import('../simulator/fleet/fleet.ts');
   log.info({ count }, 'Simulated TVs live with the service until it stops.');
   try {
     const deviceInfos = await readDeviceProfiles(undefined, '--profile');

@@ -1,6 +1,6 @@
 import { minuteMs, secondMs } from '../domain/clock.ts';
-import type { FleetOptions } from '../simulator/fleet-options.ts';
-import type { FleetProgress, FleetReport } from '../simulator/fleet-report.ts';
+import type { FleetOptions } from '../simulator/fleet/options.ts';
+import type { FleetProgress, FleetReport } from '../simulator/fleet/report.ts';
 import { readCode } from './code-text.ts';
 import { connectionOptions } from './common-options.ts';
 import { connect, readCertificates } from './connect.ts';
@@ -103,7 +103,7 @@ export async function runSimulation(context: CommandContext, flags: Flags): Prom
       : await (await import('./simulate/read-scenario.ts')).readScenario(io, settings.scenario);
   const codes = settings.codes === undefined ? undefined : await readCodes(context, settings.codes);
   const service = await serviceOf(context, flags, codes !== undefined);
-  const { runFleet } = await import('../simulator/fleet.ts');
+  const { runFleet } = await import('../simulator/fleet/fleet.ts');
   await keepHeapSmall();
   const watch = makeWatch(context, settings.quiet);
   const names = settings.profile.length > 0 ? settings.profile : scenario.profiles;

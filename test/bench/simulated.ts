@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FleetReport } from '../../src/simulator/fleet-report.ts';
+import type { FleetReport } from '../../src/simulator/fleet/report.ts';
 import { startProcess } from '../support/signage-process.ts';
 
 const lookEveryMs = 500;

@@ -1,9 +1,9 @@
 // A fleet of simulated TVs as a load: it keeps the books of what the service said on the wire, and compares them in the end with what is stored.
 import { Agent, request } from 'undici';
 import { type Clock, hourMs, systemClock } from '../../src/domain/clock.ts';
-import { runFleet } from '../../src/simulator/fleet.ts';
-import type { FleetOptions } from '../../src/simulator/fleet-options.ts';
-import type { FleetReport } from '../../src/simulator/fleet-report.ts';
+import { runFleet } from '../../src/simulator/fleet/fleet.ts';
+import type { FleetOptions } from '../../src/simulator/fleet/options.ts';
+import type { FleetReport } from '../../src/simulator/fleet/report.ts';
 import type { Tried } from './cluster-load.ts';
 
 /** Longer than any test: the fleet is told when its time is over. */

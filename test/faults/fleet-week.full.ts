@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { dayMs } from '../../src/domain/clock.ts';
-import { runFleet } from '../../src/simulator/fleet.ts';
+import { runFleet } from '../../src/simulator/fleet/fleet.ts';
 import { calm } from '../support/quick-fleet.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startService } from './killed-service.ts';

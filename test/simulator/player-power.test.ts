@@ -5,7 +5,7 @@ import {
   type PlayerMemory,
   type PlayerState,
   ramMemory,
-} from '../../src/simulator/player-memory.ts';
+} from '../../src/simulator/player/state.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { video, virtualTv } from '../support/virtual-tv.ts';
 

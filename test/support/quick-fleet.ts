@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { hourMs } from '../../src/domain/clock.ts';
-import { runFleet } from '../../src/simulator/fleet.ts';
-import type { FleetOptions } from '../../src/simulator/fleet-options.ts';
+import { runFleet } from '../../src/simulator/fleet/fleet.ts';
+import type { FleetOptions } from '../../src/simulator/fleet/options.ts';
 
 const playlist = JSON.parse(
   readFileSync(new URL('../../fixtures/playlists/five-minutes.json', import.meta.url), 'utf8'),

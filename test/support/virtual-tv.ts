@@ -3,17 +3,17 @@ import { RuntimeClient } from '../../src/client/runtime-client.ts';
 import { makeUndiciRequester } from '../../src/client/undici-requester.ts';
 import { systemClock, systemRandom } from '../../src/domain/clock.ts';
 import type { SignageError } from '../../src/domain/error.ts';
-import type { Batch, EventInput, Item } from '../../src/simulator/batch.ts';
-import { Player } from '../../src/simulator/player.ts';
-import { type PlayerMemory, ramMemory } from '../../src/simulator/player-memory.ts';
+import type { Batch, EventInput, Item } from '../../src/simulator/player/batch.ts';
 import type {
   DropReason,
   PlayerAnswer,
   PlayerPhase,
   UnpairedReason,
-} from '../../src/simulator/player-observer.ts';
-import type { PlayerOptions } from '../../src/simulator/player-options.ts';
-import { makeTvClock, type TvClock } from '../../src/simulator/tv-clock.ts';
+} from '../../src/simulator/player/observer.ts';
+import type { PlayerOptions } from '../../src/simulator/player/options.ts';
+import { Player } from '../../src/simulator/player/player.ts';
+import { type PlayerMemory, ramMemory } from '../../src/simulator/player/state.ts';
+import { makeTvClock, type TvClock } from '../../src/simulator/time/virtual-clock.ts';
 
 /** All that a player told, in the order in which it told it. Times are the TV's, in milliseconds since its start. */
 interface Told {

@@ -1,4 +1,4 @@
-import type { FleetProgress } from '../../simulator/fleet-report.ts';
+import type { FleetProgress } from '../../simulator/fleet/report.ts';
 
 /** A latency for people: `0.8`, `12`. */
 export const shortMs = (ms: number) => (ms < 10 ? ms.toFixed(1) : ms.toFixed(0));

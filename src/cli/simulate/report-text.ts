@@ -1,7 +1,7 @@
-import type { FaultCount, FleetReport } from '../../simulator/fleet-report.ts';
-import type { EventCounts, Failures } from '../../simulator/fleet-tally.ts';
-import type { Reconciliation } from '../../simulator/reconcile.ts';
-import type { EndpointTraffic } from '../../simulator/traffic.ts';
+import type { EventCounts, Failures } from '../../simulator/fleet/counters.ts';
+import type { FaultCount, FleetReport } from '../../simulator/fleet/report.ts';
+import type { EndpointTraffic } from '../../simulator/tv/latency.ts';
+import type { Reconciliation } from '../../simulator/verify/reconcile.ts';
 import type { Output } from '../io.ts';
 import { listTable } from '../output/table.ts';
 import type { Column } from '../output/view.ts';

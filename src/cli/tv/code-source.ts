@@ -1,5 +1,5 @@
 import type { SignageError } from '../../domain/error.ts';
-import type { UnpairedReason } from '../../simulator/player-observer.ts';
+import type { UnpairedReason } from '../../simulator/player/observer.ts';
 import type { Call } from '../call.ts';
 import { readCode, readCodeWords } from '../code-text.ts';
 import type { TvOptions } from './tv-options.ts';

@@ -1,4 +1,4 @@
-import type { DeviceInfoInput } from '../../simulator/tv-model.ts';
+import type { DeviceInfoInput } from '../../simulator/tv/device-info.ts';
 import { readDeviceProfile } from '../device-profiles.ts';
 import type { TvOptions } from './tv-options.ts';
 

@@ -1,13 +1,13 @@
 import { SignageError } from '../../domain/error.ts';
-import type { EventInput, Item } from '../../simulator/batch.ts';
+import type { EventInput, Item } from '../../simulator/player/batch.ts';
 import type {
   DropReason,
   PlayerAnswer,
   PlayerObserver,
   PlayerPhase,
   UnpairedReason,
-} from '../../simulator/player-observer.ts';
-import type { PlayerEnd } from '../../simulator/player-options.ts';
+} from '../../simulator/player/observer.ts';
+import type { PlayerEnd } from '../../simulator/player/options.ts';
 
 /** One thing that a TV did or met. */
 type What =

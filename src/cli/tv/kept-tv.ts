@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { PlayerState } from '../../simulator/player-memory.ts';
-import type { DeviceInfoInput } from '../../simulator/tv-model.ts';
+import type { PlayerState } from '../../simulator/player/state.ts';
+import type { DeviceInfoInput } from '../../simulator/tv/device-info.ts';
 
 /** What a state file holds: which service it is for, what the TV says of itself, and what it must not forget. */
 export interface KeptTv {

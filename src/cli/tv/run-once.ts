@@ -1,5 +1,5 @@
 import { hasCode, SignageError } from '../../domain/error.ts';
-import type { Player } from '../../simulator/player.ts';
+import type { Player } from '../../simulator/player/player.ts';
 import type { CodeSource } from './code-source.ts';
 import { needCode } from './need-code.ts';
 

@@ -1,10 +1,10 @@
 import { interrupted as interruption } from '../../client/interrupted.ts';
 import { secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import { Player } from '../../simulator/player.ts';
-import { ramMemory } from '../../simulator/player-memory.ts';
-import type { PlayerView } from '../../simulator/player-options.ts';
-import { makeTvClock } from '../../simulator/tv-clock.ts';
+import type { PlayerView } from '../../simulator/player/options.ts';
+import { Player } from '../../simulator/player/player.ts';
+import { ramMemory } from '../../simulator/player/state.ts';
+import { makeTvClock } from '../../simulator/time/virtual-clock.ts';
 import type { Call } from '../call.ts';
 import { counted } from '../site/counted.ts';
 import { type CodeSource, codeSource } from './code-source.ts';

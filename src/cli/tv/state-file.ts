@@ -1,7 +1,7 @@
 import { open, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SignageError } from '../../domain/error.ts';
-import type { PlayerMemory, PlayerState } from '../../simulator/player-memory.ts';
+import type { PlayerMemory, PlayerState } from '../../simulator/player/state.ts';
 import { holdName, type Release } from './hold-name.ts';
 import { type KeptTv, parseKeptTv } from './kept-tv.ts';
 

@@ -1,4 +1,4 @@
-import type { DeviceInfoInput } from '../../simulator/tv-model.ts';
+import type { DeviceInfoInput } from '../../simulator/tv/device-info.ts';
 import type { Happening } from './happening.ts';
 
 /** What there is to show of a TV beside what its player is at. */

@@ -1,10 +1,10 @@
-import type { EventInput, Item } from '../../simulator/batch.ts';
+import type { EventInput, Item } from '../../simulator/player/batch.ts';
 import type {
   DropReason,
   PlayerPhase,
   RuntimeOperation,
   UnpairedReason,
-} from '../../simulator/player-observer.ts';
+} from '../../simulator/player/observer.ts';
 
 /** How people speak of what a TV does. */
 export const phaseWords: Readonly<Record<PlayerPhase, string>> = {

@@ -1,8 +1,8 @@
 import { pause } from '../../client/pause.ts';
 import type { Requester, RequestParts } from '../../client/requester.ts';
-import type { SeededChance } from '../seeded-chance.ts';
-import type { TvClock } from '../tv-clock.ts';
-import { operationOf, replyOf, type WireAnswer } from '../wire.ts';
+import type { SeededChance } from '../time/seeded-random.ts';
+import type { TvClock } from '../time/virtual-clock.ts';
+import { operationOf, replyOf, type WireAnswer } from '../tv/recording-transport.ts';
 import type { LinkFault, Rule, Target } from './fault.ts';
 import type { Outage } from './outage.ts';
 import type { Power } from './power.ts';

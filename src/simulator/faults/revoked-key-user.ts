@@ -1,7 +1,7 @@
 import type { RuntimeClient } from '../../client/runtime-client.ts';
 import { minuteMs, secondMs } from '../../domain/clock.ts';
-import type { SeededChance } from '../seeded-chance.ts';
-import type { TvClock } from '../tv-clock.ts';
+import type { SeededChance } from '../time/seeded-random.ts';
+import type { TvClock } from '../time/virtual-clock.ts';
 
 export interface RevokedKeyUse {
   /** With the key that was revoked. */

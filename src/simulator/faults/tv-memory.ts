@@ -1,4 +1,4 @@
-import type { PlayerMemory, PlayerState } from '../player-memory.ts';
+import type { PlayerMemory, PlayerState } from '../player/state.ts';
 import type { Power } from './power.ts';
 
 /** What a simulated TV keeps over power cuts, which may come just before or after it is kept. */

@@ -1,4 +1,4 @@
-import { SeededChance } from '../../../src/simulator/seeded-chance.ts';
+import { SeededChance } from '../../../src/simulator/time/seeded-random.ts';
 
 /** Choices that follow from their seed alone. */
 export class Dice {

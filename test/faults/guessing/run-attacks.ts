@@ -1,5 +1,5 @@
 import type { Attempts } from '../../../src/domain/records/rows.ts';
-import { SeededChance } from '../../../src/simulator/seeded-chance.ts';
+import { SeededChance } from '../../../src/simulator/time/seeded-random.ts';
 import type { AttemptsOfEach } from '../../../src/store/store.ts';
 import { Ledger } from './ledger.ts';
 import { composeSchedule, type Place, type Schedule, type Step, type Tenant } from './schedule.ts';

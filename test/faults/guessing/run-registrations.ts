@@ -8,7 +8,7 @@ import { makeCodes } from '../../../src/service/pairing/codes.ts';
 import { makeGuessLimit } from '../../../src/service/pairing/rate-limit.ts';
 import { makeRegistration } from '../../../src/service/pairing/registration.ts';
 import { makeTrust } from '../../../src/service/pairing/trusted-sources.ts';
-import { SeededChance } from '../../../src/simulator/seeded-chance.ts';
+import { SeededChance } from '../../../src/simulator/time/seeded-random.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { tenantA } from '../../store/sample-batch.ts';

@@ -1,4 +1,4 @@
-import type { SeededChance } from '../../../src/simulator/seeded-chance.ts';
+import type { SeededChance } from '../../../src/simulator/time/seeded-random.ts';
 
 const minute = 60_000;
 const lifetime = 15 * minute;

@@ -6,8 +6,8 @@ import { makeFaultyLink } from '../../../src/simulator/faults/faulty-link.ts';
 import { Outage } from '../../../src/simulator/faults/outage.ts';
 import { parseFault } from '../../../src/simulator/faults/parse-fault.ts';
 import { Power } from '../../../src/simulator/faults/power.ts';
-import { SeededChance } from '../../../src/simulator/seeded-chance.ts';
-import { makeTvClock } from '../../../src/simulator/tv-clock.ts';
+import { SeededChance } from '../../../src/simulator/time/seeded-random.ts';
+import { makeTvClock } from '../../../src/simulator/time/virtual-clock.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const eventsUrl = 'http://127.0.0.1/devices/0190a5b4/events';

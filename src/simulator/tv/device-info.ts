@@ -1,0 +1,26 @@
+import type { CallInput } from '../../client/call.ts';
+import type { Random } from '../../domain/clock.ts';
+
+export type DeviceInfoInput = CallInput<'registerDevice'>['body']['deviceInfo'];
+
+const usualModel: DeviceInfoInput = {
+  manufacturer: 'signage-kit',
+  model: 'simulated TV',
+  osVersion: '1.0',
+  appVersion: '1.0.0',
+};
+
+/** What the TV with this number says of itself, if it is of such a model; its addresses are nobody's (locally administered; RFC 5737). */
+export function simulatedDeviceInfo(
+  number: number,
+  random: Random,
+  model = usualModel,
+): DeviceInfoInput {
+  const tail = Buffer.from(random(2)).toString('hex').toUpperCase();
+  return {
+    ...model,
+    macAddress: `02:00:5E:10:${tail.slice(0, 2)}:${tail.slice(2)}`,
+    ipAddress: `192.0.2.${1 + (number % 254)}`,
+    deviceName: `Simulated TV ${number}`,
+  };
+}

@@ -1,0 +1,145 @@
+import { asObject } from '../../client/problem.ts';
+import type { Requester, RequestParts } from '../../client/requester.ts';
+import type { RuntimeOperation } from '../player/observer.ts';
+import type { DeviceLedger, TryEnd } from '../verify/device-ledger.ts';
+import type { FleetLedger } from '../verify/ledger.ts';
+import type { Traffic } from './latency.ts';
+
+/** An answer as it came, read to its end. */
+export interface WireAnswer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  bytes: Buffer;
+}
+
+async function* wholeOf(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
+
+/** An answer as a client takes it, from its bytes or from what is left of them. */
+export function replyOf(
+  { status, headers, bytes }: WireAnswer,
+  body: AsyncIterable<Buffer> = wholeOf(bytes),
+): Awaited<ReturnType<Requester>> {
+  return { statusCode: status, headers, body };
+}
+
+export interface WireOptions {
+  requester: Requester;
+  traffic: Traffic;
+  ledger: FleetLedger;
+  /** Milliseconds that only go forward, with their fractions. */
+  stopwatch: () => number;
+}
+
+const operations: Readonly<Record<string, RuntimeOperation>> = {
+  register: 'registerDevice',
+  playlist: 'getPlaylist',
+  config: 'getDeviceConfig',
+  events: 'postEvents',
+  rotate: 'rotateDeviceKey',
+};
+
+/** Which call of a TV a request is; `undefined` for what is none. */
+export function operationOf(url: string): RuntimeOperation | undefined {
+  return operations[
+    /\/devices\/(?:[^/?]+\/)?(?:keys\/)?(register|playlist|config|events|rotate)(?:\?|$)/.exec(
+      url,
+    )?.[1] ?? ''
+  ];
+}
+
+async function readAll(body: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** Nothing is stored by what is answered so; of a 5xx nobody knows, for a proxy may have said it. */
+function endOf(status: number | undefined): TryEnd {
+  if (status === 202) return 'acknowledged';
+  return status !== undefined && status < 500 ? 'refused' : 'unknown';
+}
+
+/**
+ * The last thing that requests of TVs pass before they leave, and the first that sees the answers: it keeps the books of what the service really
+ * said. What faults do to requests and answers, they do before and after it.
+ */
+export class Wire {
+  readonly #options: WireOptions;
+
+  constructor(options: WireOptions) {
+    this.#options = options;
+  }
+
+  /** Sends one request and reads the whole answer. Rejects with the connection's own error. */
+  async send(url: string, parts: RequestParts): Promise<WireAnswer> {
+    const { traffic, stopwatch, ledger } = this.#options;
+    const operation = operationOf(url);
+    const key = parts.headers.authorization?.slice('Bearer '.length) ?? '';
+    const device = ledger.ofKey(key);
+    const wasRevoked = device?.isRevoked === true;
+    const batch = operation === 'postEvents' && device ? batchOf(parts.body) : undefined;
+    const settle = batch && device?.sending(parts.headers['idempotency-key'], batch);
+    const startedAt = stopwatch();
+    let answer: WireAnswer | undefined;
+    try {
+      const { statusCode, headers, body } = await this.#options.requester(url, parts);
+      answer = { status: statusCode, headers, bytes: await readAll(body) };
+      if (operation === 'registerDevice' && answer.status === 201) this.#registered(parts, answer);
+      if (operation === 'rotateDeviceKey' && device && answer.status === 201)
+        this.#rotated(device, answer);
+      if (device && answer.status < 400) device.keys.set(key, true);
+      if (device && wasRevoked) this.#checkRefusal(device, key, answer);
+      return answer;
+    } finally {
+      if (operation) traffic.add(operation, answer?.status, stopwatch() - startedAt);
+      settle?.(endOf(answer?.status));
+      if (device && batch && answer?.status === 202) this.#checkCount(device, batch.length, answer);
+    }
+  }
+
+  #registered({ body }: RequestParts, { bytes }: WireAnswer): void {
+    const { pairingCode } = asObject(body ?? '') ?? {};
+    const { deviceId, screenId, apiKey } = asObject(bytes.toString('utf8')) ?? {};
+    const texts = [pairingCode, deviceId, screenId, apiKey];
+    if (!texts.every((text) => typeof text === 'string')) return;
+    const [code, ...ids] = texts as [string, string, string, string];
+    this.#options.ledger.registered(code, { deviceId: ids[0], screenId: ids[1], apiKey: ids[2] });
+  }
+
+  #rotated(device: DeviceLedger, { bytes }: WireAnswer): void {
+    const { apiKey } = asObject(bytes.toString('utf8')) ?? {};
+    if (typeof apiKey === 'string') this.#options.ledger.rotated(device, apiKey);
+  }
+
+  /**
+   * Each answer to a key whose revocation was confirmed before must say so; a service in trouble may say that instead, and one that was replaced
+   * long before may be forgotten.
+   */
+  #checkRefusal(device: DeviceLedger, key: string, { status, bytes }: WireAnswer): void {
+    const { deviceId } = device;
+    const { code } = asObject(bytes.toString('utf8')) ?? {};
+    if (status >= 500 || (status === 401 && code === 'device_key_revoked')) return;
+    if (status === 401 && code === 'device_key_invalid' && device.isReplaced(key)) return;
+    const said = typeof code === 'string' ? `${status} ${code}` : `${status}`;
+    this.#options.ledger.findings.add(
+      'revoked_key_accepted',
+      `The revoked key of the device ${deviceId} was answered ${said}.`,
+    );
+  }
+
+  #checkCount({ deviceId }: DeviceLedger, sent: number, { bytes }: WireAnswer): void {
+    const { received } = asObject(bytes.toString('utf8')) ?? {};
+    if (received === sent) return;
+    this.#options.ledger.findings.add(
+      'received_differs',
+      `The device ${deviceId} sent ${sent} events, and ${received} were acknowledged.`,
+    );
+  }
+}
+
+function batchOf(body: string | null): object[] {
+  const events: unknown = JSON.parse(body ?? '[]');
+  return Array.isArray(events) ? events : [];
+}

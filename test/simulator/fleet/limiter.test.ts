@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest';
+import { systemClock } from '../../../src/domain/clock.ts';
+import { Turnstile } from '../../../src/simulator/fleet/limiter.ts';
+import { makeTvClock } from '../../../src/simulator/time/virtual-clock.ts';
+import { turns } from '../../support/turns.ts';
+
+it('lets so many fast TVs be busy at a time, and the others in their order', async () => {
+  const turnstile = new Turnstile(2);
+  const [begun, ends, busy]: [number[], (() => void)[], { now: number; most: number }] = [
+    [],
+    [],
+    { now: 0, most: 0 },
+  ];
+  for (let tv = 1; tv <= 5; tv++) {
+    const clock = makeTvClock({
+      speed: Number.POSITIVE_INFINITY,
+      startMs: 0,
+      wall: systemClock,
+      turnstile,
+    });
+    const ask = async () => {
+      begun.push(tv);
+      busy.most = Math.max(busy.most, ++busy.now);
+      await clock.hold(() => new Promise<void>((resolve) => ends.push(resolve)));
+      busy.now--;
+    };
+    // As a TV does, whose loop wakes before it asks.
+    clock.after(1, () => void Promise.resolve().then(ask));
+  }
+  await turns();
+  expect(begun).toEqual([1, 2]);
+  ends.shift()!();
+  await turns();
+  expect(begun).toEqual([1, 2, 3]);
+  for (let round = 0; round < 4; round++) {
+    for (const end of ends.splice(0)) end();
+    await turns();
+  }
+  expect({ begun, busy }).toEqual({ begun: [1, 2, 3, 4, 5], busy: { now: 0, most: 2 } });
+});
+
+it('keeps no place for a step that was cancelled', async () => {
+  const turnstile = new Turnstile(1);
+  turnstile.enter();
+  const stepped: string[] = [];
+  const cancel = turnstile.wait(() => stepped.push('cancelled'));
+  turnstile.wait(() => stepped.push('next'));
+  cancel();
+  turnstile.leave();
+  await turns();
+  expect(stepped).toEqual(['next']);
+  expect(turnstile.isOpen).toBe(true);
+});

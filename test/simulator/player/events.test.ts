@@ -1,0 +1,271 @@
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Requester } from '../../../src/client/requester.ts';
+import { type Clock, hourMs, minuteMs, secondMs, systemClock } from '../../../src/domain/clock.ts';
+import type { EventInput } from '../../../src/simulator/player/batch.ts';
+import { type PlayerState, ramMemory } from '../../../src/simulator/player/state.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import {
+  hangUp,
+  json,
+  problem,
+  raw,
+  type StubService,
+  stubService,
+} from '../../support/stub-service.ts';
+import { video, virtualTv } from '../../support/virtual-tv.ts';
+
+let service: TestService<Clock>;
+beforeAll(async () => {
+  service = await startService<Clock>({ clock: systemClock });
+});
+
+const startMs = 1_790_000_000_000;
+const config = {
+  syncIntervalMinutes: 5,
+  heartbeatIntervalMinutes: 1,
+  cachePolicy: { maxSizeGB: 10, retentionDays: 7 },
+};
+const binding = { deviceId: 'device', screenId: 'screen', tenantId: 'tenant', apiKey: 'dak_kept' };
+const logs = (count: number): EventInput[] =>
+  Array.from({ length: count }, (_, at) => ({ type: 'log', timestamp: startMs / 1000, at }));
+const places = (events: readonly EventInput[]) => events.map(({ at }) => at);
+
+let stub: StubService;
+afterEach(() => stub?.close());
+
+type Answer = StubService['answers'][number];
+
+/** A TV with so many events to send, and a service that answers batches like this, one after the other; the last stays. */
+async function tvWithEvents(count: number, answers: Answer[], more: object = {}) {
+  stub = await stubService((response, request) => {
+    if (request.method === 'GET')
+      return problem(404, 'playlist_not_found', 'No.')(response, request);
+    const answer = answers.length > 1 ? answers.shift() : answers[0];
+    const received = JSON.parse(request.body).length;
+    return (answer ?? json(202, { received }))(response, request);
+  });
+  const memory = ramMemory();
+  await memory.save({ format: 1, binding, config, queue: logs(count), ...more });
+  return { ...virtualTv({ url: stub.url, memory, startMs }), posts: () => posts(stub) };
+}
+
+const posts = ({ heard }: StubService) =>
+  heard
+    .filter(({ method }) => method === 'POST')
+    .map(({ body, headers }) => ({
+      body,
+      events: JSON.parse(body),
+      key: headers['idempotency-key'],
+    }));
+const taken: Answer = (response, request) =>
+  json(202, { received: JSON.parse(request.body).length })(response, request);
+
+/** Sends until nothing is left; what fails is in `told`. */
+async function flushAll({
+  player,
+}: {
+  player: { flush(): Promise<number>; state: { queued: number } };
+}) {
+  let left = 50;
+  do await player.flush().catch(() => {});
+  while (player.state.queued > 0 && left-- > 0);
+}
+
+describe('The events of a player', () => {
+  it('go out in batches of at most 100, oldest first, each under a key of its own', async () => {
+    const tv = await tvWithEvents(250, [taken]);
+    while ((await tv.player.flush()) > 0);
+    expect(tv.posts().map(({ events }) => [events.length, events[0].at])).toEqual([
+      [100, 0],
+      [100, 100],
+      [50, 200],
+    ]);
+    expect(new Set(tv.posts().map(({ key }) => key)).size).toBe(3);
+    expect(tv.told.acknowledged.map(({ received }) => received)).toEqual([100, 100, 50]);
+    expect(await tv.memory.load()).toMatchObject({ queue: [], batch: undefined });
+  });
+
+  it('are saved as a batch, with its key, before it is sent for the first time', async () => {
+    const saved: (PlayerState | undefined)[] = [];
+    const tv = await tvWithEvents(3, [hangUp]);
+    const watched = virtualTv({
+      url: stub.url,
+      memory: tv.memory,
+      startMs,
+      observer: { onSending: async () => void saved.push(await tv.memory.load()) },
+    });
+    await watched.player.flush().catch(() => {});
+    const [post] = tv.posts();
+    expect(saved[0]?.batch).toEqual({ events: logs(3), idempotencyKey: post?.key });
+    expect(saved[0]?.queue).toEqual([]);
+  });
+
+  it.each([
+    ['no answer', hangUp],
+    ['503', problem(503, 'unavailable', 'No.')],
+    ['500', problem(500, 'internal_error', 'No.')],
+    ['an answer that was cut off', raw(202, '{"recei', { 'content-type': 'application/json' })],
+    ['a mistake', problem(415, 'unsupported_media_type', 'No.')],
+  ])(
+    'are sent again after %s: the same bytes under the same key, before anything else',
+    async (_, answer) => {
+      const tv = await tvWithEvents(120, [answer, answer, taken]);
+      await flushAll(tv);
+      const [first, second, third, fourth] = tv.posts();
+      expect([second, third]).toEqual([first, first]);
+      expect(tv.told.sent[2]).toBe(tv.told.sent[0]);
+      expect(places(fourth?.events)).toEqual(places(logs(120)).slice(100));
+      expect(tv.told.dropped).toEqual([]);
+    },
+  );
+
+  it('are given up if the service names them in a 400, and the others sent under another key', async () => {
+    const errors = [
+      { path: '/1/timestamp', message: 'x' },
+      { path: '/3', message: 'x' },
+      { path: '/99', message: 'x' },
+    ];
+    const tv = await tvWithEvents(5, [problem(400, 'invalid_request', 'No.', { errors }), taken]);
+    await flushAll(tv);
+    expect(tv.posts().map(({ events }) => places(events))).toEqual([
+      [0, 1, 2, 3, 4],
+      [0, 2, 4],
+    ]);
+    expect(tv.posts()[1]?.key).not.toBe(tv.posts()[0]?.key);
+    expect(tv.told.dropped.map(({ events, why }) => [places(events), why])).toEqual([
+      [[1, 3], 'refused'],
+    ]);
+    expect(tv.player.state.queued).toBe(0);
+  });
+
+  it.each([
+    ['400 that names none', 400, 'invalid_json'],
+    ['413', 413, 'body_too_large'],
+  ])(
+    'are sent in halves after a %s, until the one that is refused is found',
+    async (_, status, code) => {
+      const bad: Answer = (response, request) =>
+        (JSON.parse(request.body).some(({ at }: { at: number }) => at === 5)
+          ? problem(status, code, 'No.')
+          : taken)(response, request);
+      const tv = await tvWithEvents(8, [bad]);
+      await flushAll(tv);
+      expect(tv.posts().map(({ events }) => places(events))).toEqual([
+        [0, 1, 2, 3, 4, 5, 6, 7],
+        [0, 1, 2, 3],
+        [4, 5, 6, 7],
+        [4, 5],
+        [4],
+        [5, 6],
+        [5],
+        [6],
+        [7],
+      ]);
+      expect(new Set(tv.posts().map(({ key }) => key)).size).toBe(9);
+      expect(tv.told.dropped.map(({ events, why }) => [places(events), why])).toEqual([
+        [[5], 'refused'],
+      ]);
+      expect(tv.told.acknowledged.flatMap(({ batch }) => places(batch.events))).toEqual([
+        0, 1, 2, 3, 4, 6, 7,
+      ]);
+    },
+  );
+
+  it('get another key when theirs is said to be used', async () => {
+    const tv = await tvWithEvents(2, [problem(400, 'idempotency_key_reused', 'No.'), taken]);
+    await flushAll(tv);
+    const [first, second] = tv.posts();
+    expect(second?.body).toBe(first?.body);
+    expect(second?.key).not.toBe(first?.key);
+    expect(tv.told.dropped).toEqual([]);
+  });
+
+  it('wait while the service is away, with their own time, and are there once when it is back', async () => {
+    const { code, screenId } = await service.code();
+    await service.manage('PUT', `/v1/screens/${screenId}/playlist`, { items: [video(1, 30)] });
+    let isDown = false;
+    const wire =
+      (send: Requester): Requester =>
+      (url, parts) =>
+        isDown ? Promise.reject(new Error('The cable is out.')) : send(url, parts);
+    const tv = virtualTv({ url: service.url, wire, nextCode: async () => code, startMs });
+    tv.at(10 * minuteMs, () => {
+      isDown = true;
+    });
+    tv.at(70 * minuteMs, () => {
+      isDown = false;
+    });
+    await tv.player.run(undefined, 90 * minuteMs);
+    const { body } = await service.manage(
+      'GET',
+      `/v1/events?screenId=${screenId}&order=asc&limit=200`,
+    );
+    const second = await service.manage(
+      'GET',
+      `/v1/events?screenId=${screenId}&order=asc&limit=200&cursor=${body.nextCursor}`,
+    );
+    const stored = [...body.items, ...(body.nextCursor ? second.body.items : [])].map(
+      ({ event }) => event,
+    );
+    expect(stored).toEqual(tv.told.events);
+    const impressions = stored.filter(({ type }) => type === 'impression');
+    expect(impressions.map(({ timestamp }) => timestamp - startMs / 1000)).toEqual(
+      Array.from({ length: 180 }, (_, at) => 30 * (at + 1)),
+    );
+    expect(tv.told.phases).toContain('offline');
+    expect(tv.told.dropped).toEqual([]);
+  });
+
+  it('are bounded: the oldest make room, but never the batch whose fate is open', async () => {
+    const tv = await tvWithEvents(0, [hangUp]);
+    const small = virtualTv({ url: stub.url, memory: tv.memory, startMs, queueLimit: 5 });
+    await small.player.fetchPlaylist().catch(() => {});
+    const [first, second, ...rest] = logs(8) as [EventInput, EventInput, ...EventInput[]];
+    small.player.report(first);
+    small.player.report(second);
+    await small.player.flush().catch(() => {});
+    for (const event of rest) small.player.report(event);
+    expect(places(small.player.state.batch?.events ?? [])).toEqual([0, 1]);
+    expect(small.told.dropped.map(({ events, why }) => [places(events), why])).toEqual([
+      [[2], 'overflow'],
+      [[3], 'overflow'],
+      [[4], 'overflow'],
+    ]);
+    expect(small.player.state.queued).toBe(5);
+  });
+
+  it('are kept for as many days as the config says', async () => {
+    const hours = 2;
+    const tv = await tvWithEvents(1, [hangUp], {
+      config: { ...config, cachePolicy: { maxSizeGB: 1, retentionDays: hours / 24 } },
+    });
+    await tv.player.run(undefined, 3 * hourMs);
+    const overflow = tv.told.dropped.flatMap(({ events }) => events);
+    expect(overflow.length).toBeGreaterThan(55);
+    expect(tv.told.dropped.every(({ why }) => why === 'overflow')).toBe(true);
+    expect(tv.told.events.length + 1).toBe(overflow.length + tv.player.state.queued);
+    // Nobody knows what became of the first batch.
+    expect(tv.player.state.batch?.events.map(({ type }) => type)).toEqual(['log', 'app_started']);
+    for (const { timestamp } of overflow)
+      expect(timestamp).toBeLessThanOrEqual((startMs + 1 * hourMs) / 1000);
+  });
+
+  it('go out with the heartbeat, or as soon as there are enough for a batch, or when the player is told to', async () => {
+    const often = Array.from({ length: 300 }, (_, at) => (at + 1) * 200);
+    const tv = await tvWithEvents(0, [taken]);
+    for (const atMs of often)
+      tv.at(atMs, () => tv.player.report({ type: 'log', timestamp: 1_790_000_000 }));
+    await tv.player.run(undefined, 100 * secondMs);
+    // Its start at once, two full batches at 20 and 40 s, the third with or before the heartbeat, the end.
+    expect(tv.posts().map(({ events }) => events.length)).toEqual([1, 100, 100, 100, 1, 1]);
+    stub.heard.length = 0;
+    const eager = virtualTv({ url: stub.url, memory: tv.memory, startMs, reportAfterSeconds: 0 });
+    eager.at(5 * secondMs, () => eager.player.report({ type: 'log', timestamp: 1_790_000_000 }));
+    await eager.player.run(undefined, 10 * secondMs);
+    expect(tv.posts().map(({ events }) => events.map(({ type }: EventInput) => type))).toEqual([
+      ['app_started'],
+      ['log'],
+      ['app_stopped'],
+    ]);
+  });
+});

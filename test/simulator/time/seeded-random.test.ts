@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { SeededChance } from '../../../src/simulator/time/seeded-random.ts';
+
+const first = (seed: string, count = 100) => {
+  const chance = new SeededChance(seed);
+  return Array.from({ length: count }, () => chance.fraction());
+};
+
+it('is the same for the same seed, and another for another', () => {
+  expect(first('7/tv 1')).toEqual(first('7/tv 1'));
+  expect(first('7/tv 1')).not.toEqual(first('7/tv 2'));
+});
+
+it('is even enough: a tenth of the fractions in each tenth', () => {
+  const tenths = Array<number>(10).fill(0);
+  for (const fraction of first('even', 20_000)) tenths[Math.floor(fraction * 10)]!++;
+  for (const count of tenths) expect(Math.abs(count - 2000)).toBeLessThan(200);
+});
+
+it('gives bytes, as many as are asked for', () => {
+  const chance = new SeededChance('bytes');
+  expect([1, 2, 4, 16, 33].map((length) => chance.bytes(length).length)).toEqual([1, 2, 4, 16, 33]);
+  expect(new SeededChance('bytes').bytes(16)).toEqual(new SeededChance('bytes').bytes(16));
+  expect(new Set(new SeededChance('many').bytes(4000)).size).toBe(256);
+});
+
+it('lets happen what is certain, and not what is not', () => {
+  const chance = new SeededChance('sure');
+  expect(Array.from({ length: 100 }, () => chance.happens(1)).every(Boolean)).toBe(true);
+  expect(Array.from({ length: 100 }, () => chance.happens(0)).some(Boolean)).toBe(false);
+  const between = Array.from({ length: 100 }, () => chance.between(5, 6));
+  expect(between.every((one) => one >= 5 && one < 6)).toBe(true);
+});

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { hourMs, systemClock } from '../../../src/domain/clock.ts';
+import { makeTvClock } from '../../../src/simulator/time/virtual-clock.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { turns } from '../../support/turns.ts';
+
+const startMs = Date.UTC(2026, 0, 5);
+
+describe('the clock of a TV that is faster than ours', () => {
+  it('leaps to its timers, each at its place on our clock', async () => {
+    const wall = new ManualClock();
+    const clock = makeTvClock({ speed: 60, startMs, wall });
+    const woken: number[] = [];
+    for (const delayMs of [120_000, 60_000])
+      clock.after(delayMs, () => woken.push(clock.now() - startMs));
+    wall.advance(999);
+    await turns();
+    expect(woken).toEqual([]);
+    wall.advance(1);
+    await turns();
+    expect(woken).toEqual([60_000]);
+    wall.advance(1000);
+    await turns();
+    expect(woken).toEqual([60_000, 120_000]);
+  });
+
+  it('stands still while it is held, and catches up afterwards, timer by timer', async () => {
+    const wall = new ManualClock();
+    const clock = makeTvClock({ speed: 60, startMs, wall });
+    const woken: number[] = [];
+    for (const delayMs of [60_000, 120_000, 180_000])
+      clock.after(delayMs, () => woken.push(clock.now() - startMs));
+    let answer = () => {};
+    const held = clock.hold(() => new Promise<void>((resolve) => (answer = resolve)));
+    wall.advance(2500);
+    await turns();
+    expect({ woken, now: clock.now() }).toEqual({ woken: [], now: startMs });
+    answer();
+    await held;
+    expect(clock.now()).toBe(startMs);
+    await turns();
+    expect(woken).toEqual([60_000, 120_000]);
+    wall.advance(500);
+    await turns();
+    expect(woken).toEqual([60_000, 120_000, 180_000]);
+  });
+
+  it('lets all be done that follows from one timer before the next', async () => {
+    const clock = makeTvClock({ speed: Number.POSITIVE_INFINITY, startMs, wall: systemClock });
+    const order: string[] = [];
+    clock.after(1, async () => {
+      for (let step = 0; step < 5; step++) await Promise.resolve();
+      order.push('first');
+      await clock.hold(() => turns(3));
+      order.push('answered');
+    });
+    clock.after(1, () => order.push('second'));
+    await turns();
+    expect(order).toEqual(['first', 'answered', 'second']);
+  });
+
+  it('forgets what was cancelled', async () => {
+    const wall = new ManualClock();
+    const clock = makeTvClock({ speed: 2, startMs, wall });
+    const woken: string[] = [];
+    const cancel = clock.after(1000, () => woken.push('cancelled'));
+    clock.after(4000, () => woken.push('later'));
+    cancel();
+    wall.advance(1500);
+    await turns();
+    expect({ woken, now: clock.now() }).toEqual({ woken: [], now: startMs });
+    wall.advance(500);
+    await turns();
+    expect(woken).toEqual(['later']);
+  });
+
+  it('takes no time at all at infinite speed, and never comes to what is never', async () => {
+    const clock = makeTvClock({
+      speed: Number.POSITIVE_INFINITY,
+      startMs,
+      wall: new ManualClock(),
+    });
+    let hours = 0;
+    const wait = () => clock.after(hourMs, () => ++hours < 1000 && wait());
+    wait();
+    clock.after(Number.POSITIVE_INFINITY, () => (hours = Number.NaN));
+    await turns(1010);
+    expect({ hours, now: clock.now() }).toEqual({ hours: 1000, now: startMs + 1000 * hourMs });
+  });
+});
+
+it('waits longer than the timers of Node can', () => {
+  const dayMs = 24 * hourMs;
+  const wall = new ManualClock();
+  const clock = makeTvClock({ speed: 1, startMs: 0, wall });
+  let [woken, cancelled] = [false, false];
+  clock.after(60 * dayMs, () => (woken = true));
+  const cancel = clock.after(60 * dayMs, () => (cancelled = true));
+  clock.after(Number.POSITIVE_INFINITY, () => (woken = true));
+  wall.advance(59 * dayMs);
+  expect(woken).toBe(false);
+  cancel();
+  wall.advance(dayMs);
+  expect({ woken, cancelled }).toEqual({ woken: true, cancelled: false });
+});
+
+it('the clock of a TV as fast as ours is ours, and is never held', async () => {
+  const wall = new ManualClock();
+  const clock = makeTvClock({ speed: 1, startMs: 0, wall });
+  let woken = false;
+  clock.after(10, () => (woken = true));
+  await clock.hold(async () => wall.advance(10));
+  expect({ now: clock.now(), woken }).toEqual({ now: wall.now(), woken: true });
+});
