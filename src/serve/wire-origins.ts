@@ -17,7 +17,7 @@ import { makeServedVersions } from '../service/playlists/served-versions.ts';
 import type { Store } from '../store/store.ts';
 import { whole } from './check-options.ts';
 import type { ServeOptions } from './serve-options.ts';
-import type { Stops } from './stops.ts';
+import type { Stops } from './shutdown.ts';
 
 /** The on-demand source, if the options name one. */
 export async function onDemandOf(
