@@ -45,7 +45,12 @@ const mayImport: Record<string, string[]> = {
 const packagesOf: Record<string, string[]> = { domain: ['zod', 'node:crypto', 'node:zlib'] };
 
 /** What these files import statically is loaded for every command line, or for every help page; they stay quick without these packages. */
-const quickStart = ['cli/at-once.ts', 'cli/main.ts', 'cli/program.ts', 'cli/make-call.ts'];
+const quickStart = [
+  'cli/command/fast-path.ts',
+  'cli/main.ts',
+  'cli/program.ts',
+  'cli/command/make-context.ts',
+];
 const quickFolder = 'cli/commands';
 const slowPackages = [
   'commander',
@@ -63,14 +68,14 @@ const slowPackages = [
 ];
 
 /** Imports that are worked out when they run: only here, and only of files in this folder. */
-const computedImports: Record<string, string> = { 'cli/load-command.ts': 'import(./commands/…)' };
+const computedImports: Record<string, string> = { 'cli/command/load.ts': 'import(../commands/…)' };
 
 const namesWithoutSubject = ['utils', 'util', 'helpers', 'helper', 'common', 'misc', 'types'];
 const maxLines = 300;
 
 /** What a file must not mention, and where it may all the same. */
 const bans: { what: string[]; except: string[] }[] = [
-  { what: ['console'], except: ['cli/io.ts'] },
+  { what: ['console'], except: ['cli/terminal/io.ts'] },
   { what: ['process.env', 'process.argv'], except: ['cli'] },
   { what: ['NODE_ENV', 'VITEST'], except: [] },
   // What acts for callers has a `Kit`, whose transactions check the caller's credential.
@@ -348,12 +353,12 @@ describe('the checks themselves, on planted samples', () => {
 
   it('let one file choose among the commands', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: source text
-    const text = 'const verb = await import(`./commands/${noun}.ts`);';
-    expect(arrows({ 'cli/load-command.ts': text, 'cli/main.ts': text })).toEqual([
-      'cli/main.ts -> import(./commands/…)',
+    const text = 'const verb = await import(`../commands/${noun}.ts`);';
+    expect(arrows({ 'cli/command/load.ts': text, 'cli/main.ts': text })).toEqual([
+      'cli/main.ts -> import(../commands/…)',
     ]);
-    expect(arrows({ 'cli/load-command.ts': text.replace('./commands/', '../') })).toEqual([
-      'cli/load-command.ts -> import(../…)',
+    expect(arrows({ 'cli/command/load.ts': text.replace('../commands/', '../../') })).toEqual([
+      'cli/command/load.ts -> import(../../…)',
     ]);
   });
 

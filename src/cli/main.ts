@@ -1,8 +1,8 @@
 import { type Clock, type Random, systemClock, systemRandom } from '../domain/clock.ts';
 import { hasCode } from '../domain/error.ts';
-import { watchInterruption } from './interruption.ts';
-import type { Io } from './io.ts';
+import { watchInterruption } from './command/signals.ts';
 import { runProgram } from './program.ts';
+import type { Io } from './terminal/io.ts';
 
 const interruptedExitCode = 130;
 
@@ -35,7 +35,7 @@ export async function main(
   } catch (error) {
     if (hasCode(error, 'interrupted'))
       return Number(interruption.signal.reason) || interruptedExitCode;
-    const { tellError } = await import('./explain.ts');
+    const { tellError } = await import('./command/report-error.ts');
     return tellError(error, argv, io);
   } finally {
     interruption.stop();

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import type { CommandContext } from './context.ts';
-import { loadCommand } from './load-command.ts';
-import { plainArguments } from './plain-arguments.ts';
-import { type CommandAsked, route } from './route.ts';
-import { runSpec } from './run-spec.ts';
-import { type Facts, tellHelp, tellVersion } from './tell.ts';
+import type { CommandContext } from './command/environment.ts';
+import { loadCommand } from './command/load.ts';
+import { plainArguments } from './command/plain-arguments.ts';
+import { type Facts, tellHelp, tellVersion } from './command/print-help.ts';
+import { type CommandAsked, route } from './command/route.ts';
+import { runSpec } from './command/run.ts';
 
 /** From the program itself, where bin/signage.js has them written down. */
 const facts: Facts = {
@@ -20,7 +20,7 @@ async function runCommand({ path, words }: CommandAsked, context: CommandContext
   const plain = plainArguments(spec, words);
   if (plain) return runSpec(spec, { given: plain, flags: {} }, context);
   // commander takes a while to load.
-  const { parseCommand } = await import('./parse-command.ts');
+  const { parseCommand } = await import('./command/parse.ts');
   return runSpec(
     spec,
     parseCommand(['signage', ...path].filter(Boolean).join(' '), spec, words),
@@ -42,6 +42,6 @@ export async function runProgram(
     case 'command':
       return runCommand(asked, context);
     case 'nowhere':
-      throw (await import('./parse-command.ts')).unknownWord(asked);
+      throw (await import('./command/parse.ts')).unknownWord(asked);
   }
 }

@@ -1,6 +1,6 @@
 // signage code create, status, cancel.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { groupedCode, readCode } from '../../src/cli/code-text.ts';
+import { groupedCode, readCode } from '../../src/cli/options/pairing-code.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import type { FakeIo } from '../support/fake-io.ts';
 import { ManualClock } from '../support/manual-clock.ts';

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { loadCommand } from '../../src/cli/load-command.ts';
-import { type CommandPath, commandPaths, tree } from '../../src/cli/tree.ts';
+import { loadCommand } from '../../src/cli/command/load.ts';
+import { type CommandPath, commandPaths, tree } from '../../src/cli/command/tree.ts';
 import { type Operation, type OperationId, operations } from '../../src/wire/operations.ts';
 
 const folder = fileURLToPath(new URL('../../src/cli/commands', import.meta.url));

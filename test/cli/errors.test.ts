@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { exchangeLine, shownPath } from '../../src/cli/connect.ts';
+import { exchangeLine, shownPath } from '../../src/cli/api/connect.ts';
 import { serve } from '../../src/serve.ts';
 import { hastyClock } from '../support/hasty-clock.ts';
 import { adminToken } from '../support/service.ts';

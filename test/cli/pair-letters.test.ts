@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { groupedCode } from '../../src/cli/code-text.ts';
+import { groupedCode } from '../../src/cli/options/pairing-code.ts';
 import { blockLetters } from '../../src/cli/pair/block-letters.ts';
 import { codeAlphabet } from '../../src/domain/records/pairing-code.ts';
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { commandPaths } from '../../src/cli/tree.ts';
+import { commandPaths } from '../../src/cli/command/tree.ts';
 import { cliReference } from '../config/cli-reference.ts';
 
 it('docs/cli.md is what the program says of itself (after a change: run this file with -u)', async () => {

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { deviceProfileNames } from '../../src/cli/device-profiles.ts';
+import { deviceProfileNames } from '../../src/cli/simulate/device-profiles.ts';
 import { type Clock, minuteMs, secondMs, systemClock } from '../../src/domain/clock.ts';
 import { item } from '../support/content.ts';
 import type { FakeIo } from '../support/fake-io.ts';

@@ -68,10 +68,10 @@ const commands = readdirSync(resolve(src, 'cli/commands'), { recursive: true, en
   .filter((file) => file.endsWith('.ts'))
   .map((file) => slashes(file).replace(/\.ts$/, '').split('/'));
 
-/** `load-command.ts` works out which file to import; a bundle wants to be told all that there may be. */
+/** `command/load.ts` works out which file to import; a bundle wants to be told all that there may be. */
 function commandLoader() {
   const entries = commands.map(
-    (path) => `'${path.join(' ')}': () => import('./commands/${path.join('/')}.ts')`,
+    (path) => `'${path.join(' ')}': () => import('../commands/${path.join('/')}.ts')`,
   );
   return `const files = {${entries.join(',\n')}};
     export const loadCommand = async (path) => (await files[path.filter(Boolean).join(' ')]()).command;`;
@@ -95,16 +95,16 @@ async function bundle(input, plugins, output) {
 }
 
 const [{ tree }, { loadCommand }] = await Promise.all([
-  import('../../dist/cli/tree.js'),
-  import('../../dist/cli/load-command.js'),
+  import('../../dist/cli/command/tree.js'),
+  import('../../dist/cli/command/load.js'),
 ]);
 const described = await Promise.all(
   commands.map(async (path) => [path.join(' '), await loadCommand(path)]),
 );
 rmSync(out, { recursive: true });
 
-const writtenTree = replaced('cli/tree.ts', `export const tree = ${JSON.stringify(tree)};`);
-await bundle({ 'at-once': resolve(src, 'cli/at-once.ts') }, [writtenTree], {
+const writtenTree = replaced('cli/command/tree.ts', `export const tree = ${JSON.stringify(tree)};`);
+await bundle({ 'at-once': resolve(src, 'cli/command/fast-path.ts') }, [writtenTree], {
   format: 'cjs',
   entryFileNames: '[name].cjs',
   minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
@@ -113,7 +113,7 @@ writeFileSync(resolve(out, 'commands.json'), JSON.stringify(Object.fromEntries(d
 
 const entry = resolve(src, 'cli/main.ts');
 const always = neededBy(entry);
-await bundle({ main: entry }, [replaced('cli/load-command.ts', commandLoader()), always.plugin], {
+await bundle({ main: entry }, [replaced('cli/command/load.ts', commandLoader()), always.plugin], {
   chunkFileNames: chunkName,
   codeSplitting: {
     groups: [

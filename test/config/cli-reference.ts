@@ -1,5 +1,11 @@
 // docs/cli.md, made from the program: what it says of itself, and around it what holds for all of it.
-import type { CommandSpec } from '../../src/cli/command-spec.ts';
+
+import { exitCodeOf } from '../../src/cli/command/exit-code.ts';
+import { argumentTerm } from '../../src/cli/command/help.ts';
+import { loadCommand } from '../../src/cli/command/load.ts';
+import type { CommandSpec } from '../../src/cli/command/spec.ts';
+import { type CommandPath, commandPaths, tree } from '../../src/cli/command/tree.ts';
+import { describeSetting, type Setting } from '../../src/cli/options/settings.ts';
 import {
   changeOptions,
   commonOptionsOf,
@@ -9,12 +15,7 @@ import {
   listOptions,
   manner,
   outputOptions,
-} from '../../src/cli/common-options.ts';
-import { exitCodeOf } from '../../src/cli/exit-code.ts';
-import { argumentTerm } from '../../src/cli/help.ts';
-import { loadCommand } from '../../src/cli/load-command.ts';
-import { describeSetting, type Setting } from '../../src/cli/settings.ts';
-import { type CommandPath, commandPaths, tree } from '../../src/cli/tree.ts';
+} from '../../src/cli/options/shared.ts';
 import { SignageError } from '../../src/domain/error.ts';
 import { errorKinds } from '../../src/wire/errors.ts';
 

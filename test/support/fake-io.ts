@@ -1,5 +1,5 @@
 import { PassThrough, Writable } from 'node:stream';
-import type { Io, SignalName } from '../../src/cli/io.ts';
+import type { Io, SignalName } from '../../src/cli/terminal/io.ts';
 
 export interface FakeIo extends Io {
   /** All that was written so far. */

@@ -1,7 +1,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { SignageError } from '../../domain/error.ts';
-import { usage } from '../settings.ts';
+import { usage } from '../options/settings.ts';
 
 const headFile = z.object({
   writer: z.string(),

@@ -1,13 +1,13 @@
 import { SignageError } from '../../domain/error.ts';
-import type { Call } from '../call.ts';
-import { defineCommand, one } from '../command-spec.ts';
-import { readDocument } from '../input-file.ts';
-import { asPage, listedPages, type RawPage } from '../listed-pages.ts';
-import * as option from '../option.ts';
-import { printableWithTabs } from '../print.ts';
-import { makeResults } from '../results.ts';
-import { usage } from '../settings.ts';
-import { anyView } from '../views/any-view.ts';
+import type { Call } from '../command/context.ts';
+import { defineCommand, one } from '../command/spec.ts';
+import { readDocument } from '../options/input-file.ts';
+import * as option from '../options/option.ts';
+import { usage } from '../options/settings.ts';
+import { asPage, listedPages, type RawPage } from '../output/any-list.ts';
+import { makeResults } from '../output/results.ts';
+import { anyView } from '../records/views/any-view.ts';
+import { printableWithTabs } from '../terminal/escape.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 type Method = (typeof methods)[number];
@@ -37,7 +37,7 @@ type Answer = NonNullable<Awaited<ReturnType<Call['send']>>>;
 
 /** Status and headers of an answer, beside the result. Of a pairing code in a `Location` only the place is shown. */
 async function tellHead({ io }: Call, { status, headers }: Answer): Promise<void> {
-  const { shownPath } = await import('../connect.ts');
+  const { shownPath } = await import('../api/connect.ts');
   const lines = Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((one) => `${name}: ${one}`),
   );

@@ -1,6 +1,6 @@
-import { defineCommand } from '../command-spec.ts';
-import * as option from '../option.ts';
-import { usage } from '../settings.ts';
+import { defineCommand } from '../command/spec.ts';
+import * as option from '../options/option.ts';
+import { usage } from '../options/settings.ts';
 
 export const command = defineCommand({
   summary: 'Make a service as files describe it',

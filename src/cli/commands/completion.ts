@@ -1,9 +1,9 @@
-import { defineCommand, one, some } from '../command-spec.ts';
+import type { Context } from '../command/environment.ts';
+import { defineCommand, one, some } from '../command/spec.ts';
 import type { Offer } from '../completion/candidate.ts';
 import type { ChosenArgument } from '../completion/complete.ts';
 import { completionScripts, type Shell, shells } from '../completion/scripts.ts';
-import type { Context } from '../context.ts';
-import { usage } from '../settings.ts';
+import { usage } from '../options/settings.ts';
 
 const shellArgument: ChosenArgument & { form: 'one' } = {
   ...one(`${shells.slice(0, -1).join(', ')} or ${shells.at(-1)}`),

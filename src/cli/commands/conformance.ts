@@ -1,5 +1,5 @@
-import { defineCommand } from '../command-spec.ts';
-import * as option from '../option.ts';
+import { defineCommand } from '../command/spec.ts';
+import * as option from '../options/option.ts';
 
 export const command = defineCommand({
   summary: 'Check, row by row, whether a deployment keeps to the protocol',

@@ -1,12 +1,12 @@
 import { SignageError } from '../../domain/error.ts';
-import type { Call } from '../call.ts';
-import { defineCommand, optional } from '../command-spec.ts';
+import type { Profile } from '../api/profile.ts';
+import type { Call } from '../command/context.ts';
+import { defineCommand, optional } from '../command/spec.ts';
 import { checkCredential } from '../doctor/credential-checks.ts';
 import { type Finding, fail, findingView } from '../doctor/finding.ts';
 import { checkScreen } from '../doctor/screen-checks.ts';
 import { checkService } from '../doctor/service-checks.ts';
-import type { Profile } from '../profile.ts';
-import { findScreen } from '../resolve.ts';
+import { findScreen } from '../records/find.ts';
 
 const failedExitCode = 9;
 const failed = (findings: readonly Finding[]) => findings.some(({ status }) => status === 'fail');

@@ -1,7 +1,7 @@
-import { defineCommand } from '../command-spec.ts';
-import * as option from '../option.ts';
-import { makeResults } from '../results.ts';
-import { usage } from '../settings.ts';
+import { defineCommand } from '../command/spec.ts';
+import * as option from '../options/option.ts';
+import { usage } from '../options/settings.ts';
+import { makeResults } from '../output/results.ts';
 
 export const command = defineCommand({
   summary: 'Write what a service has as files that apply reads',

@@ -1,5 +1,5 @@
-import { defineCommand } from '../command-spec.ts';
-import * as option from '../option.ts';
+import { defineCommand } from '../command/spec.ts';
+import * as option from '../options/option.ts';
 
 export const command = defineCommand({
   summary: 'Save the token of a service',
@@ -13,5 +13,5 @@ read, under the name that --context gives or the name of the host, and used from
     ['signage login --url https://signage.example.com --token-stdin < token.txt', 'for scripts'],
   ],
   effect: 'reads',
-  run: async (call) => (await import('../log-in.ts')).logIn(call, call.options.tokenStdin),
+  run: async (call) => (await import('../api/login.ts')).logIn(call, call.options.tokenStdin),
 });

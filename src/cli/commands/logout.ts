@@ -1,7 +1,7 @@
-import { defineCommand, optional } from '../command-spec.ts';
-import { readContexts } from '../context-file.ts';
-import { forgetContext, requireContext } from '../forget-context.ts';
-import { usage } from '../settings.ts';
+import { readContexts } from '../api/contexts.ts';
+import { forgetContext, requireContext } from '../api/forget-context.ts';
+import { defineCommand, optional } from '../command/spec.ts';
+import { usage } from '../options/settings.ts';
 
 export const command = defineCommand({
   summary: 'Forget the token of a service',

@@ -1,5 +1,5 @@
-import { defineCommand, optional } from '../command-spec.ts';
-import * as option from '../option.ts';
+import { defineCommand, optional } from '../command/spec.ts';
+import * as option from '../options/option.ts';
 import { pairingOptions } from '../pair/pairing-options.ts';
 
 export const command = defineCommand({

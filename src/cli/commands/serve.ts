@@ -1,5 +1,5 @@
-import { defineCommand } from '../command-spec.ts';
-import { serveSettings } from '../serve-settings.ts';
+import { defineCommand } from '../command/spec.ts';
+import { serveSettings } from '../serve/options.ts';
 
 export const command = defineCommand({
   summary: 'Run the service',
@@ -13,5 +13,5 @@ admin-token in the data folder. SIGNAGE_ADMIN_TOKEN sets it instead (mak_ and at
     ['SIGNAGE_ADMIN_TOKEN=mak_… signage serve --store memory', 'forgets everything at the end'],
   ],
   effect: 'alone',
-  run: async (call) => (await import('../run-service.ts')).runService(call, call.flags),
+  run: async (call) => (await import('../serve/run.ts')).runService(call, call.flags),
 });

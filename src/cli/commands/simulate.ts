@@ -1,5 +1,5 @@
-import { defineCommand } from '../command-spec.ts';
-import { simulateSettings } from '../simulate-settings.ts';
+import { defineCommand } from '../command/spec.ts';
+import { simulateSettings } from '../simulate/options.ts';
 
 export const command = defineCommand({
   summary: 'Let simulated TVs live with a service, and see whether it keeps its word',
@@ -24,5 +24,5 @@ Exit codes: 0 all is well, 9 events were lost, stored twice or made up, a TV's k
     ],
   ],
   effect: 'alone',
-  run: async (call) => (await import('../run-simulation.ts')).runSimulation(call, call.flags),
+  run: async (call) => (await import('../simulate/run.ts')).runSimulation(call, call.flags),
 });

@@ -1,4 +1,4 @@
-import { defineCommand } from '../command-spec.ts';
+import { defineCommand } from '../command/spec.ts';
 import { tvOptions } from '../tv/tv-options.ts';
 
 export const command = defineCommand({

@@ -1,5 +1,5 @@
-import { defineCommand } from '../command-spec.ts';
-import { identityView } from '../views/identity-view.ts';
+import { defineCommand } from '../command/spec.ts';
+import { identityView } from '../records/views/identity-view.ts';
 
 export const command = defineCommand({
   summary: 'Whose token is used, on which service, and where it comes from',

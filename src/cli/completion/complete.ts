@@ -1,10 +1,10 @@
-import type { Argument, CommandSpec } from '../command-spec.ts';
-import { commonOptionsOf, connectionOptions, outputOptions } from '../common-options.ts';
-import type { Context } from '../context.ts';
-import { loadCommand } from '../load-command.ts';
-import type { NameKind } from '../name-kind.ts';
-import type { Setting } from '../settings.ts';
-import { type Branch, type CommandPath, tree } from '../tree.ts';
+import type { Context } from '../command/environment.ts';
+import { loadCommand } from '../command/load.ts';
+import type { Argument, CommandSpec } from '../command/spec.ts';
+import { type Branch, type CommandPath, tree } from '../command/tree.ts';
+import type { NameKind } from '../options/name-kind.ts';
+import type { Setting } from '../options/settings.ts';
+import { commonOptionsOf, connectionOptions, outputOptions } from '../options/shared.ts';
 import type { Candidate, Offer } from './candidate.ts';
 
 /** An argument whose values are known. */

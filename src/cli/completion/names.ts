@@ -1,10 +1,10 @@
 import type { ManagementClient } from '../../client/management-client.ts';
-import { connectionOptions } from '../common-options.ts';
-import type { Context, Flags } from '../context.ts';
-import type { NameKind } from '../name-kind.ts';
-import { isPrintable } from '../print.ts';
-import { readSettings } from '../settings.ts';
-import { typedName } from '../views/typed-name.ts';
+import type { Context, Flags } from '../command/environment.ts';
+import type { NameKind } from '../options/name-kind.ts';
+import { readSettings } from '../options/settings.ts';
+import { connectionOptions } from '../options/shared.ts';
+import { typedName } from '../records/views/typed-name.ts';
+import { isPrintable } from '../terminal/escape.ts';
 import type { Candidate } from './candidate.ts';
 
 /** A person waits with a finger on the key. */
@@ -70,7 +70,7 @@ const ask: Readonly<
 };
 
 async function contexts({ io }: Context): Promise<Candidate[]> {
-  const { readContexts } = await import('../context-file.ts');
+  const { readContexts } = await import('../api/contexts.ts');
   const saved = (await readContexts(io)).contexts;
   return Object.entries(saved).map(([text, { url }]) => ({ text, description: url }));
 }
@@ -82,8 +82,8 @@ async function askService(
   context: Context,
 ): Promise<Candidate[]> {
   const [{ readProfile }, { connect }] = await Promise.all([
-    import('../profile.ts'),
-    import('../connect.ts'),
+    import('../api/profile.ts'),
+    import('../api/connect.ts'),
   ]);
   const late = new AbortController();
   const cancel = context.clock.after(patienceMs, () => late.abort());

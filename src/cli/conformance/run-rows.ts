@@ -1,9 +1,9 @@
 import { makeNodeRequester } from '../../client/node-requester.ts';
 import type { Level, Need, Outcome } from '../../conformance/row.ts';
 import { runConformance } from '../../conformance/run-conformance.ts';
-import type { Call } from '../call.ts';
-import { clientOptions, connect } from '../connect.ts';
-import { makeProgress } from '../progress.ts';
+import { clientOptions, connect } from '../api/connect.ts';
+import type { Call } from '../command/context.ts';
+import { makeProgress } from '../terminal/progress.ts';
 import { outcomeView } from './outcome-view.ts';
 
 const partlyFailed = 9;

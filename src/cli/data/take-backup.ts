@@ -1,7 +1,7 @@
 import { access, type FileHandle, open, rename, unlink } from 'node:fs/promises';
-import type { Call } from '../call.ts';
-import { makeProgress } from '../progress.ts';
-import { usage } from '../settings.ts';
+import type { Call } from '../command/context.ts';
+import { usage } from '../options/settings.ts';
+import { makeProgress } from '../terminal/progress.ts';
 import { megabytes } from './megabytes.ts';
 
 async function refuseExisting(path: string): Promise<void> {

@@ -1,9 +1,9 @@
 import { SignageError } from '../../domain/error.ts';
 import type { Role } from '../../domain/records/role.ts';
-import type { Call } from '../call.ts';
-import type { Profile } from '../profile.ts';
-import { shellWord } from '../shell-word.ts';
-import { endsSoon } from '../views/reach-columns.ts';
+import type { Profile } from '../api/profile.ts';
+import type { Call } from '../command/context.ts';
+import { shellWord } from '../records/shell-quote.ts';
+import { endsSoon } from '../records/views/reach-columns.ts';
 import { ago } from './ago.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 

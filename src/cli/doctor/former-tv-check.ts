@@ -1,6 +1,6 @@
 import { dayMs } from '../../domain/clock.ts';
-import type { Device, Screen } from '../resolve.ts';
-import type { Reader } from '../service.ts';
+import type { Reader } from '../api/client.ts';
+import type { Device, Screen } from '../records/find.ts';
 import { ago } from './ago.ts';
 import { type Finding, warn } from './finding.ts';
 

@@ -1,10 +1,10 @@
 import type { CallAnswer } from '../../client/call.ts';
 import { dayMs, minuteMs } from '../../domain/clock.ts';
 import { hasCode } from '../../domain/error.ts';
-import { isPrintable } from '../print.ts';
-import type { Device, Screen } from '../resolve.ts';
-import type { Reader } from '../service.ts';
-import { shellWord } from '../shell-word.ts';
+import type { Reader } from '../api/client.ts';
+import type { Device, Screen } from '../records/find.ts';
+import { shellWord } from '../records/shell-quote.ts';
+import { isPrintable } from '../terminal/escape.ts';
 import { ago } from './ago.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 import { checkFormerTvs, tvName } from './former-tv-check.ts';

@@ -2,9 +2,9 @@ import type { Caller } from '../../client/caller.ts';
 import { asObject, header, type Reply } from '../../client/problem.ts';
 import { minuteMs, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import type { Context } from '../context.ts';
-import { isLoopback } from '../loopback.ts';
-import type { Profile } from '../profile.ts';
+import { isLoopback } from '../api/loopback.ts';
+import type { Profile } from '../api/profile.ts';
+import type { Context } from '../command/environment.ts';
 import { span } from './ago.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 import { originFindings } from './origin-checks.ts';
@@ -21,7 +21,7 @@ async function makeCaller(
 ): Promise<{ caller: Caller; ca: string[] | undefined }> {
   const [{ Caller }, { readCertificates }] = await Promise.all([
     import('../../client/caller.ts'),
-    import('../connect.ts'),
+    import('../api/connect.ts'),
   ]);
   const ca = caFile === undefined ? undefined : await readCertificates(caFile);
   const trust = ca && { certificates: ca };

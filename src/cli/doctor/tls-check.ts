@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import { dayMs } from '../../domain/clock.ts';
-import { isLoopback } from '../loopback.ts';
+import { isLoopback } from '../api/loopback.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 const patienceMs = 10_000;

@@ -1,6 +1,6 @@
 import { csvLine } from '../../domain/csv.ts';
-import type { Output } from '../io.ts';
-import { printable } from '../print.ts';
+import { printable } from '../terminal/escape.ts';
+import type { Output } from '../terminal/io.ts';
 import type { Sheet } from './sheet.ts';
 import { type Column, exactText } from './view.ts';
 

@@ -1,5 +1,5 @@
-import { printable, printableWithTabs } from '../print.ts';
-import { usage } from '../settings.ts';
+import { usage } from '../options/settings.ts';
+import { printable, printableWithTabs } from '../terminal/escape.ts';
 
 /** One result of jq for a line: texts bare, but for what a terminal would obey; all else as compact JSON. */
 function shown(line: string): string {

@@ -1,5 +1,5 @@
-import type { Output } from '../io.ts';
-import { printable } from '../print.ts';
+import { printable } from '../terminal/escape.ts';
+import type { Output } from '../terminal/io.ts';
 import type { Sheet } from './sheet.ts';
 import { type Column, shownText } from './view.ts';
 

@@ -1,4 +1,4 @@
-import { isPrintable, printable } from '../print.ts';
+import { isPrintable, printable } from '../terminal/escape.ts';
 
 /** A value as a YAML document. Texts that a terminal would obey stand in double quotes, spelled out, and so stay what they are. */
 export async function yamlText(value: unknown): Promise<string> {

@@ -1,4 +1,4 @@
-import { groupedCode } from '../code-text.ts';
+import { groupedCode } from '../options/pairing-code.ts';
 
 /** The characters of pairing codes, 5 by 7 dots each: a row of dots is a digit of base 32, its bits from left to right. */
 const letters: Readonly<Record<string, string>> = {

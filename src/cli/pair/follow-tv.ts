@@ -1,5 +1,5 @@
 import { hasCode, SignageError } from '../../domain/error.ts';
-import type { Device } from '../resolve.ts';
+import type { Device } from '../records/find.ts';
 import { cancelCode, codeEnd, makeCode } from './live-code.ts';
 import { type PairRun, persist, rest, setTrouble } from './pair-run.ts';
 import { makeStep, type PairStep } from './pair-step.ts';

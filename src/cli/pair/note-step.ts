@@ -1,7 +1,7 @@
-import type { Call } from '../call.ts';
-import { groupedCode } from '../code-text.ts';
-import { usage } from '../settings.ts';
-import { isWatched } from './board.ts';
+import type { Call } from '../command/context.ts';
+import { groupedCode } from '../options/pairing-code.ts';
+import { usage } from '../options/settings.ts';
+import { isWatched } from '../terminal/live-view.ts';
 import type { PairStep } from './pair-step.ts';
 import type { QrCode } from './qr-code.ts';
 

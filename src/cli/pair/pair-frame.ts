@@ -1,7 +1,7 @@
 import type { Clock } from '../../domain/clock.ts';
-import { groupedCode } from '../code-text.ts';
+import { groupedCode } from '../options/pairing-code.ts';
+import type { BoardLine, BoardSize } from '../terminal/live-view.ts';
 import { blockLetters } from './block-letters.ts';
-import type { BoardLine, BoardSize } from './board.ts';
 import { modelText, versionText } from './pair-step.ts';
 import { type Pairing, placeName } from './pairing.ts';
 import type { QrCode } from './qr-code.ts';

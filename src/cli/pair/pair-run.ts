@@ -1,7 +1,7 @@
 import { interrupted } from '../../client/interrupted.ts';
 import { pause } from '../../client/pause.ts';
 import { SignageError } from '../../domain/error.ts';
-import type { Call } from '../call.ts';
+import type { Call } from '../command/context.ts';
 import { type Pairing, placeName } from './pairing.ts';
 import type { Stage } from './stages.ts';
 

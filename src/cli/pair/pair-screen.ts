@@ -1,16 +1,16 @@
 import { hasCode, SignageError } from '../../domain/error.ts';
-import type { Call } from '../call.ts';
-import { isLoopback } from '../loopback.ts';
-import { type Board, isWatched, openBoard } from './board.ts';
+import { isLoopback } from '../api/loopback.ts';
+import type { Call } from '../command/context.ts';
+import { type Board, isWatched, openBoard } from '../terminal/live-view.ts';
 import { followTv } from './follow-tv.ts';
 import { noteStep } from './note-step.ts';
 import { pairedFrame, pairFrame } from './pair-frame.ts';
 import type { PairRun } from './pair-run.ts';
 import type { PairStep } from './pair-step.ts';
 import { newPairing, type Pairing, type Place } from './pairing.ts';
+import { standing } from './place/standing.ts';
 import { loadQrCodes, type QrCode } from './qr-code.ts';
 import { showSteps } from './show-steps.ts';
-import { standing } from './standing.ts';
 
 async function openFrame(
   run: PairRun,

@@ -1,6 +1,6 @@
 import { member, type View } from '../output/view.ts';
-import { isPrintable } from '../print.ts';
-import type { Device } from '../resolve.ts';
+import type { Device } from '../records/find.ts';
+import { isPrintable } from '../terminal/escape.ts';
 import type { Pairing } from './pairing.ts';
 import type { Stage } from './stages.ts';
 

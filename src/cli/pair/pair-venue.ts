@@ -1,19 +1,19 @@
 import { iso } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import type { Call } from '../call.ts';
-import { exitCodeOf } from '../exit-code.ts';
-import { findVenue, type Venue } from '../resolve.ts';
-import { usage } from '../settings.ts';
-import { type BoardSize, isWatched, openBoard } from './board.ts';
-import { askVenue } from './choose-venue.ts';
+import type { Call } from '../command/context.ts';
+import { exitCodeOf } from '../command/exit-code.ts';
+import { usage } from '../options/settings.ts';
+import { findVenue, type Venue } from '../records/find.ts';
+import { type BoardSize, isWatched, openBoard } from '../terminal/live-view.ts';
 import { followTv } from './follow-tv.ts';
 import { merge } from './merge.ts';
 import { noteStep } from './note-step.ts';
 import type { PairRun } from './pair-run.ts';
 import { makeStep, type PairStep } from './pair-step.ts';
 import { newPairing, type Pairing, placeName } from './pairing.ts';
+import { askVenue } from './place/choose-venue.ts';
+import { standing } from './place/standing.ts';
 import { showSteps } from './show-steps.ts';
-import { standing } from './standing.ts';
 import { venueFrame } from './venue-frame.ts';
 
 /** Each of them is a request that the service holds. */

@@ -1,5 +1,5 @@
-import * as option from '../option.ts';
-import type { Setting } from '../settings.ts';
+import * as option from '../options/option.ts';
+import type { Setting } from '../options/settings.ts';
 import { stages } from './stages.ts';
 
 const readTimeout = option.duration('15m', '--timeout <span>', 'give up after this long');

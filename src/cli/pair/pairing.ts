@@ -1,6 +1,6 @@
-import type { Device, Screen, Venue } from '../resolve.ts';
-import { shellWord } from '../shell-word.ts';
-import { typedName } from '../views/typed-name.ts';
+import type { Device, Screen, Venue } from '../records/find.ts';
+import { shellWord } from '../records/shell-quote.ts';
+import { typedName } from '../records/views/typed-name.ts';
 import type { Stage } from './stages.ts';
 
 /** A screen that a TV is to be paired with. */

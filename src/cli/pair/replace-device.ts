@@ -1,10 +1,10 @@
 import { SignageError } from '../../domain/error.ts';
-import type { Call } from '../call.ts';
-import { findScreen } from '../resolve.ts';
+import type { Call } from '../command/context.ts';
+import { findScreen } from '../records/find.ts';
 import { requireVisibleCode } from './note-step.ts';
-import { readRights } from './pair-rights.ts';
 import { placeName, placeWord } from './pairing.ts';
-import { askReason, deviceText, type Replacement } from './prepare-place.ts';
+import { readRights } from './place/pair-rights.ts';
+import { askReason, deviceText, type Replacement } from './place/prepare-place.ts';
 import { type PairingOptions, pairAt } from './run-pair.ts';
 
 const usualReason = 'Replaced by another TV (signage device replace)';

@@ -1,11 +1,11 @@
-import type { Call } from '../call.ts';
-import { type ChosenPlace, choosePlace } from './choose-place.ts';
+import type { Call } from '../command/context.ts';
 import { requireVisibleCode } from './note-step.ts';
-import { readRights } from './pair-rights.ts';
 import type { PairRun } from './pair-run.ts';
 import { pairScreen } from './pair-screen.ts';
 import { pairVenue } from './pair-venue.ts';
-import { agreeToReplace, preparePlace, type Replacement } from './prepare-place.ts';
+import { type ChosenPlace, choosePlace } from './place/choose-place.ts';
+import { readRights } from './place/pair-rights.ts';
+import { agreeToReplace, preparePlace, type Replacement } from './place/prepare-place.ts';
 import { pairLink } from './qr-code.ts';
 import type { Stage } from './stages.ts';
 

@@ -1,5 +1,5 @@
-import type { Call } from '../call.ts';
-import { isWatched } from './board.ts';
+import type { Call } from '../command/context.ts';
+import { isWatched } from '../terminal/live-view.ts';
 import { type PairStep, pairedView, stepView } from './pair-step.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/clock.ts';
-import { groupedCode } from '../code-text.ts';
-import type { BoardLine, BoardSize } from './board.ts';
+import { groupedCode } from '../options/pairing-code.ts';
+import type { BoardLine, BoardSize } from '../terminal/live-view.ts';
 import { countdown } from './pair-frame.ts';
 import { modelText } from './pair-step.ts';
 import type { Pairing } from './pairing.ts';

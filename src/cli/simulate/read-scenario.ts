@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url';
 import type { FieldError } from '../../domain/error.ts';
 import type { Publication } from '../../simulator/fleet/provision.ts';
 import { type Scenario, scenario } from '../../simulator/fleet/scenario.ts';
-import { readInput } from '../input-file.ts';
-import type { Io } from '../io.ts';
-import { usage } from '../settings.ts';
+import { readInput } from '../options/input-file.ts';
+import { usage } from '../options/settings.ts';
 import { checkDocument } from '../site/check-document.ts';
 import { invalidFile, parseDocuments, type SourceDocument } from '../site/source-document.ts';
+import type { Io } from '../terminal/io.ts';
 
 /** A scenario, and the playlist that it names. */
 export interface ReadScenario extends Omit<Scenario, 'playlist'> {

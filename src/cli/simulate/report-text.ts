@@ -2,10 +2,10 @@ import type { EventCounts, Failures } from '../../simulator/fleet/counters.ts';
 import type { FaultCount, FleetReport } from '../../simulator/fleet/report.ts';
 import type { EndpointTraffic } from '../../simulator/tv/latency.ts';
 import type { Reconciliation } from '../../simulator/verify/reconcile.ts';
-import type { Output } from '../io.ts';
 import { listTable } from '../output/table.ts';
 import type { Column } from '../output/view.ts';
-import { pairs, printable } from '../print.ts';
+import { pairs, printable } from '../terminal/escape.ts';
+import type { Output } from '../terminal/io.ts';
 import { shortMs } from './progress-text.ts';
 
 function eventsText({ made, acknowledged, queued, dropped }: EventCounts): string {

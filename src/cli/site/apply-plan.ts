@@ -1,8 +1,8 @@
 import { hasCode, SignageError } from '../../domain/error.ts';
-import type { Call } from '../call.ts';
-import { exitCodeOf } from '../exit-code.ts';
-import { makeProgress } from '../progress.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../api/client.ts';
+import type { Call } from '../command/context.ts';
+import { exitCodeOf } from '../command/exit-code.ts';
+import { makeProgress } from '../terminal/progress.ts';
 import { concurrently, requestsAtOnce } from './concurrently.ts';
 import { differences, differingFacts } from './differences.ts';
 import type { Planned } from './plan-site.ts';

@@ -1,5 +1,5 @@
 import { hasCode } from '../../domain/error.ts';
-import type { Call } from '../call.ts';
+import type { Call } from '../command/context.ts';
 import { type Applied, applyPlan, refusal } from './apply-plan.ts';
 import { counted, tally } from './counted.ts';
 import { type Planned, planSite } from './plan-site.ts';

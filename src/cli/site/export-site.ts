@@ -1,6 +1,6 @@
-import type { Call } from '../call.ts';
-import { makeProgress } from '../progress.ts';
-import { findVenue, type Screen, type Venue } from '../resolve.ts';
+import type { Call } from '../command/context.ts';
+import { findVenue, type Screen, type Venue } from '../records/find.ts';
+import { makeProgress } from '../terminal/progress.ts';
 import { concurrently, requestsAtOnce } from './concurrently.ts';
 import type { Facts, SitePlaylist } from './site.ts';
 import { type RecordKind, readConfig, readPlaylist } from './standing.ts';

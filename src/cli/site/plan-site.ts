@@ -1,9 +1,9 @@
 import { foldName } from '../../domain/fields.ts';
-import type { Call } from '../call.ts';
-import { makeProgress } from '../progress.ts';
-import type { Screen, Tenant, Venue } from '../resolve.ts';
-import type { Reader } from '../service.ts';
-import { usage } from '../settings.ts';
+import type { Reader } from '../api/client.ts';
+import type { Call } from '../command/context.ts';
+import { usage } from '../options/settings.ts';
+import type { Screen, Tenant, Venue } from '../records/find.ts';
+import { makeProgress } from '../terminal/progress.ts';
 import { concurrently, requestsAtOnce } from './concurrently.ts';
 import { beginnings, type Difference, differences } from './differences.ts';
 import type { Facts, Site } from './site.ts';

@@ -1,8 +1,8 @@
 import type { FieldError } from '../../domain/error.ts';
 import { foldName } from '../../domain/fields.ts';
-import { readInput } from '../input-file.ts';
-import type { Io } from '../io.ts';
-import { usage } from '../settings.ts';
+import { readInput } from '../options/input-file.ts';
+import { usage } from '../options/settings.ts';
+import type { Io } from '../terminal/io.ts';
 import { checkDocument } from './check-document.ts';
 import { makePlaylistFiles } from './playlist-files.ts';
 import type { Named, Site, SitePlaylist, SiteVenue } from './site.ts';

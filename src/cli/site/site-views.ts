@@ -1,5 +1,5 @@
 import { member, type View } from '../output/view.ts';
-import { isPrintable } from '../print.ts';
+import { isPrintable } from '../terminal/escape.ts';
 import type { Applied } from './apply-plan.ts';
 import type { Planned } from './plan-site.ts';
 

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { type Document, isNode, LineCounter, parseAllDocuments } from 'yaml';
 import { type FieldError, SignageError } from '../../domain/error.ts';
-import { once } from '../once.ts';
+import { once } from '../command/memoize.ts';
 
 /** Where something stands in a document: `['venues', 0, 'name']`. */
 export type Path = readonly PropertyKey[];

@@ -1,7 +1,7 @@
 import type { CallAnswer } from '../../client/call.ts';
 import { hasCode } from '../../domain/error.ts';
 import { canonicalMediaUrl } from '../../domain/records/media-url.ts';
-import type { Reader } from '../service.ts';
+import type { Reader } from '../api/client.ts';
 import type { Facts, SitePlaylist } from './site.ts';
 
 export type RecordKind = 'tenant' | 'venue' | 'screen';

@@ -1,5 +1,5 @@
 import type { CallInput } from '../../client/call.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../api/client.ts';
 import type { FactName, Facts } from './site.ts';
 import type { RecordKind, Standing } from './standing.ts';
 

@@ -1,7 +1,7 @@
 import type { SignageError } from '../../domain/error.ts';
 import type { UnpairedReason } from '../../simulator/player/observer.ts';
-import type { Call } from '../call.ts';
-import { readCode, readCodeWords } from '../code-text.ts';
+import type { Call } from '../command/context.ts';
+import { readCode, readCodeWords } from '../options/pairing-code.ts';
 import type { TvOptions } from './tv-options.ts';
 import { unpairedWords } from './tv-words.ts';
 

@@ -1,5 +1,5 @@
 import type { DeviceInfoInput } from '../../simulator/tv/device-info.ts';
-import { readDeviceProfile } from '../device-profiles.ts';
+import { readDeviceProfile } from '../simulate/device-profiles.ts';
 import type { TvOptions } from './tv-options.ts';
 
 const usualProfile = 'samsung-tizen';

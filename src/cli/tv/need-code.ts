@@ -1,5 +1,5 @@
 import type { SignageError } from '../../domain/error.ts';
-import { usage } from '../settings.ts';
+import { usage } from '../options/settings.ts';
 
 /** A TV that is not paired, and nobody to ask. */
 export function needCode(): SignageError {

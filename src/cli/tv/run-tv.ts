@@ -5,7 +5,7 @@ import type { PlayerView } from '../../simulator/player/options.ts';
 import { Player } from '../../simulator/player/player.ts';
 import { ramMemory } from '../../simulator/player/state.ts';
 import { makeTvClock } from '../../simulator/time/virtual-clock.ts';
-import type { Call } from '../call.ts';
+import type { Call } from '../command/context.ts';
 import { counted } from '../site/counted.ts';
 import { type CodeSource, codeSource } from './code-source.ts';
 import { readDeviceInfo } from './device-info.ts';

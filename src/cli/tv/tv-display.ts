@@ -1,7 +1,7 @@
 import { secondMs } from '../../domain/clock.ts';
-import type { Call } from '../call.ts';
-import { type Board, type BoardLine, type BoardSize, openBoard } from '../pair/board.ts';
-import { printableJson } from '../print.ts';
+import type { Call } from '../command/context.ts';
+import { printableJson } from '../terminal/escape.ts';
+import { type Board, type BoardLine, type BoardSize, openBoard } from '../terminal/live-view.ts';
 import type { Happening } from './happening.ts';
 import { tvLine, tvRecord } from './tv-line.ts';
 import type { TvOptions } from './tv-options.ts';

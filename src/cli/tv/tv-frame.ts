@@ -2,7 +2,7 @@ import { minuteMs } from '../../domain/clock.ts';
 import type { Playlist } from '../../simulator/player/batch.ts';
 import type { RuntimeOperation } from '../../simulator/player/observer.ts';
 import type { PlayerView } from '../../simulator/player/options.ts';
-import type { BoardLine, BoardSize } from '../pair/board.ts';
+import type { BoardLine, BoardSize } from '../terminal/live-view.ts';
 import type { TvStory } from './tv-story.ts';
 import { answerText, itemName, operationWords, phaseWords, spanText } from './tv-words.ts';
 

@@ -1,6 +1,6 @@
 import { iso } from '../../domain/clock.ts';
-import { printable } from '../print.ts';
 import { counted } from '../site/counted.ts';
+import { printable } from '../terminal/escape.ts';
 import type { Happening } from './happening.ts';
 import {
   answerText,

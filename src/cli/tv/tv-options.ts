@@ -1,7 +1,7 @@
-import { connectionOptions, manner } from '../common-options.ts';
-import * as option from '../option.ts';
-import type { Values } from '../settings.ts';
-import { rotateEvery, span, speed } from '../simulate-settings.ts';
+import * as option from '../options/option.ts';
+import type { Values } from '../options/settings.ts';
+import { connectionOptions, manner } from '../options/shared.ts';
+import { rotateEvery, span, speed } from '../simulate/options.ts';
 
 const { url, context, caFile, insecureHttp } = connectionOptions;
 

@@ -2,9 +2,9 @@ import { makeNodeRequester } from '../../client/node-requester.ts';
 import { RuntimeClient } from '../../client/runtime-client.ts';
 import { type Exchanged, serviceAddress } from '../../client/transport.ts';
 import { SignageError } from '../../domain/error.ts';
-import type { Call } from '../call.ts';
-import { exchangeLine, readCertificates } from '../connect.ts';
-import { readAddress } from '../profile.ts';
+import { exchangeLine, readCertificates } from '../api/connect.ts';
+import { readAddress } from '../api/profile.ts';
+import type { Call } from '../command/context.ts';
 import type { KeptTv } from './kept-tv.ts';
 import type { TvOptions } from './tv-options.ts';
 

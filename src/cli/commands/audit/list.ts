@@ -1,7 +1,7 @@
-import { defineCommand } from '../../command-spec.ts';
-import * as option from '../../option.ts';
-import { readTime } from '../../point-in-time.ts';
-import { auditView } from '../../views/audit-view.ts';
+import { defineCommand } from '../../command/spec.ts';
+import * as option from '../../options/option.ts';
+import { readTime } from '../../options/time.ts';
+import { auditView } from '../../records/views/audit-view.ts';
 
 export const command = defineCommand({
   summary: 'List who changed what, newest first',

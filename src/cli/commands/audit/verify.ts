@@ -1,14 +1,14 @@
-import { defineCommand } from '../../command-spec.ts';
-import * as option from '../../option.ts';
+import { defineCommand } from '../../command/spec.ts';
+import * as option from '../../options/option.ts';
+import { textOr, usage } from '../../options/settings.ts';
 import { member } from '../../output/view.ts';
-import { textOr, usage } from '../../settings.ts';
 import {
   givenStore,
   showsPassword,
   storeFileSetting,
   storePlace,
   storeSetting,
-} from '../../store-location.ts';
+} from '../../serve/store-location.ts';
 
 const damagedExitCode = 9;
 

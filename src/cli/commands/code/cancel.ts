@@ -1,5 +1,5 @@
-import { readCodeWords } from '../../code-text.ts';
-import { defineCommand, many } from '../../command-spec.ts';
+import { defineCommand, many } from '../../command/spec.ts';
+import { readCodeWords } from '../../options/pairing-code.ts';
 
 export const command = defineCommand({
   summary: 'Cancel a pending pairing code',

@@ -1,6 +1,6 @@
-import { defineCommand, one } from '../../command-spec.ts';
-import { findScreen } from '../../resolve.ts';
-import { createdCodeView } from '../../views/code-view.ts';
+import { defineCommand, one } from '../../command/spec.ts';
+import { findScreen } from '../../records/find.ts';
+import { createdCodeView } from '../../records/views/code-view.ts';
 
 export const command = defineCommand({
   summary: 'Make a pairing code for a screen',

@@ -1,12 +1,12 @@
 import type { CallAnswer } from '../../../client/call.ts';
 import { SignageError } from '../../../domain/error.ts';
-import type { Call } from '../../call.ts';
-import { readCodeWords } from '../../code-text.ts';
-import { defineCommand, many } from '../../command-spec.ts';
-import * as option from '../../option.ts';
-import { makeProgress } from '../../progress.ts';
-import { codeStatusView } from '../../views/code-view.ts';
-import { waitUntil } from '../../wait-until.ts';
+import type { Call } from '../../command/context.ts';
+import { defineCommand, many } from '../../command/spec.ts';
+import * as option from '../../options/option.ts';
+import { readCodeWords } from '../../options/pairing-code.ts';
+import { codeStatusView } from '../../records/views/code-view.ts';
+import { waitUntil } from '../../records/wait.ts';
+import { makeProgress } from '../../terminal/progress.ts';
 
 type CodeStatus = CallAnswer<'getCodeStatus'>;
 

@@ -1,6 +1,6 @@
-import { defineCommand, optional } from '../../command-spec.ts';
-import { findOwner, getConfig, levelOption } from '../../config-level.ts';
-import { showConfig } from '../../show-config.ts';
+import { defineCommand, optional } from '../../command/spec.ts';
+import { findOwner, getConfig, levelOption } from '../../tenant-config/level.ts';
+import { showConfig } from '../../tenant-config/show.ts';
 
 export const command = defineCommand({
   summary: 'Show the config that is stored for a screen, a venue or the tenant',

@@ -1,12 +1,17 @@
 import { SignageError } from '../../../domain/error.ts';
-import type { Call } from '../../call.ts';
-import { defineCommand, optional, some } from '../../command-spec.ts';
-import { findOwner, getConfigIfAny, levelOption, putConfig } from '../../config-level.ts';
-import { isSettings, mergeSettings, readAssignment, type Settings } from '../../config-path.ts';
-import { readDocument } from '../../input-file.ts';
-import * as option from '../../option.ts';
-import { usage } from '../../settings.ts';
-import { showConfig } from '../../show-config.ts';
+import type { Call } from '../../command/context.ts';
+import { defineCommand, optional, some } from '../../command/spec.ts';
+import { readDocument } from '../../options/input-file.ts';
+import * as option from '../../options/option.ts';
+import { usage } from '../../options/settings.ts';
+import { findOwner, getConfigIfAny, levelOption, putConfig } from '../../tenant-config/level.ts';
+import {
+  isSettings,
+  mergeSettings,
+  readAssignment,
+  type Settings,
+} from '../../tenant-config/path.ts';
+import { showConfig } from '../../tenant-config/show.ts';
 
 async function readFile({ io }: Call, file: string | undefined): Promise<Settings> {
   const document = file === undefined ? {} : await readDocument(io, file);

@@ -1,5 +1,6 @@
 import { SignageError } from '../../../domain/error.ts';
-import { defineCommand, optional } from '../../command-spec.ts';
+import { defineCommand, optional } from '../../command/spec.ts';
+import * as option from '../../options/option.ts';
 import {
   deleteConfig,
   findOwner,
@@ -7,10 +8,9 @@ import {
   levelOption,
   type Owner,
   putConfig,
-} from '../../config-level.ts';
-import { readPath, type Settings, withoutSetting } from '../../config-path.ts';
-import * as option from '../../option.ts';
-import { showConfig } from '../../show-config.ts';
+} from '../../tenant-config/level.ts';
+import { readPath, type Settings, withoutSetting } from '../../tenant-config/path.ts';
+import { showConfig } from '../../tenant-config/show.ts';
 
 function without(config: Settings, key: string, { what }: Owner): Settings {
   const left = withoutSetting(config, readPath(key));

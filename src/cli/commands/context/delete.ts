@@ -1,6 +1,6 @@
-import { defineCommand, one } from '../../command-spec.ts';
-import { readContexts } from '../../context-file.ts';
-import { forgetContext, requireContext } from '../../forget-context.ts';
+import { readContexts } from '../../api/contexts.ts';
+import { forgetContext, requireContext } from '../../api/forget-context.ts';
+import { defineCommand, one } from '../../command/spec.ts';
 
 export const command = defineCommand({
   summary: 'Delete a context, with its token',

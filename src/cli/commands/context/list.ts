@@ -1,6 +1,6 @@
-import { defineCommand } from '../../command-spec.ts';
-import { readContexts } from '../../context-file.ts';
-import { type ContextRow, contextView } from '../../views/context-view.ts';
+import { readContexts } from '../../api/contexts.ts';
+import { defineCommand } from '../../command/spec.ts';
+import { type ContextRow, contextView } from '../../records/views/context-view.ts';
 
 export const command = defineCommand({
   summary: 'List the contexts',

@@ -1,6 +1,6 @@
-import { defineCommand, one } from '../../command-spec.ts';
-import { changeContexts } from '../../context-file.ts';
-import { requireContext } from '../../forget-context.ts';
+import { changeContexts } from '../../api/contexts.ts';
+import { requireContext } from '../../api/forget-context.ts';
+import { defineCommand, one } from '../../command/spec.ts';
 
 export const command = defineCommand({
   summary: 'Make a context the current one',

@@ -1,5 +1,5 @@
-import { defineCommand } from '../../command-spec.ts';
-import * as option from '../../option.ts';
+import { defineCommand } from '../../command/spec.ts';
+import * as option from '../../options/option.ts';
 
 export const command = defineCommand({
   summary: 'Take a backup of a running service',

@@ -1,4 +1,4 @@
-import { defineCommand, one } from '../../command-spec.ts';
+import { defineCommand, one } from '../../command/spec.ts';
 import { findingsView } from '../../data/findings-view.ts';
 
 const damagedExitCode = 9;

@@ -1,6 +1,6 @@
-import { defineCommand, one } from '../../command-spec.ts';
+import { defineCommand, one } from '../../command/spec.ts';
 import { mendedView } from '../../data/mended-view.ts';
-import * as option from '../../option.ts';
+import * as option from '../../options/option.ts';
 
 const lostExitCode = 9;
 

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { SignageError } from '../../../domain/error.ts';
-import type { Call } from '../../call.ts';
-import { defineCommand, one } from '../../command-spec.ts';
-import * as option from '../../option.ts';
-import { makeProgress } from '../../progress.ts';
-import { usage } from '../../settings.ts';
+import type { Call } from '../../command/context.ts';
+import { defineCommand, one } from '../../command/spec.ts';
+import * as option from '../../options/option.ts';
+import { usage } from '../../options/settings.ts';
+import { makeProgress } from '../../terminal/progress.ts';
 
 async function requireReadable(path: string, what: string): Promise<void> {
   await access(path).catch((error: Error) => {

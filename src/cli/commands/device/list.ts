@@ -1,8 +1,8 @@
-import { defineCommand } from '../../command-spec.ts';
-import * as option from '../../option.ts';
-import { findScreen, findVenue } from '../../resolve.ts';
-import { usage } from '../../settings.ts';
-import { devicesOfScreenView, devicesView } from '../../views/device-view.ts';
+import { defineCommand } from '../../command/spec.ts';
+import * as option from '../../options/option.ts';
+import { usage } from '../../options/settings.ts';
+import { findScreen, findVenue } from '../../records/find.ts';
+import { devicesOfScreenView, devicesView } from '../../records/views/device-view.ts';
 
 export const command = defineCommand({
   summary: 'List devices',

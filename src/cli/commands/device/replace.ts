@@ -1,4 +1,4 @@
-import { defineCommand, one } from '../../command-spec.ts';
+import { defineCommand, one } from '../../command/spec.ts';
 import { pairingOptions } from '../../pair/pairing-options.ts';
 
 export const command = defineCommand({

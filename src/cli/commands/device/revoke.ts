@@ -1,13 +1,13 @@
-import type { Call } from '../../call.ts';
-import { choiceOptions, chooseScreens, isSingle } from '../../choose-screens.ts';
-import { defineCommand, some } from '../../command-spec.ts';
-import { eachItem } from '../../each-item.ts';
-import * as option from '../../option.ts';
-import { type Device, findDevice } from '../../resolve.ts';
-import { screenName } from '../../screen-name.ts';
-import { confirmSelected } from '../../screen-selection.ts';
-import { shellWord } from '../../shell-word.ts';
-import { revocationView } from '../../views/revocation-view.ts';
+import type { Call } from '../../command/context.ts';
+import { eachItem } from '../../command/for-each-record.ts';
+import { defineCommand, some } from '../../command/spec.ts';
+import * as option from '../../options/option.ts';
+import { confirmSelected } from '../../options/screen-selection.ts';
+import { choiceOptions, chooseScreens, isSingle } from '../../options/select-screens.ts';
+import { type Device, findDevice } from '../../records/find.ts';
+import { screenName } from '../../records/screen-path.ts';
+import { shellWord } from '../../records/shell-quote.ts';
+import { revocationView } from '../../records/views/revocation-view.ts';
 
 /** One of many to revoke: `id` and `name` are those of the screen, or what was typed. */
 interface Target {

@@ -1,14 +1,14 @@
 import { hasCode } from '../../../domain/error.ts';
-import type { Call } from '../../call.ts';
-import { defineCommand } from '../../command-spec.ts';
-import { type Filters, followEvents } from '../../follow-events.ts';
-import { limitPages } from '../../limit-pages.ts';
-import * as option from '../../option.ts';
-import { readTime } from '../../point-in-time.ts';
-import { findDevice, findScreen } from '../../resolve.ts';
-import { usage } from '../../settings.ts';
-import { isUuid } from '../../uuid.ts';
-import { eventView } from '../../views/event-view.ts';
+import type { Call } from '../../command/context.ts';
+import { defineCommand } from '../../command/spec.ts';
+import { type Filters, followEvents } from '../../event/follow.ts';
+import * as option from '../../options/option.ts';
+import { usage } from '../../options/settings.ts';
+import { readTime } from '../../options/time.ts';
+import { limitPages } from '../../output/limit-pages.ts';
+import { findDevice, findScreen } from '../../records/find.ts';
+import { isUuid } from '../../records/uuid.ts';
+import { eventView } from '../../records/views/event-view.ts';
 
 const time = ({ clock }: Call, source: string, text: string | undefined) =>
   text === undefined

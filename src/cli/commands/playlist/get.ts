@@ -1,7 +1,7 @@
-import { defineCommand, one } from '../../command-spec.ts';
-import * as option from '../../option.ts';
-import { findScreen } from '../../resolve.ts';
-import { itemView, playlistView } from '../../views/playlist-view.ts';
+import { defineCommand, one } from '../../command/spec.ts';
+import * as option from '../../options/option.ts';
+import { findScreen } from '../../records/find.ts';
+import { itemView, playlistView } from '../../records/views/playlist-view.ts';
 
 export const command = defineCommand({
   summary: 'Show the playlist of a screen',

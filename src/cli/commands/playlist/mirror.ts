@@ -1,11 +1,11 @@
-import type { Call } from '../../call.ts';
-import { defineCommand } from '../../command-spec.ts';
-import { limitPages } from '../../limit-pages.ts';
-import * as option from '../../option.ts';
-import { findVenue } from '../../resolve.ts';
-import { usage } from '../../settings.ts';
+import type { Call } from '../../command/context.ts';
+import { defineCommand } from '../../command/spec.ts';
+import * as option from '../../options/option.ts';
+import { usage } from '../../options/settings.ts';
+import { limitPages } from '../../output/limit-pages.ts';
+import { findVenue } from '../../records/find.ts';
+import { copiesView, type MirrorCopy, repairView } from '../../records/views/mirror-view.ts';
 import { counted } from '../../site/counted.ts';
-import { copiesView, type MirrorCopy, repairView } from '../../views/mirror-view.ts';
 
 const states = ['ok', 'tombstone', 'missing', 'stale', 'newer', 'damaged'] as const;
 /** The store and its copy say the same. */

@@ -1,12 +1,12 @@
 import { hasCode } from '../../../domain/error.ts';
 import type { Publication } from '../../../domain/records/playlist.ts';
-import type { Call } from '../../call.ts';
-import { choiceOptions, chooseScreens, isSingle } from '../../choose-screens.ts';
-import { defineCommand, some } from '../../command-spec.ts';
-import { eachItem } from '../../each-item.ts';
-import * as option from '../../option.ts';
-import { checkPublication, readPublication } from '../../publication.ts';
-import { playlistView } from '../../views/playlist-view.ts';
+import type { Call } from '../../command/context.ts';
+import { eachItem } from '../../command/for-each-record.ts';
+import { defineCommand, some } from '../../command/spec.ts';
+import * as option from '../../options/option.ts';
+import { choiceOptions, chooseScreens, isSingle } from '../../options/select-screens.ts';
+import { checkPublication, readPublication } from '../../playlist/publication.ts';
+import { playlistView } from '../../records/views/playlist-view.ts';
 
 async function versionOn(call: Call, id: string): Promise<number | undefined> {
   try {

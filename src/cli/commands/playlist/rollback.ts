@@ -1,12 +1,12 @@
 import { SignageError } from '../../../domain/error.ts';
 import type { PlaylistView as Playlist } from '../../../domain/records/playlist.ts';
-import { defineCommand, one } from '../../command-spec.ts';
-import * as option from '../../option.ts';
-import { readValidUntil } from '../../publication.ts';
-import { findScreen } from '../../resolve.ts';
-import { usage } from '../../settings.ts';
-import { shellWord } from '../../shell-word.ts';
-import { playlistView } from '../../views/playlist-view.ts';
+import { defineCommand, one } from '../../command/spec.ts';
+import * as option from '../../options/option.ts';
+import { usage } from '../../options/settings.ts';
+import { readValidUntil } from '../../playlist/publication.ts';
+import { findScreen } from '../../records/find.ts';
+import { shellWord } from '../../records/shell-quote.ts';
+import { playlistView } from '../../records/views/playlist-view.ts';
 
 function readVersion(text: string): number {
   const [, digits] = /^v?([1-9]\d{0,14})$/.exec(text) ?? [];

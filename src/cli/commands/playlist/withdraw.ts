@@ -1,7 +1,7 @@
-import { choiceOptions, chooseScreens, isSingle } from '../../choose-screens.ts';
-import { defineCommand, some } from '../../command-spec.ts';
-import { eachItem } from '../../each-item.ts';
-import { confirmSelected } from '../../screen-selection.ts';
+import { eachItem } from '../../command/for-each-record.ts';
+import { defineCommand, some } from '../../command/spec.ts';
+import { confirmSelected } from '../../options/screen-selection.ts';
+import { choiceOptions, chooseScreens, isSingle } from '../../options/select-screens.ts';
 
 export const command = defineCommand({
   summary: 'Take the playlist off a screen, or off many',

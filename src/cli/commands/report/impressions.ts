@@ -1,7 +1,7 @@
-import { defineCommand } from '../../command-spec.ts';
-import { limitPages } from '../../limit-pages.ts';
-import * as option from '../../option.ts';
-import { impressionView } from '../../views/impression-view.ts';
+import { defineCommand } from '../../command/spec.ts';
+import * as option from '../../options/option.ts';
+import { limitPages } from '../../output/limit-pages.ts';
+import { impressionView } from '../../records/views/impression-view.ts';
 
 export const command = defineCommand({
   summary: 'Count what was played',

@@ -1,8 +1,8 @@
-import { defineCommand } from '../../command-spec.ts';
-import { readLabels } from '../../labels.ts';
-import * as option from '../../option.ts';
-import { findVenue } from '../../resolve.ts';
-import { screensOfVenueView } from '../../views/screen-view.ts';
+import { defineCommand } from '../../command/spec.ts';
+import { readLabels } from '../../options/labels.ts';
+import * as option from '../../options/option.ts';
+import { findVenue } from '../../records/find.ts';
+import { screensOfVenueView } from '../../records/views/screen-view.ts';
 
 export const command = defineCommand({
   summary: 'Make a screen in a venue',

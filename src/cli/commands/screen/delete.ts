@@ -1,10 +1,10 @@
-import type { Call } from '../../call.ts';
-import { choiceOptions, chooseScreens, isSingle } from '../../choose-screens.ts';
-import { defineCommand, some } from '../../command-spec.ts';
-import { eachItem } from '../../each-item.ts';
-import * as option from '../../option.ts';
-import { screenName } from '../../screen-name.ts';
-import { confirmSelected, type Selected } from '../../screen-selection.ts';
+import type { Call } from '../../command/context.ts';
+import { eachItem } from '../../command/for-each-record.ts';
+import { defineCommand, some } from '../../command/spec.ts';
+import * as option from '../../options/option.ts';
+import { confirmSelected, type Selected } from '../../options/screen-selection.ts';
+import { choiceOptions, chooseScreens, isSingle } from '../../options/select-screens.ts';
+import { screenName } from '../../records/screen-path.ts';
 
 const deletion = (call: Call, id: string) =>
   call.change('deleteScreen', {

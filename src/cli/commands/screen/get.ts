@@ -1,6 +1,6 @@
-import { defineCommand, one } from '../../command-spec.ts';
-import { findScreen } from '../../resolve.ts';
-import { screensOfVenueView } from '../../views/screen-view.ts';
+import { defineCommand, one } from '../../command/spec.ts';
+import { findScreen } from '../../records/find.ts';
+import { screensOfVenueView } from '../../records/views/screen-view.ts';
 
 export const command = defineCommand({
   summary: 'Show a screen',

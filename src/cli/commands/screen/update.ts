@@ -1,11 +1,11 @@
-import { choiceOptions, chooseScreens, isSingle } from '../../choose-screens.ts';
-import { defineCommand, some } from '../../command-spec.ts';
-import { eachItem } from '../../each-item.ts';
-import { readLabelChanges } from '../../labels.ts';
-import * as option from '../../option.ts';
-import type { Screen } from '../../resolve.ts';
-import { usage } from '../../settings.ts';
-import { screensOfVenueView } from '../../views/screen-view.ts';
+import { eachItem } from '../../command/for-each-record.ts';
+import { defineCommand, some } from '../../command/spec.ts';
+import { readLabelChanges } from '../../options/labels.ts';
+import * as option from '../../options/option.ts';
+import { choiceOptions, chooseScreens, isSingle } from '../../options/select-screens.ts';
+import { usage } from '../../options/settings.ts';
+import type { Screen } from '../../records/find.ts';
+import { screensOfVenueView } from '../../records/views/screen-view.ts';
 
 const hasAlready = ({ labels }: Screen, changes: ReturnType<typeof readLabelChanges>) =>
   Object.entries(changes).every(

@@ -1,9 +1,9 @@
 import { hasPassword } from '../../../domain/store-url.ts';
-import type { Call } from '../../call.ts';
-import { defineCommand } from '../../command-spec.ts';
+import type { Call } from '../../command/context.ts';
+import { defineCommand } from '../../command/spec.ts';
+import { type Setting, text } from '../../options/settings.ts';
 import type { View } from '../../output/view.ts';
-import { type Setting, text } from '../../settings.ts';
-import { givenPlace, readPlace } from '../../store-location.ts';
+import { givenPlace, readPlace } from '../../serve/store-location.ts';
 
 const place = (flags: string, env: string, help: string): Setting<string | undefined> => ({
   ...text(flags, env, help),
@@ -84,7 +84,7 @@ async function plan(call: Call, from: string, to: string): Promise<void> {
 async function copy(call: Call, from: string, to: string): Promise<void> {
   const [{ copyStore }, { makeProgress }, { SignageError }] = await Promise.all([
     import('../../../store/copy/copy-store.ts'),
-    import('../../progress.ts'),
+    import('../../terminal/progress.ts'),
     import('../../../domain/error.ts'),
   ]);
   const progress = makeProgress(call);

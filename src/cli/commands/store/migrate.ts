@@ -1,7 +1,12 @@
 import { isDatabaseUrl } from '../../../domain/store-url.ts';
-import { defineCommand } from '../../command-spec.ts';
-import { usage } from '../../settings.ts';
-import { givenStore, showsPassword, storeFileSetting, storeSetting } from '../../store-location.ts';
+import { defineCommand } from '../../command/spec.ts';
+import { usage } from '../../options/settings.ts';
+import {
+  givenStore,
+  showsPassword,
+  storeFileSetting,
+  storeSetting,
+} from '../../serve/store-location.ts';
 
 interface Step {
   step: string;

@@ -1,6 +1,6 @@
-import { defineCommand } from '../../command-spec.ts';
-import * as option from '../../option.ts';
-import { tenantView } from '../../views/tenant-view.ts';
+import { defineCommand } from '../../command/spec.ts';
+import * as option from '../../options/option.ts';
+import { tenantView } from '../../records/views/tenant-view.ts';
 
 export const command = defineCommand({
   summary: 'Make a tenant',

@@ -1,5 +1,5 @@
-import { defineCommand, one } from '../../command-spec.ts';
-import { findTenant } from '../../resolve.ts';
+import { defineCommand, one } from '../../command/spec.ts';
+import { findTenant } from '../../records/find.ts';
 
 export const command = defineCommand({
   summary: 'Delete a tenant that has no venues, with its tokens',

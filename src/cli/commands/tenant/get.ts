@@ -1,6 +1,6 @@
-import { defineCommand, one } from '../../command-spec.ts';
-import { findTenant } from '../../resolve.ts';
-import { tenantView } from '../../views/tenant-view.ts';
+import { defineCommand, one } from '../../command/spec.ts';
+import { findTenant } from '../../records/find.ts';
+import { tenantView } from '../../records/views/tenant-view.ts';
 
 export const command = defineCommand({
   summary: 'Show a tenant',

@@ -1,15 +1,15 @@
 import type { CallAnswer, CallInput } from '../../../client/call.ts';
 import { SignageError } from '../../../domain/error.ts';
-import type { Call } from '../../call.ts';
-import { defineCommand } from '../../command-spec.ts';
-import * as option from '../../option.ts';
-import { readTime } from '../../point-in-time.ts';
-import { type ReservedFile, reserveFile } from '../../reserved-file.ts';
-import { findVenue } from '../../resolve.ts';
-import { roleOption } from '../../role-option.ts';
-import { usage } from '../../settings.ts';
-import { namesOf } from '../../views/reach-columns.ts';
-import { createdTokenView, knownTokenView } from '../../views/token-view.ts';
+import { type ReservedFile, reserveFile } from '../../api/reserved-file.ts';
+import type { Call } from '../../command/context.ts';
+import { defineCommand } from '../../command/spec.ts';
+import * as option from '../../options/option.ts';
+import { roleOption } from '../../options/role.ts';
+import { usage } from '../../options/settings.ts';
+import { readTime } from '../../options/time.ts';
+import { findVenue } from '../../records/find.ts';
+import { namesOf } from '../../records/views/reach-columns.ts';
+import { createdTokenView, knownTokenView } from '../../records/views/token-view.ts';
 
 /** Keeps a token that was just made. One that cannot be kept is deleted again: nobody has it. */
 async function keep(

@@ -1,5 +1,5 @@
-import { defineCommand, one } from '../../command-spec.ts';
-import { findToken } from '../../resolve.ts';
+import { defineCommand, one } from '../../command/spec.ts';
+import { findToken } from '../../records/find.ts';
 
 export const command = defineCommand({
   summary: 'Delete a management token',

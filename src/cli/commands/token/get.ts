@@ -1,6 +1,6 @@
-import { defineCommand, one } from '../../command-spec.ts';
-import { findToken } from '../../resolve.ts';
-import { tokenView } from '../../views/token-view.ts';
+import { defineCommand, one } from '../../command/spec.ts';
+import { findToken } from '../../records/find.ts';
+import { tokenView } from '../../records/views/token-view.ts';
 
 export const command = defineCommand({
   summary: 'Show a management token, but for the token itself',

@@ -1,6 +1,6 @@
-import { defineCommand } from '../../command-spec.ts';
-import * as option from '../../option.ts';
-import { tokensView } from '../../views/token-view.ts';
+import { defineCommand } from '../../command/spec.ts';
+import * as option from '../../options/option.ts';
+import { tokensView } from '../../records/views/token-view.ts';
 
 export const command = defineCommand({
   summary: 'List management tokens',

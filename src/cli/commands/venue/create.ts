@@ -1,7 +1,7 @@
-import { defineCommand } from '../../command-spec.ts';
-import { readLabels } from '../../labels.ts';
-import * as option from '../../option.ts';
-import { venueView } from '../../views/venue-view.ts';
+import { defineCommand } from '../../command/spec.ts';
+import { readLabels } from '../../options/labels.ts';
+import * as option from '../../options/option.ts';
+import { venueView } from '../../records/views/venue-view.ts';
 
 export const command = defineCommand({
   summary: 'Make a venue',

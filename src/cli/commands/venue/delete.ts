@@ -1,5 +1,5 @@
-import { defineCommand, one } from '../../command-spec.ts';
-import { findVenue } from '../../resolve.ts';
+import { defineCommand, one } from '../../command/spec.ts';
+import { findVenue } from '../../records/find.ts';
 
 export const command = defineCommand({
   summary: 'Delete a venue that has no screens',

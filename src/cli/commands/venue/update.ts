@@ -1,9 +1,9 @@
-import { defineCommand, one } from '../../command-spec.ts';
-import { readLabelChanges } from '../../labels.ts';
-import * as option from '../../option.ts';
-import { findVenue } from '../../resolve.ts';
-import { usage } from '../../settings.ts';
-import { venueView } from '../../views/venue-view.ts';
+import { defineCommand, one } from '../../command/spec.ts';
+import { readLabelChanges } from '../../options/labels.ts';
+import * as option from '../../options/option.ts';
+import { usage } from '../../options/settings.ts';
+import { findVenue } from '../../records/find.ts';
+import { venueView } from '../../records/views/venue-view.ts';
 
 const orNull = (text: string) => (text === '' ? null : text);
 

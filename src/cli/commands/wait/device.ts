@@ -1,12 +1,12 @@
 import { hasCode, SignageError } from '../../../domain/error.ts';
-import type { Call } from '../../call.ts';
-import { defineCommand, one } from '../../command-spec.ts';
-import * as option from '../../option.ts';
-import { type Device, findScreen } from '../../resolve.ts';
-import { shellWord } from '../../shell-word.ts';
-import { isUuid } from '../../uuid.ts';
-import { devicesOfScreenView } from '../../views/device-view.ts';
-import { waitFor } from '../../wait-for.ts';
+import type { Call } from '../../command/context.ts';
+import { defineCommand, one } from '../../command/spec.ts';
+import * as option from '../../options/option.ts';
+import { type Device, findScreen } from '../../records/find.ts';
+import { shellWord } from '../../records/shell-quote.ts';
+import { isUuid } from '../../records/uuid.ts';
+import { devicesOfScreenView } from '../../records/views/device-view.ts';
+import { waitFor } from '../../records/wait-for.ts';
 
 /** A device by its id; of a screen whichever it has at the moment. */
 type Target = { deviceId: string } | { screenId: string };

@@ -1,10 +1,10 @@
-import type { Call } from '../../call.ts';
-import { defineCommand, one } from '../../command-spec.ts';
-import * as option from '../../option.ts';
-import { findScreen, type Screen } from '../../resolve.ts';
-import { shellWord } from '../../shell-word.ts';
-import { screensOfVenueView } from '../../views/screen-view.ts';
-import { waitFor } from '../../wait-for.ts';
+import type { Call } from '../../command/context.ts';
+import { defineCommand, one } from '../../command/spec.ts';
+import * as option from '../../options/option.ts';
+import { findScreen, type Screen } from '../../records/find.ts';
+import { shellWord } from '../../records/shell-quote.ts';
+import { screensOfVenueView } from '../../records/views/screen-view.ts';
+import { waitFor } from '../../records/wait-for.ts';
 
 function describe({ state, provisioningCode }: Screen): string {
   if (state === 'active') return 'it is active';

@@ -1,0 +1,120 @@
+import type {
+  CallAnswer,
+  CallArguments,
+  CallInput,
+  ListId,
+  ListItem,
+  PlainInput,
+} from '../../client/call.ts';
+import type { ManagementClient } from '../../client/management-client.ts';
+import type { Reply } from '../../client/problem.ts';
+import { requestPath } from '../../client/request-path.ts';
+import type { Role } from '../../domain/records/role.ts';
+import {
+  type Operation,
+  type OperationId,
+  type Operations,
+  operations,
+} from '../../wire/operations.ts';
+import type { PlannedRequest } from '../output/results.ts';
+
+type ManagementId = {
+  [I in OperationId]: Operations[I] extends { access: Role } ? I : never;
+}[OperationId];
+/** The operations that only read. */
+type ReadId = {
+  [I in ManagementId]: Operations[I] extends { method: 'GET' } ? I : never;
+}[ManagementId];
+/** The operations that change something. */
+type ChangeId = Exclude<ManagementId, ReadId>;
+
+/** A change that was made; `answer` is what the service said. */
+interface Made<I extends OperationId> {
+  answer: CallAnswer<I>;
+}
+
+/** What a command may ask of the service that it reads from. */
+export interface Reader {
+  read<I extends ReadId>(id: I, ...input: CallArguments<I>): Promise<CallAnswer<I>>;
+  /** A list, page after page; all of it. */
+  pages<I extends ListId>(id: I, ...input: CallArguments<I>): AsyncGenerator<ListItem<I>[]>;
+  /** All of a list at once: for short ones. */
+  all<I extends ListId>(id: I, ...input: CallArguments<I>): Promise<ListItem<I>[]>;
+}
+
+/** The service as a command sees it. */
+export interface Service extends Reader {
+  /** Changes something. Under `--dry-run` nothing is sent: the request is shown, and the answer is `undefined`. */
+  change<I extends ChangeId>(id: I, ...input: CallArguments<I>): Promise<Made<I> | undefined>;
+  /** A backup, as it comes; `undefined` under `--dry-run`. */
+  backup(): Promise<AsyncIterable<Buffer> | undefined>;
+  /** Any request: for what is no operation. Under `--dry-run` only GET is sent. */
+  send(method: Operation['method'], path: string, body?: unknown): Promise<Reply | undefined>;
+}
+
+/** The most that one page may hold (docs/protocol.md §1.6). */
+export const largestPage = 200;
+
+export interface ServiceParts {
+  /** Connects, at the first call. */
+  connect(): Promise<{ client: ManagementClient; tenantId: string | undefined }>;
+  /** Where changes go under `--dry-run`. */
+  plan: ((request: PlannedRequest) => Promise<void>) | undefined;
+  signal: AbortSignal;
+}
+
+export function makeService({ connect, plan, signal }: ServiceParts): Service {
+  const withSignal = <I extends OperationId>(input: unknown) =>
+    [{ signal, ...(input as PlainInput | undefined) }] as unknown as CallArguments<I>;
+  const planned = async (
+    plan: NonNullable<ServiceParts['plan']>,
+    method: string,
+    path: string,
+    body: unknown,
+  ) => {
+    const { tenantId } = await connect();
+    await plan({
+      method,
+      path,
+      ...(tenantId !== undefined && { tenantId }),
+      ...(body !== undefined && { body }),
+    });
+    return undefined;
+  };
+  async function* pages<I extends ListId>(
+    id: I,
+    ...[input]: CallArguments<I>
+  ): AsyncGenerator<ListItem<I>[]> {
+    const { client } = await connect();
+    const { query, ...rest }: PlainInput = (input ?? {}) as PlainInput;
+    yield* client.pages(id, ...withSignal<I>({ ...rest, query: { limit: largestPage, ...query } }));
+  }
+  return {
+    pages,
+    async read(id, ...[input]) {
+      const { client } = await connect();
+      return client.call(id, ...withSignal<typeof id>(input));
+    },
+    async all(id, ...input) {
+      const items: ListItem<typeof id>[] = [];
+      for await (const page of pages(id, ...input)) for (const item of page) items.push(item);
+      return items;
+    },
+    async change(id, ...[input]) {
+      const operation: Operation = operations[id];
+      const plain = (input ?? {}) as CallInput<typeof id> & PlainInput;
+      if (plan) return planned(plan, operation.method, requestPath(operation, plain), plain.body);
+      const { client } = await connect();
+      return { answer: await client.call(id, ...withSignal<typeof id>(plain)) };
+    },
+    async backup() {
+      if (plan) return planned(plan, 'POST', operations.createBackup.path, undefined);
+      return (await connect()).client.backup({ signal });
+    },
+    async send(method, path, body) {
+      if (plan && method !== 'GET') return planned(plan, method, path, body);
+      const { client } = await connect();
+      return client.send(method, path, { body, signal });
+    },
+  };
+}

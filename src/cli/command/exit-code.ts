@@ -1,0 +1,63 @@
+import { SignageError } from '../../domain/error.ts';
+import { errorKinds } from '../../wire/errors.ts';
+
+/** What the command line itself and the service's start may say, beside the codes of the interface. */
+const ownCodes: Readonly<Record<string, number>> = {
+  usage: 2,
+  invalid_option: 2,
+  ambiguous_name: 2,
+  context_not_found: 3,
+  token_of_elsewhere: 4,
+  state_of_elsewhere: 4,
+  contexts_unusable: 4,
+  open_to_others: 4,
+  declined: 5,
+  port_taken: 5,
+  store_locked: 5,
+  folder_not_empty: 5,
+  store_not_empty: 5,
+  copy_unfinished: 5,
+  restore_unfinished: 5,
+  state_in_use: 5,
+  invalid_file: 6,
+  backup_unusable: 6,
+  store_unreachable: 7,
+  unreachable: 7,
+  unexpected_answer: 7,
+  wait_timed_out: 8,
+  partly_failed: 9,
+  copy_differs: 9,
+};
+
+const byStatus: Readonly<Record<number, number>> = {
+  401: 4,
+  403: 4,
+  404: 3,
+  409: 5,
+  410: 5,
+  400: 6,
+  408: 7,
+  413: 6,
+  415: 6,
+  429: 7,
+  431: 6,
+  501: 6,
+  502: 7,
+  503: 7,
+  504: 7,
+};
+
+/**
+ * The exit code that stands for an error: 1 unexpected, 2 usage, 3 not found, 4 not allowed, 5 conflict, 6 invalid, 7 unreachable or overloaded,
+ * 8 a wait that timed out, 9 differs or partly failed. (130 and 143, interrupted, are the signals' own.)
+ * Of a code that we do not know, the status tells.
+ */
+export function exitCodeOf(error: unknown): number {
+  if (!(error instanceof SignageError)) return 1;
+  const { code, status } = error;
+  if (Object.hasOwn(ownCodes, code)) return ownCodes[code] ?? 1;
+  const known = Object.hasOwn(errorKinds, code)
+    ? errorKinds[code as keyof typeof errorKinds].status
+    : status;
+  return (known !== undefined && byStatus[known]) || 1;
+}

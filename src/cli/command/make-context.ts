@@ -1,0 +1,85 @@
+import type { CallArguments, ListId, ListItem, PlainInput } from '../../client/call.ts';
+import { SignageError } from '../../domain/error.ts';
+import { largestPage, makeService, type Service } from '../api/client.ts';
+import { connect } from '../api/connect.ts';
+import { readProfile } from '../api/profile.ts';
+import { readSettings, usage } from '../options/settings.ts';
+import { type CommonValues, commonOptions, connectionOptions } from '../options/shared.ts';
+import { makeResults } from '../output/results.ts';
+import { printable } from '../terminal/escape.ts';
+import { makePrompter } from '../terminal/prompter.ts';
+import type { Call } from './context.ts';
+import type { CommandContext, Flags } from './environment.ts';
+import { once } from './memoize.ts';
+import type { Arguments, ArgumentValues, CommandSpec, Options } from './spec.ts';
+
+/** The pages of a list up to `--limit`; no page is asked for that is not needed. */
+async function* limitedPages<I extends ListId>(
+  service: Service,
+  { limit }: CommonValues,
+  ...[id, input]: [id: I, ...CallArguments<I>]
+): AsyncGenerator<readonly ListItem<I>[]> {
+  let left = limit ?? Number.POSITIVE_INFINITY;
+  const plain: PlainInput = input ?? {};
+  const query = { limit: Math.min(left, largestPage), ...plain.query };
+  for await (const page of service.pages(
+    id,
+    ...([{ ...plain, query }] as unknown as CallArguments<I>),
+  )) {
+    yield page.slice(0, left);
+    left -= page.length;
+    if (left <= 0) return;
+  }
+}
+
+function argumentValues(spec: CommandSpec, given: readonly unknown[]): ArgumentValues<Arguments> {
+  return Object.fromEntries(
+    Object.keys(spec.arguments ?? {}).map((name, at) => [name, given[at]]),
+  ) as ArgumentValues<Arguments>;
+}
+
+function makeConfirmation(prompter: Call['prompter'], { yes, dryRun }: CommonValues) {
+  return async (question: string) => {
+    if (yes || dryRun) return;
+    if (!prompter.canAsk) throw usage(`${question} There is nobody to ask here: give --yes.`);
+    if (await prompter.confirm({ message: question, flag: '--yes' })) return;
+    throw new SignageError('declined', 'Nothing was changed.');
+  };
+}
+
+/** What a command is handed: its arguments and options, where its results go, and the service, to which nothing is sent before it asks. */
+export function makeCall(
+  spec: CommandSpec<Arguments, Options>,
+  given: readonly unknown[],
+  flags: Flags,
+  context: CommandContext,
+): Call {
+  const { io, interrupted } = context;
+  const common: CommonValues = readSettings(commonOptions, flags, io.env);
+  const results = makeResults(io, common);
+  const prompter = makePrompter(io, common, interrupted);
+  const profile = once(async () => readProfile(readSettings(connectionOptions, flags, {}), io));
+  const service = makeService({
+    connect: once(async () => connect(await profile(), context, common.verbose)),
+    plan: common.dryRun ? results.planned : undefined,
+    signal: interrupted,
+  });
+  return {
+    ...context,
+    ...service,
+    ...{
+      args: argumentValues(spec, given),
+      options: readSettings(spec.options ?? {}, flags, io.env),
+      common,
+      flags,
+      results,
+      prompter,
+      profile,
+    },
+    list: (id, view, ...input) => results.list(limitedPages(service, common, id, ...input), view),
+    note: (text) => {
+      if (!common.quiet) io.stderr.write(`${printable(text)}\n`);
+    },
+    confirmDestruction: makeConfirmation(prompter, common),
+  };
+}

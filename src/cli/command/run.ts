@@ -1,0 +1,37 @@
+import { SignageError } from '../../domain/error.ts';
+import { shellWord } from '../records/shell-quote.ts';
+import type { CommandContext, Flags } from './environment.ts';
+import { makeCall } from './make-context.ts';
+import type { CommandSpec } from './spec.ts';
+
+/** The text of a hint with what was given in the places of `{venue}`. */
+function fillHint(hint: string, values: Flags): string {
+  return hint.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    shellWord(String(values[name] ?? name.toUpperCase())),
+  );
+}
+
+/** Runs a command and answers its exit code; its own hints are put to the errors that they are for. */
+export async function runSpec(
+  spec: CommandSpec,
+  { given, flags }: { given: readonly unknown[]; flags: Flags },
+  context: CommandContext,
+): Promise<number> {
+  const call = makeCall(spec, given, flags, context);
+  try {
+    const exitCode = await spec.run(call);
+    await call.results.finish();
+    return exitCode ?? 0;
+  } catch (error) {
+    const hint =
+      error instanceof SignageError && error.hint === undefined
+        ? spec.hints?.[error.code]
+        : undefined;
+    if (!(error instanceof SignageError) || hint === undefined) throw error;
+    throw new SignageError(error.code, error.message, {
+      ...error,
+      cause: error.cause,
+      hint: fillHint(hint, { ...flags, ...call.args }),
+    });
+  }
+}

@@ -1,0 +1,142 @@
+import { usage } from '../options/settings.ts';
+import type { CommonValues } from '../options/shared.ts';
+import { printable, printableJson } from '../terminal/escape.ts';
+import type { Io } from '../terminal/io.ts';
+import { checkFields, fieldColumns, pickFields, readFields } from './fields.ts';
+import { allRecords, eachRecord, type Sheet } from './sheet.ts';
+import { listTable, recordTable } from './table.ts';
+import type { Column, View, ViewSource } from './view.ts';
+
+/** A change that `--dry-run` keeps from being sent. */
+export interface PlannedRequest {
+  method: string;
+  path: string;
+  tenantId?: string;
+  body?: unknown;
+}
+
+/** The results of a command: everything on `stdout`, in the form that was asked for. */
+export interface Results {
+  /** One record. */
+  record<T>(record: T, view: ViewSource<T>): Promise<void>;
+  /** A list, page by page: tables, `ndjson`, `csv` and `name` are written as the pages come. */
+  list<T>(pages: AsyncIterable<readonly T[]>, view: ViewSource<T>): Promise<void>;
+  /** Says that the result has no end, and refuses the forms that would never be written. `what` is the flag: `--follow`. */
+  requireEndless(what: string): void;
+  /** What `--dry-run` shows; `finish` ends it. */
+  planned(request: PlannedRequest): Promise<void>;
+  finish(): Promise<void>;
+}
+
+type Shape = 'record' | 'list';
+
+const planView: View<PlannedRequest> = {
+  columns: [
+    { name: 'request', value: ({ method, path }) => `${method} ${path}` },
+    { name: 'body', value: ({ body }) => (body === undefined ? null : JSON.stringify(body)) },
+  ],
+  nameOf: ({ method, path }) => `${method} ${path}`,
+};
+
+/** Makes text stand out on a terminal that shows colours; `chalk` is loaded for that only. */
+async function emphasis({ stdout, env }: Io): Promise<(text: string) => string> {
+  if (!stdout.isTTY || env.NO_COLOR || env.TERM === 'dumb') return (text) => text;
+  const { Chalk } = await import('chalk');
+  return new Chalk({ level: 1 }).bold;
+}
+
+/** Where the results of a command go. Throws `usage` when the options of the output do not go together. */
+export function makeResults(
+  io: Io,
+  common: Pick<CommonValues, 'output' | 'jq' | 'fields'>,
+): Results {
+  const { stdout } = io;
+  const format = common.output ?? (common.jq === undefined ? 'table' : 'json');
+  const fields = common.fields === undefined ? undefined : readFields(common.fields);
+  if (common.jq !== undefined && format !== 'json' && format !== 'ndjson')
+    throw usage(`--jq goes with -o json or ndjson, not with ${format}.`);
+  if (fields && format === 'name')
+    throw usage('-o name shows names only: leave --fields out, or choose another form.');
+  let plan: Sheet | undefined;
+
+  const jqLines = async (value: unknown) => {
+    const { applyJq } = await import('./jq.ts');
+    for (const line of await applyJq(value, common.jq ?? '.')) stdout.write(`${line}\n`);
+  };
+  const picked = (record: unknown) => (fields ? pickFields(record, fields) : record);
+
+  function dataSheet(shape: Shape): Sheet {
+    const whole = (records: readonly unknown[]) =>
+      shape === 'list' ? records.map(picked) : picked(records[0]);
+    if (format === 'yaml')
+      return allRecords(async (records) =>
+        stdout.write(await (await import('./yaml.ts')).yamlText(whole(records))),
+      );
+    if (format === 'json') {
+      return allRecords((records) =>
+        common.jq === undefined
+          ? stdout.write(`${printableJson(whole(records))}\n`)
+          : jqLines(whole(records)),
+      );
+    }
+    if (common.jq === undefined)
+      return eachRecord((record) => stdout.write(`${printableJson(picked(record), 0)}\n`));
+    return {
+      async add(records) {
+        for (const record of records) await jqLines(picked(record));
+      },
+      end: async () => {},
+    };
+  }
+
+  async function columnSheet(shape: Shape, view: View<unknown>): Promise<Sheet> {
+    if (format === 'name')
+      return eachRecord((record) => stdout.write(`${printable(view.nameOf(record))}\n`));
+    const all: readonly Column<unknown>[] = fields ? fieldColumns(fields) : view.columns;
+    if (format === 'csv') return (await import('./csv.ts')).csvSheet(stdout, all);
+    const strong = await emphasis(io);
+    if (shape === 'record') return recordTable({ stdout, columns: all, strong });
+    return listTable({
+      stdout,
+      columns: fields || format === 'wide' ? all : all.filter(({ wide }) => !wide),
+      strong,
+    });
+  }
+
+  async function makeSheet<T>(shape: Shape, source: ViewSource<T>): Promise<Sheet> {
+    if (['json', 'ndjson', 'yaml'].includes(format)) return dataSheet(shape);
+    return columnSheet(
+      shape,
+      (typeof source === 'function' ? await source() : source) as View<unknown>,
+    );
+  }
+
+  const checked = (records: readonly unknown[]) => {
+    if (fields) for (const record of records.slice(0, 1)) checkFields(record, fields);
+    return records;
+  };
+
+  return {
+    async record(record, view) {
+      const sheet = await makeSheet('record', view);
+      await sheet.add(checked([record]));
+      await sheet.end();
+    },
+    async list(pages, view) {
+      const sheet = await makeSheet('list', view);
+      for await (const page of pages) await sheet.add(checked(page));
+      await sheet.end();
+    },
+    requireEndless(what) {
+      if (format === 'json' || format === 'yaml')
+        throw usage(`${what} has no end, and ${format} would never be written: use -o ndjson.`);
+    },
+    async planned(request) {
+      plan ??= await makeSheet<PlannedRequest>('list', planView);
+      await plan.add([request]);
+    },
+    async finish() {
+      await plan?.end();
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import type { Call } from '../../command/context.ts';
+import { printable } from '../../terminal/escape.ts';
+import type { Choice } from '../../terminal/prompter.ts';
+
+/** What is not there yet, and will be made under this name. */
+export interface ToMake {
+  id?: undefined;
+  name: string;
+}
+
+const longestName = 200;
+
+/** The rules of names, as far as they help who types one (docs/protocol.md §5.1); the service has the last word. */
+function nameProblem(text: string): string | undefined {
+  const name = text.trim();
+  if (name === '') return 'Give it a name.';
+  if ([...name].length > longestName) return `At most ${longestName} characters.`;
+  return name.includes('/') ? 'No slashes: they part the venue from the screen.' : undefined;
+}
+
+/** Asks for the name of something new. */
+export async function askName({ prompter }: Call, message: string, flag: string): Promise<ToMake> {
+  const name = await prompter.input({
+    message: printable(message),
+    flag,
+    validate: (text) => nameProblem(text) ?? true,
+  });
+  return { name: name.trim() };
+}
+
+/** Stands in a list for what is not in it; without a name it will be asked for. */
+export type Offer = { id?: undefined; name: string | undefined };
+
+/** The offer to make something new: under the name that was typed, when it may be one and there is none of that name. */
+export function offerToMake(
+  kind: string,
+  term: string,
+  there: readonly { name: string }[],
+): Choice<Offer>[] {
+  const name = term.trim();
+  if (name === '') return [{ value: { name: undefined }, name: `Make a new ${kind} …` }];
+  const isThere = there.some((one) => one.name.toLowerCase() === name.toLowerCase());
+  return isThere || nameProblem(name) !== undefined
+    ? []
+    : [{ value: { name }, name: `Make the ${kind} "${name}"` }];
+}

@@ -1,0 +1,61 @@
+import { hasCode } from '../../../domain/error.ts';
+import type { Call } from '../../command/context.ts';
+import { usage } from '../../options/settings.ts';
+import { findScreen, type Screen, type Venue } from '../../records/find.ts';
+import { isUuid } from '../../records/uuid.ts';
+import type { ToMake } from './ask-name.ts';
+import { askScreen, screenNamed } from './choose-screen.ts';
+import { askVenue, venueNamed } from './choose-venue.ts';
+import type { PairRights } from './pair-rights.ts';
+
+/** Venue and screen as they were chosen: there already, or to be made. */
+export interface ChosenPlace {
+  venue: Venue | ToMake;
+  screen: Screen | ToMake;
+}
+
+interface Named {
+  venue: string | undefined;
+  screen: string | undefined;
+}
+
+/** What the command line says of the place: `Lobby/Main`, an id, or `--venue` and `--screen`. */
+function namedPlace({ args, options }: Call): Named {
+  const given: string | undefined = args.screen;
+  if (given === undefined) return { venue: options.venue, screen: options.screen };
+  if (options.venue !== undefined || options.screen !== undefined)
+    throw usage('Name the screen once: as VENUE/SCREEN, or with --venue and --screen.');
+  const slash = given.indexOf('/');
+  if (slash < 0) return { venue: undefined, screen: given };
+  return { venue: given.slice(0, slash), screen: given.slice(slash + 1) };
+}
+
+/** A screen that is named without its venue: one that there is, or, where that may be, one to make in a venue that is asked for. */
+async function screenAnywhere(call: Call, rights: PairRights, name: string): Promise<ChosenPlace> {
+  try {
+    const screen = await findScreen(call, name);
+    return { venue: await call.read('getVenue', { params: { id: screen.venueId } }), screen };
+  } catch (error) {
+    if (!hasCode(error, 'screen_not_found') || isUuid(name) || !call.options.create) throw error;
+    const venue = await askVenue(call, rights);
+    return { venue, screen: await screenNamed(call, rights, venue, name) };
+  }
+}
+
+/** Works out which screen is meant, and asks for what was not said. Nothing is made yet. */
+export async function choosePlace(call: Call, rights: PairRights): Promise<ChosenPlace> {
+  const named = namedPlace(call);
+  if (named.venue === undefined && named.screen !== undefined)
+    return screenAnywhere(call, rights, named.screen);
+  const venue =
+    named.venue === undefined
+      ? await askVenue(call, rights)
+      : await venueNamed(call, rights, named.venue);
+  const isNamed = named.screen !== undefined && named.screen !== '';
+  return {
+    venue,
+    screen: isNamed
+      ? await screenNamed(call, rights, venue, named.screen ?? '')
+      : await askScreen(call, rights, venue),
+  };
+}

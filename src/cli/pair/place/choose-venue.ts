@@ -1,0 +1,89 @@
+import { hasCode, SignageError } from '../../../domain/error.ts';
+import type { Call } from '../../command/context.ts';
+import { findVenue, type Venue } from '../../records/find.ts';
+import { isUuid } from '../../records/uuid.ts';
+import { printable } from '../../terminal/escape.ts';
+import { askName, type Offer, offerToMake, type ToMake } from './ask-name.ts';
+import { ofVenues, type PairRights, requireMaking } from './pair-rights.ts';
+
+const mostChoices = 20;
+const flag = '--venue';
+
+/**
+ * Says what becomes of a name that there is nothing of: it is made with `--create`, or when the person at the terminal says so. Else throws
+ * `error`, with what would help.
+ */
+export async function orMake(
+  call: Call,
+  rights: PairRights,
+  name: string,
+  kind: string,
+  error: unknown,
+): Promise<ToMake> {
+  if (!(error instanceof SignageError)) throw error;
+  if (isUuid(name)) throw error;
+  if (!call.options.create && !call.prompter.canAsk) {
+    if (rights.mayMake)
+      throw new SignageError(error.code, error.message, { hint: '--create makes it.' });
+    throw error;
+  }
+  requireMaking(rights, `the ${kind} "${name}", which is not there`);
+  const question = `There is no ${kind} "${name}". Make it?`;
+  if (
+    call.options.create ||
+    (await call.prompter.confirm({ message: printable(question), flag: '--create', initial: true }))
+  )
+    return { name: name.trim() };
+  throw new SignageError('declined', 'Nothing was changed.');
+}
+
+/** The venue of that id or name, or the one to make. */
+export async function venueNamed(
+  call: Call,
+  anyRights: PairRights,
+  name: string,
+): Promise<Venue | ToMake> {
+  const rights = ofVenues(anyRights);
+  try {
+    return await findVenue(call, name);
+  } catch (error) {
+    if (!hasCode(error, 'venue_not_found')) throw error;
+    return orMake(call, rights, name, 'venue', error);
+  }
+}
+
+async function someVenues(call: Call, term: string, signal: AbortSignal): Promise<Venue[]> {
+  const search = term.trim();
+  const query = { limit: mostChoices, ...(search !== '' && { search }) };
+  return (
+    await call.read('listVenues', { query, signal: AbortSignal.any([signal, call.interrupted]) })
+  ).items;
+}
+
+/** Lets the person at the terminal choose a venue, or a name for a new one where `rights` are given that allow it. */
+export async function askVenue(
+  call: Call,
+  anyRights: PairRights | undefined,
+): Promise<Venue | ToMake> {
+  const rights = ofVenues(anyRights);
+  if (call.prompter.canAsk && (await someVenues(call, '', call.interrupted)).length === 0) {
+    if (!rights)
+      throw new SignageError('venue_not_found', 'There is no venue yet.', {
+        hint: 'signage venue create --name …',
+      });
+    requireMaking(rights, 'venues, and there is none yet');
+    return askName(call, 'There is no venue yet. What is the first one called?', flag);
+  }
+  const find = async (term: string, signal: AbortSignal) => {
+    const venues = await someVenues(call, term, signal);
+    const there = venues.map((venue) => ({
+      value: venue,
+      name: venue.name,
+      ...(venue.address && { description: venue.address }),
+    }));
+    return rights?.mayMake ? [...there, ...offerToMake('venue', term, venues)] : there;
+  };
+  const chosen = await call.prompter.search<Venue | Offer>({ message: 'Venue', flag, find });
+  if (chosen.name === undefined) return askName(call, 'What is the new venue called?', flag);
+  return chosen as Venue | ToMake;
+}

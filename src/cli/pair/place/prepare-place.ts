@@ -1,0 +1,109 @@
+import { hasCode, SignageError } from '../../../domain/error.ts';
+import type { Call } from '../../command/context.ts';
+import type { Device } from '../../records/find.ts';
+import { modelText } from '../pair-step.ts';
+import { type Place, placeName, placeWord } from '../pairing.ts';
+import type { ChosenPlace } from './choose-place.ts';
+
+const usualReason = 'Replaced by another TV (signage pair)';
+
+/** A device that makes way for another. */
+export interface Replacement {
+  device: Device;
+  reason: string;
+}
+
+/** A device as people tell it from others, and whether it is there. */
+export function deviceText({ id, deviceInfo, online, lastSeenAt }: Device): string {
+  const what = modelText(deviceInfo) || 'a device';
+  return `${what} (${id}), ${online ? 'online' : `offline, last seen ${lastSeenAt ?? 'never'}`}`;
+}
+
+/** Asks why a device is revoked. */
+export function askReason({ prompter }: Call, usual: string): Promise<string> {
+  return prompter.input({ message: 'Why? It is recorded.', flag: '--reason', initial: usual });
+}
+
+/** Whether the device of an active screen is to make way for another, and why. Throws `screen_already_bound`, and `declined`. */
+export async function agreeToReplace(
+  call: Call,
+  { venue, screen }: ChosenPlace,
+): Promise<Replacement | undefined> {
+  if (screen.id === undefined || screen.deviceId === null || venue.id === undefined)
+    return undefined;
+  const device = await call.read('getDevice', { params: { id: screen.deviceId } });
+  const { reason = usualReason, replace } = call.options;
+  if (replace) return { device, reason };
+  const place = { venue, screen, changes: [] };
+  const what = `The screen "${placeName(place)}" has a TV already: ${deviceText(device)}.`;
+  if (!call.prompter.canAsk) {
+    throw new SignageError('screen_already_bound', what, {
+      hint: `To revoke it: signage pair ${placeWord(place)} --replace`,
+    });
+  }
+  call.note(what);
+  if (
+    !(await call.prompter.confirm({
+      message: 'Revoke it, and pair another in its place?',
+      flag: '--replace',
+    }))
+  ) {
+    throw new SignageError('declined', 'Nothing was changed.');
+  }
+  return { device, reason: call.options.reason ?? (await askReason(call, usualReason)) };
+}
+
+/** Makes it, or takes the one that somebody has made under that name at the same moment; `undefined` under `--dry-run`. */
+async function madeOrThere<T>(
+  make: () => Promise<{ answer: T } | undefined>,
+  read: (id: string) => Promise<T>,
+): Promise<{ record: T | undefined; isNew: boolean }> {
+  try {
+    return { record: (await make())?.answer, isNew: true };
+  } catch (error) {
+    if (!hasCode(error, 'name_taken') || error.existingId === undefined) throw error;
+    return { record: await read(error.existingId), isNew: false };
+  }
+}
+
+/** Makes what is to be made and revokes what is to be revoked. Under `--dry-run` ids stand in that there are none of yet. */
+export async function preparePlace(
+  call: Call,
+  chosen: ChosenPlace,
+  replacement: Replacement | undefined,
+): Promise<Place> {
+  const changes: string[] = [];
+  const did = (what: string) => {
+    if (call.common.dryRun) return;
+    changes.push(what);
+    call.note(`${what.charAt(0).toUpperCase()}${what.slice(1)}.`);
+  };
+  let venue: Place['venue'] = { id: '(the new venue)', ...chosen.venue };
+  if (chosen.venue.id === undefined) {
+    const { name } = chosen.venue;
+    const make = () => call.change('createVenue', { body: { name } });
+    const { record, isNew } = await madeOrThere(make, (id) =>
+      call.read('getVenue', { params: { id } }),
+    );
+    venue = record ?? venue;
+    if (isNew) did(`the venue "${name}" was made`);
+  }
+  let screen: Place['screen'] = { id: '(the new screen)', ...chosen.screen };
+  if (chosen.screen.id === undefined) {
+    const { name } = chosen.screen;
+    const make = () => call.change('createScreen', { body: { venueId: venue.id, name } });
+    const { record, isNew } = await madeOrThere(make, (id) =>
+      call.read('getScreen', { params: { id } }),
+    );
+    screen = record ?? screen;
+    if (isNew) did(`the screen "${venue.name}/${name}" was made`);
+  }
+  if (replacement) {
+    await call.change('revokeDevice', {
+      params: { id: replacement.device.id },
+      body: { reason: replacement.reason },
+    });
+    did(`the device ${replacement.device.id} was revoked: ${replacement.reason}`);
+  }
+  return { venue, screen, changes };
+}

@@ -1,0 +1,24 @@
+import type { Column, View } from '../../output/view.ts';
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** How records are shown of which nothing is known: by the members of the first. */
+export function anyView(first: unknown): View<unknown> {
+  const memberColumn = (name: string): Column<unknown> => ({
+    name,
+    value: (record) => (isObject(record) && Object.hasOwn(record, name) ? record[name] : undefined),
+  });
+  const columns = isObject(first)
+    ? Object.keys(first).map(memberColumn)
+    : [{ name: 'value', value: (record: unknown) => record }];
+  return {
+    columns,
+    nameOf(record) {
+      const { name, id } = isObject(record) ? record : {};
+      return (
+        [name, id].find((one): one is string => typeof one === 'string') ?? JSON.stringify(record)
+      );
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import type { CallAnswer } from '../../../client/call.ts';
+import type { Call } from '../../command/context.ts';
+import { groupedCode } from '../../options/pairing-code.ts';
+import type { Format } from '../../options/shared.ts';
+import { type Column, member, type View } from '../../output/view.ts';
+import { screenName } from '../screen-path.ts';
+
+type Code = CallAnswer<'createCode'>;
+type CodeStatus = CallAnswer<'getCodeStatus'>;
+
+/** The forms that people read; for programs a code stays in one piece. */
+const forPeople: readonly (Format | undefined)[] = [undefined, 'table', 'wide'];
+
+/** The columns that every code has. */
+async function columnsOf(
+  { common, read, all, pages }: Call,
+  screenId: string,
+): Promise<Column<Code>[]> {
+  const reader = { read, all, pages };
+  const screen = await screenName(reader, await read('getScreen', { params: { id: screenId } }));
+  return [
+    {
+      name: 'code',
+      value: ({ code }) => (forPeople.includes(common.output) ? groupedCode(code) : code),
+    },
+    { name: 'screen', value: () => screen },
+    member('status'),
+    member('expiresAt'),
+    member('expiresInSeconds'),
+    member('screenId', { wide: true }),
+    member('createdAt', { wide: true }),
+  ];
+}
+
+const nameOf = ({ code }: Code) => code;
+
+/** How a code is shown that was just made. */
+export const createdCodeView =
+  (call: Call, { screenId }: Code) =>
+  async (): Promise<View<Code>> => ({
+    columns: await columnsOf(call, screenId),
+    nameOf,
+  });
+
+/** How a code is shown with what became of it. */
+export const codeStatusView =
+  (call: Call, { screenId }: CodeStatus) =>
+  async (): Promise<View<CodeStatus>> => ({
+    columns: [...(await columnsOf(call, screenId)), member('usedAt'), member('deviceId')],
+    nameOf,
+  });

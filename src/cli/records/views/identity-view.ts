@@ -1,0 +1,33 @@
+import type { CallAnswer } from '../../../client/call.ts';
+import type { Reader } from '../../api/client.ts';
+import { member, type View } from '../../output/view.ts';
+import { reachColumns, venueNames } from './reach-columns.ts';
+
+/** Whose token is used where, and where both come from. */
+export interface Identity extends CallAnswer<'getMe'> {
+  context: string | null;
+  url: string;
+  urlSource: string;
+  tokenSource: string;
+}
+
+/** How that is shown; the names of the venues that the token is bound to are read for it. */
+export const identityView =
+  (reader: Pick<Reader, 'read'>, identity: Identity, nowMs: number) =>
+  async (): Promise<View<Identity>> => ({
+    columns: [
+      member('name'),
+      member('role'),
+      { name: 'tenant', value: ({ tenantName }) => tenantName },
+      ...reachColumns<Identity>(await venueNames(reader, identity), nowMs),
+      member('tenantId', { wide: true }),
+      member('context'),
+      member('url'),
+      member('urlSource'),
+      member('tokenSource'),
+      member('tokenId', { wide: true }),
+      member('expiresAt', { wide: true }),
+      member('venueIds', { wide: true }),
+    ],
+    nameOf: ({ name }) => name,
+  });

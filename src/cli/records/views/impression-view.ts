@@ -1,0 +1,23 @@
+import type { ReportGroup, ReportRow } from '../../../domain/records/report.ts';
+import type { Reader } from '../../api/client.ts';
+import { member, type View } from '../../output/view.ts';
+import { screenNames } from '../screen-path.ts';
+
+const columns = [
+  member<ReportRow, 'key'>('key'),
+  member<ReportRow, 'impressions'>('impressions'),
+  member<ReportRow, 'seconds'>('seconds'),
+];
+
+async function venueNames(reader: Reader): Promise<Map<string, string>> {
+  return new Map((await reader.all('listVenues')).map(({ id, name }) => [id, name]));
+}
+
+/** How the rows of the report are shown: what the ids of screens and venues are called stands beside them. */
+export const impressionView =
+  (reader: Reader, groupBy: ReportGroup | undefined) => async (): Promise<View<ReportRow>> => {
+    const nameOf = ({ key }: ReportRow) => key;
+    if (groupBy !== 'screen' && groupBy !== 'venue') return { columns, nameOf };
+    const names = await (groupBy === 'screen' ? screenNames : venueNames)(reader);
+    return { columns: [...columns, { name: 'name', value: ({ key }) => names.get(key) }], nameOf };
+  };

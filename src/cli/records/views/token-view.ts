@@ -1,0 +1,55 @@
+import type { CallAnswer } from '../../../client/call.ts';
+import type { Call } from '../../command/context.ts';
+import { type Column, member, type View } from '../../output/view.ts';
+import type { Token } from '../find.ts';
+import { namesOf, reachColumns, venueNames } from './reach-columns.ts';
+import { typedName } from './typed-name.ts';
+
+const members = <T extends Token>(): Column<T>[] => [
+  member('id', { wide: true }),
+  member('tenantId', { wide: true }),
+  member('expiresAt', { wide: true }),
+  member('venueIds', { wide: true }),
+  member('createdAt', { wide: true }),
+];
+
+/** How one token is shown whose venues have these names. */
+export function knownTokenView(venueName: (id: string) => string, nowMs: number): View<Token> {
+  return {
+    columns: [
+      member('name'),
+      member('role'),
+      ...reachColumns<Token>(venueName, nowMs),
+      member('lastUsedAt'),
+      ...members<Token>(),
+    ],
+    nameOf: typedName,
+  };
+}
+
+/** How tokens are shown: the names of all venues are fetched for it. */
+export const tokensView = (call: Call) => async (): Promise<View<Token>> => {
+  const names = new Map((await call.all('listVenues')).map(({ id, name }) => [id, name]));
+  return knownTokenView(namesOf(names), call.clock.now());
+};
+
+/** How one token is shown: the names of its venues are fetched for it. */
+export const tokenView = (call: Call, token: Token) => async () =>
+  knownTokenView(await venueNames(call, token), call.clock.now());
+
+type CreatedToken = CallAnswer<'createToken'>;
+
+/** A token in the one answer that holds the secret itself. Nothing is fetched for it: that could fail, and the token would be lost. */
+export const createdTokenView = (
+  venueName: (id: string) => string,
+  nowMs: number,
+): View<CreatedToken> => ({
+  columns: [
+    member('name'),
+    member('role'),
+    ...reachColumns<CreatedToken>(venueName, nowMs),
+    member('token'),
+    ...members<CreatedToken>(),
+  ],
+  nameOf: typedName,
+});

@@ -1,0 +1,65 @@
+import { posix } from 'node:path';
+import type { CallAnswer } from '../../client/call.ts';
+import type { ManagementClient } from '../../client/management-client.ts';
+import { pause } from '../../client/pause.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { LogSink } from '../../domain/log.ts';
+import { printable } from '../terminal/escape.ts';
+import type { Io } from '../terminal/io.ts';
+import type { DemoTv } from './demo-tvs.ts';
+
+type StoredEvent = CallAnswer<'listEvents'>['items'][number];
+
+const waitSeconds = 20;
+const troublePauseMs = 2000;
+
+/** `spring.mp4`, if the creative is on a playlist of the TV; else its id. */
+function creativeName(tv: DemoTv | undefined, creativeId: unknown): string {
+  const item = tv?.player.state.playlist?.items.find((one) => one.creativeId === creativeId);
+  return item ? posix.basename(new URL(item.creativeUrl).pathname) : String(creativeId);
+}
+
+/** `14:05:09  Aurora Café / Entrance       impression  spring.mp4, 10 s` */
+function eventLine({ event, screenId, receivedAt }: StoredEvent, tvs: readonly DemoTv[]): string {
+  const tv = tvs.find((one) => one.screenId === screenId);
+  const width = Math.max(...tvs.map((one) => one.place.length));
+  const time = new Date(receivedAt).toTimeString().slice(0, 8);
+  const shown =
+    event.type === 'impression'
+      ? `  ${creativeName(tv, event.creativeId)}, ${event.duration} s`
+      : '';
+  return `${time}  ${printable((tv?.place ?? screenId).padEnd(width))}  ${printable(String(event.type))}${printable(shown)}\n`;
+}
+
+interface Following {
+  io: Io;
+  clock: Clock;
+  log: LogSink;
+  signal: AbortSignal;
+}
+
+/** Writes a line for each event that arrives from now on, until the signal aborts. */
+export async function followEvents(
+  { management }: { management: ManagementClient },
+  { io, clock, log, signal }: Following,
+  tvs: readonly DemoTv[],
+): Promise<void> {
+  const newest = await management.call('listEvents', { query: { limit: 1 }, signal });
+  let after = newest.items[0]?.id;
+  while (!signal.aborted) {
+    try {
+      const query = {
+        order: 'asc' as const,
+        waitSeconds,
+        ...(after === undefined ? {} : { after }),
+      };
+      const { items } = await management.call('listEvents', { query, signal });
+      for (const item of items) io.stdout.write(eventLine(item, tvs));
+      after = items.at(-1)?.id ?? after;
+    } catch (err) {
+      if (signal.aborted) return;
+      log.warn({ err }, 'The arriving events cannot be shown for the moment.');
+      await pause(clock, troublePauseMs, signal);
+    }
+  }
+}

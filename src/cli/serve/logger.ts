@@ -1,0 +1,62 @@
+import { Chalk, type ChalkInstance } from 'chalk';
+import { pino } from 'pino';
+import type { Clock } from '../../domain/clock.ts';
+import type { LogSink } from '../../domain/log.ts';
+import { printable } from '../terminal/escape.ts';
+import type { Io } from '../terminal/io.ts';
+
+export interface LogOptions {
+  io: Io;
+  clock: Clock;
+  level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  /** `auto` is pretty on a terminal. */
+  format: 'auto' | 'pretty' | 'json';
+}
+
+const levels = ['debug', 'info', 'warn', 'error'] as const;
+type Level = (typeof levels)[number];
+
+const colours: Record<Level, (chalk: ChalkInstance) => ChalkInstance> = {
+  debug: (chalk) => chalk.dim,
+  info: (chalk) => chalk.green,
+  warn: (chalk) => chalk.yellow,
+  error: (chalk) => chalk.red,
+};
+
+function fieldText(value: unknown): string {
+  if (value instanceof Error)
+    return value.cause === undefined
+      ? value.message
+      : `${value.message} (${fieldText(value.cause)})`;
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
+}
+
+/** Lines for people: `14:05:09 warn  Something is odd.  source=192.0.2.7`. */
+function prettyLog({ io, clock, level }: LogOptions): LogSink {
+  const chalk = new Chalk({ level: io.stderr.isTTY && !io.env.NO_COLOR ? 1 : 0 });
+  const sayAt = (at: Level) => (fields: Record<string, unknown>, message: string) => {
+    if (level === 'silent' || levels.indexOf(at) < levels.indexOf(level)) return;
+    const time = new Date(clock.now()).toTimeString().slice(0, 8);
+    const notes = Object.entries(fields).map(([name, value]) =>
+      chalk.dim(`  ${printable(`${name}=${fieldText(value)}`)}`),
+    );
+    io.stderr.write(
+      `${chalk.dim(time)} ${colours[at](chalk)(at.padEnd(5))} ${printable(message)}${notes.join('')}\n`,
+    );
+  };
+  return { debug: sayAt('debug'), info: sayAt('info'), warn: sayAt('warn'), error: sayAt('error') };
+}
+
+/** Lines for programs: pino's, with the time as ISO 8601. */
+function jsonLog({ io, clock, level }: LogOptions): LogSink {
+  const timestamp = () => `,"time":"${new Date(clock.now()).toISOString()}"`;
+  const formatters = { level: (label: string) => ({ level: label }) };
+  return pino({ level, base: null, timestamp, formatters }, io.stderr);
+}
+
+/** Where the service's log goes: to `stderr`. */
+export function makeLog(options: LogOptions): LogSink {
+  const pretty =
+    options.format === 'pretty' || (options.format === 'auto' && options.io.stderr.isTTY);
+  return pretty ? prettyLog(options) : jsonLog(options);
+}

@@ -1,0 +1,119 @@
+import { minuteMs, secondMs } from '../../domain/clock.ts';
+import type { FleetOptions } from '../../simulator/fleet/options.ts';
+import type { FleetProgress, FleetReport } from '../../simulator/fleet/report.ts';
+import { connect, readCertificates } from '../api/connect.ts';
+import { readProfile } from '../api/profile.ts';
+import type { CommandContext, Context, Flags } from '../command/environment.ts';
+import { readInput } from '../options/input-file.ts';
+import { readCode } from '../options/pairing-code.ts';
+import { readSettings, type Values } from '../options/settings.ts';
+import { connectionOptions } from '../options/shared.ts';
+import { printableJson } from '../terminal/escape.ts';
+import { makeProgress } from '../terminal/progress.ts';
+import { readDeviceProfiles } from './device-profiles.ts';
+import { simulateSettings } from './options.ts';
+import { progressText } from './progress-text.ts';
+import type { ReadScenario } from './read-scenario.ts';
+
+const partlyFailed = 9;
+const usualDurationMs = 10 * minuteMs;
+const lineEveryMs = 5 * secondMs;
+
+type Settings = Values<typeof simulateSettings>;
+
+/** The service of the profile. With codes it may be one for which there is no token. */
+async function serviceOf(
+  context: Context,
+  flags: Flags,
+  hasCodes: boolean,
+): Promise<Pick<FleetOptions, 'url' | 'token' | 'tenantId'>> {
+  const profile = await readProfile(readSettings(connectionOptions, flags, {}), context.io);
+  const certificates =
+    profile.caFile === undefined ? {} : { certificates: await readCertificates(profile.caFile) };
+  const url = profile.url.value;
+  if (hasCodes && !profile.token) return { url, ...certificates };
+  const { tenantId } = await connect(profile, context, false);
+  return { url, ...certificates, token: profile.token?.value, tenantId };
+}
+
+async function readCodes({ io }: Context, file: string): Promise<string[]> {
+  const lines = (await readInput(io, file)).split('\n').map((line) => line.trim());
+  return lines.filter((line) => line !== '' && !line.startsWith('#')).map(readCode);
+}
+
+/** The fleet as options and scenario have it: an option goes before the scenario. */
+function fleetOf(settings: Settings, scenario: Partial<ReadScenario>): Partial<FleetOptions> {
+  const { life, ramp, speed, count, rotateEvery, faults = [], playlist, config } = scenario;
+  const lifeMs = settings.life ?? life;
+  return {
+    count: settings.count ?? count,
+    venue: settings.venue,
+    keep: settings.keep,
+    speed: settings.speed ?? speed,
+    rampMs: settings.ramp ?? ramp,
+    lifeMs,
+    durationMs: settings.duration ?? (lifeMs === undefined ? usualDurationMs : undefined),
+    rotateEveryMs: settings.rotateEvery ?? rotateEvery,
+    seed: settings.seed,
+    faults: [...faults, ...settings.fault],
+    playlist,
+    config,
+  };
+}
+
+/** Shows how it goes: over and over in one line where somebody watches, else a line now and then. */
+function makeWatch({ io, clock, random, interrupted }: Context, quiet: boolean) {
+  const line = makeProgress({ io, clock, random, interrupted, common: { quiet } });
+  let shownAt = clock.now();
+  const show = (progress: FleetProgress) => {
+    line.show(progressText(progress));
+    if (quiet || io.stderr.isTTY || clock.now() - shownAt < lineEveryMs) return;
+    shownAt = clock.now();
+    io.stderr.write(`${progressText(progress)}\n`);
+  };
+  return { show, end: line.end };
+}
+
+async function print(
+  { io }: Context,
+  output: Settings['output'],
+  report: FleetReport,
+): Promise<void> {
+  if (output === 'json') io.stdout.write(`${printableJson(report)}\n`);
+  else if (output === 'yaml')
+    io.stdout.write(await (await import('../output/yaml.ts')).yamlText(report));
+  else await (await import('./report-text.ts')).writeReport(io.stdout, report);
+}
+
+/** What many TVs leave behind lives for seconds, and V8 would let it pile up: with this it cleans up sooner, and a fleet takes half the room. */
+async function keepHeapSmall(): Promise<void> {
+  const { setFlagsFromString } = await import('node:v8');
+  setFlagsFromString('--heap-growing-percent=30');
+}
+
+/** `signage simulate`: runs a fleet of simulated TVs against a service, shows how it goes, and prints the report. */
+export async function runSimulation(context: CommandContext, flags: Flags): Promise<number> {
+  // What was made is taken away again also when the terminal is closed.
+  context.heedHangup();
+  const { io, clock, random, interrupted } = context;
+  const settings = readSettings(simulateSettings, flags, io.env);
+  const scenario =
+    settings.scenario === undefined
+      ? {}
+      : await (await import('./read-scenario.ts')).readScenario(io, settings.scenario);
+  const codes = settings.codes === undefined ? undefined : await readCodes(context, settings.codes);
+  const service = await serviceOf(context, flags, codes !== undefined);
+  const { runFleet } = await import('../../simulator/fleet/fleet.ts');
+  await keepHeapSmall();
+  const watch = makeWatch(context, settings.quiet);
+  const names = settings.profile.length > 0 ? settings.profile : scenario.profiles;
+  const deviceInfos = await readDeviceProfiles(names, '--profile');
+  const fleet = { ...service, ...fleetOf(settings, scenario), codes, deviceInfos, clock, random };
+  const report = await runFleet({ ...fleet, signal: interrupted, onProgress: watch.show }).finally(
+    watch.end,
+  );
+  await print(context, settings.output, report);
+  if (report.isInterrupted) return Number(interrupted.reason);
+  const { findings, outcome } = report.reconciliation;
+  return findings.length > 0 || outcome === 'failed' || report.tvs.unpaired > 0 ? partlyFailed : 0;
+}

@@ -1,0 +1,111 @@
+import type { Call } from '../command/context.ts';
+import { printable } from './escape.ts';
+
+/** How a line stands out; plain unless said. `inverse` is light on dark whatever the terminal's own colours are: for QR codes. */
+type Look = 'strong' | 'good' | 'faint' | 'bad' | 'inverse';
+export interface BoardLine {
+  text: string;
+  look?: Look;
+}
+
+/** How much room there is. */
+export interface BoardSize {
+  columns: number;
+  rows: number;
+}
+
+/** A few lines on `stderr` that are drawn over and over, for a person who watches. */
+export interface Board {
+  draw(): void;
+  /** Wipes it away, or leaves these lines in its place. */
+  close(last?: readonly BoardLine[]): void;
+}
+
+const everyMs = 1000;
+const usualSize: BoardSize = { columns: 80, rows: 24 };
+
+interface Screen {
+  columns?: number;
+  rows?: number;
+  on?(event: 'resize', handle: () => void): unknown;
+  off?(event: 'resize', handle: () => void): unknown;
+}
+
+async function painter({ env }: Call['io']): Promise<Record<Look, (text: string) => string>> {
+  const { Chalk } = await import('chalk');
+  const chalk = new Chalk({ level: env.NO_COLOR ? 0 : 1 });
+  return {
+    strong: chalk.bold,
+    good: chalk.green,
+    faint: chalk.dim,
+    bad: chalk.red,
+    inverse: chalk.bgBlack.whiteBright,
+  };
+}
+
+/** Whether somebody watches, and sees nothing else there than the board: not results that are written as they come. */
+export function isWatched({ io, common }: Pick<Call, 'io' | 'common'>): boolean {
+  // Requests that are shown would go through it.
+  if (!io.stderr.isTTY || common.quiet || common.verbose || io.env.TERM === 'dumb') return false;
+  const isPlain = common.jq === undefined && [undefined, 'table', 'wide'].includes(common.output);
+  return isPlain || !io.stdout.isTTY;
+}
+
+/** Draws a board once a second, when `draw` is called, and when the terminal's size changes, until it is closed. */
+export async function openBoard(
+  { io, clock }: Call,
+  render: (size: BoardSize) => readonly BoardLine[],
+): Promise<Board> {
+  const [{ default: width }, paint] = await Promise.all([import('string-width'), painter(io)]);
+  const screen = io.terminal().output as Screen;
+  let drawn: readonly number[] = [];
+  let cancel = () => {};
+  const size = () => ({
+    columns: screen.columns || usualSize.columns,
+    rows: screen.rows || usualSize.rows,
+  });
+
+  /** The text as far as it fits. */
+  const cut = (text: string, columns: number) => {
+    if (width(text) <= columns) return text;
+    let fitting = '';
+    for (const character of text) {
+      if (width(fitting + character) > columns - 1) break;
+      fitting += character;
+    }
+    return `${fitting}…`;
+  };
+  /** Lines that were drawn before the terminal became narrower take more of its rows now. */
+  const wipe = (columns: number) => {
+    const rows = drawn.reduce((sum, one) => sum + Math.max(1, Math.ceil(one / columns)), 0);
+    return rows === 0 ? '\r\u001b[J' : `\r\u001b[${rows}A\u001b[J`;
+  };
+  const write = (lines: readonly BoardLine[]) => {
+    const { columns } = size();
+    const shown = lines.map(({ text, look }) => ({
+      text: cut(printable(text), columns - 1),
+      look,
+    }));
+    const text = shown
+      .map((line) => `${line.look ? paint[line.look](line.text) : line.text}\n`)
+      .join('');
+    io.stderr.write(wipe(columns) + text);
+    drawn = shown.map((line) => width(line.text));
+  };
+  const draw = () => {
+    cancel();
+    const now = size();
+    write(render(now).slice(0, Math.max(1, now.rows - 1)));
+    cancel = clock.after(everyMs, draw);
+  };
+  screen.on?.('resize', draw);
+  draw();
+  return {
+    draw,
+    close(last = []) {
+      cancel();
+      screen.off?.('resize', draw);
+      write(last);
+    },
+  };
+}

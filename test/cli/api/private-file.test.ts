@@ -1,0 +1,58 @@
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readSecretFile, writeSecretFile } from '../../../src/cli/api/private-file.ts';
+
+let folder: string;
+let path: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'signage-secret-'));
+  path = join(folder, 'token');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe('writeSecretFile', () => {
+  it('makes a file of its owner’s alone', async () => {
+    await writeSecretFile(path, 'mak_abc');
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(await readSecretFile(path, 'The file')).toBe('mak_abc');
+  });
+
+  it('neither overwrites a file nor follows a link', async () => {
+    writeFileSync(path, 'mine');
+    await expect(writeSecretFile(path, 'mak_abc')).rejects.toMatchObject({ code: 'EEXIST' });
+    expect(readFileSync(path, 'utf8')).toBe('mine');
+    symlinkSync(join(folder, 'elsewhere'), join(folder, 'link'));
+    await expect(writeSecretFile(join(folder, 'link'), 'mak_abc')).rejects.toMatchObject({
+      code: 'EEXIST',
+    });
+    expect(existsSync(join(folder, 'elsewhere'))).toBe(false);
+  });
+});
+
+describe('readSecretFile', () => {
+  it.each(['', ' \n'])('takes a file with %j for a mistake', async (text) => {
+    writeFileSync(path, text);
+    await expect(readSecretFile(path, 'The file')).rejects.toMatchObject({
+      code: 'usage',
+      message: `The file is empty: ${path}.`,
+    });
+  });
+
+  it('says which file is not there', async () => {
+    await expect(readSecretFile(path, 'The file')).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining(path),
+    });
+  });
+});

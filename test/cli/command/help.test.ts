@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { loadCommand } from '../../../src/cli/command/load.ts';
+import { commandPaths, tree } from '../../../src/cli/command/tree.ts';
+import { commonOptionsOf } from '../../../src/cli/options/shared.ts';
+import { runCli } from '../run-cli.ts';
+
+/** A word with two neighbours the wrong way round, as fingers do it. */
+function mistyped(word: string): string {
+  const letters = [...word];
+  const at = letters.findIndex(
+    (letter, index) =>
+      index > 0 &&
+      letter !== '-' &&
+      letters[index + 1] !== letter &&
+      /\w/.test(letters[index + 1] ?? ''),
+  );
+  return [...letters.slice(0, at), letters[at + 1], letters[at], ...letters.slice(at + 2)].join('');
+}
+
+const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ');
+
+async function expectSuggestion(argv: string[], suggestion: string): Promise<void> {
+  const { code, stdout, stderr } = await runCli(argv);
+  expect({ code, stdout }, argv.join(' ')).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(/Did you mean/);
+  expect(stderr).toContain(suggestion);
+}
+
+describe.each(
+  commandPaths.map((path) => [path.join(' '), path.filter((word) => word !== undefined)] as const),
+)('signage %s', (called, words) => {
+  it('--help says what it is, how it is typed, and shows examples', async () => {
+    const spec = await loadCommand(words as [string, string?]);
+    const { code, stdout, stderr } = await runCli([...words, '--help']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(new RegExp(`^Usage: signage ${called}\\b`));
+    expect(oneLine(stdout)).toContain(spec.summary);
+    for (const [name, { help }] of Object.entries(spec.arguments ?? {})) {
+      const forms = [`<${name}>`, `[${name}]`, `<${name}...>`, `[${name}...]`].map((form) =>
+        oneLine(`${form} ${help}`),
+      );
+      expect(
+        forms.some((form) => oneLine(stdout).includes(form)),
+        `${name} in ${stdout}`,
+      ).toBe(true);
+    }
+    const settings = [spec.options ?? {}, ...Object.values(commonOptionsOf(spec))].flatMap(
+      (group) => Object.values(group),
+    );
+    for (const { flags, help } of settings)
+      expect(oneLine(stdout)).toContain(`${flags} ${oneLine(help)}`);
+    expect(stdout.split('\nExamples:\n')[1]).toContain(`signage ${called}`);
+    expect(await runCli(['help', ...words])).toMatchObject({ code: 0, stdout });
+  });
+
+  it('is suggested when its name is mistyped', async () => {
+    const last = words.at(-1) ?? '';
+    await expectSuggestion([...words.slice(0, -1), mistyped(last)], last);
+  });
+
+  it('suggests the option that was meant', async () => {
+    const spec = await loadCommand(words as [string, string?]);
+    const settings = [spec.options ?? {}, ...Object.values(commonOptionsOf(spec))].flatMap(
+      (group) => Object.values(group),
+    );
+    for (const { flags } of settings) {
+      const long = /--[\w-]+/.exec(flags)?.[0] ?? '';
+      await expectSuggestion([...words, mistyped(long)], long);
+    }
+  });
+});
+
+describe.each(
+  tree.filter(({ verbs }) => verbs.length > 0).map((branch) => [branch.name, branch] as const),
+)('signage %s', (name, { summary, verbs }) => {
+  it('--help shows its commands, each with what it does', async () => {
+    const { code, stdout } = await runCli([name, '--help']);
+    expect(code).toBe(0);
+    expect(stdout).toContain(summary);
+    for (const verb of verbs)
+      expect(oneLine(stdout)).toContain(oneLine((await loadCommand([name, verb])).summary));
+  });
+
+  it('without a verb shows them too, as wrong usage', async () => {
+    const { code, stdout, stderr } = await runCli([name]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(verbs[0]);
+  });
+
+  it('is suggested when it is mistyped', async () => {
+    await expectSuggestion([mistyped(name), verbs[0] ?? ''], name);
+  });
+});
+
+describe('the lines of help', () => {
+  /** What is wrapped: all but how it is typed, and the examples. */
+  const wrapped = (help: string) => (help.split('\nExamples:\n')[0] ?? '').split('\n').slice(1);
+  const widest = (help: string) => Math.max(...wrapped(help).map((line) => line.length));
+
+  it.each([
+    [40, 40],
+    [66, 66],
+    [100, 100],
+    [200, 200],
+    // Less would put words below each other.
+    [12, 40],
+    [1, 40],
+  ])('are broken for a terminal of %i columns at %i', async (columns, most) => {
+    for (const argv of [
+      ['--help'],
+      ['venue', '--help'],
+      ['pair', '--help'],
+      ['login', '-h'],
+      ['venue', 'list', '-h'],
+    ]) {
+      const { stdout } = await runCli(argv, { tty: true, columns });
+      expect(widest(stdout), stdout).toBeLessThanOrEqual(most);
+    }
+    const { stdout } = await runCli(['pair', '--help'], { tty: true, columns });
+    expect(widest(stdout)).toBeGreaterThan(most * 0.7);
+    expect(oneLine(stdout)).toBe(oneLine((await runCli(['pair', '--help'])).stdout));
+  });
+
+  it('are broken at 80 columns where there is no terminal, or one of unknown width', async () => {
+    const { stdout } = await runCli(['pair', '--help']);
+    expect(widest(stdout)).toBeLessThanOrEqual(80);
+    expect(widest(stdout)).toBeGreaterThan(70);
+    expect((await runCli(['pair', '--help'], { tty: true })).stdout).toBe(stdout);
+  });
+
+  it('fit the terminal also where help is an error', async () => {
+    const { code, stderr } = await runCli(['venue'], { tty: true, columns: 50 });
+    expect(code).toBe(2);
+    expect(widest(stderr)).toBeLessThanOrEqual(50);
+  });
+});

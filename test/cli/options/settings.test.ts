@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { parseCommand } from '../../../src/cli/command/parse.ts';
+import type { CommandSpec } from '../../../src/cli/command/spec.ts';
+import { command as serveCommand } from '../../../src/cli/commands/serve.ts';
+import { readSettings } from '../../../src/cli/options/settings.ts';
+import { serveSettings } from '../../../src/cli/serve/options.ts';
+
+function read(argv: string[], env: Record<string, string> = {}) {
+  return readSettings(
+    serveSettings,
+    parseCommand('signage serve', serveCommand as unknown as CommandSpec, argv).flags,
+    env,
+  );
+}
+
+describe('settings of signage serve', () => {
+  it('have the defaults of the help', () => {
+    expect(read([])).toEqual({
+      allowOpenData: false,
+      host: '127.0.0.1',
+      port: 4100,
+      data: './signage-data',
+      store: 'json',
+      databasePoolSize: 10,
+      databaseStatementTimeout: 10,
+      databaseLockTimeout: 5,
+      codeTtlMinutes: 15,
+      retentionDays: 90,
+      authGraceSeconds: 0,
+      trustProxy: [],
+      corsOrigin: [],
+      fault: [],
+      onDemandTtlSeconds: 10,
+      onDemandTimeoutMs: 2000,
+      onDemandConcurrency: 20,
+      demo: false,
+      noContext: false,
+      logLevel: 'info',
+      logFormat: 'auto',
+    });
+  });
+
+  it('come from the environment', () => {
+    const env = {
+      SIGNAGE_PORT: '0',
+      SIGNAGE_STORE: 'memory',
+      SIGNAGE_DEMO: 'yes',
+      SIGNAGE_TRUST_PROXY: '10.0.0.1, 10.0.0.2',
+      SIGNAGE_TLS_CERT: 'cert.pem',
+    };
+    expect(read([], env)).toMatchObject({
+      port: 0,
+      store: 'memory',
+      demo: true,
+      trustProxy: ['10.0.0.1', '10.0.0.2'],
+      tlsCert: 'cert.pem',
+    });
+  });
+
+  it('come from a flag sooner than from the environment', () => {
+    const env = {
+      SIGNAGE_PORT: '1',
+      SIGNAGE_HOST: 'elsewhere',
+      SIGNAGE_TRUST_PROXY: '10.9.9.9',
+      SIGNAGE_DEMO: 'false',
+    };
+    const argv = [
+      '--port',
+      '2',
+      '--trust-proxy',
+      '10.0.0.1',
+      '--trust-proxy',
+      '10.0.0.2',
+      '--demo',
+    ];
+    expect(read(argv, env)).toMatchObject({
+      port: 2,
+      host: 'elsewhere',
+      trustProxy: ['10.0.0.1', '10.0.0.2'],
+      demo: true,
+    });
+  });
+
+  it('take an empty variable for none', () =>
+    expect(read([], { SIGNAGE_PORT: '' }).port).toBe(4100));
+
+  it.each([
+    [['--port', 'http'], {}, '--port must be a whole number from 0 to 65535, not "http".'],
+    [['--port', '65536'], {}, '--port must be a whole number from 0 to 65535, not "65536".'],
+    [['--port=-1'], {}, '--port must be a whole number from 0 to 65535, not "-1".'],
+    [['--port', '4.5'], {}, '--port must be a whole number'],
+    [['--port', ''], {}, '--port must be a whole number'],
+    [
+      [],
+      { SIGNAGE_PORT: '1e3' },
+      'SIGNAGE_PORT must be a whole number from 0 to 65535, not "1e3".',
+    ],
+    [
+      ['--code-ttl-minutes', '61'],
+      {},
+      '--code-ttl-minutes must be a whole number from 1 to 60, not "61".',
+    ],
+    [['--retention-days', '0'], {}, '--retention-days must be a whole number from 1'],
+    [['--store', 'sqlite'], {}, '--store must be json, memory or postgres://user@host/database.'],
+    [
+      [],
+      { SIGNAGE_LOG_LEVEL: 'loud' },
+      'SIGNAGE_LOG_LEVEL must be one of debug, info, warn, error, silent, not "loud".',
+    ],
+    [[], { SIGNAGE_DEMO: 'maybe' }, 'SIGNAGE_DEMO must be true or false, not "maybe".'],
+  ])('%j %j are refused', (argv, env, message) => {
+    expect(() => read(argv, env as Record<string, string>)).toThrow(
+      expect.objectContaining({ code: 'usage', message: expect.stringContaining(message) }),
+    );
+  });
+});

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { readTime, shownEpoch } from '../../../src/cli/options/time.ts';
+
+const nowMs = Date.UTC(2026, 10, 20, 12);
+const reading = { source: '--since', nowMs, spans: 'ago' } as const;
+
+describe('readTime', () => {
+  it.each([
+    ['2026-11-20', '2026-11-20T00:00:00.000Z'],
+    ['2026-11-20T08:00Z', '2026-11-20T08:00:00.000Z'],
+    ['2026-11-20T08:00:00.5+02:00', '2026-11-20T06:00:00.500Z'],
+    ['1760000000', '2025-10-09T08:53:20.000Z'],
+    ['1760000000123', '2025-10-09T08:53:20.123Z'],
+    ['90s', '2026-11-20T11:58:30.000Z'],
+    ['2h', '2026-11-20T10:00:00.000Z'],
+    ['1d', '2026-11-19T12:00:00.000Z'],
+  ])('%s', (text, iso) => expect(new Date(readTime(text, reading)).toISOString()).toBe(iso));
+
+  it('counts spans ahead where that is meant', () =>
+    expect(readTime('1d', { ...reading, spans: 'ahead' })).toBe(nowMs + 86_400_000));
+
+  it.each(['', 'yesterday', '2026-13-01', '2026-11-20T08:00:00', '-5', '1.5h'])(
+    'refuses %s',
+    (text) => {
+      expect(() => readTime(text, reading)).toThrowError(
+        expect.objectContaining({ code: 'usage' }),
+      );
+    },
+  );
+});
+
+describe('shownEpoch', () => {
+  it.each([
+    [1760000000, '2025-10-09T08:53:20.000Z'],
+    [1760000000123, '2025-10-09T08:53:20.123Z'],
+    [9e20, 9e20],
+    [null, null],
+    ['soon', 'soon'],
+  ])('%s', (time, shown) => expect(shownEpoch(time)).toBe(shown));
+});

@@ -1,0 +1,138 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { makeService, type Reader } from '../../../src/cli/api/client.ts';
+import {
+  findDevice,
+  findScreen,
+  findTenant,
+  findToken,
+  findVenue,
+} from '../../../src/cli/records/find.ts';
+import { ManagementClient } from '../../../src/client/management-client.ts';
+import type { SignageError } from '../../../src/domain/error.ts';
+import { unknownId } from '../../support/management.ts';
+import { adminToken, startService } from '../../support/service.ts';
+
+let reader: Reader;
+let ids: Record<string, string>;
+
+beforeAll(async () => {
+  const service = await startService();
+  const lobby = (await service.venue({ name: 'Lobby' })).id;
+  const annex = (await service.venue({ name: 'Annex' })).id;
+  const main = (await service.screen({ venueId: lobby, name: 'Main' })).id;
+  const other = (await service.screen({ venueId: annex, name: 'Main' })).id;
+  const rear = (await service.screen({ venueId: annex, name: 'Rear' })).id;
+  for (let at = 0; at < 12; at++) await service.screen({ name: 'Many' });
+  const { deviceId } = await service.tv(main);
+  const tenant = (await service.manage('GET', '/v1/me')).body.tenantId;
+  const own = (await service.manage('POST', '/v1/tokens', { name: 'Twin', role: 'viewer' })).body
+    .id;
+  const platform = (await service.manage('POST', '/v1/tokens', { name: 'Twin', role: 'platform' }))
+    .body.id;
+  const single = (await service.manage('POST', '/v1/tokens', { name: 'Single', role: 'viewer' }))
+    .body.id;
+  ids = { lobby, annex, main, other, rear, deviceId, tenant, own, platform, single };
+  const client = new ManagementClient({ url: service.url, token: adminToken });
+  reader = makeService({
+    connect: async () => ({ client, tenantId: undefined }),
+    plan: undefined,
+    signal: new AbortController().signal,
+  });
+});
+
+const failure = (work: Promise<unknown>): Promise<SignageError> =>
+  work.then(
+    () => Promise.reject(new Error('went well')),
+    (error) => error,
+  );
+
+describe('a venue', () => {
+  it.each(['Lobby', 'LOBBY', ' lobby '])('by the name "%s"', async (text) =>
+    expect((await findVenue(reader, text)).id).toBe(ids.lobby),
+  );
+  it('by its id', async () =>
+    expect((await findVenue(reader, ids.lobby!.toUpperCase())).name).toBe('Lobby'));
+  it.each(['Lob', '', unknownId])('not by "%s"', async (text) => {
+    expect(await failure(findVenue(reader, text))).toMatchObject({ code: 'venue_not_found' });
+  });
+});
+
+describe('a screen', () => {
+  it.each([
+    ['Lobby/Main', 'main'],
+    ['annex/main', 'other'],
+    ['Rear', 'rear'],
+  ])('as %s', async (text, which) => {
+    expect((await findScreen(reader, text)).id).toBe(ids[which]);
+  });
+
+  it('by the id of its venue and its name', async () =>
+    expect((await findScreen(reader, `${ids.annex}/Main`)).id).toBe(ids.other));
+  it('by its id', async () => expect((await findScreen(reader, ids.rear!)).name).toBe('Rear'));
+
+  it('not by a name that several have: the error lists them as they can be typed', async () => {
+    const error = await failure(findScreen(reader, 'main'));
+    expect(error).toMatchObject({
+      code: 'ambiguous_name',
+      hint: expect.stringContaining('in full'),
+    });
+    expect(error.message).toContain('Lobby/Main');
+    expect(error.message).toContain('Annex/Main');
+  });
+
+  it('of many the error lists the first ten', async () => {
+    expect((await failure(findScreen(reader, 'Many'))).message).toMatch(
+      /^There are 12 screens called "Many": (Venue \d+\/Many, ){10}and 2 more\.$/,
+    );
+  });
+
+  it.each([
+    ['Lobby/Rear', 'screen_not_found'],
+    ['Nowhere/Main', 'venue_not_found'],
+    ['Nothing', 'screen_not_found'],
+    [unknownId, 'screen_not_found'],
+  ])('not by %s', async (text, code) =>
+    expect(await failure(findScreen(reader, text))).toMatchObject({ code }),
+  );
+});
+
+describe('a device', () => {
+  it('by its id, or by the id or name of its screen', async () => {
+    for (const text of [ids.deviceId!, ids.main!, 'Lobby/Main'])
+      expect((await findDevice(reader, text)).id).toBe(ids.deviceId);
+  });
+
+  it('not by a screen that has none', async () => {
+    const error = await failure(findDevice(reader, 'Annex/Main'));
+    expect(error).toMatchObject({
+      code: 'device_not_found',
+      hint: expect.stringContaining('signage pair Annex/Main'),
+    });
+  });
+
+  it('not by an id of nothing', async () =>
+    expect(await failure(findDevice(reader, unknownId))).toMatchObject({
+      code: 'device_not_found',
+    }));
+});
+
+describe('a token and a tenant', () => {
+  it('by name and id', async () => {
+    for (const text of ['single', ids.single!])
+      expect((await findToken(reader, text)).id).toBe(ids.single);
+    for (const text of ['Default', ids.tenant!])
+      expect((await findTenant(reader, text)).id).toBe(ids.tenant);
+  });
+
+  it('not by a name that a token of the tenant and one of the platform have', async () => {
+    const { code, message } = await failure(findToken(reader, 'Twin'));
+    expect(code).toBe('ambiguous_name');
+    expect(message).toContain(`${ids.own} (viewer)`);
+    expect(message).toContain(`${ids.platform} (platform)`);
+  });
+
+  it('not by names that there are not', async () => {
+    expect(await failure(findToken(reader, 'x'))).toMatchObject({ code: 'token_not_found' });
+    expect(await failure(findTenant(reader, 'x'))).toMatchObject({ code: 'tenant_not_found' });
+  });
+});

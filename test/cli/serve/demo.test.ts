@@ -1,0 +1,113 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { main } from '../../../src/cli/main.ts';
+import { ManagementClient } from '../../../src/client/management-client.ts';
+import { type FakeIo, fakeIo } from '../../support/fake-io.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'signage-demo-'));
+let started: { io: FakeIo; code: Promise<number> } | undefined;
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => stop());
+
+async function start(data: string, isTTY = false, ...argv: string[]) {
+  const io = fakeIo({ isTTY });
+  started = { io, code: main(['serve', '--port', '0', '--demo', '--data', data, ...argv], io) };
+  const url = await io.until(/http:\/\/127\.0\.0\.1:\d+/);
+  return { io, url };
+}
+
+async function stop() {
+  const one = started;
+  started = undefined;
+  one?.io.signal('SIGINT');
+  return one?.code;
+}
+
+const managementOf = (url: string, data: string) =>
+  new ManagementClient({ url, token: readFileSync(join(data, 'admin-token'), 'utf8').trim() });
+
+describe('signage serve --demo', () => {
+  const data = join(folder, 'demo');
+
+  it('pairs three TVs with screens of the demonstration and shows their events as they arrive', async () => {
+    const { io, url } = await start(data, true);
+    await io.until(/Aurora Café \/ Window +impression {2}\S+, 2 s/);
+    expect(io.out().match(/^ {2}Aurora .*: paired$/gm)).toHaveLength(3);
+    expect(io.out()).toMatch(/mak_\w{49}/);
+    const management = managementOf(url, data);
+    const screens = await management.call('listScreens', { query: { state: 'active' } });
+    expect(screens.items).toHaveLength(3);
+    const free = await management.call('listScreens', { query: { state: 'provisioning' } });
+    expect(free.items.length).toBeGreaterThan(0);
+    expect(await stop()).toBe(0);
+  });
+
+  it('works again on the same folder, when the screens are bound, and says what it does', async () => {
+    const { io, url } = await start(data);
+    await io.until(/Window +impression/);
+    expect(io.out().match(/paired again, in place of the TV of the last run/g)).toHaveLength(3);
+    expect(io.out() + io.err()).not.toContain('mak_');
+    const management = managementOf(url, data);
+    expect((await management.call('listScreens')).items).toHaveLength(4);
+    expect(
+      (await management.call('listDevices', { query: { state: 'bound' } })).items,
+    ).toHaveLength(3);
+    expect(
+      (await management.call('listDevices', { query: { state: 'suspended' } })).items,
+    ).toHaveLength(3);
+  });
+
+  it('leaves a screen to the TV that somebody else paired with it', async () => {
+    const first = await start(data);
+    await first.io.until(/Events as they arrive/);
+    const management = managementOf(first.url, data);
+    // The one that reports most often, and so learns of it soonest.
+    const screen = (await management.call('listScreens', { query: { name: 'Window' } })).items[0]!;
+    await management.call('revokeDevice', { params: { id: screen.deviceId! }, body: {} });
+    await first.io.until(/has lost its screen, and stops/);
+    const { code } = await management.call('createCode', { body: { screenId: screen.id } });
+    const registered = await fetch(`${first.url}/devices/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ pairingCode: code, deviceInfo: { model: 'My own' } }),
+    });
+    const { deviceId } = (await registered.json()) as { deviceId: string };
+    await stop();
+    const second = await start(data);
+    await second.io.until(/Events as they arrive/);
+    expect(second.io.out().match(/paired again/g)).toHaveLength(2);
+    const device = await managementOf(second.url, data).call('getDevice', {
+      params: { id: deviceId },
+    });
+    expect(device.state).toBe('bound');
+  });
+
+  it('touches nothing in a store that is not of the demonstration', async () => {
+    const other = join(folder, 'other');
+    const io = fakeIo();
+    started = { io, code: main(['serve', '--port', '0', '--data', other], io) };
+    const url = await io.until(/http:\/\/127\.0\.0\.1:\d+/);
+    await io.until(/Stop:/);
+    const management = managementOf(url, other);
+    const { id: venueId } = await management.call('createVenue', { body: { name: 'Real' } });
+    await management.call('createScreen', { body: { venueId, name: 'Entrance' } });
+    await stop();
+    const demo = await start(other);
+    await demo.io.until(/this store has no free screens of the demonstration/);
+    const after = managementOf(demo.url, other);
+    expect((await after.call('listScreens')).items.map((one) => one.state)).toEqual([
+      'provisioning',
+    ]);
+    expect((await after.call('listDevices')).items).toEqual([]);
+  });
+
+  it('says what it needs when nobody kept the token', async () => {
+    rmSync(join(data, 'admin-token'));
+    const { io } = await start(data);
+    await io.until(/Set SIGNAGE_ADMIN_TOKEN/);
+    expect(io.out()).not.toContain('Simulated TVs');
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { type LogOptions, makeLog } from '../../../src/cli/serve/logger.ts';
+import { systemClock } from '../../../src/domain/clock.ts';
+import { fakeIo } from '../../support/fake-io.ts';
+
+const clock = { ...systemClock, now: () => Date.UTC(2026, 10, 20, 12, 0, 5) };
+
+function logOf(options: Partial<LogOptions>, isTTY = false, env: Record<string, string> = {}) {
+  const io = fakeIo({ isTTY, env });
+  return { io, log: makeLog({ io, clock, level: 'info', format: 'auto', ...options }) };
+}
+
+describe('json', () => {
+  it('is one object a line, on stderr', () => {
+    const { io, log } = logOf({});
+    log.info({ url: 'http://x' }, 'Ready.');
+    log.warn({ err: new Error('odd') }, 'Look\nhere');
+    const lines = io
+      .err()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines).toMatchObject([
+      { level: 'info', time: '2026-11-20T12:00:05.000Z', url: 'http://x', msg: 'Ready.' },
+      { level: 'warn', msg: 'Look\nhere', err: { message: 'odd' } },
+    ]);
+    expect(io.out()).toBe('');
+  });
+
+  it('is what programs get when nobody said otherwise, and people do not', () => {
+    const terminal = logOf({}, true);
+    terminal.log.info({}, 'Ready.');
+    expect(terminal.io.err()).not.toContain('{');
+  });
+});
+
+describe('pretty', () => {
+  it('is a line for people, without what a terminal would obey', () => {
+    const { io, log } = logOf({ format: 'pretty' });
+    log.error(
+      { source: 'a\u001b[2Jb', n: 3, err: new Error('odd', { cause: new Error('deep') }) },
+      'Look\nhere',
+    );
+    expect(io.err()).toMatch(
+      /^\d\d:00:05 error Look\\u000ahere {2}source=a\\u001b\[2Jb {2}n=3 {2}err=odd \(deep\)\n$/,
+    );
+  });
+
+  it('has colours on a terminal, unless NO_COLOR says no', () => {
+    const plain = logOf({}, true, { NO_COLOR: '1' });
+    plain.log.warn({}, 'x');
+    const coloured = logOf({}, true);
+    coloured.log.warn({}, 'x');
+    expect(plain.io.err()).not.toContain('\u001b');
+    expect(coloured.io.err()).toContain('\u001b[33m');
+  });
+});
+
+describe.each(['pretty', 'json'] as const)('%s', (format) => {
+  it.each([
+    ['debug', 4],
+    ['info', 3],
+    ['warn', 2],
+    ['error', 1],
+    ['silent', 0],
+  ] as const)('at level %s has %i of four lines', (level, count) => {
+    const { io, log } = logOf({ format, level });
+    for (const at of ['debug', 'info', 'warn', 'error'] as const) log[at]({}, at);
+    expect(io.err().split('\n').length - 1).toBe(count);
+  });
+});

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import {
+  listSettings,
+  mergeSettings,
+  readAssignment,
+  readPath,
+  withoutSetting,
+} from '../../../src/cli/tenant-config/path.ts';
+
+describe('readAssignment', () => {
+  it.each([
+    ['a=1', { a: 1 }],
+    ['a=true', { a: true }],
+    ['a=null', { a: null }],
+    ['a=', { a: '' }],
+    ['a=hello=world', { a: 'hello=world' }],
+    ['a="5"', { a: '5' }],
+    ['a=[1,"x"]', { a: [1, 'x'] }],
+    ['a={"b":1}', { a: { b: 1 } }],
+    ['a.b.c=1', { a: { b: { c: 1 } } }],
+    ['a\\.b=1', { 'a.b': 1 }],
+  ])('%s', (text, settings) => expect(readAssignment(text)).toEqual(settings));
+
+  it.each(['a', '=1', 'a..b=1', '.a=1', 'a.=1'])('refuses %s', (text) => {
+    expect(() => readAssignment(text)).toThrowError(expect.objectContaining({ code: 'usage' }));
+  });
+
+  it('makes a member of its own of __proto__', () => {
+    const merged = mergeSettings({ a: 1 }, readAssignment('__proto__.polluted=true'));
+    expect(JSON.stringify(merged)).toBe('{"a":1,"__proto__":{"polluted":true}}');
+    expect({}).not.toHaveProperty('polluted');
+  });
+});
+
+it('mergeSettings merges objects, and replaces all else', () => {
+  expect(mergeSettings({ a: { b: 1, c: [1, 2] }, d: 1 }, { a: { c: [3] }, d: { e: 1 } })).toEqual({
+    a: { b: 1, c: [3] },
+    d: { e: 1 },
+  });
+});
+
+describe('withoutSetting', () => {
+  const settings = { a: 1, b: { c: 1, d: 2 }, e: { f: { g: 1 } } };
+  it.each([
+    ['a', { b: { c: 1, d: 2 }, e: { f: { g: 1 } } }],
+    ['b.c', { a: 1, b: { d: 2 }, e: { f: { g: 1 } } }],
+    ['e.f.g', { a: 1, b: { c: 1, d: 2 } }],
+    ['b', { a: 1, e: { f: { g: 1 } } }],
+    ['x', undefined],
+    ['a.x', undefined],
+    ['b.x', undefined],
+    ['toString', undefined],
+  ])('%s', (key, left) => expect(withoutSetting(settings, readPath(key))).toEqual(left));
+});
+
+it('listSettings names each setting as it is typed', () => {
+  expect(listSettings({ a: 1, b: { c: 'x', d: {}, 'e.f': null }, g: [1] })).toEqual([
+    { key: 'a', value: '1' },
+    { key: 'b.c', value: 'x' },
+    { key: 'b.d', value: '{}' },
+    { key: 'b.e\\.f', value: 'null' },
+    { key: 'g', value: '[1]' },
+  ]);
+});

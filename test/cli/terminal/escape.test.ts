@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { pairs, printable, printableJson } from '../../../src/cli/terminal/escape.ts';
+
+it.each([
+  ['\u001b[2J', '\\u001b[2J'],
+  ['a\r\nb\tc', 'a\\u000d\\u000ab\\u0009c'],
+  ['\u009b31m', '\\u009b31m'],
+  ['invoice\u202egnp.exe', 'invoice\\u202egnp.exe'],
+  ['\u2066x\u2069\u200f', '\\u2066x\\u2069\\u200f'],
+  ['a\u2028b', 'a\\u2028b'],
+  ['Lob\u200bby\u00ad\u2060\u206f', 'Lob\\u200bby\\u00ad\\u2060\\u206f'],
+  ['می\u200cخواهم', 'می\u200cخواهم'],
+  ['Café 東京 👩‍👧 مرحبا', 'Café 東京 👩‍👧 مرحبا'],
+])('shows %j as %j', (text, shown) => expect(printable(text)).toBe(shown));
+
+it('keeps JSON JSON', () => {
+  const value = { a: 'x\u202e\u001b[0m"', list: [1, { b: '\u009b' }] };
+  const text = printableJson(value);
+  expect(JSON.parse(text)).toEqual(value);
+  expect(text).not.toMatch(/[\u202e\u009b]/);
+  expect(text.split('\n').length).toBeGreaterThan(4);
+});
+
+it('lines two columns up, and escapes what they say', () =>
+  expect(
+    pairs([
+      ['A', '1'],
+      ['Long', '\u0007'],
+    ]),
+  ).toBe('A     1\nLong  \\u0007\n'));

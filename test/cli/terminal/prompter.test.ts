@@ -1,0 +1,110 @@
+import { screen } from '@inquirer/testing/vitest';
+import { describe, expect, it } from 'vitest';
+import { makePrompter } from '../../../src/cli/terminal/prompter.ts';
+import { fakeIo } from '../../support/fake-io.ts';
+
+const never = new AbortController().signal;
+const prompter = (signal = never) =>
+  makePrompter(fakeIo({ isTTY: true }), { noInput: false }, signal);
+const flag = '--x';
+
+/** The prompt is shown once its module is loaded. */
+async function shown(text: string): Promise<void> {
+  await expect.poll(() => screen.getScreen()).toContain(text);
+}
+
+describe('at a terminal', () => {
+  it('asks for a text, again while it will not do', async () => {
+    const validate = (text: string) => (text === 'Lobby' ? true : 'must be Lobby');
+    const answer = prompter().input({ message: 'Name?', flag, initial: 'Hall', validate });
+    await shown('Name? (Hall)');
+    screen.keypress('enter');
+    await shown('must be Lobby');
+    screen.type('Lobby');
+    screen.keypress('enter');
+    expect(await answer).toBe('Lobby');
+  });
+
+  it('asks for a secret without showing it', async () => {
+    const answer = prompter().password({ message: 'Token?', flag });
+    await shown('Token?');
+    screen.type('mak_secret');
+    await shown('**********');
+    screen.keypress('enter');
+    expect(await answer).toBe('mak_secret');
+    expect(await screen.getFullOutput()).not.toContain('mak_secret');
+  });
+
+  it('takes Enter alone for no', async () => {
+    const answer = prompter().confirm({ message: 'Delete?', flag });
+    await shown('Delete? (y/N)');
+    screen.keypress('enter');
+    expect(await answer).toBe(false);
+  });
+
+  it('lets choose, with all text from elsewhere spelled out', async () => {
+    const choices = [
+      { value: 1, name: 'a\u001b[2J\u202e' },
+      { value: 2, name: 'b', description: 'c\u0007' },
+    ];
+    const answer = prompter().select({ message: 'Which of "\u202e"?', flag, choices });
+    await shown('a\\u001b[2J\\u202e');
+    screen.keypress('down');
+    await shown('c\\u0007');
+    screen.keypress('enter');
+    expect(await answer).toBe(2);
+    expect(await screen.getFullOutput({ raw: true })).not.toContain('\u202e');
+  });
+
+  it('searches as one types', async () => {
+    const find = async (term: string) =>
+      ['Lobby', 'Annex']
+        .filter((name) => name.toLowerCase().includes(term))
+        .map((name) => ({ value: name, name }));
+    const answer = prompter().search({ message: 'Venue?', flag, find });
+    await shown('Annex');
+    screen.type('lob');
+    await expect.poll(() => screen.getScreen()).not.toContain('Annex');
+    screen.keypress('enter');
+    expect(await answer).toBe('Lobby');
+  });
+
+  it('ends as interrupted at a signal', async () => {
+    const stop = new AbortController();
+    const answer = prompter(stop.signal).confirm({ message: 'Delete?', flag });
+    const ended = expect(answer).rejects.toMatchObject({ code: 'interrupted' });
+    await shown('Delete?');
+    stop.abort();
+    await ended;
+  });
+});
+
+describe('where there is nobody to ask', () => {
+  it.each([
+    ['off a terminal', fakeIo(), false],
+    ['under CI', fakeIo({ isTTY: true, env: { CI: 'true' } }), false],
+    ['with --no-input', fakeIo({ isTTY: true }), true],
+  ])('%s every question names the flag', async (_, io, noInput) => {
+    const one = makePrompter(io, { noInput }, never);
+    expect(one.canAsk).toBe(false);
+    const questions = [
+      one.input({ message: 'x', flag }),
+      one.password({ message: 'x', flag }),
+      one.confirm({ message: 'x', flag }),
+      one.select({ message: 'x', flag, choices: [] }),
+      one.search({ message: 'x', flag, find: async () => [] }),
+    ];
+    for (const question of questions)
+      await expect(question).rejects.toMatchObject({
+        code: 'usage',
+        message: expect.stringContaining(flag),
+      });
+    expect(io.err()).toBe('');
+  });
+
+  it.each(['', '0', 'false'])('CI=%s is no CI', (CI) => {
+    expect(
+      makePrompter(fakeIo({ isTTY: true, env: { CI } }), { noInput: false }, never).canAsk,
+    ).toBe(true);
+  });
+});
