@@ -3,7 +3,7 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serveOn } from '../../../dist/serve.js';
-import { nodeFileSystem } from '../../../dist/store/json/file-system.js';
+import { nodeFileSystem } from '../../../dist/store/json/disk/file-system.js';
 import { openStore } from '../../../dist/store/open.js';
 
 const { data, adminToken, bytesPerSecond } = JSON.parse(process.argv[2]);
