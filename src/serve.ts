@@ -6,9 +6,9 @@ import { makeLoadShed } from './http/admission/load-shed.ts';
 import { shedWatch } from './http/admission/shed-reporting.ts';
 import { makeApp } from './http/app.ts';
 import type { AppOptions } from './http/app-options.ts';
-import { makeHotWay } from './http/fast-path/fast-path.ts';
+import { makeFastPath } from './http/fast-path/fast-path.ts';
 import { makeFaults } from './http/faults/faults.ts';
-import { plantedRefusals } from './http/faults/refusal.ts';
+import { faultResponses } from './http/faults/refusal.ts';
 import { withFaults } from './http/faults/with-faults.ts';
 import { mediaRoutes } from './http/handlers/media.ts';
 import { makeRefuse } from './http/listener/early-errors.ts';
@@ -17,10 +17,10 @@ import { makeMetrics } from './http/metrics/metrics.ts';
 import { makeIsKnown } from './http/request/is-known.ts';
 import { checkDataAccess } from './serve/check-data-access.ts';
 import { checkOptions } from './serve/check-options.ts';
-import { makeMount, type RequestInfo, trackAnswers } from './serve/in-process.ts';
+import { makeInProcess, type RequestInfo, trackAnswers } from './serve/in-process.ts';
 import type { ServeOptions } from './serve/serve-options.ts';
-import { makeStops } from './serve/shutdown.ts';
-import { objectStoreOf, onDemandOf, openPlaylists } from './serve/wire-origins.ts';
+import { makeShutdown } from './serve/shutdown.ts';
+import { objectStoreOf, onDemandOf, wireOrigins } from './serve/wire-origins.ts';
 import { bootstrap, checkAdminToken } from './service/bootstrap.ts';
 import { demoMediaFolder, fillWithDemo } from './service/demo.ts';
 import { startHousekeeping } from './service/housekeeping.ts';
@@ -73,12 +73,12 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
   const onWarning = (message: string, cause?: unknown) => log.warn({ err: cause }, message);
   const opened = await open(location, { clock, random, database: options.database, onWarning });
   const stopping = new AbortController();
-  const stops = makeStops();
+  const stops = makeShutdown();
   stops.push(() => opened.close());
   const metrics = makeMetrics(version);
   let takeBack: (() => Promise<void>) | undefined;
   try {
-    const playlists = await openPlaylists(
+    const playlists = await wireOrigins(
       opened,
       { onDemand, objectStore },
       { clock, random, log, metrics, stops },
@@ -101,7 +101,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     const appOptions: AppOptions = {
       services,
       clock,
-      newId: services.kit.newId,
+      newId: services.deps.newId,
       log,
       metrics,
       version,
@@ -110,20 +110,20 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       trustedProxies: options.trustProxy ?? [],
       stopping: stopping.signal,
       extra: options.demo ? mediaRoutes(demoMediaFolder) : undefined,
-      refusals: faults && plantedRefusals,
+      refusals: faults && faultResponses,
     };
     const app = makeApp(appOptions);
     const { answer, idle } = trackAnswers(
       faults ? withFaults(app.fetch, { faults, clock, stopping: stopping.signal }) : app.fetch,
     );
-    const housekeeping = startHousekeeping(services.kit, retentionDays, log);
+    const housekeeping = startHousekeeping(services.deps, retentionDays, log);
     stops.push(housekeeping.stop);
     stops.push(services.denials.stop);
     stops.push(idle);
     const onError = (error: Error) =>
       log.error({ err: error }, 'The listener met an error; it goes on.');
     const refuse = makeRefuse({
-      newId: services.kit.newId,
+      newId: services.deps.newId,
       corsOrigins: options.corsOrigins ?? [],
     });
     const isKnown = makeIsKnown(services.known);
@@ -135,7 +135,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       ...shedWatch(metrics, log),
     });
     // Before the port is open: whoever reaches the service finds its tenant and its platform token.
-    const bootstrapped = await bootstrap(services.kit, options.adminToken, options.makesToken);
+    const bootstrapped = await bootstrap(services.deps, options.adminToken, options.makesToken);
     const adminToken = bootstrapped.token;
     takeBack = bootstrapped.takeBack;
     if (adminToken !== undefined && takeBack) await options.keepToken?.(adminToken);
@@ -144,7 +144,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
       port,
       tls: options.tls,
       fetch: answer,
-      hot: makeHotWay(appOptions),
+      hot: makeFastPath(appOptions),
       onError,
       // What is held back on purpose is no overload.
       admit: faults ? undefined : loadShed.admit,
@@ -161,7 +161,7 @@ export async function serveOn(open: typeof openStore, options: ServeOptions): Pr
     return {
       url: listener.url,
       adminToken,
-      fetch: makeMount(answer, log),
+      fetch: makeInProcess(answer, log),
       replaceTls: listener.replaceTls,
       close: () => (closed ??= close()),
     };

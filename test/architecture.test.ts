@@ -78,9 +78,9 @@ const bans: { what: string[]; except: string[] }[] = [
   { what: ['console'], except: ['cli/terminal/io.ts'] },
   { what: ['process.env', 'process.argv'], except: ['cli'] },
   { what: ['NODE_ENV', 'VITEST'], except: [] },
-  // What acts for callers has a `Kit`, whose transactions check the caller's credential.
+  // What acts for callers has a `ServiceDependencies`, whose transactions check the caller's credential.
   {
-    what: ['SystemKit'],
+    what: ['SystemDependencies'],
     except: [
       ...[
         'auth/authority',
@@ -116,7 +116,7 @@ function read(path: string, text: string): Source {
   const ofProcess = (name: string) =>
     (name === 'env' || name === 'argv') && mentions.add(`process.${name}`);
   const inText = (value: unknown) => {
-    for (const word of ['NODE_ENV', 'VITEST', 'SystemKit'])
+    for (const word of ['NODE_ENV', 'VITEST', 'SystemDependencies'])
       if (typeof value === 'string' && value.includes(word)) mentions.add(word);
   };
   new Visitor({
@@ -403,7 +403,7 @@ describe('the checks themselves, on planted samples', () => {
     [`import { argv } from 'node:process';`, ['process.argv']],
     [`const test = env['NODE_ENV'];`, ['NODE_ENV']],
     ['const test = env.VITEST;', ['VITEST']],
-    ['export function makeVenues({ store }: SystemKit) {}', ['SystemKit']],
+    ['export function makeVenues({ store }: SystemDependencies) {}', ['SystemDependencies']],
     ['// console.log(process.env.NODE_ENV)', []],
   ])('read the mentions in: %s', (text, mentions) => {
     expect([...read('service/a.ts', text).mentions]).toEqual(mentions);

@@ -35,7 +35,7 @@ export async function main(
   } catch (error) {
     if (hasCode(error, 'interrupted'))
       return Number(interruption.signal.reason) || interruptedExitCode;
-    const { tellError } = await import('./command/report-error.ts');
+    const { reportError: tellError } = await import('./command/report-error.ts');
     return tellError(error, argv, io);
   } finally {
     interruption.stop();

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import type { CommandContext } from './command/environment.ts';
+import type { Environment } from './command/environment.ts';
 import { loadCommand } from './command/load.ts';
 import { plainArguments } from './command/plain-arguments.ts';
-import { type Facts, tellHelp, tellVersion } from './command/print-help.ts';
+import { type Facts, printHelp, printVersion } from './command/print-help.ts';
 import { type CommandAsked, route } from './command/route.ts';
 import { runSpec } from './command/run.ts';
 
@@ -15,7 +15,7 @@ const facts: Facts = {
   describe: loadCommand,
 };
 
-async function runCommand({ path, words }: CommandAsked, context: CommandContext): Promise<number> {
+async function runCommand({ path, words }: CommandAsked, context: Environment): Promise<number> {
   const spec = await loadCommand(path);
   const plain = plainArguments(spec, words);
   if (plain) return runSpec(spec, { given: plain, flags: {} }, context);
@@ -29,16 +29,13 @@ async function runCommand({ path, words }: CommandAsked, context: CommandContext
 }
 
 /** Runs a command line; answers the exit code. What goes wrong is thrown. */
-export async function runProgram(
-  argv: readonly string[],
-  context: CommandContext,
-): Promise<number> {
+export async function runProgram(argv: readonly string[], context: Environment): Promise<number> {
   const asked = route(argv);
   switch (asked.to) {
     case 'version':
-      return tellVersion(context.io, facts);
+      return printVersion(context.io, facts);
     case 'help':
-      return tellHelp(asked, context.io, facts);
+      return printHelp(asked, context.io, facts);
     case 'command':
       return runCommand(asked, context);
     case 'nowhere':

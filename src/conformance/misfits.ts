@@ -27,7 +27,7 @@ const kinds = {
 type Kind = keyof typeof kinds;
 
 /** The members that are not what they must be, with what they are: `version is "1"`. */
-export function misfits(
+export function schemaViolations(
   json: unknown,
   members: Readonly<Record<string, Kind | `${Kind}?`>>,
 ): string[] {

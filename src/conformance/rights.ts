@@ -1,7 +1,7 @@
 import { SignageError } from '../domain/error.ts';
 import { mayAct, type Role, roles } from '../domain/records/role.ts';
 import { at, said, textAt } from './answer.ts';
-import type { Need, Row } from './row.ts';
+import type { Check, Need } from './row.ts';
 import type { Send } from './send.ts';
 
 /** Who runs the rows, and where. */
@@ -70,7 +70,7 @@ const missing: Record<Need, string> = {
 
 /** Why a row cannot be looked at in this run; `undefined` when it can. */
 export function reasonToSkip(
-  { needs }: Row,
+  { needs }: Check,
   { role }: Rights,
   allow: readonly Need[],
 ): string | undefined {

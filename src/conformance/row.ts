@@ -1,5 +1,5 @@
 import { SignageError } from '../domain/error.ts';
-import type { Stage } from './stage.ts';
+import type { Fixture } from './stage.ts';
 
 /** `required`: the service document itself says so. `profile`: this project decided so, in docs/protocol.md. */
 export type Level = 'required' | 'profile';
@@ -9,10 +9,10 @@ export type Need = 'time' | 'guessing' | 'tokens' | 'tenants';
 
 /** What was seen: it holds when it is what was expected. As a list, what is wrong: it holds when there is nothing. */
 export type Seen = string | readonly string[];
-type Look = (stage: Stage) => Promise<Seen>;
+type Look = (stage: Fixture) => Promise<Seen>;
 
 /** One thing that a deployment must do. */
-export interface Row {
+export interface Check {
   /** Stable: `playlist.404`. */
   id: string;
   level: Level;
@@ -25,7 +25,7 @@ export interface Row {
 }
 
 /** What became of a row. */
-export interface Outcome extends Pick<Row, 'id' | 'level' | 'section' | 'title' | 'expected'> {
+export interface Outcome extends Pick<Check, 'id' | 'level' | 'section' | 'title' | 'expected'> {
   result: 'pass' | 'fail' | 'skip';
   /** `null` of a row that was skipped. */
   seen: string | null;
@@ -33,10 +33,10 @@ export interface Outcome extends Pick<Row, 'id' | 'level' | 'section' | 'title' 
   reason: string | null;
 }
 
-type Unplaced = Omit<Row, 'section' | 'needs'>;
+type Unplaced = Omit<Check, 'section' | 'needs'>;
 
 /** What rows have in common. */
-interface Subject extends Pick<Row, 'id' | 'section' | 'needs'> {
+interface Subject extends Pick<Check, 'id' | 'section' | 'needs'> {
   subject: string;
 }
 
@@ -54,7 +54,10 @@ export const required = rowOf('required');
 export const profile = rowOf('profile');
 
 /** Rows about one thing: `id` stands before their ids, `subject` before their titles. */
-export function about({ id, subject, section, needs }: Subject, rows: readonly Unplaced[]): Row[] {
+export function about(
+  { id, subject, section, needs }: Subject,
+  rows: readonly Unplaced[],
+): Check[] {
   return rows.map((row) => ({
     ...row,
     id: `${id}.${row.id}`,

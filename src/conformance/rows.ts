@@ -1,4 +1,4 @@
-import type { Row } from './row.ts';
+import type { Check } from './row.ts';
 import { codeRows } from './rows/codes.ts';
 import { configRows } from './rows/config.ts';
 import { credentialRows } from './rows/credentials.ts';
@@ -20,7 +20,7 @@ import { waitingRows } from './rows/waiting.ts';
 import { wireRows } from './rows/wire.ts';
 
 /** Every row, in the order of a run: what a TV does first, what locks this address out last. */
-export const allRows: readonly Row[] = [
+export const allChecks: readonly Check[] = [
   ...registrationRows,
   ...registrationFailureRows,
   ...deviceKeyRows,

@@ -5,11 +5,11 @@ import { type Exchanged, serviceAddress } from '../client/transport.ts';
 import { type Clock, type Random, systemClock } from '../domain/clock.ts';
 import { hasCode, SignageError } from '../domain/error.ts';
 import { type Manager, readRights, reasonToSkip } from './rights.ts';
-import type { Level, Need, Outcome, Row, Seen } from './row.ts';
-import { allRows } from './rows.ts';
+import type { Check, Level, Need, Outcome, Seen } from './row.ts';
+import { allChecks } from './rows.ts';
 import { makeSend } from './send.ts';
-import { Stage } from './stage.ts';
-import { Traces } from './traces.ts';
+import { Fixture } from './stage.ts';
+import { Cleanup } from './traces.ts';
 
 export interface ConformanceOptions extends Manager {
   certificates?: readonly string[] | undefined;
@@ -42,7 +42,7 @@ function shown(text: string): string {
   return masked.length > longestSeen ? `${masked.slice(0, longestSeen)}…` : masked;
 }
 
-function outcomeOf({ id, level, section, title, expected }: Row, seen: Seen): Outcome {
+function outcomeOf({ id, level, section, title, expected }: Check, seen: Seen): Outcome {
   const complaints = typeof seen === 'string' ? seen : seen.join('; ');
   const holds = typeof seen === 'string' ? seen === expected : seen.length === 0;
   return {
@@ -57,14 +57,18 @@ function outcomeOf({ id, level, section, title, expected }: Row, seen: Seen): Ou
   };
 }
 
-const skipped = ({ id, level, section, title, expected }: Row, reason: string): Outcome => ({
+const skipped = ({ id, level, section, title, expected }: Check, reason: string): Outcome => ({
   ...{ id, level, section, title, expected, reason },
   result: 'skip',
   seen: null,
 });
 
 /** Looks at one row. A row whose preparation fails is not kept; only an interruption, and a service that is gone, end the run. */
-async function outcome(row: Row, stage: Stage, isThere: () => Promise<unknown>): Promise<Outcome> {
+async function outcome(
+  row: Check,
+  stage: Fixture,
+  isThere: () => Promise<unknown>,
+): Promise<Outcome> {
   try {
     return outcomeOf(row, await row.look(stage));
   } catch (error) {
@@ -76,8 +80,8 @@ async function outcome(row: Row, stage: Stage, isThere: () => Promise<unknown>):
 }
 
 /** Throws `invalid_option` when there are none. */
-function chosen({ only, ids = [] }: ConformanceOptions): Row[] {
-  const rows = allRows.filter(
+function chosen({ only, ids = [] }: ConformanceOptions): Check[] {
+  const rows = allChecks.filter(
     ({ level, id }) =>
       (only ?? level) === level && (ids.length === 0 || ids.some((one) => id.startsWith(one))),
   );
@@ -105,9 +109,9 @@ export async function* runConformance(options: ConformanceOptions): AsyncGenerat
   const [send, sendToTheEnd] = [makeSend({ ...connection, signal }), makeSend(connection)];
   const rows = chosen(options);
   const rights = await readRights(send, options);
-  const traces = new Traces();
+  const traces = new Cleanup();
   const name = `Conformance ${Buffer.from(random(4)).toString('hex')}`;
-  const stage = new Stage({
+  const stage = new Fixture({
     send,
     traces,
     token: options.token,

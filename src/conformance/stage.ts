@@ -4,7 +4,7 @@ import type { Role } from '../domain/records/role.ts';
 import { type Answer, listAt, said, textAt } from './answer.ts';
 import { item } from './content.ts';
 import type { Send, Sent } from './send.ts';
-import type { Traces } from './traces.ts';
+import type { Cleanup } from './traces.ts';
 
 /** A TV that was registered. */
 export interface Tv {
@@ -19,9 +19,9 @@ export interface Tv {
   send(method: string, what: string, sent?: Sent): Promise<Answer>;
 }
 
-export interface StageOptions {
+export interface FixtureOptions {
   send: Send;
-  traces: Traces;
+  traces: Cleanup;
   /** The management token, and the tenant that it names. */
   token: string;
   tenantId: string | undefined;
@@ -34,15 +34,15 @@ export interface StageOptions {
 }
 
 /** Where the rows play: a venue of its own, with the screens and TVs that they ask for. What is made here is noted, to be removed. */
-export class Stage {
+export class Fixture {
   readonly name: string;
   readonly clock: Clock;
   readonly signal: AbortSignal | undefined;
-  readonly #options: StageOptions;
+  readonly #options: FixtureOptions;
   readonly #known = new Map<string, Promise<unknown>>();
   #count = 0;
 
-  constructor(options: StageOptions) {
+  constructor(options: FixtureOptions) {
     this.name = options.name;
     this.clock = options.clock;
     this.signal = options.signal;

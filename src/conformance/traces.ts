@@ -12,7 +12,7 @@ const kept = ['/v1/venues', '/v1/tokens', '/v1/tenants'];
 const mostPages = 100;
 
 /** Notes what was made, whatever it was made for, and removes it. */
-export class Traces {
+export class Cleanup {
   readonly #made: Trace[] = [];
 
   /** Looks at an answer for something new. */

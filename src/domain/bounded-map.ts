@@ -2,7 +2,7 @@
  * What is known of objects that were asked for of late, bounded: of the last `most`, and of some before them. A `WeakMap` would grow with all that the garbage
  * collector has not yet come to, which of a large fleet is half of it: it is held up by each entry, and whoever adds the one for which the map must grow waits.
  */
-export class Recent<K extends object, V> {
+export class BoundedMap<K extends object, V> {
   readonly #most: number;
   #young = new Map<K, V>();
   #old = new Map<K, V>();

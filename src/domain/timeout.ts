@@ -5,7 +5,7 @@ import { SignageError } from './error.ts';
  * The outcome of some work, unless it takes longer than `timeoutMs`: then it throws `origin_timeout`, after it has called `giveUp`, and the work's own
  * outcome is of interest to nobody any more.
  */
-export function inTime<T>(
+export function withTimeout<T>(
   clock: Clock,
   timeoutMs: number,
   work: Promise<T>,

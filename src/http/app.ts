@@ -13,7 +13,7 @@ import type { Metrics } from './metrics/metrics.ts';
 import { metered, otherMethods } from './request/method-routes.ts';
 import { type Handlers, makeRoute } from './request/pipeline.ts';
 import type { App, Ctx } from './request/request-context.ts';
-import { commonHeaders, makeVisits, type Visits } from './request/request-log.ts';
+import { commonHeaders, makeRequestLog, type RequestLog } from './request/request-log.ts';
 
 /** What web TV apps may read of an answer from another origin. */
 const exposedHeaders = [
@@ -47,7 +47,7 @@ const connectionGone = () =>
   new SignageError('malformed_request', 'The connection was closed before its request was read.');
 
 /** Lets each request in, and gives its answer the headers that all have. */
-function arrival(visits: Visits): MiddlewareHandler<App> {
+function arrival(visits: RequestLog): MiddlewareHandler<App> {
   return async (context, next) => {
     const { incoming, peer } = context.env ?? {};
     const visit = visits.begin(context.req.raw.headers.get('x-request-id'), incoming ?? peer);
@@ -87,7 +87,7 @@ function operationRoutes(app: Hono<App>, services: Services, handlers: Handlers)
 export function makeApp(options: AppOptions): Hono<App> {
   const { services, metrics, corsOrigins, extra } = options;
   const app = new Hono<App>();
-  const visits = makeVisits(options);
+  const visits = makeRequestLog(options);
   const fail = (context: Ctx, thrown: unknown) => {
     const { status, headers, text } = visits.fail(
       context.var.origin,

@@ -1,13 +1,13 @@
 import type { Clock } from '../domain/clock.ts';
-import type { Awaitable } from '../domain/maybe-promise.ts';
+import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { Screen } from '../domain/records/rows.ts';
 import type { ChainAnswer, OriginAnswer, PlaylistChain, PlaylistOrigin } from './origin.ts';
-import type { OriginWatch } from './origin-health.ts';
+import type { OriginHealthTracker } from './origin-health.ts';
 
 /** An origin, and who is told how it fares. */
 export interface Link {
   origin: PlaylistOrigin;
-  watch?: OriginWatch;
+  watch?: OriginHealthTracker;
 }
 
 const outcome = ({ kind }: OriginAnswer) => (kind === 'playlist' ? 'playlist' : 'none');
@@ -21,12 +21,12 @@ export function makeChain(links: readonly Link[], clock: Clock): PlaylistChain {
     turn: number,
     screen: Screen,
     failure?: { cause: unknown },
-  ): Awaitable<ChainAnswer> {
+  ): MaybePromise<ChainAnswer> {
     const link = links[turn];
     if (!link) return failure ? { kind: 'failed', ...failure } : { kind: 'none' };
     const { origin, watch } = link;
     const startMs = clock.now();
-    const answered = (answer: OriginAnswer, endMs = clock.now()): Awaitable<ChainAnswer> => {
+    const answered = (answer: OriginAnswer, endMs = clock.now()): MaybePromise<ChainAnswer> => {
       watch?.answered(outcome(answer), startMs, endMs);
       if (answer.kind === 'playlist')
         return { kind: 'playlist', playlist: answer.playlist, source: origin.name };
@@ -36,7 +36,7 @@ export function makeChain(links: readonly Link[], clock: Clock): PlaylistChain {
       watch?.failed(cause, startMs);
       return askFrom(turn + 1, screen, failure ?? { cause });
     };
-    let answer: Awaitable<OriginAnswer>;
+    let answer: MaybePromise<OriginAnswer>;
     try {
       answer = origin.fetch(screen);
     } catch (cause) {

@@ -1,12 +1,12 @@
 import type { Clock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
-import type { Awaitable } from '../domain/maybe-promise.ts';
+import type { MaybePromise } from '../domain/maybe-promise.ts';
 
 const opensAfter = 5;
 /** Short, so that what came back is used again within seconds. */
 const probeEveryMs = 2000;
 
-export interface BreakerOptions {
+export interface CircuitBreakerOptions {
   clock: Clock;
   /** What a failure tells of the other side: every one that it is down, unless said. */
   tells?: (error: unknown) => 'down' | 'up' | 'nothing';
@@ -27,13 +27,13 @@ export function skipped(): SignageError {
  *
  * Own code, for the libraries (opossum, cockatiel) tell the time by themselves, and let a caller wait for the probe.
  */
-export class Breaker {
-  readonly #options: BreakerOptions;
+export class CircuitBreaker {
+  readonly #options: CircuitBreakerOptions;
   #failures = 0;
   #state: 'closed' | 'open' | 'due' | 'probing' = 'closed';
   #cancel = () => {};
 
-  constructor(options: BreakerOptions) {
+  constructor(options: CircuitBreakerOptions) {
     this.#options = options;
   }
 
@@ -43,8 +43,8 @@ export class Breaker {
 
   /** Makes the call, or throws `origin_skipped`. */
   run<T>(call: () => Promise<T>): Promise<T>;
-  run<T>(call: () => Awaitable<T>): Awaitable<T>;
-  run<T>(call: () => Awaitable<T>): Awaitable<T> {
+  run<T>(call: () => MaybePromise<T>): MaybePromise<T>;
+  run<T>(call: () => MaybePromise<T>): MaybePromise<T> {
     if (this.#state === 'closed') return this.#watch(call);
     if (this.#state === 'due') {
       this.#state = 'probing';
@@ -53,7 +53,7 @@ export class Breaker {
     return Promise.reject(skipped());
   }
 
-  async #probe(call: () => Awaitable<unknown>): Promise<void> {
+  async #probe(call: () => MaybePromise<unknown>): Promise<void> {
     try {
       await this.#watch(call);
     } catch {
@@ -61,8 +61,8 @@ export class Breaker {
     }
   }
 
-  #watch<T>(call: () => Awaitable<T>): Awaitable<T> {
-    let answer: Awaitable<T>;
+  #watch<T>(call: () => MaybePromise<T>): MaybePromise<T> {
+    let answer: MaybePromise<T>;
     try {
       answer = call();
     } catch (error) {

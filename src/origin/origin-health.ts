@@ -1,7 +1,7 @@
 import { type Clock, minuteMs } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import type { LogSink } from '../domain/log.ts';
-import type { Breaker } from './circuit-breaker.ts';
+import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { OriginHealth, OriginName, OriginOutcome } from './origin.ts';
 
 /** How much of a new time enters the average. */
@@ -11,10 +11,10 @@ const quietMs = minuteMs;
 /** From an answer out of memory to one that came at the last moment, in milliseconds. */
 const boundsMs = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2000, 5000, 10_000];
 
-export interface WatchOptions {
+export interface HealthOptions {
   clock: Clock;
   /** The one that spares the origin, wherever in it that works. */
-  breaker: Breaker;
+  breaker: CircuitBreaker;
   log: LogSink;
 }
 
@@ -27,9 +27,9 @@ function codeOf(error: unknown): string {
 }
 
 /** Keeps count of how an origin fares. It is told of every answer, so it does no more than to count. */
-export class OriginWatch {
+export class OriginHealthTracker {
   readonly #name: OriginName;
-  readonly #options: WatchOptions;
+  readonly #options: HealthOptions;
   readonly #counts: Record<OriginOutcome, number> = { playlist: 0, none: 0, failed: 0, skipped: 0 };
   readonly #inBucket = [...boundsMs, Number.POSITIVE_INFINITY].map(() => 0);
   #sumMs = 0;
@@ -39,7 +39,7 @@ export class OriginWatch {
   #sinceMs: number;
   #complainedMs = Number.NEGATIVE_INFINITY;
 
-  constructor(name: OriginName, options: WatchOptions) {
+  constructor(name: OriginName, options: HealthOptions) {
     this.#name = name;
     this.#options = options;
     this.#sinceMs = options.clock.now();

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../domain/maybe-promise.ts';
+import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { Publication } from '../domain/records/playlist.ts';
 import type { Playlist, Screen, StoredConfig } from '../domain/records/rows.ts';
 
@@ -20,7 +20,7 @@ export type OriginAnswer =
  */
 export interface PlaylistOrigin {
   readonly name: OriginName;
-  fetch(screen: Screen): Awaitable<OriginAnswer>;
+  fetch(screen: Screen): MaybePromise<OriginAnswer>;
 }
 
 /** One that has to ask others: nothing is there at once. */
@@ -29,7 +29,7 @@ export interface RemoteOrigin extends PlaylistOrigin {
 }
 
 /** Reads the newest version of a screen's playlist from the store. */
-export type ReadPlaylist = (screenId: string) => Awaitable<Playlist | undefined>;
+export type ReadPlaylist = (screenId: string) => MaybePromise<Playlist | undefined>;
 
 /** A screen as the on-demand source is told of it. */
 export type OnDemandScreen = Pick<Screen, 'id' | 'tenantId' | 'venueId' | 'name' | 'labels'>;
@@ -135,4 +135,4 @@ export type ChainAnswer =
   | { kind: 'failed'; cause: unknown };
 
 /** All origins, asked in turn. */
-export type PlaylistChain = (screen: Screen) => Awaitable<ChainAnswer>;
+export type PlaylistChain = (screen: Screen) => MaybePromise<ChainAnswer>;

@@ -3,7 +3,7 @@ import { hasCode } from '../domain/error.ts';
 import type { LogSink } from '../domain/log.ts';
 import type { Reader } from '../store/store.ts';
 import { makeChain } from './chain.ts';
-import { Breaker } from './circuit-breaker.ts';
+import { CircuitBreaker } from './circuit-breaker.ts';
 import type { BrokenSource } from './on-demand/source.ts';
 import type {
   OnDemandSource,
@@ -13,11 +13,11 @@ import type {
   ReadPlaylist,
   RemoteOrigin,
 } from './origin.ts';
-import { OriginWatch } from './origin-health.ts';
+import { OriginHealthTracker } from './origin-health.ts';
 import { makePlaylistReader } from './playlist-reader.ts';
 import { makeStoredOrigin } from './stored.ts';
-import { soundPlaylist } from './valid-playlist.ts';
-import { guarded } from './with-timeout.ts';
+import { validPlaylist } from './valid-playlist.ts';
+import { originTimeout } from './with-timeout.ts';
 
 /** An origin that has not answered within this has failed; the on-demand source has its own. */
 const originTimeoutMs = 2000;
@@ -53,25 +53,25 @@ export function makeOrigins({
   notOlder,
   log,
 }: OriginsOptions): Origins {
-  const watch = (origin: PlaylistOrigin, breaker: Breaker) => ({
+  const watch = (origin: PlaylistOrigin, breaker: CircuitBreaker) => ({
     origin,
-    watch: new OriginWatch(origin.name, { clock, breaker, log }),
+    watch: new OriginHealthTracker(origin.name, { clock, breaker, log }),
   });
-  const storeBreaker = new Breaker({ clock });
+  const storeBreaker = new CircuitBreaker({ clock });
   const read = makePlaylistReader(reader, clock, originTimeoutMs, storeBreaker);
   const all = [watch(makeStoredOrigin(read, clock), storeBreaker)];
   if (onDemand) {
     const { source, versions } = onDemand;
-    const readSound: ReadPlaylist = async (screenId) => soundPlaylist(await read(screenId));
+    const readSound: ReadPlaylist = async (screenId) => validPlaylist(await read(screenId));
     all.unshift(watch(versions(source, readSound), source.breaker));
   }
   if (objectStore) {
     // A copy that is damaged says nothing of the others.
-    const breaker = new Breaker({
+    const breaker = new CircuitBreaker({
       clock,
       tells: (error) => (hasCode(error, 'origin_bad_answer') ? 'up' : 'down'),
     });
-    all.push(watch(notOlder(guarded(objectStore, clock, originTimeoutMs, breaker)), breaker));
+    all.push(watch(notOlder(originTimeout(objectStore, clock, originTimeoutMs, breaker)), breaker));
   }
   return { ask: makeChain(all, clock), health: () => all.map((link) => link.watch.health()) };
 }

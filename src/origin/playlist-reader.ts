@@ -1,7 +1,7 @@
 import type { Clock } from '../domain/clock.ts';
-import { inTime } from '../domain/timeout.ts';
+import { withTimeout } from '../domain/timeout.ts';
 import type { Reader } from '../store/store.ts';
-import type { Breaker } from './circuit-breaker.ts';
+import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { ReadPlaylist } from './origin.ts';
 
 /** Reads playlists from the store: in time, and sparing it while it is down. */
@@ -9,11 +9,11 @@ export function makePlaylistReader(
   reader: Pick<Reader, 'get'>,
   clock: Clock,
   timeoutMs: number,
-  breaker: Breaker,
+  breaker: CircuitBreaker,
 ): ReadPlaylist {
   return (screenId) =>
     breaker.run(() => {
       const row = reader.get('playlists', screenId);
-      return row instanceof Promise ? inTime(clock, timeoutMs, row) : row;
+      return row instanceof Promise ? withTimeout(clock, timeoutMs, row) : row;
     });
 }

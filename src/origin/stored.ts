@@ -3,12 +3,12 @@ import { andThen } from '../domain/maybe-promise.ts';
 import { playlistStatusAt } from '../domain/records/playlist.ts';
 import type { Playlist } from '../domain/records/rows.ts';
 import type { OriginAnswer, PlaylistOrigin, ReadPlaylist } from './origin.ts';
-import { soundPlaylist } from './valid-playlist.ts';
+import { validPlaylist } from './valid-playlist.ts';
 
 /** The persisted store as an origin. What it knows to be withdrawn or past its end is a decision. */
 export function makeStoredOrigin(read: ReadPlaylist, clock: Clock): PlaylistOrigin {
   function judge(row: Playlist | undefined): OriginAnswer {
-    const playlist = soundPlaylist(row);
+    const playlist = validPlaylist(row);
     if (!playlist) return { kind: 'none' };
     return playlistStatusAt(playlist, clock.now()) === 'active'
       ? { kind: 'playlist', playlist }

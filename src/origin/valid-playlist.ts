@@ -1,9 +1,9 @@
-import { Recent } from '../domain/bounded-map.ts';
+import { BoundedMap } from '../domain/bounded-map.ts';
 import { SignageError } from '../domain/error.ts';
 import type { Playlist } from '../domain/records/rows.ts';
 
 /** Rows that were looked at: the embedded store answers the same one each time, frozen. Those of a database are never the same twice. */
-const looked = new Recent<Playlist, true>(10_000);
+const looked = new BoundedMap<Playlist, true>(10_000);
 
 function isPlaylist({ version, playlistId, items, state }: Playlist): boolean {
   if (
@@ -22,7 +22,7 @@ function isPlaylist({ version, playlistId, items, state }: Playlist): boolean {
 }
 
 /** A row that can be served, as it came from the store. Throws `origin_bad_answer` for one that cannot: it fails alone, and not the store. */
-export function soundPlaylist(row: Playlist | undefined): Playlist | undefined {
+export function validPlaylist(row: Playlist | undefined): Playlist | undefined {
   if (row === undefined || looked.get(row)) return row;
   if (!isPlaylist(row))
     throw new SignageError(

@@ -1,18 +1,18 @@
 import type { Clock } from '../domain/clock.ts';
-import { inTime } from '../domain/timeout.ts';
-import type { Breaker } from './circuit-breaker.ts';
+import { withTimeout } from '../domain/timeout.ts';
+import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { RemoteOrigin } from './origin.ts';
 
 /** An origin that answers or fails within `timeoutMs`, and is spared while it is down. */
-export function guarded(
+export function originTimeout(
   origin: RemoteOrigin,
   clock: Clock,
   timeoutMs: number,
-  breaker: Breaker,
+  breaker: CircuitBreaker,
 ): RemoteOrigin {
   const { name } = origin;
   return {
     name,
-    fetch: (screen) => breaker.run(() => inTime(clock, timeoutMs, origin.fetch(screen))),
+    fetch: (screen) => breaker.run(() => withTimeout(clock, timeoutMs, origin.fetch(screen))),
   };
 }

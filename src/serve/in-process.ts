@@ -46,7 +46,7 @@ export function trackAnswers(answer: Answer): {
 }
 
 /** Returns the `fetch` of a service that answers without a listener. */
-export function makeMount(answer: Answer, log: LogSink) {
+export function makeInProcess(answer: Answer, log: LogSink) {
   let isWarned = false;
 
   function warnOnce({ method, url }: Request): void {

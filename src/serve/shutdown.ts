@@ -1,5 +1,5 @@
 /** What was started, to be stopped in the other order. */
-export function makeStops() {
+export function makeShutdown() {
   const stops: (() => Promise<void>)[] = [];
   return {
     push: (stop: () => Promise<void>) => void stops.push(stop),
@@ -9,4 +9,4 @@ export function makeStops() {
   };
 }
 
-export type Stops = ReturnType<typeof makeStops>;
+export type ShutdownSteps = ReturnType<typeof makeShutdown>;

@@ -17,7 +17,7 @@ import { makeServedVersions } from '../service/playlists/served-versions.ts';
 import type { Store } from '../store/store.ts';
 import { whole } from './check-options.ts';
 import type { ServeOptions } from './serve-options.ts';
-import type { Stops } from './shutdown.ts';
+import type { ShutdownSteps } from './shutdown.ts';
 
 /** The on-demand source, if the options name one. */
 export async function onDemandOf(
@@ -71,11 +71,11 @@ interface Started {
   random: Random;
   log: LogSink;
   metrics: Metrics;
-  stops: Stops;
+  stops: ShutdownSteps;
 }
 
 /** Where playlists come from, and where else they are kept. The store that it answers is the one to use: it takes note for the mirror. */
-export async function openPlaylists(
+export async function wireOrigins(
   opened: Store,
   { onDemand, objectStore }: PlaylistPlaces,
   { clock, random, log, metrics, stops }: Started,
@@ -93,13 +93,13 @@ export async function openPlaylists(
   else await leaveMirror(opened);
   if (onDemand) stops.push(onDemand.close);
   const served = makeServedVersions(store, clock);
-  const kit = { store, clock, random, newId: makeIdSource(clock, random) };
+  const deps = { store, clock, random, newId: makeIdSource(clock, random) };
   const origins = makeOrigins({
     ...{ clock, log, reader: store.read, notOlder: served.notOlder },
     objectStore: copies && makeObjectStoreOrigin(copies, clock),
     onDemand: onDemand && {
       ...onDemand,
-      versions: (source, read) => makeOnDemandVersions(kit, { source, read, served }),
+      versions: (source, read) => makeOnDemandVersions(deps, { source, read, served }),
     },
   });
   metrics.watchOrigins(origins.health);

@@ -4,7 +4,7 @@ import { foldName } from '../domain/fields.ts';
 import type { Token } from '../domain/records/rows.ts';
 import { adminTokenForm } from '../domain/records/token.ts';
 import type { Tx } from '../store/store.ts';
-import { recordChange, type SystemKit, system } from './context.ts';
+import { recordChange, type SystemDependencies, system } from './context.ts';
 
 const by = { actor: system, address: null, requestId: null };
 const mostTries = 3;
@@ -32,13 +32,13 @@ export interface Bootstrapped {
  * bootstrap token at every start: a changed value replaces the former. All of it is durable when the promise resolves.
  */
 export async function bootstrap(
-  kit: SystemKit,
+  deps: SystemDependencies,
   adminToken: string | undefined,
   makesToken = true,
 ): Promise<Bootstrapped> {
   for (let tries = 1; ; tries++) {
     try {
-      return await begin(kit, adminToken, makesToken);
+      return await begin(deps, adminToken, makesToken);
     } catch (error) {
       // Another instance began the same store at the same moment. The next try finds its records.
       if (!hasCode(error, 'conflict') || tries === mostTries) throw error;
@@ -47,11 +47,11 @@ export async function bootstrap(
 }
 
 async function begin(
-  kit: SystemKit,
+  deps: SystemDependencies,
   adminToken: string | undefined,
   makesToken: boolean,
 ): Promise<Bootstrapped> {
-  const { items } = await kit.store.list('tenants', { limit: 1 });
+  const { items } = await deps.store.list('tenants', { limit: 1 });
   const empty = items.length === 0;
   if (empty && adminToken === undefined && !makesToken) {
     throw new SignageError(
@@ -59,18 +59,18 @@ async function begin(
       'The store is empty, and nobody would see the platform token that a first start makes: set SIGNAGE_ADMIN_TOKEN to mak_ and at least 24 letters and digits.',
     );
   }
-  const made = adminToken === undefined && makesToken ? makeKey('mak_', kit.random) : undefined;
-  const madeId = await kit.store.write(async (tx) => {
-    if (empty) await makeDefaultTenant(kit, tx);
-    if (adminToken !== undefined) await putGivenToken(kit, tx, adminToken);
-    return made === undefined ? undefined : putFirstToken(kit, tx, made);
+  const made = adminToken === undefined && makesToken ? makeKey('mak_', deps.random) : undefined;
+  const madeId = await deps.store.write(async (tx) => {
+    if (empty) await makeDefaultTenant(deps, tx);
+    if (adminToken !== undefined) await putGivenToken(deps, tx, adminToken);
+    return made === undefined ? undefined : putFirstToken(deps, tx, made);
   });
   if (madeId === undefined) return { token: adminToken };
-  return { token: made, takeBack: () => takeBack(kit, madeId) };
+  return { token: made, takeBack: () => takeBack(deps, madeId) };
 }
 
-async function makeDefaultTenant(kit: SystemKit, tx: Tx): Promise<void> {
-  const row = { id: kit.newId(), name: 'default', createdAt: tx.now, updatedAt: tx.now };
+async function makeDefaultTenant(deps: SystemDependencies, tx: Tx): Promise<void> {
+  const row = { id: deps.newId(), name: 'default', createdAt: tx.now, updatedAt: tx.now };
   await tx.put('tenants', row);
   const change = {
     action: 'tenant.create',
@@ -78,7 +78,7 @@ async function makeDefaultTenant(kit: SystemKit, tx: Tx): Promise<void> {
     tenantId: row.id,
     details: { name: row.name },
   };
-  await recordChange(kit, tx, by, change);
+  await recordChange(deps, tx, by, change);
 }
 
 /** Platform tokens' names are unique: one that somebody else chose already is not taken away. */
@@ -92,12 +92,12 @@ function freeName(wanted: string, others: Token[]): string {
 const platformTokens = (tx: Tx) => tx.select('tokens', 'role', ['platform']);
 
 async function recordToken(
-  kit: SystemKit,
+  deps: SystemDependencies,
   tx: Tx,
   verb: string,
   { id, name, role }: Token,
 ): Promise<void> {
-  await recordChange(kit, tx, by, {
+  await recordChange(deps, tx, by, {
     action: `token.${verb}`,
     subject: { kind: 'token', id },
     tenantId: null,
@@ -106,40 +106,44 @@ async function recordToken(
 }
 
 async function putToken(
-  kit: SystemKit,
+  deps: SystemDependencies,
   tx: Tx,
   row: Omit<Token, 'id' | 'tenantId' | 'role' | 'createdAt'>,
 ): Promise<string> {
   const token: Token = {
     ...row,
-    id: kit.newId(),
+    id: deps.newId(),
     tenantId: null,
     role: 'platform',
     createdAt: tx.now,
   };
   await tx.put('tokens', token);
-  await recordToken(kit, tx, 'create', token);
+  await recordToken(deps, tx, 'create', token);
   return token.id;
 }
 
 /** Returns the id of the new token; nothing where there is a platform token already. */
-async function putFirstToken(kit: SystemKit, tx: Tx, token: string): Promise<string | undefined> {
+async function putFirstToken(
+  deps: SystemDependencies,
+  tx: Tx,
+  token: string,
+): Promise<string | undefined> {
   const there = await platformTokens(tx);
   return there.length > 0
     ? undefined
-    : putToken(kit, tx, { name: 'first start', hash: hashKey(token), bootstrap: false });
+    : putToken(deps, tx, { name: 'first start', hash: hashKey(token), bootstrap: false });
 }
 
-async function takeBack(kit: SystemKit, id: string): Promise<void> {
-  await kit.store.write(async (tx) => {
+async function takeBack(deps: SystemDependencies, id: string): Promise<void> {
+  await deps.store.write(async (tx) => {
     const row = await tx.get('tokens', id);
     if (row === undefined) return;
     await tx.delete('tokens', id);
-    await recordToken(kit, tx, 'delete', row);
+    await recordToken(deps, tx, 'delete', row);
   });
 }
 
-async function putGivenToken(kit: SystemKit, tx: Tx, token: string): Promise<void> {
+async function putGivenToken(deps: SystemDependencies, tx: Tx, token: string): Promise<void> {
   const hash = hashKey(token);
   const same = await tx.find('tokens', 'hash', hash);
   if (same && same.role !== 'platform') {
@@ -151,7 +155,7 @@ async function putGivenToken(kit: SystemKit, tx: Tx, token: string): Promise<voi
   const others = (await platformTokens(tx)).filter((row) => row.hash !== hash);
   for (const row of others.filter(({ bootstrap }) => bootstrap)) {
     await tx.delete('tokens', row.id);
-    await recordToken(kit, tx, 'delete', row);
+    await recordToken(deps, tx, 'delete', row);
   }
   if (same?.bootstrap) return;
   if (same) {
@@ -163,5 +167,5 @@ async function putGivenToken(kit: SystemKit, tx: Tx, token: string): Promise<voi
     'bootstrap',
     others.filter(({ bootstrap }) => !bootstrap),
   );
-  await putToken(kit, tx, { name, hash, bootstrap: true });
+  await putToken(deps, tx, { name, hash, bootstrap: true });
 }

@@ -6,7 +6,7 @@ import type { Actor, Device, DeviceKey, Screen } from '../domain/records/rows.ts
 import type { Store, Tx } from '../store/store.ts';
 
 /** Dependencies of subjects that act for the service itself, and of authentication. */
-export interface SystemKit {
+export interface SystemDependencies {
   store: Store;
   clock: Clock;
   random: Random;
@@ -14,14 +14,14 @@ export interface SystemKit {
 }
 
 /** Dependencies of subjects that act for callers. They get a transaction from `write` alone. */
-export interface Kit extends Omit<SystemKit, 'store'> {
+export interface ServiceDependencies extends Omit<SystemDependencies, 'store'> {
   store: Omit<Store, 'write'>;
   /** As `Store.write`, but inside the transaction the caller's credential is checked first. Throws the 401 that it would get on arrival. */
   write<T>(caller: Caller | DeviceCaller, change: (tx: Tx) => Promise<T>): Promise<T>;
 }
 
 /** Where a request came from. */
-export interface Origin {
+export interface ClientInfo {
   /** The caller's address; `null` when it is not known. */
   address: string | null;
   requestId: string | null;
@@ -31,7 +31,7 @@ type TokenActor = { kind: 'token'; id: string; name: string };
 type SystemActor = { kind: 'system'; id: null; name: null };
 
 /** A management token at work; with the actor `system`, the service itself, of which no credential is checked. */
-export interface Caller extends Origin {
+export interface Caller extends ClientInfo {
   actor: TokenActor | SystemActor;
   role: Role;
   /** The tenant it acts in; `null` when a platform token left that open. */
@@ -48,7 +48,7 @@ export interface TenantCaller extends Caller {
 }
 
 /** A TV that has shown its key. */
-export interface DeviceCaller extends Origin {
+export interface DeviceCaller extends ClientInfo {
   key: DeviceKey;
   device: Device;
   screen: Screen;
@@ -69,20 +69,20 @@ export interface Change {
 }
 
 /** Who made a change, and from where. */
-export type Signed = { actor: Actor } & Origin;
+export type AuditActor = { actor: Actor } & ClientInfo;
 
 /** Adds a change to the audit trail, in the transaction that makes it. */
 export function recordChange(
-  kit: Pick<Kit, 'newId'>,
+  deps: Pick<ServiceDependencies, 'newId'>,
   tx: Tx,
-  by: Signed,
+  by: AuditActor,
   change: Change,
 ): Promise<void> {
   const { action, subject, tenantId, venueIds = [], details = {} } = change;
   const { actor, address, requestId } = by;
   const about = venueIds.length === 0 ? {} : { venueIds };
   return tx.audit({
-    id: kit.newId(),
+    id: deps.newId(),
     at: tx.now,
     tenantId,
     actor,

@@ -62,9 +62,10 @@ async function makeVenue(
 
 /** Fills the store with venues, screens and playlists to look at, unless it has venues already. The playlists' media are served under `url`. */
 export async function fillWithDemo(services: Services, url: string): Promise<void> {
-  const { items } = await services.kit.store.list('tenants', { limit: 1 });
+  const { items } = await services.deps.store.list('tenants', { limit: 1 });
   const tenant = items[0];
-  if (!tenant || (await services.kit.store.read.count('venues', 'tenantId', tenant.id)) > 0) return;
+  if (!tenant || (await services.deps.store.read.count('venues', 'tenantId', tenant.id)) > 0)
+    return;
   const nowhere = { address: null, requestId: null };
   const caller: TenantCaller = {
     actor: system,

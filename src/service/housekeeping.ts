@@ -1,6 +1,6 @@
 import { dayMs, hourMs, minuteMs } from '../domain/clock.ts';
 import type { LogSink } from '../domain/log.ts';
-import type { SystemKit } from './context.ts';
+import type { SystemDependencies } from './context.ts';
 
 /** A finished code is remembered for this long, then purged (docs/protocol.md §4). */
 const rememberedMs = 24 * hourMs;
@@ -9,7 +9,7 @@ const atOnce = 500;
 
 /** What the service does by itself, once a minute: purges codes that ended a day ago, drops events and audit entries past their retention. */
 export function startHousekeeping(
-  { store, clock }: SystemKit,
+  { store, clock }: SystemDependencies,
   retentionDays: number,
   log: LogSink,
 ): { stop(): Promise<void> } {
@@ -30,7 +30,7 @@ export function startHousekeeping(
   async function round(): Promise<void> {
     try {
       await purgeCodes();
-      await store.dropBefore(clock.now() - retentionDays * dayMs);
+      await store.purgeBefore(clock.now() - retentionDays * dayMs);
     } catch (error) {
       log.warn({ err: error }, 'Housekeeping failed; it is tried again in a minute.');
     }

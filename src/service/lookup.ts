@@ -2,7 +2,7 @@ import { hasCode, SignageError } from '../domain/error.ts';
 import { asGuid } from '../domain/id.ts';
 import type { Rows } from '../domain/records/rows.ts';
 import type { Reader } from '../store/store.ts';
-import type { Caller, Kit, TenantCaller } from './context.ts';
+import type { Caller, ServiceDependencies, TenantCaller } from './context.ts';
 import { isWithin, venuesOf } from './venue-scope.ts';
 
 const tableOf = {
@@ -55,7 +55,7 @@ export async function holdTenant(tx: Reader, { tenantId }: TenantCaller): Promis
 
 /** Runs a change that gives a record a name, and says whose the name is when it is taken: to those who may know of that one. */
 export async function withName<T>(
-  { store, caller }: Pick<Kit, 'store'> & { caller: Caller },
+  { store, caller }: Pick<ServiceDependencies, 'store'> & { caller: Caller },
   kind: RecordKind,
   name: string,
   change: () => Promise<T>,

@@ -8,24 +8,24 @@ import type {
   PlaylistCopies,
 } from '../origin/origin.ts';
 import type { Store } from '../store/store.ts';
-import { makeKit } from './auth/authority.ts';
+import { withAuthority } from './auth/authority.ts';
 import { makeDenials } from './auth/denials.ts';
 import { makeDeviceAuth } from './auth/device-auth.ts';
 import { makeKeyRotation } from './auth/key-rotation.ts';
 import { makeManagementAuth } from './auth/management-auth.ts';
-import { makeKeyGrace } from './auth/offline-keys.ts';
+import { makeOfflineKeys } from './auth/offline-keys.ts';
 import { makeTokens } from './auth/tokens.ts';
 import { makeBackups } from './backups.ts';
-import type { Caller, SystemKit } from './context.ts';
+import type { Caller, SystemDependencies } from './context.ts';
 import { makeHealth, makeReadiness } from './health.ts';
 import { lookUp, type RecordKind } from './lookup.ts';
-import { makeCopies } from './mirror/admin.ts';
+import { makeMirrorAdmin } from './mirror/admin.ts';
 import type { MirrorLag } from './mirror/mirror.ts';
 import { makeCodes } from './pairing/codes.ts';
 import { makeDevices } from './pairing/devices.ts';
-import { type LockOut, makeGuessLimit } from './pairing/rate-limit.ts';
+import { type LockOut, makeGuessRateLimit } from './pairing/rate-limit.ts';
 import { makeRegistration } from './pairing/registration.ts';
-import { makeTrust } from './pairing/trusted-sources.ts';
+import { makeTrustedSources } from './pairing/trusted-sources.ts';
 import { makeConfigs } from './places/configs.ts';
 import { makeScreens } from './places/screens.ts';
 import { makeTenants } from './places/tenants.ts';
@@ -33,7 +33,7 @@ import { makeVenues } from './places/venues.ts';
 import { makePlayback } from './playlists/playback.ts';
 import { makePlaylists } from './playlists/playlists.ts';
 import type { ServedVersions } from './playlists/served-versions.ts';
-import { makeReading } from './reports.ts';
+import { makeReportsAndAudit } from './reports.ts';
 import { makeTelemetry } from './telemetry.ts';
 
 export interface ServiceOptions {
@@ -71,17 +71,17 @@ export function makeServices(options: ServiceOptions) {
     authGraceMs = 0,
     onLockOut,
   } = options;
-  const grace = authGraceMs > 0 ? makeKeyGrace(options.store, clock, authGraceMs) : undefined;
+  const grace = authGraceMs > 0 ? makeOfflineKeys(options.store, clock, authGraceMs) : undefined;
   const store = grace?.store ?? options.store;
-  const system: SystemKit = { store, clock, random, newId: makeIdSource(clock, random) };
-  const kit = makeKit(system);
-  const trust = makeTrust(store, clock);
+  const system: SystemDependencies = { store, clock, random, newId: makeIdSource(clock, random) };
+  const deps = withAuthority(system);
+  const trust = makeTrustedSources(store, clock);
   const known = new KnownHashes();
   const ready = makeReadiness(store, clock);
   const denials = makeDenials(system);
-  const codes = makeCodes(kit, codeTtlMinutes);
+  const codes = makeCodes(deps, codeTtlMinutes);
   return {
-    kit: system,
+    deps: system,
     /** Whether the caller may know of the record that a path names; throws `<kind>_not_found`. */
     async checkRecord(
       caller: Caller,
@@ -99,25 +99,25 @@ export function makeServices(options: ServiceOptions) {
     deviceAuth: makeDeviceAuth(system, trust, known, grace),
     register: makeRegistration(
       system,
-      makeGuessLimit(system, trust, { codeTtlMs: codeTtlMinutes * minuteMs, onLockOut }),
+      makeGuessRateLimit(system, trust, { codeTtlMs: codeTtlMinutes * minuteMs, onLockOut }),
       trust,
     ),
-    rotateKey: makeKeyRotation(kit),
-    playback: makePlayback(kit, { ask: origins.ask, served, configCopies: grace && configCopies }),
-    telemetry: makeTelemetry(kit),
+    rotateKey: makeKeyRotation(deps),
+    playback: makePlayback(deps, { ask: origins.ask, served, configCopies: grace && configCopies }),
+    telemetry: makeTelemetry(deps),
     codes,
-    tenants: makeTenants(kit),
-    tokens: makeTokens(kit),
-    venues: makeVenues(kit),
-    screens: makeScreens(kit),
-    devices: makeDevices(kit),
-    playlists: makePlaylists(kit),
-    copies: makeCopies(kit, copies),
-    configs: makeConfigs(kit),
-    reading: makeReading(kit),
+    tenants: makeTenants(deps),
+    tokens: makeTokens(deps),
+    venues: makeVenues(deps),
+    screens: makeScreens(deps),
+    devices: makeDevices(deps),
+    playlists: makePlaylists(deps),
+    copies: makeMirrorAdmin(deps, copies),
+    configs: makeConfigs(deps),
+    reading: makeReportsAndAudit(deps),
     ready,
     health: makeHealth(ready, origins.health, lag),
-    backups: makeBackups(kit),
+    backups: makeBackups(deps),
   };
 }
 

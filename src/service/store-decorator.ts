@@ -12,7 +12,7 @@ function membersOf(target: object): Set<string> {
  * The same object, but for some members; also one that has private members, which a copy would not have. It has the members that were there when it was made:
  * a `Proxy` would follow them, and make each call on the hot paths that lead through here four times as dear.
  */
-export function overriding<T extends object>(target: T, own: Partial<T>): T {
+export function decorateStore<T extends object>(target: T, own: Partial<T>): T {
   const made: Record<string, unknown> = {};
   for (const name of membersOf(target)) {
     const value = target[name as keyof T];

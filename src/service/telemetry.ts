@@ -4,7 +4,7 @@ import type { EventQuery, StoredEventView } from '../domain/events/event.ts';
 import type { Page } from '../domain/paging.ts';
 import type { StoredEvent } from '../store/store.ts';
 import { checkAuthority } from './auth/authority.ts';
-import type { DeviceCaller, Kit, TenantCaller } from './context.ts';
+import type { DeviceCaller, ServiceDependencies, TenantCaller } from './context.ts';
 import { holdUntil, type Turn } from './long-poll.ts';
 import { afterId } from './paging.ts';
 import { withinVenues } from './venue-scope.ts';
@@ -24,8 +24,8 @@ function view({ receivedAt, ...row }: StoredEvent): StoredEventView {
 }
 
 /** Events: taken from TVs, read by managers (docs/protocol.md §2.5, §5.5). */
-export function makeTelemetry(kit: Kit) {
-  const { store, clock } = kit;
+export function makeTelemetry(deps: ServiceDependencies) {
+  const { store, clock } = deps;
 
   /** Durable on return; the answer is whether the batch was there already. Throws `idempotency_key_reused`, `unavailable`. */
   async function accept(
@@ -82,7 +82,7 @@ export function makeTelemetry(kit: Kit) {
     };
     if (waitSeconds === 0) return (await look()).value;
     const check = () => checkAuthority(store.read, caller, clock.now());
-    return holdUntil(kit, { topic: `events/${tenantId}`, forMs, signal, turn, check }, look);
+    return holdUntil(deps, { topic: `events/${tenantId}`, forMs, signal, turn, check }, look);
   }
 
   return { accept, list };

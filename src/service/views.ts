@@ -9,7 +9,7 @@ import type {
   Screen,
   Tenant,
   Token,
-  TokenMarks,
+  TokenActivity,
   Venue,
 } from '../domain/records/rows.ts';
 import type { ScreenView } from '../domain/records/screen.ts';
@@ -35,7 +35,7 @@ export function reachView({
   return { expiresAt: isoOrNull(expiresAt), venueIds: venueIds ? [...venueIds] : null };
 }
 
-export function tokenView(row: Token, marks: TokenMarks): TokenView {
+export function tokenView(row: Token, marks: TokenActivity): TokenView {
   const { id, tenantId, name, role } = row;
   const times = { createdAt: iso(row.createdAt), lastUsedAt: isoOrNull(marks.lastUsedAt) };
   return { id, tenantId, name, role, ...reachView(row), ...times };

@@ -1,5 +1,5 @@
 /** Who waits for what: `codes/<row id>`, `events/<tenant id>`. */
-export class Topics {
+export class ChangeTopics {
   readonly #wakers = new Map<string, Set<() => void>>();
 
   watch(topic: string, wake: () => void): () => void {

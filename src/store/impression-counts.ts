@@ -36,6 +36,6 @@ function sumOfAll(days: readonly DaySums[]): DaySums {
 }
 
 /** How all lines of one group and scope begin. */
-export function sectionOf(group: ReportGroup, scope: string): string {
+export function counterGroupOf(group: ReportGroup, scope: string): string {
   return `["${groupOrder.indexOf(group)}-${group}",${JSON.stringify(scope)},`;
 }

@@ -1,19 +1,19 @@
 import type { BatchSums } from '../domain/events/batch-counts.ts';
 import type { EventQuery } from '../domain/events/event.ts';
-import type { Awaitable } from '../domain/maybe-promise.ts';
+import type { MaybePromise } from '../domain/maybe-promise.ts';
 import type { AuditQuery } from '../domain/records/audit.ts';
 import type { ReportQuery, ReportRow } from '../domain/records/report.ts';
 import type {
-  Attempts,
   AuditEntry,
   Device,
   DeviceKey,
-  DeviceMarks,
+  GuessCounter,
+  LastActivity,
   Playlist,
   Rows,
   Screen,
   TableName,
-  TokenMarks,
+  TokenActivity,
 } from '../domain/records/rows.ts';
 import type { IndexOf, UniqueOf } from './tables.ts';
 
@@ -67,10 +67,10 @@ export interface Store {
    * Notes a device's or token's latest doings: seen at once by `marks`, kept within a minute, and then seen by other instances too; up to a minute is
    * lost in a crash. Of what several instances noted, the latest tells.
    */
-  touch(kind: 'device', id: string, marks: DeviceMarks): void;
-  touch(kind: 'token', id: string, marks: TokenMarks): void;
-  marks(kind: 'device', id: string): Promise<DeviceMarks>;
-  marks(kind: 'token', id: string): Promise<TokenMarks>;
+  touch(kind: 'device', id: string, marks: LastActivity): void;
+  touch(kind: 'token', id: string, marks: TokenActivity): void;
+  marks(kind: 'device', id: string): Promise<LastActivity>;
+  marks(kind: 'token', id: string): Promise<TokenActivity>;
 
   /**
    * Changes what is remembered of the attempts of some sources: of all of them or of none, one change after another over all instances. `change` is handed
@@ -78,7 +78,7 @@ export interface Store {
    * and may be run again. One that changes nothing waits for no other. What is remembered may be forgotten past its `forgetAt`, in a restart, and when there
    * are very many sources: first those without any attempts, then those changed longest ago.
    */
-  attempts<T>(sources: readonly string[], change: AttemptChange<T>): Promise<T>;
+  updateGuessCounters<T>(sources: readonly string[], change: GuessCounterChange<T>): Promise<T>;
 
   /**
    * Calls `wake` after each durable change of a topic, `codes/<row id>` or `events/<tenant id>`; it may also be called for nothing.
@@ -97,7 +97,7 @@ export interface Store {
   ready(): Promise<void>;
 
   /** Deletes events and audit entries received before `timeMs`, in whole days. Reports keep counting them. */
-  dropBefore(timeMs: number): Promise<void>;
+  purgeBefore(timeMs: number): Promise<void>;
 
   /** Finishes what is under way, makes it durable, and lets go of everything. Calls after it throw `unavailable`. */
   close(): Promise<void>;
@@ -105,7 +105,7 @@ export interface Store {
 
 export interface Reader {
   /** Answers at once where the row is in memory. */
-  get<T extends TableName>(table: T, id: string): Awaitable<Rows[T] | undefined>;
+  get<T extends TableName>(table: T, id: string): MaybePromise<Rows[T] | undefined>;
   /** The row that has this key in a unique index; `tables.ts` says how keys are made. */
   find<T extends TableName>(
     table: T,
@@ -120,10 +120,10 @@ export interface Reader {
   ): Promise<Rows[T][]>;
   count<T extends TableName>(table: T, index: IndexOf<T>, value: string): Promise<number>;
   /** The device key with this hash, and the device and screen that it names: one look-up, for it precedes every request of a TV; at once, too, where it can. */
-  keyBearer(hash: string): Awaitable<KeyBearer | undefined>;
+  findByKeyHash(hash: string): MaybePromise<KeyHolder | undefined>;
 }
 
-export interface KeyBearer {
+export interface KeyHolder {
   key: DeviceKey;
   device: Device | undefined;
   screen: Screen | undefined;
@@ -142,11 +142,11 @@ export interface Tx extends Reader {
 }
 
 /** In the order of the sources. */
-export type AttemptsOfEach = readonly (Attempts | undefined)[];
-export type AttemptChange<T> = (
-  known: AttemptsOfEach,
+export type GuessCountersOfEach = readonly (GuessCounter | undefined)[];
+export type GuessCounterChange<T> = (
+  known: GuessCountersOfEach,
   nowMs: number,
-) => { attempts: AttemptsOfEach; result: T };
+) => { attempts: GuessCountersOfEach; result: T };
 
 export type ListedTable = 'tenants' | 'tokens' | 'venues' | 'screens' | 'devices' | 'mirrorPending';
 

@@ -9,7 +9,7 @@ import type {
   LogEnd,
 } from '../../src/store/copy/transfer.ts';
 import { countBatch } from '../../src/store/impression-counts.ts';
-import { Tally } from '../../src/store/json/rollups/impression-counts.ts';
+import { ImpressionCounter } from '../../src/store/json/rollups/impression-counts.ts';
 import { shortHash } from '../../src/store/short-hash.ts';
 import { guid } from '../store/sample-batch.ts';
 import type { BoundTv } from './fleet.ts';
@@ -85,7 +85,7 @@ export class FleetHistory {
   }
 
   *#impressionsOf(clock: ReportClock, day: number): Generator<CopiedImpressions> {
-    const tally = new Tally();
+    const tally = new ImpressionCounter();
     const samples = this.#samplesOf(day);
     for (const [n, tv] of this.#tvs.entries()) {
       const { events } = samples[n % kinds] as Sample;

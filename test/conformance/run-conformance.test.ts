@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Requester } from '../../src/client/requester.ts';
 import { makeUndiciRequester } from '../../src/client/undici-requester.ts';
 import type { Outcome } from '../../src/conformance/row.ts';
-import { allRows } from '../../src/conformance/rows.ts';
+import { allChecks } from '../../src/conformance/rows.ts';
 import { type ConformanceOptions, runConformance } from '../../src/conformance/run-conformance.ts';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { adminToken, startService, type TestService } from '../support/service.ts';
@@ -48,11 +48,11 @@ async function standing(service: Service): Promise<number[]> {
 
 describe('the rows', () => {
   it('are many, each with an id of its own', () => {
-    const ids = allRows.map(({ id }) => id);
+    const ids = allChecks.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids.length).toBeGreaterThan(290);
-    expect(allRows.filter(({ level }) => level === 'required').length).toBeGreaterThan(70);
-    for (const { id, title, expected } of allRows)
+    expect(allChecks.filter(({ level }) => level === 'required').length).toBeGreaterThan(70);
+    for (const { id, title, expected } of allChecks)
       expect([id, title, expected]).toEqual([
         expect.stringMatching(/^[a-z0-9.-]+$/),
         expect.stringMatching(/\w/),
@@ -62,7 +62,7 @@ describe('the rows', () => {
 
   it('name sections that docs/protocol.md has', () => {
     const page = readFileSync(new URL('../../docs/protocol.md', import.meta.url), 'utf8');
-    for (const { id, section } of allRows)
+    for (const { id, section } of allChecks)
       expect(page, `${id} names §${section}`).toMatch(
         new RegExp(`^#{2,3} ${section.replace('.', '\\.')} `, 'm'),
       );
@@ -70,7 +70,7 @@ describe('the rows', () => {
 
   it('cover every row of the Errors table of TVs’ endpoints', () => {
     const required = new Set(
-      allRows.filter(({ level }) => level === 'required').map(({ id }) => id),
+      allChecks.filter(({ level }) => level === 'required').map(({ id }) => id),
     );
     const rows = [
       'playlist.200',
@@ -89,7 +89,7 @@ describe('the rows', () => {
   });
 
   it('that wait, are locked out or make a tenant hold for this service too', async () => {
-    const special = allRows
+    const special = allChecks
       .filter(({ needs }) => needs !== undefined && needs !== 'tokens')
       .map(({ id }) => id);
     const { outcomes, left } = await runPlanted(undefined, special);

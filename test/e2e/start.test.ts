@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { tellAtOnce } from '../../src/cli/command/fast-path.ts';
+import type { runFastPath } from '../../src/cli/command/fast-path.ts';
 import { loadCommand } from '../../src/cli/command/load.ts';
 import { commandPaths, tree } from '../../src/cli/command/tree.ts';
 import { runCli } from '../cli/run-cli.ts';
@@ -114,7 +114,7 @@ describe('the built signage', () => {
 });
 
 describe('what the build writes down', () => {
-  const built = fromBuild('./at-once.cjs') as { tellAtOnce: typeof tellAtOnce };
+  const built = fromBuild('./at-once.cjs') as { tellAtOnce: typeof runFastPath };
   const described = fromBuild('./commands.json');
 
   it('is each command, as it describes itself', async () => {

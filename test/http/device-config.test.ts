@@ -170,7 +170,7 @@ describe('GET /devices/:id/config', () => {
       find: (...of) => opened.read.find(...of),
       select: (...of) => opened.read.select(...of),
       count: (...of) => opened.read.count(...of),
-      keyBearer: (...of) => opened.read.keyBearer(...of),
+      findByKeyHash: (...of) => opened.read.findByKeyHash(...of),
     };
     const alone = await mounted({
       store: new Proxy(opened, {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silentLog } from '../../src/domain/log.ts';
 import type { AppOptions } from '../../src/http/app-options.ts';
-import { makeHotWay } from '../../src/http/fast-path/fast-path.ts';
+import { makeFastPath } from '../../src/http/fast-path/fast-path.ts';
 import { makeMetrics } from '../../src/http/metrics/metrics.ts';
 import { type Running, serve } from '../../src/serve.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -32,13 +32,13 @@ describe('the quick way in', () => {
     options = {
       services,
       clock,
-      newId: services.kit.newId,
+      newId: services.deps.newId,
       log: silentLog,
       metrics: makeMetrics('0'),
       version: '0',
       ...edges,
     };
-    const hot = makeHotWay(options);
+    const hot = makeFastPath(options);
     const server = createServer((incoming, outgoing) =>
       hot?.(incoming, outgoing, () => outgoing.writeHead(418, { connection: 'close' }).end()),
     );
@@ -109,8 +109,8 @@ describe('the quick way in', () => {
   });
 
   it('is none where answers depend on more than the request', () => {
-    expect(makeHotWay({ ...options, corsOrigins: ['https://tv.example'] })).toBeUndefined();
-    expect(makeHotWay({ ...options, refusals: async (_, next) => next() })).toBeUndefined();
+    expect(makeFastPath({ ...options, corsOrigins: ['https://tv.example'] })).toBeUndefined();
+    expect(makeFastPath({ ...options, refusals: async (_, next) => next() })).toBeUndefined();
   });
 });
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { OnDemandPlaylists } from '../../src/origin/origin.ts';
-import { overriding } from '../../src/service/store-decorator.ts';
+import { decorateStore } from '../../src/service/store-decorator.ts';
 import { openStore } from '../../src/store/open.ts';
 import { item } from '../support/content.ts';
 import { faultyStore } from '../support/faulty-store.ts';
@@ -136,7 +136,7 @@ describe('the look at the store', () => {
       return answer();
     };
     const clock = new ManualClock();
-    const counting = await mounted({ store: overriding(inner, { ready }), clock });
+    const counting = await mounted({ store: decorateStore(inner, { ready }), clock });
     const ask = async () => {
       const answers = await Promise.all(
         Array.from({ length: 50 }, (_, n) =>

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { reportReply } from '../../src/http/handlers/report-csv.ts';
+import { reportCsv } from '../../src/http/handlers/report-csv.ts';
 import { expectInvalid, impression, type Manager, manager } from '../support/management.ts';
 import { type BoundTv, startService, type TestService } from '../support/service.ts';
 
@@ -192,7 +192,7 @@ describe('GET /v1/reports/impressions as CSV', () => {
       seconds: 0.5,
     }));
     const app = new Hono().get('/', (context) =>
-      context.text(String(reportReply(rowsOf, context).body)),
+      context.text(String(reportCsv(rowsOf, context).body)),
     );
     const text = await (await app.request('/', { headers: { Accept: 'text/csv' } })).text();
     const keys = ['plain', '"a,b"', '"say ""hi"""', '"two\nlines"', '"cr\rhere"', "'=1+1"];

@@ -1,15 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { SignageError } from '../../src/domain/error.ts';
-import { Breaker } from '../../src/origin/circuit-breaker.ts';
+import { CircuitBreaker } from '../../src/origin/circuit-breaker.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { turns } from '../support/turns.ts';
 
 let clock: ManualClock;
-let breaker: Breaker;
+let breaker: CircuitBreaker;
 let calls: number;
 beforeEach(() => {
   clock = new ManualClock();
-  breaker = new Breaker({ clock });
+  breaker = new CircuitBreaker({ clock });
   calls = 0;
 });
 
@@ -97,7 +97,7 @@ describe('the breaker', () => {
       for (let n = 0; n < count; n++) await fail(new Error(message)).catch(() => undefined);
     };
     beforeEach(() => {
-      breaker = new Breaker({ clock, tells });
+      breaker = new CircuitBreaker({ clock, tells });
     });
 
     it('does not open by those that say that it is up, or nothing', async () => {
@@ -112,7 +112,7 @@ describe('the breaker', () => {
       await failing('busy');
       await failing('down');
       expect(breaker.isOpen).toBe(true);
-      breaker = new Breaker({ clock, tells });
+      breaker = new CircuitBreaker({ clock, tells });
       await failing('down', 4);
       await failing('bad answer');
       await failing('down', 4);
@@ -139,7 +139,7 @@ describe('the breaker', () => {
 
   it('tells when it opens, once each time', async () => {
     let told = 0;
-    breaker = new Breaker({ clock, onOpen: () => told++ });
+    breaker = new CircuitBreaker({ clock, onOpen: () => told++ });
     await failures(20);
     clock.advance(2000);
     await failures(1);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { soundPlaylist } from '../../src/origin/valid-playlist.ts';
+import { validPlaylist } from '../../src/origin/valid-playlist.ts';
 import { playlistRow, screenRow } from '../support/playlist-rows.ts';
 
 const screen = screenRow({});
@@ -8,8 +8,8 @@ const bad = expect.objectContaining({ code: 'origin_bad_answer' });
 describe('a row of the store', () => {
   it('is answered as it is when it can be served, also the second time', () => {
     const row = Object.freeze(playlistRow(screen, {}));
-    for (let time = 0; time < 2; time++) expect(soundPlaylist(row)).toBe(row);
-    expect(soundPlaylist(undefined)).toBeUndefined();
+    for (let time = 0; time < 2; time++) expect(validPlaylist(row)).toBe(row);
+    expect(validPlaylist(undefined)).toBeUndefined();
   });
 
   it.each([
@@ -19,12 +19,12 @@ describe('a row of the store', () => {
     ['a state that is none', { state: 'lost' as never }],
   ])('is refused with %s, each time', (_, wrong) => {
     const row = Object.freeze({ ...playlistRow(screen, {}), ...wrong });
-    for (let time = 0; time < 2; time++) expect(() => soundPlaylist(row)).toThrow(bad);
+    for (let time = 0; time < 2; time++) expect(() => validPlaylist(row)).toThrow(bad);
   });
 
   it('is looked at anew where it may have changed', () => {
     const row = { ...playlistRow(screen, {}) };
-    expect(soundPlaylist(row)).toBe(row);
-    expect(() => soundPlaylist(Object.assign(row, { items: 'none' }))).toThrow(bad);
+    expect(validPlaylist(row)).toBe(row);
+    expect(() => validPlaylist(Object.assign(row, { items: 'none' }))).toThrow(bad);
   });
 });

@@ -3,11 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeIdSource } from '../../src/domain/id.ts';
 import {
-  type GuessLimit,
+  type GuessRateLimit,
   type LockOut,
-  makeGuessLimit,
+  makeGuessRateLimit,
 } from '../../src/service/pairing/rate-limit.ts';
-import { makeTrust, type Trust } from '../../src/service/pairing/trusted-sources.ts';
+import {
+  makeTrustedSources,
+  type TrustedSources,
+} from '../../src/service/pairing/trusted-sources.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -17,8 +20,8 @@ const hour = 60 * minute;
 
 let clock: ManualClock;
 let store: Store;
-let trust: Trust;
-let limit: GuessLimit;
+let trust: TrustedSources;
+let limit: GuessRateLimit;
 let lockOuts: LockOut[];
 beforeEach(async () => {
   clock = new ManualClock();
@@ -30,17 +33,17 @@ afterEach(() => store.close());
 
 /** One more instance on the store. */
 function instance(codeTtlMinutes = 15, itsClock = clock) {
-  const kit = {
+  const deps = {
     store,
     clock: itsClock,
     random: randomBytes,
     newId: makeIdSource(itsClock, randomBytes),
   };
-  const itsTrust = makeTrust(store, itsClock);
+  const itsTrust = makeTrustedSources(store, itsClock);
   const onLockOut = (lockOut: LockOut) => void lockOuts.push(lockOut);
   return {
     trust: itsTrust,
-    limit: makeGuessLimit(kit, itsTrust, { codeTtlMs: codeTtlMinutes * minute, onLockOut }),
+    limit: makeGuessRateLimit(deps, itsTrust, { codeTtlMs: codeTtlMinutes * minute, onLockOut }),
   };
 }
 
@@ -288,12 +291,12 @@ describe('the trust in a source', () => {
   it('is told to the others once an hour, so that it never ends there while the credential works', async () => {
     let told = 0;
     const counting = {
-      attempts: (...call: Parameters<Store['attempts']>) => {
+      updateGuessCounters: (...call: Parameters<Store['updateGuessCounters']>) => {
         told++;
-        return store.attempts(...call);
+        return store.updateGuessCounters(...call);
       },
-    } as Pick<Store, 'attempts'>;
-    const own = makeTrust(counting, clock);
+    } as Pick<Store, 'updateGuessCounters'>;
+    const own = makeTrustedSources(counting, clock);
     for (let n = 0; n < 60; n++) {
       own.remember('192.0.2.1', 'a');
       clock.advance(minute);
@@ -310,13 +313,16 @@ describe('the trust in a source', () => {
   it('is told of many sources at a time, one telling after another, and none of it is lost', async () => {
     const told: number[] = [];
     const slow = {
-      async attempts(sources: readonly string[], change: Parameters<Store['attempts']>[1]) {
+      async updateGuessCounters(
+        sources: readonly string[],
+        change: Parameters<Store['updateGuessCounters']>[1],
+      ) {
         told.push(sources.length);
         await new Promise(setImmediate);
-        return store.attempts(sources, change);
+        return store.updateGuessCounters(sources, change);
       },
-    } as Pick<Store, 'attempts'>;
-    const own = makeTrust(slow, clock);
+    } as Pick<Store, 'updateGuessCounters'>;
+    const own = makeTrustedSources(slow, clock);
     const sources = Array.from({ length: 250 }, fresh);
     for (const source of sources) for (const tenant of ['a', 'b']) own.remember(source, tenant);
     // A source whose second tenant comes with the next hundred is in both.
@@ -332,10 +338,10 @@ describe('the trust in a source', () => {
   it('is told the next time when the store could not take it', async () => {
     let fails = true;
     const failing = {
-      attempts: (...call: Parameters<Store['attempts']>) =>
-        fails ? Promise.reject(new Error('planted')) : store.attempts(...call),
-    } as Pick<Store, 'attempts'>;
-    const own = makeTrust(failing, clock);
+      updateGuessCounters: (...call: Parameters<Store['updateGuessCounters']>) =>
+        fails ? Promise.reject(new Error('planted')) : store.updateGuessCounters(...call),
+    } as Pick<Store, 'updateGuessCounters'>;
+    const own = makeTrustedSources(failing, clock);
     own.remember('192.0.2.1', 'a');
     await new Promise(setImmediate);
     expect(await judged('192.0.2.1', 'a', instance().limit)).not.toBe('judged');
@@ -398,16 +404,17 @@ describe('a lock-out', () => {
   it('is refused as unavailable while it cannot be written down', async () => {
     await guessFromFresh(128);
     const down = Object.assign(Object.create(store) as Store, {
-      attempts: (...call: Parameters<Store['attempts']>) => store.attempts(...call),
+      attempts: (...call: Parameters<Store['updateGuessCounters']>) =>
+        store.updateGuessCounters(...call),
       write: () => Promise.reject(Object.assign(new Error('planted'), { code: 'unavailable' })),
     });
-    const kit = {
+    const deps = {
       store: down,
       clock,
       random: randomBytes,
       newId: makeIdSource(clock, randomBytes),
     };
-    const own = makeGuessLimit(kit, trust, { codeTtlMs: 15 * minute });
+    const own = makeGuessRateLimit(deps, trust, { codeTtlMs: 15 * minute });
     await expect(own.judge({ address: fresh(), requestId: null }, 'a')).rejects.toThrow('planted');
     await expect(own.judge({ address: fresh(), requestId: null }, 'a')).rejects.toMatchObject({
       code: 'too_many_attempts',

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeIdSource } from '../../src/domain/id.ts';
 import { type LogSink, silentLog } from '../../src/domain/log.ts';
 import type { Rows } from '../../src/domain/records/rows.ts';
-import type { SystemKit } from '../../src/service/context.ts';
+import type { SystemDependencies } from '../../src/service/context.ts';
 import { startHousekeeping } from '../../src/service/housekeeping.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -63,20 +63,20 @@ beforeEach(async () => {
       async value(timeMs: number) {
         if (failure) throw failure;
         drops.push(timeMs);
-        await store.dropBefore(timeMs);
+        await store.purgeBefore(timeMs);
       },
     },
     read: { value: store.read },
     write: { value: store.write.bind(store) },
     finishedCodes: { value: store.finishedCodes.bind(store) },
   }) as Store;
-  const kit: SystemKit = {
+  const deps: SystemDependencies = {
     store: watched,
     clock,
     random: (length) => new Uint8Array(length),
     newId: makeIdSource(clock),
   };
-  housekeeping = startHousekeeping(kit, 90, log);
+  housekeeping = startHousekeeping(deps, 90, log);
 });
 
 afterEach(async () => {

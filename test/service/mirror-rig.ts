@@ -5,7 +5,7 @@ import { type LogSink, silentLog } from '../../src/domain/log.ts';
 import type { Screen } from '../../src/domain/records/rows.ts';
 import { makeConfigCopies } from '../../src/origin/object-store/config-copies.ts';
 import { makePlaylistCopies } from '../../src/origin/object-store/playlist-copies.ts';
-import { makeKit } from '../../src/service/auth/authority.ts';
+import { withAuthority } from '../../src/service/auth/authority.ts';
 import { system, type TenantCaller } from '../../src/service/context.ts';
 import { type Mirror, startMirror } from '../../src/service/mirror/mirror.ts';
 import { agrees } from '../../src/service/mirror/sync-screen.ts';
@@ -47,13 +47,13 @@ export function instance({
     random: randomBytes,
     log,
   });
-  const kit = makeKit({
+  const deps = withAuthority({
     store: mirror.store,
     clock,
     random: randomBytes,
     newId: makeIdSource(clock, randomBytes),
   });
-  return { copies, mirror, kit, playlists: makePlaylists(kit), screens: makeScreens(kit) };
+  return { copies, mirror, deps, playlists: makePlaylists(deps), screens: makeScreens(deps) };
 }
 
 /** Puts rows of screens into the store, as if they had been made. */

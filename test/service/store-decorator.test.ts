@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { overriding } from '../../src/service/store-decorator.ts';
+import { decorateStore } from '../../src/service/store-decorator.ts';
 
 class Store {
   readonly name = 'embedded';
@@ -27,20 +27,20 @@ class Larger extends Store {
 describe('an object with some members of its own', () => {
   it('has all others of the one it stands for, with what is private to that', () => {
     const target = new Larger();
-    const { add } = overriding<Store>(target, {});
+    const { add } = decorateStore<Store>(target, {});
     expect([add(), add(), target.size]).toEqual([103, 104, 4]);
-    expect(overriding(target, {}).name).toBe('embedded');
+    expect(decorateStore(target, {}).name).toBe('embedded');
   });
 
   it('has its own in place of the former, which that keeps', () => {
     const target = new Store();
-    const other = overriding(target, { add: () => 0 });
+    const other = decorateStore(target, { add: () => 0 });
     expect([other.add(), target.add(), other.doubled()]).toEqual([0, 3, 6]);
   });
 
   it('can be made of another such one', () => {
     const target = new Store();
-    const twice = overriding(overriding(target, { add: () => 7 }), { doubled: () => 8 });
+    const twice = decorateStore(decorateStore(target, { add: () => 7 }), { doubled: () => 8 });
     expect([twice.add(), twice.doubled(), twice.name]).toEqual([7, 8, 'embedded']);
   });
 });

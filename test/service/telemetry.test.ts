@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EventQuery } from '../../src/domain/events/event.ts';
-import { type Kit, system, type TenantCaller } from '../../src/service/context.ts';
+import { type ServiceDependencies, system, type TenantCaller } from '../../src/service/context.ts';
 import { makeTelemetry } from '../../src/service/telemetry.ts';
 import type { EventPageQuery, Slice, StoredEvent } from '../../src/store/store.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -26,7 +26,7 @@ function follow(pages: Slice<StoredEvent>[], order: EventQuery['order'] = 'asc')
       return () => {};
     },
   };
-  const answer = makeTelemetry({ store, clock } as unknown as Kit).list(
+  const answer = makeTelemetry({ store, clock } as unknown as ServiceDependencies).list(
     caller,
     { ...query, order },
     new AbortController().signal,
@@ -75,7 +75,7 @@ describe('who waits for events', () => {
       },
       watch: () => () => {},
     };
-    const { list } = makeTelemetry({ store, clock } as unknown as Kit);
+    const { list } = makeTelemetry({ store, clock } as unknown as ServiceDependencies);
     expect(await list(caller, query, new AbortController().signal)).toEqual({
       items: [],
       nextCursor: 'on',

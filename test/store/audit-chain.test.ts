@@ -289,7 +289,7 @@ describe.each([
         clock.advance(dayMs);
         await write(opened, clock, day * 10, day * 10 + 3);
       }
-      await opened.dropBefore(clock.now() - dayMs);
+      await opened.purgeBefore(clock.now() - dayMs);
     });
     expect(await damages(place)).toEqual([]);
     expect((await verifyAudit(place)).summary).toMatchObject({
@@ -313,7 +313,7 @@ describe.each([
     const { clock, place } = await store(kind, 4);
     await within(place, clock, async (opened) => {
       clock.advance(3 * dayMs);
-      await opened.dropBefore(clock.now());
+      await opened.purgeBefore(clock.now());
     });
     expect(await verifyAudit(place)).toMatchObject({
       findings: [],
@@ -337,7 +337,7 @@ describe.each([
         n === 1 ? { ...line, entry: { ...line.entry, action: 'venue.delete' } } : line,
       ),
     );
-    await within(place, clock, (opened) => opened.dropBefore(clock.now()));
+    await within(place, clock, (opened) => opened.purgeBefore(clock.now()));
     expect(await damages(place)).toEqual([
       [5, expect.stringContaining('entries 1 to 4 are missing')],
     ]);
@@ -361,7 +361,7 @@ describe.each([
       expect((await damages(place)).length).toBeGreaterThan(0);
       await within(place, clock, async (opened) => {
         clock.advance(3 * dayMs);
-        await opened.dropBefore(clock.now());
+        await opened.purgeBefore(clock.now());
         await write(opened, clock, 20, 22);
       });
       expect(await damages(place)).toEqual([

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hasCode } from '../../src/domain/error.ts';
-import type { Attempts, Rows } from '../../src/domain/records/rows.ts';
+import type { GuessCounter, Rows } from '../../src/domain/records/rows.ts';
 import type {
-  AttemptChange,
-  AttemptsOfEach,
+  GuessCounterChange,
+  GuessCountersOfEach,
   ListedTable,
   ListQuery,
   Store,
@@ -415,14 +415,14 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
         ['key 3', undefined],
       ] as const;
       for (const [hash, bearer] of bearers)
-        expect(await store.read.keyBearer(hash)).toEqual(bearer);
+        expect(await store.read.findByKeyHash(hash)).toEqual(bearer);
       await store.write(async (tx) => {
         await tx.put('devices', deviceRow(2));
         await tx.put('deviceKeys', deviceKeyRow(1, { hash: 'key 3' }));
-        expect(await tx.keyBearer('key 2')).toMatchObject({ device: deviceRow(2) });
-        expect(await tx.keyBearer('key 3')).toMatchObject({ screen: screenRow(1) });
-        expect(await tx.keyBearer('key 1')).toBeUndefined();
-        expect((await store.read.keyBearer('key 2'))?.device).toBeUndefined();
+        expect(await tx.findByKeyHash('key 2')).toMatchObject({ device: deviceRow(2) });
+        expect(await tx.findByKeyHash('key 3')).toMatchObject({ screen: screenRow(1) });
+        expect(await tx.findByKeyHash('key 1')).toBeUndefined();
+        expect((await store.read.findByKeyHash('key 2'))?.device).toBeUndefined();
       });
     });
   });
@@ -611,7 +611,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
   });
 
   describe(`${name}: attempts`, () => {
-    const once = (known: Attempts | undefined): Attempts => ({
+    const once = (known: GuessCounter | undefined): GuessCounter => ({
       ...{
         times: [...(known?.times ?? []), 7],
         waitUntil: 1,
@@ -620,25 +620,29 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       },
     });
     /** One more of each source; answers how many each has. */
-    const attempt: AttemptChange<number[]> = (known) => {
+    const attempt: GuessCounterChange<number[]> = (known) => {
       const attempts = known.map(once);
       return { attempts, result: attempts.map(({ times }) => times.length) };
     };
-    const look: AttemptChange<AttemptsOfEach> = (attempts) => ({ attempts, result: attempts });
+    const look: GuessCounterChange<GuessCountersOfEach> = (attempts) => ({
+      attempts,
+      result: attempts,
+    });
 
     it('are remembered by source, as the change said', async () => {
-      expect(await store.attempts(['192.0.2.1'], look)).toEqual([undefined]);
-      for (const n of [1, 2]) expect(await store.attempts(['192.0.2.1'], attempt)).toEqual([n]);
-      expect(await store.attempts(['192.0.2.2'], attempt)).toEqual([1]);
-      expect(await store.attempts(['192.0.2.1'], look)).toMatchObject([
+      expect(await store.updateGuessCounters(['192.0.2.1'], look)).toEqual([undefined]);
+      for (const n of [1, 2])
+        expect(await store.updateGuessCounters(['192.0.2.1'], attempt)).toEqual([n]);
+      expect(await store.updateGuessCounters(['192.0.2.2'], attempt)).toEqual([1]);
+      expect(await store.updateGuessCounters(['192.0.2.1'], look)).toMatchObject([
         { times: [7, 7], waitUntil: 1, waitMs: 2 },
       ]);
     });
 
     it('of several sources are changed together, and handed over in the order in which they are named', async () => {
-      await store.attempts(['b'], attempt);
-      expect(await store.attempts(['c', 'b', 'a'], attempt)).toEqual([1, 2, 1]);
-      expect(await store.attempts(['a', 'b', 'c', 'd'], look)).toMatchObject([
+      await store.updateGuessCounters(['b'], attempt);
+      expect(await store.updateGuessCounters(['c', 'b', 'a'], attempt)).toEqual([1, 2, 1]);
+      expect(await store.updateGuessCounters(['a', 'b', 'c', 'd'], look)).toMatchObject([
         { times: [7] },
         { times: [7, 7] },
         { times: [7] },
@@ -647,12 +651,12 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
     });
 
     it('of those that the change leaves alone stay as they are', async () => {
-      await store.attempts(['a', 'b'], attempt);
-      await store.attempts(['a', 'b', 'c'], ([a, b]) => ({
+      await store.updateGuessCounters(['a', 'b'], attempt);
+      await store.updateGuessCounters(['a', 'b', 'c'], ([a, b]) => ({
         attempts: [a, once(b)],
         result: undefined,
       }));
-      expect(await store.attempts(['a', 'b', 'c'], look)).toMatchObject([
+      expect(await store.updateGuessCounters(['a', 'b', 'c'], look)).toMatchObject([
         { times: [7] },
         { times: [7, 7] },
         undefined,
@@ -661,7 +665,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
 
     it('are counted one after another, of many at the same moment', async () => {
       const results = await Promise.all(
-        Array.from({ length: 20 }, () => store.attempts(['192.0.2.1'], attempt)),
+        Array.from({ length: 20 }, () => store.updateGuessCounters(['192.0.2.1'], attempt)),
       );
       expect(results.flat().toSorted((a, b) => a - b)).toEqual(
         Array.from({ length: 20 }, (_, n) => n + 1),
@@ -670,24 +674,24 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
 
     it('are counted one after another also where changes share only some of their sources', async () => {
       const pairs = Array.from({ length: 24 }, (_, n) => ['all', `source ${n % 3}`]);
-      await Promise.all(pairs.map((pair) => store.attempts(pair, attempt)));
-      expect(await store.attempts(['all', 'source 0', 'source 1', 'source 2'], look)).toMatchObject(
-        [24, 8, 8, 8].map((count) => ({ times: Array(count).fill(7) })),
-      );
+      await Promise.all(pairs.map((pair) => store.updateGuessCounters(pair, attempt)));
+      expect(
+        await store.updateGuessCounters(['all', 'source 0', 'source 1', 'source 2'], look),
+      ).toMatchObject([24, 8, 8, 8].map((count) => ({ times: Array(count).fill(7) })));
     });
 
     it('are as they were after a change that threw', async () => {
-      await store.attempts(['192.0.2.1'], attempt);
-      const failing = store.attempts(['192.0.2.1'], () => {
+      await store.updateGuessCounters(['192.0.2.1'], attempt);
+      const failing = store.updateGuessCounters(['192.0.2.1'], () => {
         throw new Error('no');
       });
       await expect(failing).rejects.toThrow('no');
-      expect(await store.attempts(['192.0.2.1'], attempt)).toEqual([2]);
+      expect(await store.updateGuessCounters(['192.0.2.1'], attempt)).toEqual([2]);
     });
 
     it('are judged by the store’s time', async () => {
       const { now } = await store.write(async (tx) => ({ now: tx.now }));
-      const at = await store.attempts(['192.0.2.1'], (attempts, nowMs) => ({
+      const at = await store.updateGuessCounters(['192.0.2.1'], (attempts, nowMs) => ({
         attempts,
         result: nowMs,
       }));
@@ -713,7 +717,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
         () => read.find('venues', 'name', 'any'),
         () => read.select('venues', 'tenantId', []),
         () => read.count('venues', 'tenantId', tenantA),
-        async () => read.keyBearer('any'),
+        async () => read.findByKeyHash('any'),
         () => closed.list('venues', { limit: 1 }),
         () => closed.finishedCodes(0, 1),
         () => closed.appendBatch(batchOf([{ type: 'log', timestamp: 1 }])),
@@ -721,10 +725,10 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
         () => closed.impressions({ tenantId: tenantA, groupBy: 'day', by: 'timestamp' }),
         () => closed.audit({ tenantIds: [tenantA], limit: 1 }),
         () => closed.ready(),
-        () => closed.dropBefore(0),
+        () => closed.purgeBefore(0),
         async () => closed.touch('token', guid('toke', 1), { lastUsedAt: 1 }),
         () => closed.marks('token', guid('toke', 1)),
-        () => closed.attempts(['192.0.2.1'], (attempts) => ({ attempts, result: 1 })),
+        () => closed.updateGuessCounters(['192.0.2.1'], (attempts) => ({ attempts, result: 1 })),
         async () => closed.watch('codes/any', () => {}),
       ];
       for (const call of calls) await expect(call()).rejects.toEqual(unavailable);

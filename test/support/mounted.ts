@@ -49,11 +49,11 @@ export async function mounted<C extends Clock = ManualClock>({
     ...whole,
     codeTtlMinutes: 15,
   });
-  await bootstrap(services.kit, adminToken);
+  await bootstrap(services.deps, adminToken);
   const app = makeApp({
     services,
     clock,
-    newId: services.kit.newId,
+    newId: services.deps.newId,
     log,
     metrics: makeMetrics('0.0.0'),
     version: '0.0.0',

@@ -2,8 +2,8 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { once as onlyOnce } from '../../src/cli/command/memoize.ts';
-import { shellWord } from '../../src/cli/records/shell-quote.ts';
+import { memoize as onlyOnce } from '../../src/cli/command/memoize.ts';
+import { shellQuote } from '../../src/cli/records/shell-quote.ts';
 import { afterEachTest } from './clean-up.ts';
 import { checkout } from './signage-process.ts';
 import { terminalScreen } from './terminal-screen.ts';
@@ -67,7 +67,7 @@ export function openTerminal(
 ): SignageTerminal {
   requireTerminals();
   const program = [process.execPath, join(checkout, 'bin/signage.js'), ...argv]
-    .map(shellWord)
+    .map(shellQuote)
     .join(' ');
   const command = `tty; stty cols ${columns} rows ${rows}; exec ${program}`;
   const clean = Object.entries(process.env).filter(

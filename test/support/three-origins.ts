@@ -70,7 +70,7 @@ export async function threeOrigins({
       })
     : undefined;
   const store = faultyStore(mirror?.store ?? inner);
-  const kit = { store, clock, random: randomBytes, newId: makeIdSource(clock) };
+  const deps = { store, clock, random: randomBytes, newId: makeIdSource(clock) };
   const real = makeServedVersions(store, clock);
   const { served = real } = plant({ served: real, ask: async () => ({ kind: 'none' }) });
   const limits = { ttlMs, timeoutMs: 2000, concurrency: 20 };
@@ -83,7 +83,7 @@ export async function threeOrigins({
     ...{ clock, reader: store.read, log: silentLog, notOlder: served.notOlder },
     onDemand: source && {
       ...source,
-      versions: (asked, read) => makeOnDemandVersions(kit, { source: asked, read, served }),
+      versions: (asked, read) => makeOnDemandVersions(deps, { source: asked, read, served }),
     },
     objectStore: makeObjectStoreOrigin(copies, clock),
   });

@@ -13,7 +13,7 @@ import type {
 import type { PlayerOptions } from '../../src/simulator/player/options.ts';
 import { Player } from '../../src/simulator/player/player.ts';
 import { type PlayerMemory, ramMemory } from '../../src/simulator/player/state.ts';
-import { makeTvClock, type TvClock } from '../../src/simulator/time/virtual-clock.ts';
+import { makeVirtualClock, type VirtualClock } from '../../src/simulator/time/virtual-clock.ts';
 
 /** All that a player told, in the order in which it told it. Times are the TV's, in milliseconds since its start. */
 interface Told {
@@ -32,7 +32,7 @@ interface Told {
 export interface VirtualTv {
   player: Player;
   told: Told;
-  clock: TvClock;
+  clock: VirtualClock;
   memory: PlayerMemory;
   /** Does something when so much of the TV's time has gone by, which stands still meanwhile. */
   at(sinceStartMs: number, work: () => Promise<unknown> | unknown): void;
@@ -73,7 +73,7 @@ export function virtualTv({
       bound: [],
     },
   };
-  const clock = makeTvClock({ speed, startMs, wall: systemClock });
+  const clock = makeVirtualClock({ speed, startMs, wall: systemClock });
   const memory = options.memory ?? ramMemory();
   const makeRequester = async (certificates: readonly string[] | undefined) =>
     wire(makeUndiciRequester(certificates));

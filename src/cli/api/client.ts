@@ -43,7 +43,7 @@ export interface Reader {
 }
 
 /** The service as a command sees it. */
-export interface Service extends Reader {
+export interface ApiClient extends Reader {
   /** Changes something. Under `--dry-run` nothing is sent: the request is shown, and the answer is `undefined`. */
   change<I extends ChangeId>(id: I, ...input: CallArguments<I>): Promise<Made<I> | undefined>;
   /** A backup, as it comes; `undefined` under `--dry-run`. */
@@ -55,7 +55,7 @@ export interface Service extends Reader {
 /** The most that one page may hold (docs/protocol.md §1.6). */
 export const largestPage = 200;
 
-export interface ServiceParts {
+export interface ApiClientParts {
   /** Connects, at the first call. */
   connect(): Promise<{ client: ManagementClient; tenantId: string | undefined }>;
   /** Where changes go under `--dry-run`. */
@@ -63,11 +63,11 @@ export interface ServiceParts {
   signal: AbortSignal;
 }
 
-export function makeService({ connect, plan, signal }: ServiceParts): Service {
+export function makeApiClient({ connect, plan, signal }: ApiClientParts): ApiClient {
   const withSignal = <I extends OperationId>(input: unknown) =>
     [{ signal, ...(input as PlainInput | undefined) }] as unknown as CallArguments<I>;
   const planned = async (
-    plan: NonNullable<ServiceParts['plan']>,
+    plan: NonNullable<ApiClientParts['plan']>,
     method: string,
     path: string,
     body: unknown,

@@ -6,7 +6,7 @@ import { hasCode, SignageError } from '../../domain/error.ts';
 import type { Context } from '../command/environment.ts';
 import { usage } from '../options/settings.ts';
 import { isUuid } from '../records/uuid.ts';
-import { printable } from '../terminal/escape.ts';
+import { escapeControl } from '../terminal/escape.ts';
 import type { Profile } from './profile.ts';
 
 /** The service of a profile, and the tenant that each request names. */
@@ -30,7 +30,7 @@ const decodedAscii = (path: string) =>
  */
 export function shownPath(path: string): string {
   const decoded = decodedAscii(path);
-  return printable(withoutSecrets(decoded) === decoded ? path : withoutSecrets(decoded));
+  return escapeControl(withoutSecrets(decoded) === decoded ? path : withoutSecrets(decoded));
 }
 
 /** What `--verbose` shows of a request. */

@@ -2,7 +2,7 @@ import { chmod, mkdir, open, readFile, rename, stat, unlink } from 'node:fs/prom
 import { dirname, join } from 'node:path';
 import { SignageError } from '../../domain/error.ts';
 import type { Io } from '../terminal/io.ts';
-import { configFolder } from './config-dir.ts';
+import { configDir } from './config-dir.ts';
 
 /** A service and a token under a name. */
 export interface SavedContext {
@@ -31,7 +31,7 @@ const unusable = (message: string, hint: string) =>
 
 /** The file that the contexts are in; `undefined` where there is no place for one. */
 export async function contextFile(io: Pick<Io, 'env'>): Promise<string | undefined> {
-  const folder = await configFolder(io);
+  const folder = await configDir(io);
   return folder && join(folder, 'contexts.json');
 }
 

@@ -6,7 +6,7 @@ import {
   othersCanWrite,
 } from '../../domain/file-access.ts';
 import type { LogSink } from '../../domain/log.ts';
-import { shellWord } from '../records/shell-quote.ts';
+import { shellQuote } from '../records/shell-quote.ts';
 
 /**
  * Throws `open_to_others` for a file with a secret that others on the machine can change, or tells `allow` of it; tells `warn` of one that they can read.
@@ -18,7 +18,7 @@ export async function checkSecretAccess(
 ): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (!found?.isFile() || process.platform === 'win32') return;
-  const mend = `chmod go-rwx ${shellWord(path)}`;
+  const mend = `chmod go-rwx ${shellQuote(path)}`;
   if (othersCanWrite(found.mode)) {
     if (!allow) throw openToOthers(path, found.mode, mend);
     allow(othersCan('write', path, found.mode, mend));

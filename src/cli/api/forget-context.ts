@@ -1,5 +1,5 @@
 import { SignageError } from '../../domain/error.ts';
-import type { Call } from '../command/context.ts';
+import type { CommandContext } from '../command/context.ts';
 import { type Contexts, changeContexts } from './contexts.ts';
 
 /** Throws `context_not_found` unless there is a context of that name. */
@@ -11,7 +11,7 @@ export function requireContext({ contexts }: Contexts, name: string): void {
 }
 
 /** Deletes a context, with its token. */
-export async function forgetContext(call: Call, name: string): Promise<void> {
+export async function forgetContext(call: CommandContext, name: string): Promise<void> {
   if (call.common.dryRun) return call.note(`Would delete the context "${name}".`);
   await changeContexts(call.io, (saved) => {
     requireContext(saved, name);

@@ -1,4 +1,4 @@
-import type { Call } from '../command/context.ts';
+import type { CommandContext } from '../command/context.ts';
 import type { Context } from '../command/environment.ts';
 import { readSettings, usage } from '../options/settings.ts';
 import { type ConnectionValues, connectionOptions } from '../options/shared.ts';
@@ -14,7 +14,7 @@ export const contextNameOf = (url: string) =>
   new URL(url).origin === usualUrl ? 'local' : new URL(url).host;
 
 async function chooseUrl(
-  call: Call,
+  call: CommandContext,
   { url, context }: ConnectionValues,
   { contexts }: Contexts,
 ): Promise<string> {
@@ -32,7 +32,7 @@ async function chooseUrl(
 }
 
 async function readToken(
-  call: Call,
+  call: CommandContext,
   { tokenFile }: ConnectionValues,
   fromStdin: boolean,
 ): Promise<string> {
@@ -53,7 +53,7 @@ async function readToken(
 /** Asks the service whose token it is: what it does not take is not saved. */
 async function verify(
   saved: SavedContext,
-  call: Call,
+  call: CommandContext,
 ): Promise<{ identity: Identity; view: ViewSource<Identity> }> {
   const context: Context = call;
   const profile = {
@@ -86,7 +86,7 @@ async function verify(
 }
 
 /** Asks for a service and a token, checks them, and saves them as a context, which becomes the current one. */
-export async function logIn(call: Call, fromStdin: boolean): Promise<void> {
+export async function logIn(call: CommandContext, fromStdin: boolean): Promise<void> {
   if (fromStdin && call.io.stdin.isTTY)
     throw usage('--token-stdin reads what is piped in, and nothing is: leave it out to be asked.');
   const given = readSettings(connectionOptions, call.flags, {});

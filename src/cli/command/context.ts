@@ -1,15 +1,15 @@
 import type { CallArguments, ListId, ListItem } from '../../client/call.ts';
-import type { Service } from '../api/client.ts';
+import type { ApiClient } from '../api/client.ts';
 import type { Profile } from '../api/profile.ts';
 import type { CommonValues } from '../options/shared.ts';
 import type { Results } from '../output/results.ts';
 import type { ViewSource } from '../output/view.ts';
 import type { Prompter } from '../terminal/prompter.ts';
-import type { CommandContext, Flags } from './environment.ts';
+import type { Environment, Flags } from './environment.ts';
 
 /** What a command is handed when it runs. */
 // biome-ignore lint/suspicious/noExplicitAny: arguments and options of every command
-export interface Call<A = any, O = any> extends CommandContext, Service {
+export interface CommandContext<A = any, O = any> extends Environment, ApiClient {
   args: A;
   options: O;
   /** The shared options that commands may want to look at. */

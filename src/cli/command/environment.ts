@@ -11,7 +11,7 @@ export interface Context {
 }
 
 /** What the command is handed that the program runs. */
-export interface CommandContext extends Context {
+export interface Environment extends Context {
   /** Has SIGHUP abort `interrupted` too: for what must not leave anything behind when its terminal is closed. */
   heedHangup(): void;
 }

@@ -1,6 +1,6 @@
 import { SignageError } from '../../domain/error.ts';
 import { member, type View } from '../output/view.ts';
-import type { Call } from './context.ts';
+import type { CommandContext } from './context.ts';
 import { exitCodeOf } from './exit-code.ts';
 
 /** What became of one item of a command that changes many. */
@@ -26,8 +26,8 @@ const hopeless = [1, 4, 7];
  * `work` answers what was done, or `undefined` under `--dry-run`. Answers the exit code: 0, or 9 when one failed. What makes all further
  * items hopeless (no connection, no right to do it) is thrown, once the results so far are shown: a script must see what was changed.
  */
-export async function eachItem<T>(
-  call: Call,
+export async function forEachRecord<T>(
+  call: CommandContext,
   items: Iterable<T> | AsyncIterable<T>,
   nameOf: (item: T) => { name: string; id: string },
   work: (item: T) => Promise<string | undefined>,

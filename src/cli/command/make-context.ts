@@ -1,21 +1,21 @@
 import type { CallArguments, ListId, ListItem, PlainInput } from '../../client/call.ts';
 import { SignageError } from '../../domain/error.ts';
-import { largestPage, makeService, type Service } from '../api/client.ts';
+import { type ApiClient, largestPage, makeApiClient } from '../api/client.ts';
 import { connect } from '../api/connect.ts';
 import { readProfile } from '../api/profile.ts';
 import { readSettings, usage } from '../options/settings.ts';
 import { type CommonValues, commonOptions, connectionOptions } from '../options/shared.ts';
 import { makeResults } from '../output/results.ts';
-import { printable } from '../terminal/escape.ts';
+import { escapeControl } from '../terminal/escape.ts';
 import { makePrompter } from '../terminal/prompter.ts';
-import type { Call } from './context.ts';
-import type { CommandContext, Flags } from './environment.ts';
-import { once } from './memoize.ts';
+import type { CommandContext } from './context.ts';
+import type { Environment, Flags } from './environment.ts';
+import { memoize } from './memoize.ts';
 import type { Arguments, ArgumentValues, CommandSpec, Options } from './spec.ts';
 
 /** The pages of a list up to `--limit`; no page is asked for that is not needed. */
 async function* limitedPages<I extends ListId>(
-  service: Service,
+  service: ApiClient,
   { limit }: CommonValues,
   ...[id, input]: [id: I, ...CallArguments<I>]
 ): AsyncGenerator<readonly ListItem<I>[]> {
@@ -38,7 +38,7 @@ function argumentValues(spec: CommandSpec, given: readonly unknown[]): ArgumentV
   ) as ArgumentValues<Arguments>;
 }
 
-function makeConfirmation(prompter: Call['prompter'], { yes, dryRun }: CommonValues) {
+function makeConfirmation(prompter: CommandContext['prompter'], { yes, dryRun }: CommonValues) {
   return async (question: string) => {
     if (yes || dryRun) return;
     if (!prompter.canAsk) throw usage(`${question} There is nobody to ask here: give --yes.`);
@@ -48,19 +48,19 @@ function makeConfirmation(prompter: Call['prompter'], { yes, dryRun }: CommonVal
 }
 
 /** What a command is handed: its arguments and options, where its results go, and the service, to which nothing is sent before it asks. */
-export function makeCall(
+export function makeCommandContext(
   spec: CommandSpec<Arguments, Options>,
   given: readonly unknown[],
   flags: Flags,
-  context: CommandContext,
-): Call {
+  context: Environment,
+): CommandContext {
   const { io, interrupted } = context;
   const common: CommonValues = readSettings(commonOptions, flags, io.env);
   const results = makeResults(io, common);
   const prompter = makePrompter(io, common, interrupted);
-  const profile = once(async () => readProfile(readSettings(connectionOptions, flags, {}), io));
-  const service = makeService({
-    connect: once(async () => connect(await profile(), context, common.verbose)),
+  const profile = memoize(async () => readProfile(readSettings(connectionOptions, flags, {}), io));
+  const service = makeApiClient({
+    connect: memoize(async () => connect(await profile(), context, common.verbose)),
     plan: common.dryRun ? results.planned : undefined,
     signal: interrupted,
   });
@@ -78,7 +78,7 @@ export function makeCall(
     },
     list: (id, view, ...input) => results.list(limitedPages(service, common, id, ...input), view),
     note: (text) => {
-      if (!common.quiet) io.stderr.write(`${printable(text)}\n`);
+      if (!common.quiet) io.stderr.write(`${escapeControl(text)}\n`);
     },
     confirmDestruction: makeConfirmation(prompter, common),
   };

@@ -1,5 +1,5 @@
 /** Does it at the first call, and answers the same from then on. */
-export function once<T>(make: () => T): () => T {
+export function memoize<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => {
     made ??= { value: make() };

@@ -11,7 +11,7 @@ export interface Facts {
 }
 
 /** Tells the version; answers the exit code. */
-export async function tellVersion(
+export async function printVersion(
   { stdout }: Pick<Io, 'stdout'>,
   { version }: Facts,
 ): Promise<number> {
@@ -20,7 +20,7 @@ export async function tellVersion(
 }
 
 /** Shows help; answers the exit code. Help that was asked for is a result; help because something is missing is an error. */
-export async function tellHelp(
+export async function printHelp(
   { of, wanted }: HelpAsked,
   { stdout, stderr }: Pick<Io, 'stdout' | 'stderr'>,
   facts: Facts,

@@ -1,6 +1,6 @@
 import { SignageError } from '../../domain/error.ts';
 import { errorKinds } from '../../wire/errors.ts';
-import { printable, printableJson } from '../terminal/escape.ts';
+import { escapeControl, printableJson } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { exitCodeOf } from './exit-code.ts';
 
@@ -34,17 +34,17 @@ const hintOf = (error: SignageError) =>
   error.hint ?? (Object.hasOwn(hints, error.code) ? hints[error.code] : undefined);
 
 function explain(error: SignageError, io: Io): void {
-  io.stderr.write(`signage: ${printable(error.message)}\n`);
+  io.stderr.write(`signage: ${escapeControl(error.message)}\n`);
   const complaints = error.errors ?? [];
   // A single one is in the message already.
   for (const { path, message } of complaints.length > 1 ? complaints : []) {
-    io.stderr.write(`  ${printable(path || 'body')}: ${printable(message)}\n`);
+    io.stderr.write(`  ${escapeControl(path || 'body')}: ${escapeControl(message)}\n`);
   }
   if (error.truncated) io.stderr.write('  and more, which the service does not list.\n');
   if (error.retryAfterSeconds !== undefined)
     io.stderr.write(`  Worth trying again in ${error.retryAfterSeconds} s.\n`);
   const hint = hintOf(error);
-  if (hint !== undefined) io.stderr.write(`  ${printable(hint)}\n`);
+  if (hint !== undefined) io.stderr.write(`  ${escapeControl(hint)}\n`);
 }
 
 /** The error as the service tells errors, with the exit code; those that are not from a service have no status. */
@@ -71,7 +71,7 @@ function problemDocument(error: SignageError): object {
 function explainUnexpected(error: unknown, io: Io): void {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   io.stderr.write(
-    `signage: something unexpected happened.\n${text.split('\n').map(printable).join('\n')}\n`,
+    `signage: something unexpected happened.\n${text.split('\n').map(escapeControl).join('\n')}\n`,
   );
 }
 
@@ -90,7 +90,7 @@ function wantsJson(argv: readonly string[]): boolean {
  * Tells of an error on `stderr`: one line and what to do, or under `-o json` and `ndjson` the problem document. Answers the exit code that
  * stands for it.
  */
-export function tellError(error: unknown, argv: readonly string[], io: Io): number {
+export function reportError(error: unknown, argv: readonly string[], io: Io): number {
   if (!(error instanceof SignageError)) explainUnexpected(error, io);
   else if (wantsJson(argv)) io.stderr.write(`${printableJson(problemDocument(error), 0)}\n`);
   else explain(error, io);

@@ -1,13 +1,13 @@
 import { SignageError } from '../../domain/error.ts';
-import { shellWord } from '../records/shell-quote.ts';
-import type { CommandContext, Flags } from './environment.ts';
-import { makeCall } from './make-context.ts';
+import { shellQuote } from '../records/shell-quote.ts';
+import type { Environment, Flags } from './environment.ts';
+import { makeCommandContext } from './make-context.ts';
 import type { CommandSpec } from './spec.ts';
 
 /** The text of a hint with what was given in the places of `{venue}`. */
 function fillHint(hint: string, values: Flags): string {
   return hint.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    shellWord(String(values[name] ?? name.toUpperCase())),
+    shellQuote(String(values[name] ?? name.toUpperCase())),
   );
 }
 
@@ -15,9 +15,9 @@ function fillHint(hint: string, values: Flags): string {
 export async function runSpec(
   spec: CommandSpec,
   { given, flags }: { given: readonly unknown[]; flags: Flags },
-  context: CommandContext,
+  context: Environment,
 ): Promise<number> {
-  const call = makeCall(spec, given, flags, context);
+  const call = makeCommandContext(spec, given, flags, context);
   try {
     const exitCode = await spec.run(call);
     await call.results.finish();

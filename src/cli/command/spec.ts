@@ -2,7 +2,7 @@ import type { OperationId } from '../../wire/operations.ts';
 import type { NameKind } from '../options/name-kind.ts';
 import type { DescribedSetting, Setting, Values } from '../options/settings.ts';
 import type { Effect } from '../options/shared.ts';
-import type { Call } from './context.ts';
+import type { CommandContext } from './context.ts';
 
 type Form = 'one' | 'optional' | 'many' | 'some';
 
@@ -73,7 +73,9 @@ export interface CommandSpec<A extends Arguments = Arguments, O extends Options 
   /** What to type next after an error of this code, in place of the general hint; `{venue}` stands for the argument or option of that name. */
   hints?: Readonly<Record<string, string>>;
   /** Does it; answers the exit code, 0 unless said. Errors are thrown. */
-  run(call: Call<ArgumentValues<A>, Values<O>>): Promise<number | undefined> | Promise<void>;
+  run(
+    call: CommandContext<ArgumentValues<A>, Values<O>>,
+  ): Promise<number | undefined> | Promise<void>;
 }
 
 /** What a command says of itself in help; it can be written down as JSON. */

@@ -1,5 +1,5 @@
 import { SignageError } from '../../domain/error.ts';
-import type { Call } from '../command/context.ts';
+import type { CommandContext } from '../command/context.ts';
 import { defineCommand, one } from '../command/spec.ts';
 import { readDocument } from '../options/input-file.ts';
 import * as option from '../options/option.ts';
@@ -33,10 +33,10 @@ function readPath(text: string): string {
   return text.startsWith('/') ? text : `/${text}`;
 }
 
-type Answer = NonNullable<Awaited<ReturnType<Call['send']>>>;
+type Answer = NonNullable<Awaited<ReturnType<CommandContext['send']>>>;
 
 /** Status and headers of an answer, beside the result. Of a pairing code in a `Location` only the place is shown. */
-async function tellHead({ io }: Call, { status, headers }: Answer): Promise<void> {
+async function tellHead({ io }: CommandContext, { status, headers }: Answer): Promise<void> {
   const { shownPath } = await import('../api/connect.ts');
   const lines = Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((one) => `${name}: ${one}`),
@@ -46,7 +46,7 @@ async function tellHead({ io }: Call, { status, headers }: Answer): Promise<void
 
 /** Sends it; answers `undefined` under `--dry-run`. */
 async function exchange(
-  call: Call,
+  call: CommandContext,
   method: Method,
   path: string,
   body?: unknown,
@@ -74,7 +74,7 @@ function asJson({ text, headers }: Answer): unknown {
 }
 
 /** What is no JSON comes out line by line as it is, but for what a terminal would obey. */
-function showText({ io, common: { output, jq, fields } }: Call, text: string): void {
+function showText({ io, common: { output, jq, fields } }: CommandContext, text: string): void {
   if ([output, jq, fields].some((one) => one !== undefined)) {
     throw noJson('Without -o, --jq and --fields it is shown as it is.');
   }
@@ -83,7 +83,7 @@ function showText({ io, common: { output, jq, fields } }: Call, text: string): v
 }
 
 /** The form of the result: JSON unless another is asked for. */
-const resultsOf = ({ io, common }: Call) =>
+const resultsOf = ({ io, common }: CommandContext) =>
   makeResults(io, { ...common, output: common.output ?? 'json' });
 
 async function* itemsOf(
@@ -93,7 +93,7 @@ async function* itemsOf(
 }
 
 /** An answer as it came in `json` and `yaml`; a page of a list by its items in all other forms. */
-async function showAnswer(call: Call, answer: Answer): Promise<void> {
+async function showAnswer(call: CommandContext, answer: Answer): Promise<void> {
   const value = asJson(answer);
   if (value === undefined) return answer.text === '' ? undefined : showText(call, answer.text);
   const page = ['json', 'yaml'].includes(call.common.output ?? 'json') ? undefined : asPage(value);
@@ -102,7 +102,7 @@ async function showAnswer(call: Call, answer: Answer): Promise<void> {
   else await results.record(value, anyView(value));
 }
 
-async function showPages(call: Call, path: string): Promise<void> {
+async function showPages(call: CommandContext, path: string): Promise<void> {
   const pages = listedPages(path, async (one) => {
     const answer = await exchange(call, 'GET', one);
     return answer && asJson(answer);

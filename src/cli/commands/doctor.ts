@@ -1,6 +1,6 @@
 import { SignageError } from '../../domain/error.ts';
 import type { Profile } from '../api/profile.ts';
-import type { Call } from '../command/context.ts';
+import type { CommandContext } from '../command/context.ts';
 import { defineCommand, optional } from '../command/spec.ts';
 import { checkCredential } from '../doctor/credential-checks.ts';
 import { type Finding, fail, findingView } from '../doctor/finding.ts';
@@ -17,7 +17,7 @@ function findingOf(check: string, error: unknown): Finding {
   return fail(check, error.message, error.hint ?? null);
 }
 
-async function examineScreen(call: Call, name: string): Promise<Finding[]> {
+async function examineScreen(call: CommandContext, name: string): Promise<Finding[]> {
   try {
     return await checkScreen(call, await findScreen(call, name), call.clock.now());
   } catch (error) {
@@ -27,7 +27,7 @@ async function examineScreen(call: Call, name: string): Promise<Finding[]> {
 
 /** From the outside inwards: what lies behind something that failed is not looked at. */
 async function* examine(
-  call: Call,
+  call: CommandContext,
   screen: string | undefined,
 ): AsyncGenerator<readonly Finding[]> {
   let profile: Profile;

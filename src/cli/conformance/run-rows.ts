@@ -2,7 +2,7 @@ import { makeNodeRequester } from '../../client/node-requester.ts';
 import type { Level, Need, Outcome } from '../../conformance/row.ts';
 import { runConformance } from '../../conformance/run-conformance.ts';
 import { clientOptions, connect } from '../api/connect.ts';
-import type { Call } from '../command/context.ts';
+import type { CommandContext } from '../command/context.ts';
 import { makeProgress } from '../terminal/progress.ts';
 import { outcomeView } from './outcome-view.ts';
 
@@ -49,7 +49,7 @@ async function* inPages(
 }
 
 /** Runs the rows and shows what became of them. Answers the exit code. */
-export async function runRows(call: Call, options: RowOptions): Promise<number> {
+export async function runRows(call: CommandContext, options: RowOptions): Promise<number> {
   const profile = await call.profile();
   const { tenantId } = await connect(profile, call, call.common.verbose);
   const { url, token, certificates, clock, random, onExchange } = await clientOptions(

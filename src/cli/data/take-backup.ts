@@ -1,5 +1,5 @@
 import { access, type FileHandle, open, rename, unlink } from 'node:fs/promises';
-import type { Call } from '../command/context.ts';
+import type { CommandContext } from '../command/context.ts';
 import { usage } from '../options/settings.ts';
 import { makeProgress } from '../terminal/progress.ts';
 import { megabytes } from './megabytes.ts';
@@ -19,7 +19,7 @@ async function create(path: string): Promise<FileHandle> {
 }
 
 /** Takes a backup into a file of another name, which gets its own once all of it is on the disk; what was cut short is deleted. */
-export async function takeBackup(call: Call, path: string): Promise<void> {
+export async function takeBackup(call: CommandContext, path: string): Promise<void> {
   await refuseExisting(path);
   const partial = `${path}.partial`;
   const backup = await call.backup();
@@ -37,7 +37,11 @@ export async function takeBackup(call: Call, path: string): Promise<void> {
   }
 }
 
-async function fill(file: FileHandle, backup: AsyncIterable<Buffer>, call: Call): Promise<number> {
+async function fill(
+  file: FileHandle,
+  backup: AsyncIterable<Buffer>,
+  call: CommandContext,
+): Promise<number> {
   const progress = makeProgress(call);
   let bytes = 0;
   try {

@@ -1,8 +1,8 @@
 import { SignageError } from '../../domain/error.ts';
 import type { Role } from '../../domain/records/role.ts';
 import type { Profile } from '../api/profile.ts';
-import type { Call } from '../command/context.ts';
-import { shellWord } from '../records/shell-quote.ts';
+import type { CommandContext } from '../command/context.ts';
+import { shellQuote } from '../records/shell-quote.ts';
 import { endsSoon } from '../records/views/reach-columns.ts';
 import { ago } from './ago.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
@@ -15,7 +15,7 @@ const mayDo: Readonly<Record<Role, string>> = {
   platform: 'may do everything in every tenant',
 };
 
-const login = ({ url }: Profile) => `signage login --url ${shellWord(url.value)}`;
+const login = ({ url }: Profile) => `signage login --url ${shellQuote(url.value)}`;
 
 /** Where a token was refused, or its tenant is none. */
 function refusal(error: SignageError, profile: Profile): Finding {
@@ -35,7 +35,7 @@ function refusal(error: SignageError, profile: Profile): Finding {
 }
 
 /** Whose token is used, what it may do, and in which tenant. */
-export async function checkCredential(call: Call, profile: Profile): Promise<Finding[]> {
+export async function checkCredential(call: CommandContext, profile: Profile): Promise<Finding[]> {
   if (profile.token === undefined)
     return [fail('credential', `There is no token for ${profile.url.value}.`, login(profile))];
   try {

@@ -3,7 +3,7 @@ import { dayMs, minuteMs } from '../../domain/clock.ts';
 import { hasCode } from '../../domain/error.ts';
 import type { Reader } from '../api/client.ts';
 import type { Device, Screen } from '../records/find.ts';
-import { shellWord } from '../records/shell-quote.ts';
+import { shellQuote } from '../records/shell-quote.ts';
 import { isPrintable } from '../terminal/escape.ts';
 import { ago } from './ago.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
@@ -157,7 +157,7 @@ export async function checkScreen(
 ): Promise<Finding[]> {
   const venue = await reader.read('getVenue', { params: { id: screen.venueId } });
   const name = `${venue.name}/${screen.name}`;
-  const typed = shellWord(isPrintable(name) ? name : screen.id);
+  const typed = shellQuote(isPrintable(name) ? name : screen.id);
   const patient = { reader, screen, typed, nowMs };
   const playlist = await findPlaylist(patient);
   const findings = [ok('screen', `${name}, ${screen.state}.`)];

@@ -1,7 +1,7 @@
 import { pause } from '../../client/pause.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { StoredEventView as StoredEvent } from '../../domain/events/event.ts';
-import type { Call } from '../command/context.ts';
+import type { CommandContext } from '../command/context.ts';
 
 /** The service holds an answer for so long, at most. */
 const waitSeconds = 30;
@@ -21,13 +21,13 @@ interface Following {
   signal: AbortSignal;
 }
 
-async function newest(call: Call, signal: AbortSignal): Promise<string | undefined> {
+async function newest(call: CommandContext, signal: AbortSignal): Promise<string | undefined> {
   return (await call.read('listEvents', { query: { limit: 1 }, signal })).items[0]?.id;
 }
 
 /** Events as they come in, oldest first, none twice and none left out; until the signal ends it as `interrupted`. */
 export async function* followEvents(
-  call: Call,
+  call: CommandContext,
   { filters, after, signal }: Following,
 ): AsyncGenerator<StoredEvent[]> {
   let last = after ?? (filters.from === undefined ? await newest(call, signal) : undefined);
@@ -58,7 +58,7 @@ export async function* followEvents(
 type EventQuery = Filters & { order: 'asc'; limit: number; waitSeconds: number; after?: string };
 
 /** One answer; says where to go on when there is none. */
-async function readOn(call: Call, query: EventQuery, signal: AbortSignal) {
+async function readOn(call: CommandContext, query: EventQuery, signal: AbortSignal) {
   try {
     return await call.read('listEvents', { query, signal });
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { Call } from '../command/context.ts';
+import type { CommandContext } from '../command/context.ts';
 import { findVenue, type Screen } from '../records/find.ts';
 import { labelFilters } from './labels.ts';
 
@@ -17,7 +17,7 @@ export interface Selected {
 
 /** All screens with these labels, of this venue: the whole list at once, for changes might move its pages. */
 export async function selectScreens(
-  call: Call,
+  call: CommandContext,
   { selector, venue }: Selection,
 ): Promise<Selected[]> {
   const label = labelFilters(selector);
@@ -39,7 +39,7 @@ const mostNames = 5;
 
 /** Asks once for all of them; for none there is nothing to ask. `what` is the beginning of the question: `Delete`. */
 export async function confirmSelected(
-  call: Call,
+  call: CommandContext,
   what: string,
   selected: readonly Pick<Selected, 'name'>[],
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Call } from '../command/context.ts';
+import type { CommandContext } from '../command/context.ts';
 import { findScreen } from '../records/find.ts';
 import * as option from './option.ts';
 import { type Selected, selectScreens } from './screen-selection.ts';
@@ -30,7 +30,7 @@ export function isSingle({ screens, venue, selector }: Choice): boolean {
 
 /** The chosen screens, each once; those that are named are called as they were typed. Throws before anything is done to any of them. */
 export async function chooseScreens(
-  call: Call,
+  call: CommandContext,
   { screens, venue, selector }: Choice,
 ): Promise<Selected[]> {
   const byFilter = venue !== undefined || selector.length > 0;

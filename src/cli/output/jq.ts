@@ -1,9 +1,9 @@
 import { usage } from '../options/settings.ts';
-import { printable, printableWithTabs } from '../terminal/escape.ts';
+import { escapeControl, printableWithTabs } from '../terminal/escape.ts';
 
 /** One result of jq for a line: texts bare, but for what a terminal would obey; all else as compact JSON. */
 function shown(line: string): string {
-  return line.startsWith('"') ? printableWithTabs(JSON.parse(line) as string) : printable(line);
+  return line.startsWith('"') ? printableWithTabs(JSON.parse(line) as string) : escapeControl(line);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { usage } from '../options/settings.ts';
 import type { CommonValues } from '../options/shared.ts';
-import { printable, printableJson } from '../terminal/escape.ts';
+import { escapeControl, printableJson } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import { checkFields, fieldColumns, pickFields, readFields } from './fields.ts';
 import { allRecords, eachRecord, type Sheet } from './sheet.ts';
@@ -91,7 +91,7 @@ export function makeResults(
 
   async function columnSheet(shape: Shape, view: View<unknown>): Promise<Sheet> {
     if (format === 'name')
-      return eachRecord((record) => stdout.write(`${printable(view.nameOf(record))}\n`));
+      return eachRecord((record) => stdout.write(`${escapeControl(view.nameOf(record))}\n`));
     const all: readonly Column<unknown>[] = fields ? fieldColumns(fields) : view.columns;
     if (format === 'csv') return (await import('./csv.ts')).csvSheet(stdout, all);
     const strong = await emphasis(io);

@@ -1,4 +1,4 @@
-import { printable } from '../terminal/escape.ts';
+import { escapeControl } from '../terminal/escape.ts';
 import type { Output } from '../terminal/io.ts';
 import type { Sheet } from './sheet.ts';
 import { type Column, shownText } from './view.ts';
@@ -15,7 +15,7 @@ function label(name: string): string {
 }
 
 const cells = (columns: readonly Column<unknown>[], record: unknown) =>
-  columns.map((column) => printable(shownText(column.value(record))));
+  columns.map((column) => escapeControl(shownText(column.value(record))));
 
 /** What measures these texts. string-width takes longer to load than all else, and ASCII has none of the cases that it is for. */
 async function widthOf(rows: readonly (readonly string[])[]): Promise<(text: string) => number> {
@@ -36,7 +36,7 @@ export function listTable({ stdout, columns, strong }: TableOptions): Sheet {
   return {
     async add(records) {
       if (records.length === 0) return;
-      const titles = columns.map(({ name }) => printable(header(name)));
+      const titles = columns.map(({ name }) => escapeControl(header(name)));
       const rows = records.map((record) => cells(columns, record));
       const width = await widthOf([titles, ...rows]);
       const before = widths;
@@ -61,7 +61,7 @@ export function listTable({ stdout, columns, strong }: TableOptions): Sheet {
 
 /** One record: a line for each of its columns. */
 export function recordTable({ stdout, columns, strong }: TableOptions): Sheet {
-  const labels = columns.map(({ name }) => printable(label(name)));
+  const labels = columns.map(({ name }) => escapeControl(label(name)));
   const widest = Math.max(0, ...labels.map((text) => text.length));
   const lines = (record: unknown) =>
     cells(columns, record).map(

@@ -1,4 +1,4 @@
-import { isPrintable, printable } from '../terminal/escape.ts';
+import { escapeControl, isPrintable } from '../terminal/escape.ts';
 
 /** A value as a YAML document. Texts that a terminal would obey stand in double quotes, spelled out, and so stay what they are. */
 export async function yamlText(value: unknown): Promise<string> {
@@ -13,5 +13,5 @@ export async function yamlText(value: unknown): Promise<string> {
     lineWidth: 0,
     doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
   });
-  return text.split('\n').map(printable).join('\n');
+  return text.split('\n').map(escapeControl).join('\n');
 }

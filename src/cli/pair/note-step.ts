@@ -1,4 +1,4 @@
-import type { Call } from '../command/context.ts';
+import type { CommandContext } from '../command/context.ts';
 import { groupedCode } from '../options/pairing-code.ts';
 import { usage } from '../options/settings.ts';
 import { isWatched } from '../terminal/live-view.ts';
@@ -6,20 +6,20 @@ import type { PairStep } from './pair-step.ts';
 import type { QrCode } from './qr-code.ts';
 
 /** Whether the results themselves show each code as soon as there is one. */
-function resultsShowCodes({ output = 'table', jq, fields }: Call['common']): boolean {
+function resultsShowCodes({ output = 'table', jq, fields }: CommandContext['common']): boolean {
   if (jq !== undefined || fields !== undefined) return output === 'ndjson';
   return ['table', 'wide', 'ndjson', 'csv'].includes(output);
 }
 
 /** Refuses a combination under which nobody would ever see the code. */
-export function requireVisibleCode(call: Call): void {
+export function requireVisibleCode(call: CommandContext): void {
   if (isWatched(call) || !call.common.quiet || resultsShowCodes(call.common)) return;
   throw usage('With --quiet nobody would see the code in this form of result: use -o ndjson.');
 }
 
 /** Says a code where there is no board, and the results come too late to say it; its QR code, if that is wanted, in any case. */
 export function noteStep(
-  call: Call,
+  call: CommandContext,
   step: PairStep,
   qrOf: ((text: string) => QrCode) | undefined,
 ): void {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/clock.ts';
 import { groupedCode } from '../options/pairing-code.ts';
-import type { BoardLine, BoardSize } from '../terminal/live-view.ts';
+import type { LiveLine, LiveViewSize } from '../terminal/live-view.ts';
 import { blockLetters } from './block-letters.ts';
 import { modelText, versionText } from './pair-step.ts';
 import { type Pairing, placeName } from './pairing.ts';
@@ -29,7 +29,7 @@ const done: Record<Stage, string> = {
   event: 'sent its first event',
 };
 
-function stageLines({ reached }: Pairing, waitFor: Stage): BoardLine[] {
+function stageLines({ reached }: Pairing, waitFor: Stage): LiveLine[] {
   const wanted = stages.slice(0, stages.indexOf(waitFor) + 1);
   const next = wanted.find((stage) => !reached.includes(stage));
   return wanted.map((stage) => {
@@ -40,7 +40,7 @@ function stageLines({ reached }: Pairing, waitFor: Stage): BoardLine[] {
   });
 }
 
-const blank: BoardLine = { text: '' };
+const blank: LiveLine = { text: '' };
 
 /** A sentence on as many lines as it takes; a word that is too long for one is cut by the board. */
 function wrapped(text: string, columns: number): string[] {
@@ -58,10 +58,10 @@ function codeLines(
   { code }: Pairing,
   clock: Clock,
   letters: readonly string[] | undefined,
-): BoardLine[] {
+): LiveLine[] {
   if (!code) return [{ text: 'Making a code …' }, blank];
-  const large: BoardLine[] = letters
-    ? [...letters.map((text): BoardLine => ({ text, look: 'strong' })), blank]
+  const large: LiveLine[] = letters
+    ? [...letters.map((text): LiveLine => ({ text, look: 'strong' })), blank]
     : [];
   const left = countdown(code.endsAtMs, clock);
   return [
@@ -72,7 +72,7 @@ function codeLines(
   ];
 }
 
-function beside(left: readonly string[], right: readonly BoardLine[]): BoardLine[] {
+function beside(left: readonly string[], right: readonly LiveLine[]): LiveLine[] {
   const width = left[0]?.length ?? 0;
   return Array.from({ length: Math.max(left.length, right.length) }, (_, at) => {
     const { text = '' } = right[at] ?? {};
@@ -88,12 +88,12 @@ const mostBesideColumns = 30;
 /** The QR code with what else there is to say: beside it, or under it, or, where it does not fit, what to do about that. */
 function withQr(
   qr: QrCode,
-  lines: readonly BoardLine[],
-  { columns, rows }: BoardSize,
-): BoardLine[] {
+  lines: readonly LiveLine[],
+  { columns, rows }: LiveViewSize,
+): LiveLine[] {
   const width = (qr.lines[0]?.length ?? 0) + 1;
   if (columns > width && qr.lines.length + lines.length < rows)
-    return [...qr.lines.map((text): BoardLine => ({ text, look: 'inverse' })), blank, ...lines];
+    return [...qr.lines.map((text): LiveLine => ({ text, look: 'inverse' })), blank, ...lines];
   if (columns > width + mostBesideColumns && qr.lines.length < rows) return beside(qr.lines, lines);
   return [
     ...lines,
@@ -113,10 +113,10 @@ interface PairFrame {
 /** What a person sees while one screen is paired. */
 export function pairFrame(
   { pairing, waitFor, clock, qr }: PairFrame,
-  size: BoardSize,
-): BoardLine[] {
-  const title: BoardLine = { text: placeName(pairing.place), look: 'strong' };
-  const trouble: BoardLine[] = wrapped(pairing.trouble ?? '', size.columns - 1).map((text) => ({
+  size: LiveViewSize,
+): LiveLine[] {
+  const title: LiveLine = { text: placeName(pairing.place), look: 'strong' };
+  const trouble: LiveLine[] = wrapped(pairing.trouble ?? '', size.columns - 1).map((text) => ({
     text,
     look: 'bad',
   }));
@@ -131,7 +131,7 @@ export function pairFrame(
 }
 
 /** What stays of it. */
-export function pairedFrame(pairing: Pairing, waitFor: Stage): BoardLine[] {
+export function pairedFrame(pairing: Pairing, waitFor: Stage): LiveLine[] {
   const { deviceInfo } = pairing.device ?? {};
   const what =
     deviceInfo === undefined

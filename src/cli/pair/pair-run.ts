@@ -1,13 +1,13 @@
 import { interrupted } from '../../client/interrupted.ts';
 import { pause } from '../../client/pause.ts';
 import { SignageError } from '../../domain/error.ts';
-import type { Call } from '../command/context.ts';
+import type { CommandContext } from '../command/context.ts';
 import { type Pairing, placeName } from './pairing.ts';
 import type { Stage } from './stages.ts';
 
 /** What the pairings of one command share. */
 export interface PairRun {
-  call: Call;
+  call: CommandContext;
   waitFor: Stage;
   timeoutMs: number | undefined;
   /** When it is to give up, by our own clock; never where there is a person who can. */

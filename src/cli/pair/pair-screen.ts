@@ -1,7 +1,7 @@
 import { hasCode, SignageError } from '../../domain/error.ts';
 import { isLoopback } from '../api/loopback.ts';
-import type { Call } from '../command/context.ts';
-import { type Board, isWatched, openBoard } from '../terminal/live-view.ts';
+import type { CommandContext } from '../command/context.ts';
+import { isWatched, type LiveView, openLiveView } from '../terminal/live-view.ts';
 import { followTv } from './follow-tv.ts';
 import { noteStep } from './note-step.ts';
 import { pairedFrame, pairFrame } from './pair-frame.ts';
@@ -16,16 +16,16 @@ async function openFrame(
   run: PairRun,
   pairing: Pairing,
   qrOf: ((text: string) => QrCode) | undefined,
-): Promise<Board> {
+): Promise<LiveView> {
   const { call, waitFor } = run;
-  return openBoard(call, (size) => {
+  return openLiveView(call, (size) => {
     const qr = qrOf && pairing.code && qrOf(pairing.code.link);
     return pairFrame({ pairing, waitFor, clock: call.clock, qr }, size);
   });
 }
 
 /** A QR code that sends phones to themselves helps nobody. */
-async function noteUnreachable(call: Call): Promise<void> {
+async function noteUnreachable(call: CommandContext): Promise<void> {
   const { url } = await call.profile();
   if (isLoopback(new URL(url.value).hostname))
     call.note(

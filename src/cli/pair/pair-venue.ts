@@ -1,10 +1,10 @@
 import { iso } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import type { Call } from '../command/context.ts';
+import type { CommandContext } from '../command/context.ts';
 import { exitCodeOf } from '../command/exit-code.ts';
 import { usage } from '../options/settings.ts';
 import { findVenue, type Venue } from '../records/find.ts';
-import { type BoardSize, isWatched, openBoard } from '../terminal/live-view.ts';
+import { isWatched, type LiveViewSize, openLiveView } from '../terminal/live-view.ts';
 import { followTv } from './follow-tv.ts';
 import { merge } from './merge.ts';
 import { noteStep } from './note-step.ts';
@@ -22,7 +22,7 @@ const partlyFailed = 9;
 /** Nothing further can go well after these. */
 const hopeless = [1, 4, 7];
 
-async function venueOf(call: Call): Promise<Venue> {
+async function venueOf(call: CommandContext): Promise<Venue> {
   const { args, options } = call;
   if (
     args.screen !== undefined ||
@@ -69,8 +69,9 @@ async function* shownSteps(
   failures: Map<Pairing, SignageError>,
 ): AsyncGenerator<PairStep[]> {
   const { call, waitFor } = plan;
-  const render = (size: BoardSize) => venueFrame(name, pairings, waitFor, call.clock, size);
-  const board = isWatched(call) && pairings.length > 0 ? await openBoard(call, render) : undefined;
+  const render = (size: LiveViewSize) => venueFrame(name, pairings, waitFor, call.clock, size);
+  const board =
+    isWatched(call) && pairings.length > 0 ? await openLiveView(call, render) : undefined;
   const stop = new AbortController();
   const run: PairRun = {
     ...plan,

@@ -1,5 +1,5 @@
 import type { Device, Screen, Venue } from '../records/find.ts';
-import { shellWord } from '../records/shell-quote.ts';
+import { shellQuote } from '../records/shell-quote.ts';
 import { typedName } from '../records/views/typed-name.ts';
 import type { Stage } from './stages.ts';
 
@@ -52,5 +52,5 @@ export const placeName = ({ venue, screen }: Place) => `${venue.name}/${screen.n
 /** What a shell takes for the screen. */
 export function placeWord({ venue, screen }: Place): string {
   const name = placeName({ venue, screen, changes: [] });
-  return shellWord(typedName({ id: screen.id, name }));
+  return shellQuote(typedName({ id: screen.id, name }));
 }

@@ -1,5 +1,5 @@
 import { SignageError } from '../../domain/error.ts';
-import type { Call } from '../command/context.ts';
+import type { CommandContext } from '../command/context.ts';
 import { findScreen } from '../records/find.ts';
 import { requireVisibleCode } from './note-step.ts';
 import { placeName, placeWord } from './pairing.ts';
@@ -11,7 +11,7 @@ const usualReason = 'Replaced by another TV (signage device replace)';
 
 /** `signage device replace`: revokes the TV of a screen, and pairs another in its place. All else of the screen stays. */
 export async function replaceDevice(
-  call: Call,
+  call: CommandContext,
   named: string,
   options: PairingOptions & { reason: string | undefined },
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Call } from '../command/context.ts';
+import type { CommandContext } from '../command/context.ts';
 import { requireVisibleCode } from './note-step.ts';
 import type { PairRun } from './pair-run.ts';
 import { pairScreen } from './pair-screen.ts';
@@ -18,7 +18,7 @@ export interface PairingOptions {
   timeout: number | undefined;
 }
 
-async function makeRun(call: Call, options: PairingOptions): Promise<PairRun> {
+async function makeRun(call: CommandContext, options: PairingOptions): Promise<PairRun> {
   // A code must not outlive the terminal that shows it.
   call.heedHangup();
   const { clock, interrupted, prompter } = call;
@@ -40,7 +40,7 @@ async function makeRun(call: Call, options: PairingOptions): Promise<PairRun> {
 
 /** Makes room in the place that was chosen, shows a code and follows the TV. */
 export async function pairAt(
-  call: Call,
+  call: CommandContext,
   options: PairingOptions,
   chosen: ChosenPlace,
   replacement: Replacement | undefined,
@@ -52,7 +52,7 @@ export async function pairAt(
 
 /** `signage pair`: chooses the place, makes room on it, shows a code and follows the TV. Answers the exit code. */
 export async function runPair(
-  call: Call,
+  call: CommandContext,
   options: PairingOptions & { all: boolean },
 ): Promise<number> {
   const rights = await readRights(call);

@@ -1,4 +1,4 @@
-import type { Call } from '../command/context.ts';
+import type { CommandContext } from '../command/context.ts';
 import { isWatched } from '../terminal/live-view.ts';
 import { type PairStep, pairedView, stepView } from './pair-step.ts';
 
@@ -7,7 +7,7 @@ import { type PairStep, pairedView, stepView } from './pair-step.ts';
  * a list with a line for each screen.
  */
 export async function showSteps(
-  call: Call,
+  call: CommandContext,
   shape: 'record' | 'list',
   steps: AsyncIterable<PairStep[]>,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/clock.ts';
 import { groupedCode } from '../options/pairing-code.ts';
-import type { BoardLine, BoardSize } from '../terminal/live-view.ts';
+import type { LiveLine, LiveViewSize } from '../terminal/live-view.ts';
 import { countdown } from './pair-frame.ts';
 import { modelText } from './pair-step.ts';
 import type { Pairing } from './pairing.ts';
@@ -29,7 +29,7 @@ function cut(text: string, columns: number): string {
     : `${characters.slice(0, columns - 1).join('')}…`;
 }
 
-function rowOf(pairing: Pairing, waitFor: Stage, clock: Clock, columns: number): BoardLine {
+function rowOf(pairing: Pairing, waitFor: Stage, clock: Clock, columns: number): LiveLine {
   const { code, state, reached } = pairing;
   const isOpen = state === 'going' && reached.length === 0 && code !== undefined;
   const name = cut(pairing.place.screen.name, columns);
@@ -47,17 +47,17 @@ export function venueFrame(
   pairings: readonly Pairing[],
   waitFor: Stage,
   clock: Clock,
-  size: BoardSize,
-): BoardLine[] {
+  size: LiveViewSize,
+): LiveLine[] {
   const done = pairings.filter(({ state }) => state === 'done').length;
   const longest = Math.max(...pairings.map(({ place }) => [...place.screen.name].length));
   const columns = Math.max(4, Math.min(longest, nameColumns, size.columns - otherColumns));
-  const title: BoardLine = {
+  const title: LiveLine = {
     text: `${venue}: ${done} of ${pairings.length} paired`,
     look: 'strong',
   };
   const trouble = pairings.find((one) => one.trouble !== undefined);
-  const last: BoardLine[] = trouble
+  const last: LiveLine[] = trouble
     ? [{ text: `${trouble.place.screen.name}: ${trouble.trouble}`, look: 'bad' }]
     : [];
   const room = Math.max(1, size.rows - 3 - last.length);
@@ -69,7 +69,7 @@ export function venueFrame(
     0,
     room === pairings.length ? room : Math.max(1, pairings.length > room ? room - 1 : room),
   );
-  const rest: BoardLine[] =
+  const rest: LiveLine[] =
     rows.length < pairings.length
       ? [{ text: `… and ${pairings.length - rows.length} more`, look: 'faint' }]
       : [];

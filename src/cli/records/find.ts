@@ -1,7 +1,7 @@
 import type { CallAnswer } from '../../client/call.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { Reader } from '../api/client.ts';
-import { shellWord } from './shell-quote.ts';
+import { shellQuote } from './shell-quote.ts';
 import { isUuid } from './uuid.ts';
 
 export type Tenant = CallAnswer<'getTenant'>;
@@ -108,7 +108,7 @@ async function deviceOf(reader: Reader, screen: Screen, text: string): Promise<D
   throw missing(
     'device_not_found',
     `The screen "${text}" has no device.`,
-    `Pair one: signage pair ${shellWord(text)}`,
+    `Pair one: signage pair ${shellQuote(text)}`,
   );
 }
 

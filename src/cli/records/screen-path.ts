@@ -2,7 +2,7 @@ import type { Reader } from '../api/client.ts';
 import type { Screen } from './find.ts';
 
 /** What a screen is called in full: `Lobby/Main`. */
-export async function screenName(
+export async function screenPath(
   reader: Reader,
   { venueId, name }: Pick<Screen, 'venueId' | 'name'>,
 ): Promise<string> {
@@ -11,7 +11,7 @@ export async function screenName(
 }
 
 /** What screens are called in full, by their ids: those of one venue, or all. */
-export async function screenNames(reader: Reader, venueId?: string): Promise<Map<string, string>> {
+export async function screenPaths(reader: Reader, venueId?: string): Promise<Map<string, string>> {
   const query = venueId === undefined ? {} : { venueId };
   const screens = await reader.all('listScreens', { query });
   const venues = new Map((await reader.all('listVenues')).map(({ id, name }) => [id, name]));

@@ -1,4 +1,4 @@
 /** A text as one word of a shell, quoted where it must be. */
-export function shellWord(text: string): string {
+export function shellQuote(text: string): string {
   return /^[\w./@%+,:=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

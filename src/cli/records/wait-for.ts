@@ -1,5 +1,5 @@
 import { hasCode, SignageError } from '../../domain/error.ts';
-import type { Call } from '../command/context.ts';
+import type { CommandContext } from '../command/context.ts';
 import { makeProgress } from '../terminal/progress.ts';
 import { waitUntil } from './wait.ts';
 
@@ -19,7 +19,7 @@ interface Waiting {
 
 /** As `waitUntil`; shows a person how things stand, and says it when the time is over. */
 export async function waitFor<T>(
-  call: Call,
+  call: CommandContext,
   { timeoutMs, what, hint }: Waiting,
   look: () => Promise<Look<T>>,
 ): Promise<T> {

@@ -1,11 +1,11 @@
-import { shellWord } from '../records/shell-quote.ts';
+import { shellQuote } from '../records/shell-quote.ts';
 import { pairs } from '../terminal/escape.ts';
 import type { KnownToken } from './admin-token.ts';
 
 /** A command that works as it is typed. */
 function tryThis(url: string, { token, show, file }: KnownToken): string {
   if (file !== undefined)
-    return `curl -H "Authorization: Bearer $(cat ${shellWord(file)})" ${url}/v1/me`;
+    return `curl -H "Authorization: Bearer $(cat ${shellQuote(file)})" ${url}/v1/me`;
   if (show) return `curl -H 'Authorization: Bearer ${token}' ${url}/v1/me`;
   return token === undefined
     ? `curl ${url}/healthz`
@@ -21,7 +21,7 @@ interface Welcome {
 }
 
 /** What a person is told once the service runs: where it is, whose token opens it, what to type next. */
-export function welcome({ url, data, known, reach }: Welcome): string {
+export function banner({ url, data, known, reach }: Welcome): string {
   const rows: [string, string][] = [
     ['Service', url],
     ['Reference', `${url}/docs`],

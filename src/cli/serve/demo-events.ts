@@ -4,7 +4,7 @@ import type { ManagementClient } from '../../client/management-client.ts';
 import { pause } from '../../client/pause.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { LogSink } from '../../domain/log.ts';
-import { printable } from '../terminal/escape.ts';
+import { escapeControl } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 import type { DemoTv } from './demo-tvs.ts';
 
@@ -28,7 +28,7 @@ function eventLine({ event, screenId, receivedAt }: StoredEvent, tvs: readonly D
     event.type === 'impression'
       ? `  ${creativeName(tv, event.creativeId)}, ${event.duration} s`
       : '';
-  return `${time}  ${printable((tv?.place ?? screenId).padEnd(width))}  ${printable(String(event.type))}${printable(shown)}\n`;
+  return `${time}  ${escapeControl((tv?.place ?? screenId).padEnd(width))}  ${escapeControl(String(event.type))}${escapeControl(shown)}\n`;
 }
 
 interface Following {
@@ -39,7 +39,7 @@ interface Following {
 }
 
 /** Writes a line for each event that arrives from now on, until the signal aborts. */
-export async function followEvents(
+export async function printDemoEvents(
   { management }: { management: ManagementClient },
   { io, clock, log, signal }: Following,
   tvs: readonly DemoTv[],

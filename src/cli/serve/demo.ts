@@ -2,7 +2,7 @@ import { ManagementClient } from '../../client/management-client.ts';
 import { RuntimeClient } from '../../client/runtime-client.ts';
 import type { LogSink } from '../../domain/log.ts';
 import type { Context } from '../command/environment.ts';
-import { followEvents } from './demo-events.ts';
+import { printDemoEvents } from './demo-events.ts';
 import { type DemoTv, type Pairing, pairDemoTvs } from './demo-tvs.ts';
 
 const tvCount = 3;
@@ -64,7 +64,10 @@ async function run(demo: Demo): Promise<void> {
     return;
   }
   announce(demo, tvs);
-  await Promise.all([followEvents(pairing, demo, tvs), ...tvs.map((tv) => keepPlaying(demo, tv))]);
+  await Promise.all([
+    printDemoEvents(pairing, demo, tvs),
+    ...tvs.map((tv) => keepPlaying(demo, tv)),
+  ]);
 }
 
 /** Shows the service at work: a few simulated TVs play, and each event that arrives is a line on `stdout`. Ends with the signal; never throws. */

@@ -2,7 +2,7 @@ import { Chalk, type ChalkInstance } from 'chalk';
 import { pino } from 'pino';
 import type { Clock } from '../../domain/clock.ts';
 import type { LogSink } from '../../domain/log.ts';
-import { printable } from '../terminal/escape.ts';
+import { escapeControl } from '../terminal/escape.ts';
 import type { Io } from '../terminal/io.ts';
 
 export interface LogOptions {
@@ -38,10 +38,10 @@ function prettyLog({ io, clock, level }: LogOptions): LogSink {
     if (level === 'silent' || levels.indexOf(at) < levels.indexOf(level)) return;
     const time = new Date(clock.now()).toTimeString().slice(0, 8);
     const notes = Object.entries(fields).map(([name, value]) =>
-      chalk.dim(`  ${printable(`${name}=${fieldText(value)}`)}`),
+      chalk.dim(`  ${escapeControl(`${name}=${fieldText(value)}`)}`),
     );
     io.stderr.write(
-      `${chalk.dim(time)} ${colours[at](chalk)(at.padEnd(5))} ${printable(message)}${notes.join('')}\n`,
+      `${chalk.dim(time)} ${colours[at](chalk)(at.padEnd(5))} ${escapeControl(message)}${notes.join('')}\n`,
     );
   };
   return { debug: sayAt('debug'), info: sayAt('info'), warn: sayAt('warn'), error: sayAt('error') };
@@ -55,7 +55,7 @@ function jsonLog({ io, clock, level }: LogOptions): LogSink {
 }
 
 /** Where the service's log goes: to `stderr`. */
-export function makeLog(options: LogOptions): LogSink {
+export function makeLogger(options: LogOptions): LogSink {
   const pretty =
     options.format === 'pretty' || (options.format === 'auto' && options.io.stderr.isTTY);
   return pretty ? prettyLog(options) : jsonLog(options);

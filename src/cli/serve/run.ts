@@ -10,13 +10,13 @@ import { readSettings } from '../options/settings.ts';
 import type { Io } from '../terminal/io.ts';
 import { keepToken, knownToken, requireTokenPlace } from './admin-token.ts';
 import { readAwsSettings } from './aws.ts';
-import { welcome } from './banner.ts';
+import { banner } from './banner.ts';
 import { runDemo } from './demo.ts';
-import { makeLog } from './logger.ts';
+import { makeLogger } from './logger.ts';
 import { readOnDemand } from './on-demand.ts';
 import { type ServeValues, serveSettings } from './options.ts';
 import { saveLocalContext } from './save-context.ts';
-import { runResidents } from './simulated-tvs.ts';
+import { runSimulatedTvs } from './simulated-tvs.ts';
 import { givenStore, shownPlace, showsPassword, storePlace } from './store-location.ts';
 import { readTls } from './tls.ts';
 
@@ -153,7 +153,7 @@ async function runUntilInterrupted(
     log.info({ file: resolve(known.file) }, 'The platform token is in this file.');
   log.info({ url: running.url }, 'The service is ready.');
   io.stdout.write(
-    welcome({
+    banner({
       url: running.url,
       data: shownPlace(settings),
       known,
@@ -164,7 +164,7 @@ async function runUntilInterrupted(
   const demo = settings.demo
     ? runDemo({ ...context, url: running.url, token: known.token, log, signal: interrupted })
     : undefined;
-  const residents = runResidents(
+  const residents = runSimulatedTvs(
     { ...context, url: running.url, token: known.token, log, signal: interrupted },
     settings,
   );
@@ -188,7 +188,7 @@ export async function runService(context: Context, flags: Flags): Promise<number
   const given = readSettings(serveSettings, flags, context.io.env);
   const settings = { ...given, store: await givenStore(given) };
   requireTokenPlace(settings, context.io);
-  const log = makeLog({
+  const log = makeLogger({
     io: context.io,
     clock: context.clock,
     level: settings.logLevel,

@@ -42,7 +42,7 @@ function keptIn({
  * Lets simulated TVs live with a service that runs in this process, until the signal aborts. They are TVs like others: on screens of their own, and
  * over HTTP. Never throws.
  */
-export async function runResidents(
+export async function runSimulatedTvs(
   house: House,
   settings: Pick<ServeValues, 'simulate' | 'rotateEvery' | 'store' | 'data'>,
 ): Promise<void> {

@@ -4,7 +4,7 @@ import type { EndpointTraffic } from '../../simulator/tv/latency.ts';
 import type { Reconciliation } from '../../simulator/verify/reconcile.ts';
 import { listTable } from '../output/table.ts';
 import type { Column } from '../output/view.ts';
-import { pairs, printable } from '../terminal/escape.ts';
+import { escapeControl, pairs } from '../terminal/escape.ts';
 import type { Output } from '../terminal/io.ts';
 import { shortMs } from './progress-text.ts';
 
@@ -78,7 +78,8 @@ async function table<T>(
 
 function list(title: string, items: readonly Failures[]): string {
   const lines = items.map(
-    ({ code, count, message }) => `  ${count} × ${printable(code)}: ${printable(message)}\n`,
+    ({ code, count, message }) =>
+      `  ${count} × ${escapeControl(code)}: ${escapeControl(message)}\n`,
   );
   return items.length === 0 ? '' : `\n${title}\n${lines.join('')}`;
 }
@@ -112,5 +113,5 @@ export async function writeReport(stdout: Output, report: FleetReport): Promise<
   await table(stdout, faultColumns, report.faults);
   stdout.write(list('What TVs met, and got over:', report.failures));
   stdout.write(list('What the service must never do, and did:', reconciliation.findings));
-  for (const note of report.notes) stdout.write(`\nNote: ${printable(note)}\n`);
+  for (const note of report.notes) stdout.write(`\nNote: ${escapeControl(note)}\n`);
 }

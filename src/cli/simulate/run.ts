@@ -3,7 +3,7 @@ import type { FleetOptions } from '../../simulator/fleet/options.ts';
 import type { FleetProgress, FleetReport } from '../../simulator/fleet/report.ts';
 import { connect, readCertificates } from '../api/connect.ts';
 import { readProfile } from '../api/profile.ts';
-import type { CommandContext, Context, Flags } from '../command/environment.ts';
+import type { Context, Environment, Flags } from '../command/environment.ts';
 import { readInput } from '../options/input-file.ts';
 import { readCode } from '../options/pairing-code.ts';
 import { readSettings, type Values } from '../options/settings.ts';
@@ -92,7 +92,7 @@ async function keepHeapSmall(): Promise<void> {
 }
 
 /** `signage simulate`: runs a fleet of simulated TVs against a service, shows how it goes, and prints the report. */
-export async function runSimulation(context: CommandContext, flags: Flags): Promise<number> {
+export async function runSimulation(context: Environment, flags: Flags): Promise<number> {
   // What was made is taken away again also when the terminal is closed.
   context.heedHangup();
   const { io, clock, random, interrupted } = context;

@@ -1,6 +1,6 @@
 import { hasCode, SignageError } from '../../domain/error.ts';
-import type { Service } from '../api/client.ts';
-import type { Call } from '../command/context.ts';
+import type { ApiClient } from '../api/client.ts';
+import type { CommandContext } from '../command/context.ts';
 import { exitCodeOf } from '../command/exit-code.ts';
 import { makeProgress } from '../terminal/progress.ts';
 import { concurrently, requestsAtOnce } from './concurrently.ts';
@@ -37,7 +37,7 @@ const isHopeless = (error: unknown) =>
 
 /** Makes a record; where somebody else has meanwhile, theirs is taken. */
 async function make(
-  service: Service,
+  service: ApiClient,
   { kind, wanted, standing }: Planned,
   venueId: string | undefined,
 ): Promise<{ standing: Standing; isNew: boolean }> {
@@ -74,7 +74,7 @@ async function make(
 
 /** Brings one record to what is wanted of it. */
 async function bring(
-  service: Service,
+  service: ApiClient,
   plan: Planned,
   venueId: string | undefined,
   outcome: Outcome,
@@ -96,7 +96,7 @@ export function refusal({ change, standing }: Planned, force: boolean): string |
 }
 
 async function remove(
-  service: Service,
+  service: ApiClient,
   plan: Planned,
   force: boolean,
   outcome: Outcome,
@@ -132,7 +132,7 @@ const steps: readonly ((plan: Planned) => boolean)[] = [
  * no right to do it, a signal) does, and is answered as `stopped`. The results are in the order of the plan, of as many records as there were.
  */
 export async function applyPlan(
-  call: Call,
+  call: CommandContext,
   plans: readonly Planned[],
   { force }: { force: boolean },
 ): Promise<{ results: Applied[]; stopped: unknown }> {

@@ -1,5 +1,5 @@
 import { hasCode } from '../../domain/error.ts';
-import type { Call } from '../command/context.ts';
+import type { CommandContext } from '../command/context.ts';
 import { type Applied, applyPlan, refusal } from './apply-plan.ts';
 import { counted, tally } from './counted.ts';
 import { type Planned, planSite } from './plan-site.ts';
@@ -25,7 +25,7 @@ const changing = (plans: readonly Planned[]) =>
 
 /** Shows what is not as the files say; answers 9 when there is something. */
 export async function showDifferences(
-  call: Call,
+  call: CommandContext,
   { files, prune, allowOutside }: Asked,
 ): Promise<number> {
   const plans = await planSite(call, await readSite(call.io, files, { allowOutside }), { prune });
@@ -83,7 +83,7 @@ function summary(results: readonly Applied[]): string {
 
 /** Makes the service as the files describe it; answers 9 when a record failed. */
 export async function applySite(
-  call: Call,
+  call: CommandContext,
   { files, prune, force, allowOutside }: Asked & { force: boolean },
 ): Promise<number> {
   const plans = await planSite(call, await readSite(call.io, files, { allowOutside }), { prune });

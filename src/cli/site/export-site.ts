@@ -1,4 +1,4 @@
-import type { Call } from '../command/context.ts';
+import type { CommandContext } from '../command/context.ts';
 import { findVenue, type Screen, type Venue } from '../records/find.ts';
 import { makeProgress } from '../terminal/progress.ts';
 import { concurrently, requestsAtOnce } from './concurrently.ts';
@@ -33,7 +33,7 @@ function entry({ name, labels }: Venue | Screen, { config }: Pick<Facts, 'config
 }
 
 /** A site as one document of a site file: the named venues, or the whole tenant. */
-export async function exportSite(call: Call, names: readonly string[]): Promise<object> {
+export async function exportSite(call: CommandContext, names: readonly string[]): Promise<object> {
   const progress = makeProgress(call);
   const reads = new Map<string, Read>();
   const read = async (kind: RecordKind, id: string) => {

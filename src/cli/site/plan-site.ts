@@ -1,6 +1,6 @@
 import { foldName } from '../../domain/fields.ts';
 import type { Reader } from '../api/client.ts';
-import type { Call } from '../command/context.ts';
+import type { CommandContext } from '../command/context.ts';
 import { usage } from '../options/settings.ts';
 import type { Screen, Tenant, Venue } from '../records/find.ts';
 import { makeProgress } from '../terminal/progress.ts';
@@ -154,7 +154,7 @@ function targetsOf(
 
 /** Reads what there is of a site, and works out what is to be done, in the order of the files; what is to be deleted comes last. */
 export async function planSite(
-  call: Call,
+  call: CommandContext,
   site: Site,
   { prune }: { prune: boolean },
 ): Promise<Planned[]> {

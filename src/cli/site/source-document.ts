@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { type Document, isNode, LineCounter, parseAllDocuments } from 'yaml';
 import { type FieldError, SignageError } from '../../domain/error.ts';
-import { once } from '../command/memoize.ts';
+import { memoize } from '../command/memoize.ts';
 
 /** Where something stands in a document: `['venues', 0, 'name']`. */
 export type Path = readonly PropertyKey[];
@@ -98,7 +98,7 @@ function parseYaml(
 /** The documents of a YAML or JSON text; empty ones are left out. Throws `invalid_file` with the place of the mistake. */
 export function parseDocuments(text: string, path: string): SourceDocument[] {
   const file = path === '-' ? 'stdin' : path;
-  const parse = once(() => parseYaml(text, file));
+  const parse = memoize(() => parseYaml(text, file));
   const plain = asPlainJson(text);
   const values =
     plain === undefined ? parse().documents.map((document) => contentOf(document, file)) : [plain];

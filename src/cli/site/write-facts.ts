@@ -1,5 +1,5 @@
 import type { CallInput } from '../../client/call.ts';
-import type { Service } from '../api/client.ts';
+import type { ApiClient } from '../api/client.ts';
 import type { FactName, Facts } from './site.ts';
 import type { RecordKind, Standing } from './standing.ts';
 
@@ -12,7 +12,7 @@ function labelsPatch(
 }
 
 async function patchRecord(
-  service: Service,
+  service: ApiClient,
   kind: RecordKind,
   { id, facts }: Standing,
   wanted: Facts,
@@ -33,7 +33,7 @@ async function patchRecord(
 }
 
 async function writeConfig(
-  service: Service,
+  service: ApiClient,
   kind: RecordKind,
   id: string,
   config: Facts['config'],
@@ -49,7 +49,7 @@ async function writeConfig(
 }
 
 async function writePlaylist(
-  service: Service,
+  service: ApiClient,
   id: string,
   playlist: Facts['playlist'],
 ): Promise<void> {
@@ -63,7 +63,7 @@ async function writePlaylist(
 
 /** Makes the named facts of a record what they are wanted to be. */
 export async function writeFacts(
-  service: Service,
+  service: ApiClient,
   kind: RecordKind,
   standing: Standing,
   wanted: Facts,

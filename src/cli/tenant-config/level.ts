@@ -1,11 +1,11 @@
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { Reader } from '../api/client.ts';
-import type { Call } from '../command/context.ts';
+import type { CommandContext } from '../command/context.ts';
 import * as option from '../options/option.ts';
 import { usage } from '../options/settings.ts';
 import { findScreen, findTenant, findVenue } from '../records/find.ts';
 import { isUuid } from '../records/uuid.ts';
-import type { Settings } from './path.ts';
+import type { ConfigTree } from './path.ts';
 
 const levels = ['screen', 'venue', 'tenant'] as const;
 export type Level = (typeof levels)[number];
@@ -61,12 +61,15 @@ const operations = {
 } as const;
 
 /** What is stored. Throws `config_not_found`. */
-export async function getConfig(reader: Reader, { level, id }: Owner): Promise<Settings> {
+export async function getConfig(reader: Reader, { level, id }: Owner): Promise<ConfigTree> {
   return reader.read(operations[level].get, { params: { id } });
 }
 
 /** What is stored; nothing where nothing is. */
-export async function getConfigIfAny(reader: Reader, owner: Owner): Promise<Settings | undefined> {
+export async function getConfigIfAny(
+  reader: Reader,
+  owner: Owner,
+): Promise<ConfigTree | undefined> {
   try {
     return await getConfig(reader, owner);
   } catch (error) {
@@ -77,14 +80,14 @@ export async function getConfigIfAny(reader: Reader, owner: Owner): Promise<Sett
 
 /** Stores a config in place of what there is; answers it, or `undefined` under `--dry-run`. */
 export async function putConfig(
-  call: Call,
+  call: CommandContext,
   { level, id }: Owner,
-  body: Settings,
-): Promise<Settings | undefined> {
+  body: ConfigTree,
+): Promise<ConfigTree | undefined> {
   return (await call.change(operations[level].put, { params: { id }, body }))?.answer;
 }
 
 /** Removes what is stored; answers whether it was sent. */
-export async function deleteConfig(call: Call, { level, id }: Owner): Promise<boolean> {
+export async function deleteConfig(call: CommandContext, { level, id }: Owner): Promise<boolean> {
   return (await call.change(operations[level].delete, { params: { id } })) !== undefined;
 }

@@ -1,9 +1,9 @@
 import { usage } from '../options/settings.ts';
 
 /** A config, or a part of it. */
-export type Settings = Readonly<Record<string, unknown>>;
+export type ConfigTree = Readonly<Record<string, unknown>>;
 
-export function isSettings(value: unknown): value is Settings {
+export function isSettings(value: unknown): value is ConfigTree {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
@@ -29,7 +29,7 @@ function readValue(text: string): unknown {
 }
 
 /** `key=value` as the config that it stands for: `cachePolicy.maxSizeGB=20` is `{ cachePolicy: { maxSizeGB: 20 } }`. */
-export function readAssignment(text: string): Settings {
+export function readAssignment(text: string): ConfigTree {
   const at = text.indexOf('=');
   if (at <= 0)
     throw usage(`A setting is written key=value, such as syncIntervalMinutes=10, not "${text}".`);
@@ -37,11 +37,11 @@ export function readAssignment(text: string): Settings {
   return readPath(text.slice(0, at)).reduceRight<unknown>(
     (inner, name) => Object.fromEntries([[name, inner]]),
     value,
-  ) as Settings;
+  ) as ConfigTree;
 }
 
 /** `over` laid over `under`, as the service lays its levels: objects merge, all else replaces. */
-export function mergeSettings(under: Settings, over: Settings): Settings {
+export function mergeSettings(under: ConfigTree, over: ConfigTree): ConfigTree {
   const merged = new Map(Object.entries(under));
   for (const [name, value] of Object.entries(over)) {
     const below = merged.get(name);
@@ -52,9 +52,9 @@ export function mergeSettings(under: Settings, over: Settings): Settings {
 
 /** The settings without one of them, and without what is empty for it; `undefined` when it is not there. */
 export function withoutSetting(
-  settings: Settings,
+  settings: ConfigTree,
   [name = '', ...rest]: readonly string[],
-): Settings | undefined {
+): ConfigTree | undefined {
   if (!Object.hasOwn(settings, name)) return undefined;
   const others = Object.entries(settings).filter(([other]) => other !== name);
   if (rest.length === 0) return Object.fromEntries(others);
@@ -73,7 +73,7 @@ export interface Assignment {
 }
 
 /** Every setting by itself. */
-export function listSettings(settings: Settings, above: readonly string[] = []): Assignment[] {
+export function listSettings(settings: ConfigTree, above: readonly string[] = []): Assignment[] {
   return Object.entries(settings).flatMap(([name, value]) => {
     const path = [...above, name];
     if (isSettings(value) && Object.keys(value).length > 0) return listSettings(value, path);

@@ -17,7 +17,7 @@ export function isPrintable(text: string): boolean {
  *
  * @example printable('Lobby\u001b[2J') // 'Lobby\\u001b[2J'
  */
-export function printable(text: string): string {
+export function escapeControl(text: string): string {
   return text.replaceAll(unprintable, escaped);
 }
 
@@ -29,11 +29,11 @@ export function printableWithTabs(text: string): string {
 /** A value as JSON, which stays JSON and obeys `printable` too: indented, or on one line. */
 export function printableJson(value: unknown, indent = 2): string {
   const lines = (JSON.stringify(value, null, indent) ?? 'null').split('\n');
-  return lines.map(printable).join('\n');
+  return lines.map(escapeControl).join('\n');
 }
 
 /** Rows of two columns, the first padded to the widest. */
 export function pairs(rows: readonly (readonly [string, string])[]): string {
   const width = Math.max(...rows.map(([label]) => label.length));
-  return rows.map(([label, text]) => `${label.padEnd(width)}  ${printable(text)}\n`).join('');
+  return rows.map(([label, text]) => `${label.padEnd(width)}  ${escapeControl(text)}\n`).join('');
 }

@@ -1,4 +1,4 @@
-import { once } from '../command/memoize.ts';
+import { memoize } from '../command/memoize.ts';
 
 /** A stream to write to. */
 export interface Output {
@@ -44,7 +44,7 @@ export interface Io {
 /** Made when it is first touched: that costs time, and most commands write to one stream only. */
 function output(open: () => NodeJS.WriteStream): Output {
   const gone = new AbortController();
-  const stream = once(() => {
+  const stream = memoize(() => {
     const opened = open();
     // A reader that has seen enough (`signage … | head -1`), or a terminal that was closed, is no failure of ours.
     return opened.on('error', (error: NodeJS.ErrnoException) => {

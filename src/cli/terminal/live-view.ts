@@ -1,28 +1,28 @@
-import type { Call } from '../command/context.ts';
-import { printable } from './escape.ts';
+import type { CommandContext } from '../command/context.ts';
+import { escapeControl } from './escape.ts';
 
 /** How a line stands out; plain unless said. `inverse` is light on dark whatever the terminal's own colours are: for QR codes. */
 type Look = 'strong' | 'good' | 'faint' | 'bad' | 'inverse';
-export interface BoardLine {
+export interface LiveLine {
   text: string;
   look?: Look;
 }
 
 /** How much room there is. */
-export interface BoardSize {
+export interface LiveViewSize {
   columns: number;
   rows: number;
 }
 
 /** A few lines on `stderr` that are drawn over and over, for a person who watches. */
-export interface Board {
+export interface LiveView {
   draw(): void;
   /** Wipes it away, or leaves these lines in its place. */
-  close(last?: readonly BoardLine[]): void;
+  close(last?: readonly LiveLine[]): void;
 }
 
 const everyMs = 1000;
-const usualSize: BoardSize = { columns: 80, rows: 24 };
+const usualSize: LiveViewSize = { columns: 80, rows: 24 };
 
 interface Screen {
   columns?: number;
@@ -31,7 +31,9 @@ interface Screen {
   off?(event: 'resize', handle: () => void): unknown;
 }
 
-async function painter({ env }: Call['io']): Promise<Record<Look, (text: string) => string>> {
+async function painter({
+  env,
+}: CommandContext['io']): Promise<Record<Look, (text: string) => string>> {
   const { Chalk } = await import('chalk');
   const chalk = new Chalk({ level: env.NO_COLOR ? 0 : 1 });
   return {
@@ -44,7 +46,7 @@ async function painter({ env }: Call['io']): Promise<Record<Look, (text: string)
 }
 
 /** Whether somebody watches, and sees nothing else there than the board: not results that are written as they come. */
-export function isWatched({ io, common }: Pick<Call, 'io' | 'common'>): boolean {
+export function isWatched({ io, common }: Pick<CommandContext, 'io' | 'common'>): boolean {
   // Requests that are shown would go through it.
   if (!io.stderr.isTTY || common.quiet || common.verbose || io.env.TERM === 'dumb') return false;
   const isPlain = common.jq === undefined && [undefined, 'table', 'wide'].includes(common.output);
@@ -52,10 +54,10 @@ export function isWatched({ io, common }: Pick<Call, 'io' | 'common'>): boolean 
 }
 
 /** Draws a board once a second, when `draw` is called, and when the terminal's size changes, until it is closed. */
-export async function openBoard(
-  { io, clock }: Call,
-  render: (size: BoardSize) => readonly BoardLine[],
-): Promise<Board> {
+export async function openLiveView(
+  { io, clock }: CommandContext,
+  render: (size: LiveViewSize) => readonly LiveLine[],
+): Promise<LiveView> {
   const [{ default: width }, paint] = await Promise.all([import('string-width'), painter(io)]);
   const screen = io.terminal().output as Screen;
   let drawn: readonly number[] = [];
@@ -80,10 +82,10 @@ export async function openBoard(
     const rows = drawn.reduce((sum, one) => sum + Math.max(1, Math.ceil(one / columns)), 0);
     return rows === 0 ? '\r\u001b[J' : `\r\u001b[${rows}A\u001b[J`;
   };
-  const write = (lines: readonly BoardLine[]) => {
+  const write = (lines: readonly LiveLine[]) => {
     const { columns } = size();
     const shown = lines.map(({ text, look }) => ({
-      text: cut(printable(text), columns - 1),
+      text: cut(escapeControl(text), columns - 1),
       look,
     }));
     const text = shown

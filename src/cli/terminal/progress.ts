@@ -1,6 +1,6 @@
 import type { Context } from '../command/environment.ts';
 import type { CommonValues } from '../options/shared.ts';
-import { printable } from './escape.ts';
+import { escapeControl } from './escape.ts';
 
 const everyMs = 100;
 
@@ -22,7 +22,7 @@ export function makeProgress({
       const now = clock.now();
       if (!isWatched || now - shownAt < everyMs) return;
       shownAt = now;
-      io.stderr.write(`\r\u001b[K${printable(text)}`);
+      io.stderr.write(`\r\u001b[K${escapeControl(text)}`);
     },
     end() {
       if (shownAt > Number.NEGATIVE_INFINITY) io.stderr.write('\r\u001b[K');

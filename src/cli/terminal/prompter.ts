@@ -1,8 +1,8 @@
 import { SignageError } from '../../domain/error.ts';
-import { once } from '../command/memoize.ts';
+import { memoize } from '../command/memoize.ts';
 import { usage } from '../options/settings.ts';
 import type { CommonValues } from '../options/shared.ts';
-import { printable } from './escape.ts';
+import { escapeControl } from './escape.ts';
 import type { Io } from './io.ts';
 
 export interface Choice<T> {
@@ -47,8 +47,8 @@ function canAsk(io: Io, { noInput }: Pick<CommonValues, 'noInput'>): boolean {
 function shownChoice<T>({ value, name, description }: Choice<T>) {
   return {
     value,
-    name: printable(name),
-    ...(description !== undefined && { description: printable(description) }),
+    name: escapeControl(name),
+    ...(description !== undefined && { description: escapeControl(description) }),
   };
 }
 
@@ -68,7 +68,7 @@ export function makePrompter(
   signal: AbortSignal,
 ): Prompter {
   // Looked up at the first need, for that opens stdin.
-  const available = once(() => canAsk(io, common));
+  const available = memoize(() => canAsk(io, common));
   async function ask<T>(
     question: Question,
     put: (prompts: Prompts, message: string, context: PromptContext) => Promise<T>,
@@ -76,7 +76,7 @@ export function makePrompter(
     if (!available()) throw usage(`${question.flag} must be given: there is nobody to ask here.`);
     const prompts = await import('@inquirer/prompts');
     try {
-      return await put(prompts, printable(question.message), { ...io.terminal(), signal });
+      return await put(prompts, escapeControl(question.message), { ...io.terminal(), signal });
     } catch (error) {
       if (!broken.includes((error as Error).name)) throw error;
       throw new SignageError('interrupted', 'Interrupted at a question.');

@@ -1,6 +1,6 @@
 import type { SignageError } from '../../domain/error.ts';
 import type { UnpairedReason } from '../../simulator/player/observer.ts';
-import type { Call } from '../command/context.ts';
+import type { CommandContext } from '../command/context.ts';
 import { readCode, readCodeWords } from '../options/pairing-code.ts';
 import type { TvOptions } from './tv-options.ts';
 import { unpairedWords } from './tv-words.ts';
@@ -22,7 +22,7 @@ function codeProblem(text: string): string | undefined {
 
 /** First the code that was given, then those that the person at the terminal types; none where there is nobody. */
 export async function codeSource(
-  { io, prompter }: Call,
+  { io, prompter }: CommandContext,
   options: TvOptions,
   aside: <T>(ask: () => Promise<T>) => Promise<T>,
 ): Promise<CodeSource> {

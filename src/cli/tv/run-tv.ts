@@ -4,8 +4,8 @@ import { SignageError } from '../../domain/error.ts';
 import type { PlayerView } from '../../simulator/player/options.ts';
 import { Player } from '../../simulator/player/player.ts';
 import { ramMemory } from '../../simulator/player/state.ts';
-import { makeTvClock } from '../../simulator/time/virtual-clock.ts';
-import type { Call } from '../command/context.ts';
+import { makeVirtualClock } from '../../simulator/time/virtual-clock.ts';
+import type { CommandContext } from '../command/context.ts';
 import { counted } from '../site/counted.ts';
 import { type CodeSource, codeSource } from './code-source.ts';
 import { readDeviceInfo } from './device-info.ts';
@@ -55,7 +55,7 @@ class PairingWatch {
 
 /** A good end at the first signal, at the end of the time and when nobody reads any more; a quick one when that takes too long. */
 function planEnd(
-  { io, clock, interrupted }: Call,
+  { io, clock, interrupted }: CommandContext,
   { duration }: TvOptions,
   player: Player,
   cut: AbortController,
@@ -76,7 +76,7 @@ function planEnd(
 }
 
 /** Never resolves, and throws at the first signal. */
-function untilInterrupted({ interrupted }: Call): Promise<never> {
+function untilInterrupted({ interrupted }: CommandContext): Promise<never> {
   return new Promise((_, fail) => {
     const end = () => fail(interruption());
     if (interrupted.aborted) end();
@@ -85,7 +85,7 @@ function untilInterrupted({ interrupted }: Call): Promise<never> {
 }
 
 function noteEnd(
-  call: Call,
+  call: CommandContext,
   { state }: TvOptions,
   { stored }: TvStory,
   { queued, deviceId }: PlayerView,
@@ -97,7 +97,7 @@ function noteEnd(
 }
 
 /** Lets the player live, or do its one round. Throws what kept it from being a TV at all. */
-async function live(tv: Tv, call: Call, options: TvOptions): Promise<number> {
+async function live(tv: Tv, call: CommandContext, options: TvOptions): Promise<number> {
   const { player, watch, cut, nextCode, now } = tv;
   if (options.once) {
     await Promise.race([runOnce(player, nextCode, now()), untilInterrupted(call)]);
@@ -125,13 +125,19 @@ interface Tv {
   tell(happening: Happening): void;
 }
 
-async function beTv(call: Call, options: TvOptions, file: StateFile | undefined): Promise<number> {
+async function beTv(
+  call: CommandContext,
+  options: TvOptions,
+  file: StateFile | undefined,
+): Promise<number> {
   const { address, client } = await tvService(call, options, file?.kept);
   const deviceInfo = await readDeviceInfo(options, file?.kept?.deviceInfo);
   file?.begin(address, deviceInfo);
   const speed = options.speed ?? 1;
   const clock =
-    speed === 1 ? call.clock : makeTvClock({ speed, startMs: call.clock.now(), wall: call.clock });
+    speed === 1
+      ? call.clock
+      : makeVirtualClock({ speed, startMs: call.clock.now(), wall: call.clock });
   const now = () => clock.now();
   const story: TvStory = {
     service: address,
@@ -173,7 +179,7 @@ async function beTv(call: Call, options: TvOptions, file: StateFile | undefined)
 }
 
 /** `signage tv`: one TV in the foreground. Answers the exit code. */
-export async function runTv(call: Call, options: TvOptions): Promise<number> {
+export async function runTv(call: CommandContext, options: TvOptions): Promise<number> {
   call.heedHangup();
   const file = options.state === undefined ? undefined : await StateFile.open(options.state);
   try {

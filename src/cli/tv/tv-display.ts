@@ -1,7 +1,12 @@
 import { secondMs } from '../../domain/clock.ts';
-import type { Call } from '../command/context.ts';
+import type { CommandContext } from '../command/context.ts';
 import { printableJson } from '../terminal/escape.ts';
-import { type Board, type BoardLine, type BoardSize, openBoard } from '../terminal/live-view.ts';
+import {
+  type LiveLine,
+  type LiveView,
+  type LiveViewSize,
+  openLiveView,
+} from '../terminal/live-view.ts';
 import type { Happening } from './happening.ts';
 import { tvLine, tvRecord } from './tv-line.ts';
 import type { TvOptions } from './tv-options.ts';
@@ -19,14 +24,14 @@ export interface TvDisplay {
 const drawEveryMs = secondMs / 10;
 
 /** Whether a person sees one screen that changes, and not line after line. */
-function isWatched({ io, common }: Call): boolean {
+function isWatched({ io, common }: CommandContext): boolean {
   const isPlain =
     common.output === undefined && !common.quiet && !common.verbose && io.env.TERM !== 'dumb';
   return isPlain && io.stdout.isTTY && io.stderr.isTTY;
 }
 
 /** A line for each thing that happens: an object with `-o ndjson`. With `--quiet` only the objects are left. */
-function lineDisplay({ io, common }: Call): TvDisplay {
+function lineDisplay({ io, common }: CommandContext): TvDisplay {
   const text = (happening: Happening) => {
     if (common.output === 'ndjson') return `${printableJson(tvRecord(happening), 0)}\n`;
     return common.quiet ? undefined : tvLine(happening);
@@ -44,18 +49,18 @@ function lineDisplay({ io, common }: Call): TvDisplay {
 
 /** The one screen. */
 class LiveDisplay implements TvDisplay {
-  readonly #call: Call;
-  readonly #render: (size: BoardSize) => readonly BoardLine[];
-  #board: Board | undefined;
+  readonly #call: CommandContext;
+  readonly #render: (size: LiveViewSize) => readonly LiveLine[];
+  #board: LiveView | undefined;
   #cancel: (() => void) | undefined;
 
-  constructor(call: Call, render: (size: BoardSize) => readonly BoardLine[]) {
+  constructor(call: CommandContext, render: (size: LiveViewSize) => readonly LiveLine[]) {
     this.#call = call;
     this.#render = render;
   }
 
   async open(): Promise<void> {
-    this.#board = await openBoard(this.#call, this.#render);
+    this.#board = await openLiveView(this.#call, this.#render);
   }
 
   tell(): void {
@@ -84,9 +89,9 @@ class LiveDisplay implements TvDisplay {
 
 /** Shows a TV: on one screen for a person who watches, else line by line. */
 export function makeDisplay(
-  call: Call,
+  call: CommandContext,
   options: Pick<TvOptions, 'once'>,
-  render: (size: BoardSize) => readonly BoardLine[],
+  render: (size: LiveViewSize) => readonly LiveLine[],
 ): TvDisplay {
   return isWatched(call) && !options.once ? new LiveDisplay(call, render) : lineDisplay(call);
 }

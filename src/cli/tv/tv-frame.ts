@@ -2,12 +2,12 @@ import { minuteMs } from '../../domain/clock.ts';
 import type { Playlist } from '../../simulator/player/batch.ts';
 import type { RuntimeOperation } from '../../simulator/player/observer.ts';
 import type { PlayerView } from '../../simulator/player/options.ts';
-import type { BoardLine, BoardSize } from '../terminal/live-view.ts';
+import type { LiveLine, LiveViewSize } from '../terminal/live-view.ts';
 import type { TvStory } from './tv-story.ts';
 import { answerText, itemName, operationWords, phaseWords, spanText } from './tv-words.ts';
 
 const widestBar = 40;
-const blank: BoardLine = { text: '' };
+const blank: LiveLine = { text: '' };
 const calls: readonly RuntimeOperation[] = [
   'registerDevice',
   'getDeviceConfig',
@@ -17,7 +17,7 @@ const calls: readonly RuntimeOperation[] = [
 ];
 
 /** Left and right on one line, or below each other where there is no room. */
-function sides(left: string, right: string, { columns }: BoardSize): string[] {
+function sides(left: string, right: string, { columns }: LiveViewSize): string[] {
   const gap = columns - 1 - left.length - right.length;
   return gap >= 2 ? [`${left}${' '.repeat(gap)}${right}`] : [left, right];
 }
@@ -25,8 +25,8 @@ function sides(left: string, right: string, { columns }: BoardSize): string[] {
 function headLines(
   view: PlayerView,
   { service, deviceInfo, speed }: TvStory,
-  size: BoardSize,
-): BoardLine[] {
+  size: LiveViewSize,
+): LiveLine[] {
   const { manufacturer, model, osVersion, appVersion } = deviceInfo;
   const name = [[manufacturer, model].filter(Boolean).join(' '), osVersion, appVersion]
     .filter(Boolean)
@@ -41,8 +41,8 @@ function headLines(
   const look = view.phase === 'playing' ? 'good' : 'bad';
   return [
     { text: first, look: 'strong' },
-    ...more.map((text): BoardLine => ({ text, look: 'strong' })),
-    ...ids.map((text): BoardLine => ({ text, look: 'faint' })),
+    ...more.map((text): LiveLine => ({ text, look: 'strong' })),
+    ...ids.map((text): LiveLine => ({ text, look: 'faint' })),
     { text: phase, look },
     blank,
   ];
@@ -59,8 +59,8 @@ function progressText(playedSeconds: number, seconds: number, columns: number): 
 function showLines(
   { showing, playlist }: PlayerView,
   nowMs: number,
-  { columns }: BoardSize,
-): BoardLine[] {
+  { columns }: LiveViewSize,
+): LiveLine[] {
   if (!showing || !playlist) return [{ text: '■ nothing is shown', look: 'faint' }, blank];
   const { item, place, sinceMs } = showing;
   const { items } = playlist;
@@ -93,7 +93,7 @@ function playlistText(playlist: Playlist | undefined, validUntilMs: number | und
   return `version ${playlist.version}, ${playlist.items.length} items, until ${dayText(validUntilMs ?? 0)} UTC`;
 }
 
-function factLines(view: PlayerView, { stored, dropped }: TvStory): BoardLine[] {
+function factLines(view: PlayerView, { stored, dropped }: TvStory): LiveLine[] {
   const { config, playlist, validUntilMs, queued, batch } = view;
   const policy = config?.cachePolicy;
   const rows: [string, string][] = [
@@ -110,13 +110,10 @@ function factLines(view: PlayerView, { stored, dropped }: TvStory): BoardLine[] 
       `${queued} wait${batch ? ` (${batch.events.length} in a batch)` : ''}, ${stored} stored, ${dropped} dropped`,
     ],
   ];
-  return [
-    ...rows.map(([label, text]): BoardLine => ({ text: `${label.padEnd(9)}${text}` })),
-    blank,
-  ];
+  return [...rows.map(([label, text]): LiveLine => ({ text: `${label.padEnd(9)}${text}` })), blank];
 }
 
-function answerLines({ answers }: PlayerView, nowMs: number): BoardLine[] {
+function answerLines({ answers }: PlayerView, nowMs: number): LiveLine[] {
   return calls.flatMap((operation) => {
     const answer = answers[operation];
     if (!answer) return [];
@@ -140,9 +137,9 @@ export function tvFrame(
   view: PlayerView,
   story: TvStory,
   nowMs: number,
-  size: BoardSize,
-): BoardLine[] {
-  const trouble: BoardLine[] =
+  size: LiveViewSize,
+): LiveLine[] {
+  const trouble: LiveLine[] =
     story.trouble === undefined ? [] : [{ text: story.trouble, look: 'bad' }];
   return [
     ...headLines(view, story, size),

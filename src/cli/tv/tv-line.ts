@@ -1,6 +1,6 @@
 import { iso } from '../../domain/clock.ts';
 import { counted } from '../site/counted.ts';
-import { printable } from '../terminal/escape.ts';
+import { escapeControl } from '../terminal/escape.ts';
 import type { Happening } from './happening.ts';
 import {
   answerText,
@@ -63,7 +63,7 @@ export function tvLine(happening: Happening): string | undefined {
   const said = words(happening);
   if (!said) return undefined;
   const [label, text] = said;
-  return `${iso(happening.atMs).slice(0, 19).replace('T', ' ')}  ${label.padEnd(8)}  ${printable(text)}\n`;
+  return `${iso(happening.atMs).slice(0, 19).replace('T', ' ')}  ${label.padEnd(8)}  ${escapeControl(text)}\n`;
 }
 
 /** The same for programs: an object on a line. */

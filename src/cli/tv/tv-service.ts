@@ -4,7 +4,7 @@ import { type Exchanged, serviceAddress } from '../../client/transport.ts';
 import { SignageError } from '../../domain/error.ts';
 import { exchangeLine, readCertificates } from '../api/connect.ts';
 import { readAddress } from '../api/profile.ts';
-import type { Call } from '../command/context.ts';
+import type { CommandContext } from '../command/context.ts';
 import type { KeptTv } from './kept-tv.ts';
 import type { TvOptions } from './tv-options.ts';
 
@@ -29,7 +29,7 @@ function ownService(kept: KeptTv | undefined, { url, state }: TvOptions): string
 
 /** The service that is named, or that the TV is paired with already, or that of the context; no token is looked for. */
 export async function tvService(
-  { io, clock, random, common }: Call,
+  { io, clock, random, common }: CommandContext,
   options: TvOptions,
   kept: KeptTv | undefined,
 ): Promise<TvService> {

@@ -1,23 +1,23 @@
 import { pause } from '../../client/pause.ts';
 import { type Answer, accepted, at, said, saidAll, saidAt, status, textAt } from '../answer.ts';
 import { unknownId } from '../content.ts';
-import { misfits } from '../misfits.ts';
-import { about, profile, type Row, required } from '../row.ts';
-import type { Stage } from '../stage.ts';
+import { schemaViolations } from '../misfits.ts';
+import { about, type Check, profile, required } from '../row.ts';
+import type { Fixture } from '../stage.ts';
 
 const codes = '/v1/devices/provisioning-codes';
 /** The answer to making a code for a screen that nothing else happens to. */
-const created = (stage: Stage): Promise<Answer> =>
+const created = (stage: Fixture): Promise<Answer> =>
   stage.once('created code', async () =>
     stage.manage('POST', codes, { screenId: await stage.screen() }),
   );
-const stand = (stage: Stage, code: string) => stage.manage('GET', `${codes}/${code}/status`);
-const cancel = (stage: Stage, code: string) => stage.manage('DELETE', `${codes}/${code}`);
-const state = async (stage: Stage, code: string) =>
+const stand = (stage: Fixture, code: string) => stage.manage('GET', `${codes}/${code}/status`);
+const cancel = (stage: Fixture, code: string) => stage.manage('DELETE', `${codes}/${code}`);
+const state = async (stage: Fixture, code: string) =>
   textAt((await stand(stage, code)).json, 'status');
 
 /** Where the codes of one screen stand, one after another. */
-async function states(stage: Stage, made: readonly string[]): Promise<string> {
+async function states(stage: Fixture, made: readonly string[]): Promise<string> {
   const seen: string[] = [];
   for (const code of made) seen.push(await state(stage, code));
   return seen.join(', ');
@@ -58,7 +58,7 @@ const creation = about(
       'code, screenId, status, createdAt, expiresAt, expiresInSeconds',
       'all of them, each of its type',
       async (stage) =>
-        misfits((await created(stage)).json, {
+        schemaViolations((await created(stage)).json, {
           code: 'text',
           screenId: 'uuid',
           status: 'text',
@@ -172,7 +172,7 @@ const polling = about(
       async (stage) => {
         const { code, deviceId } = await stage.tv();
         const { json } = await stand(stage, code);
-        const wrong = misfits(json, { usedAt: 'time' });
+        const wrong = schemaViolations(json, { usedAt: 'time' });
         const seen = `${at(json, 'status')}, ${at(json, 'deviceId') === deviceId ? 'the device' : 'another device'}, ${at(json, 'expiresInSeconds')}`;
         return wrong.length > 0 ? wrong : seen;
       },
@@ -246,4 +246,4 @@ const cancelling = about(
 );
 
 /** Pairing codes (docs/protocol.md §4). */
-export const codeRows: readonly Row[] = [...documented, ...creation, ...polling, ...cancelling];
+export const codeRows: readonly Check[] = [...documented, ...creation, ...polling, ...cancelling];

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Answer, at, said, saidAll, saidAt, status } from '../answer.ts';
-import { misfits } from '../misfits.ts';
-import { about, profile, type Row, required, skip } from '../row.ts';
-import type { Stage, Tv } from '../stage.ts';
+import { schemaViolations } from '../misfits.ts';
+import { about, type Check, profile, required, skip } from '../row.ts';
+import type { Fixture, Tv } from '../stage.ts';
 
 /** The config of a TV for which none is stored, as far as the run can help it. */
-async function fallback(stage: Stage): Promise<Answer> {
+async function fallback(stage: Fixture): Promise<Answer> {
   const { tenantId } = await stage.plainTv();
   const stored = await stage.manage('GET', `/v1/tenants/${tenantId}/config`);
   if (stored.status === 200)
@@ -26,7 +26,7 @@ const ofVenue = {
 };
 
 /** A TV in a venue of its own, where venue and screen have a config each; and what it is answered. */
-function configured(stage: Stage): Promise<{ tv: Tv; venueId: string; answer: Answer }> {
+function configured(stage: Fixture): Promise<{ tv: Tv; venueId: string; answer: Answer }> {
   return stage.once('configured TV', async () => {
     const venueId = await stage.newVenue();
     const tv = await stage.newTv(await stage.screen(venueId));
@@ -69,7 +69,7 @@ const documented = about({ id: 'config', subject: 'GET /devices/:id/config', sec
     'members',
     'the default has intervals and a cachePolicy',
     'all of them, each of its type',
-    async (stage) => misfits((await fallback(stage)).json, known),
+    async (stage) => schemaViolations((await fallback(stage)).json, known),
   ),
   required('custom', 'a stored value reaches the TV', '7', async (stage) =>
     String(at((await configured(stage)).answer.json, 'syncIntervalMinutes')),
@@ -212,4 +212,4 @@ const setting = about({ id: 'set-config', subject: 'PUT /v1/screens/:id/config',
 ]);
 
 /** How a TV behaves (docs/protocol.md §2.4, §5.4). */
-export const configRows: readonly Row[] = [...documented, ...decided, ...setting];
+export const configRows: readonly Check[] = [...documented, ...decided, ...setting];

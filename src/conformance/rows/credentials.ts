@@ -1,11 +1,11 @@
 import { pause } from '../../client/pause.ts';
 import { type Answer, said, saidAll, saidAt, textAt } from '../answer.ts';
 import { heartbeat, unknownId } from '../content.ts';
-import { misfits } from '../misfits.ts';
-import { about, profile, type Row } from '../row.ts';
-import type { Stage } from '../stage.ts';
+import { schemaViolations } from '../misfits.ts';
+import { about, type Check, profile } from '../row.ts';
+import type { Fixture } from '../stage.ts';
 
-const asked = (stage: Stage, authorization: string) =>
+const asked = (stage: Fixture, authorization: string) =>
   stage.send('GET', '/v1/me', { headers: { authorization } });
 const madeUpToken = `mak_${'A'.repeat(49)}`;
 
@@ -41,7 +41,7 @@ const credentials = about({ id: 'token', subject: 'A management endpoint', secti
     'GET /v1/me says whose token it is',
     'all of them, each of its type',
     async (stage) =>
-      misfits((await stage.manage('GET', '/v1/me')).json, {
+      schemaViolations((await stage.manage('GET', '/v1/me')).json, {
         tokenId: 'uuid',
         name: 'text',
         role: 'text',
@@ -116,7 +116,7 @@ const roles = about(
 );
 
 /** The answer to making a token. */
-const madeToken = (stage: Stage, more: object = {}): Promise<Answer> =>
+const madeToken = (stage: Fixture, more: object = {}): Promise<Answer> =>
   stage.manage('POST', '/v1/tokens', {
     name: `${stage.name} ${stage.next()}`,
     role: 'viewer',
@@ -197,7 +197,7 @@ const beginMs = 200;
 
 /** The answer to a request with `waitSeconds` of which the token is deleted while it is held; `settle` makes the service give it. */
 async function heldAfterDeletion(
-  stage: Stage,
+  stage: Fixture,
   path: string,
   settle: () => Promise<unknown>,
 ): Promise<string> {
@@ -238,4 +238,9 @@ const heldAnswers = about(
 );
 
 /** Who may do what (docs/protocol.md §5.1, §5.3). */
-export const credentialRows: readonly Row[] = [...credentials, ...roles, ...tokens, ...heldAnswers];
+export const credentialRows: readonly Check[] = [
+  ...credentials,
+  ...roles,
+  ...tokens,
+  ...heldAnswers,
+];

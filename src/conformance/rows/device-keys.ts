@@ -1,7 +1,7 @@
 import { type Answer, said, saidAll, status } from '../answer.ts';
 import { heartbeats, unknownId } from '../content.ts';
-import { about, profile, type Row, required } from '../row.ts';
-import type { Stage, Tv } from '../stage.ts';
+import { about, type Check, profile, required } from '../row.ts';
+import type { Fixture, Tv } from '../stage.ts';
 
 interface Call {
   id: string;
@@ -17,7 +17,7 @@ const calls: readonly Call[] = [
 
 /** One call at the TV's screen, or at another id, with a key or none. */
 function callWith(
-  stage: Stage,
+  stage: Fixture,
   { method, what }: Call,
   id: string,
   key: string | undefined,
@@ -29,7 +29,7 @@ function callWith(
 }
 
 /** A TV whose device was revoked while it played. */
-function revokedTv(stage: Stage): Promise<Tv> {
+function revokedTv(stage: Fixture): Promise<Tv> {
   return stage.once('revoked TV', async () => {
     const tv = await stage.newTv();
     await stage.made('POST', `/v1/devices/${tv.deviceId}/revoke`, { reason: 'conformance' });
@@ -38,7 +38,7 @@ function revokedTv(stage: Stage): Promise<Tv> {
 }
 
 /** A TV whose screen was deleted. */
-function orphanedTv(stage: Stage): Promise<Tv> {
+function orphanedTv(stage: Fixture): Promise<Tv> {
   return stage.once('orphaned TV', async () => {
     const tv = await stage.newTv();
     await stage.made('DELETE', `/v1/screens/${tv.screenId}?force=true`);
@@ -50,7 +50,7 @@ function orphanedTv(stage: Stage): Promise<Tv> {
 const madeUpKey = `dak_${'A'.repeat(49)}`;
 
 const reasons: Readonly<
-  Record<string, { when: string; ask(stage: Stage, call: Call): Promise<Answer> }>
+  Record<string, { when: string; ask(stage: Fixture, call: Call): Promise<Answer> }>
 > = {
   missing: {
     when: 'without a key',
@@ -81,7 +81,7 @@ const reasons: Readonly<
   },
 };
 
-const refusals: readonly Row[] = calls.flatMap((call) =>
+const refusals: readonly Check[] = calls.flatMap((call) =>
   about(
     { id: call.id, subject: `${call.method} /devices/:id/${call.what}`, section: '2.1' },
     Object.entries(reasons).flatMap(([reason, { when, ask }]) => [
@@ -99,13 +99,13 @@ const refusals: readonly Row[] = calls.flatMap((call) =>
 );
 
 /** The playlist of the TV, asked for with this `Authorization`. */
-const asked = async (stage: Stage, authorization: string) =>
+const asked = async (stage: Fixture, authorization: string) =>
   stage.send('GET', `/devices/${(await stage.tv()).screenId}/config`, {
     headers: { authorization },
   });
 
 /** Which key opens what (docs/protocol.md §2.1, §2.2). */
-export const deviceKeyRows: readonly Row[] = [
+export const deviceKeyRows: readonly Check[] = [
   ...refusals,
   ...about({ id: 'device-key', subject: 'Device key', section: '2.1' }, [
     profile('scheme', 'the scheme may be written in any case', '200, 200', async (stage) => {

@@ -1,18 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Answer, at, listAt, said, saidAll, saidAt, status, textAt } from '../answer.ts';
 import { heartbeat, heartbeats, impression } from '../content.ts';
-import { about, profile, type Row, required } from '../row.ts';
-import type { Stage } from '../stage.ts';
+import { about, type Check, profile, required } from '../row.ts';
+import type { Fixture } from '../stage.ts';
 
 /** One batch of the TV that plays. */
-const post = async (stage: Stage, body: unknown, headers: Record<string, string> = {}) =>
+const post = async (stage: Fixture, body: unknown, headers: Record<string, string> = {}) =>
   (await stage.tv()).send('POST', 'events', { body, headers });
-const raw = async (stage: Stage, text: string, headers: Record<string, string> = {}) =>
+const raw = async (stage: Fixture, text: string, headers: Record<string, string> = {}) =>
   (await stage.tv()).send('POST', 'events', { raw: text, headers });
 const received = (answer: Answer) =>
   answer.status === 202 ? (JSON.stringify(at(answer.json, 'received')) ?? 'missing') : said(answer);
 /** How many events of this moment are stored. */
-const storedAt = async (stage: Stage, moment: number) =>
+const storedAt = async (stage: Fixture, moment: number) =>
   (await stage.stored(await stage.tv(), moment)).length;
 
 const documented = about({ id: 'events', subject: 'POST /devices/:id/events', section: '2.5' }, [
@@ -279,4 +279,4 @@ const durability = about({ id: 'events', subject: 'POST /devices/:id/events', se
 ]);
 
 /** What a TV reports (docs/protocol.md §2.5). */
-export const eventRows: readonly Row[] = [...documented, ...validation, ...durability];
+export const eventRows: readonly Check[] = [...documented, ...validation, ...durability];

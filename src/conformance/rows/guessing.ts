@@ -1,11 +1,11 @@
 import { type Answer, said } from '../answer.ts';
-import { about, profile, type Row } from '../row.ts';
-import type { Stage } from '../stage.ts';
+import { about, type Check, profile } from '../row.ts';
+import type { Fixture } from '../stage.ts';
 
 const allowed = 10;
 
 /** Sends unknown codes until it is refused, and no more than it takes. */
-function lockedOut(stage: Stage): Promise<Answer> {
+function lockedOut(stage: Fixture): Promise<Answer> {
   return stage.once('locked out', async () => {
     let answer = await stage.register('1O0ILIL1');
     for (let n = 0; n < allowed && answer.status !== 429; n++)
@@ -15,7 +15,7 @@ function lockedOut(stage: Stage): Promise<Answer> {
 }
 
 /** What slows guessing (docs/protocol.md §3.5). They come last: after them, registrations from this address are refused for a while. */
-export const guessingRows: readonly Row[] = about(
+export const guessingRows: readonly Check[] = about(
   { id: 'guessing', subject: 'POST /devices/register', section: '3.5', needs: 'guessing' },
   [
     profile(

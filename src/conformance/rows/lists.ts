@@ -1,10 +1,10 @@
 import { at, listAt, said, saidAt, textAt } from '../answer.ts';
 import { unknownId } from '../content.ts';
-import { about, profile, type Row } from '../row.ts';
-import type { Stage } from '../stage.ts';
+import { about, type Check, profile } from '../row.ts';
+import type { Fixture } from '../stage.ts';
 
 /** A venue with three screens: the second is active, the third has a label and another name. */
-function threeScreens(stage: Stage): Promise<{ venueId: string; ids: string[] }> {
+function threeScreens(stage: Fixture): Promise<{ venueId: string; ids: string[] }> {
   return stage.once('three screens', async () => {
     const venueId = await stage.newVenue();
     const ids = [
@@ -19,7 +19,7 @@ function threeScreens(stage: Stage): Promise<{ venueId: string; ids: string[] }>
 }
 
 /** Which of the three a list has, in its order: `1, 3`. */
-async function listed(stage: Stage, query: string): Promise<string> {
+async function listed(stage: Fixture, query: string): Promise<string> {
   const { venueId, ids } = await threeScreens(stage);
   const { json } = await stage.manage('GET', `/v1/screens?venueId=${venueId}${query}`);
   return listAt(json, 'items')
@@ -30,7 +30,7 @@ async function listed(stage: Stage, query: string): Promise<string> {
 const mostPages = 10;
 
 /** All pages of the three, one screen on each; ends also where they do not. */
-async function paged(stage: Stage): Promise<string> {
+async function paged(stage: Fixture): Promise<string> {
   const { venueId, ids } = await threeScreens(stage);
   const seen: number[] = [];
   let cursor = '';
@@ -49,7 +49,7 @@ async function paged(stage: Stage): Promise<string> {
 }
 
 /** Lists, by the example of screens (docs/protocol.md §1.6). */
-export const listRows: readonly Row[] = about(
+export const listRows: readonly Check[] = about(
   { id: 'list', subject: 'GET /v1/screens', section: '1.6' },
   [
     profile(

@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Answer, at, listAt, said, status } from '../answer.ts';
 import { item, items } from '../content.ts';
-import { misfits } from '../misfits.ts';
-import { about, profile, type Row, required, skip } from '../row.ts';
-import type { Stage, Tv } from '../stage.ts';
+import { schemaViolations } from '../misfits.ts';
+import { about, type Check, profile, required, skip } from '../row.ts';
+import type { Fixture, Tv } from '../stage.ts';
 
 /** What the TV that plays is answered. */
-const fetched = (stage: Stage): Promise<Answer> =>
+const fetched = (stage: Fixture): Promise<Answer> =>
   stage.once('playlist', async () => (await stage.tv()).send('GET', 'playlist'));
 
 /** A TV whose playlist was published, as often as the bodies say; the last answer that each publication led to. */
 async function published(
-  stage: Stage,
+  stage: Fixture,
   bodies: readonly object[],
   tv?: Tv,
 ): Promise<{ tv: Tv; answers: Answer[] }> {
@@ -49,7 +49,7 @@ const documented = about({ id: 'playlist', subject: 'GET /devices/:id/playlist',
     'id, tenantId, screenId, status, version, validUntil and items',
     'all of them, each of its type',
     async (stage) =>
-      misfits((await fetched(stage)).json, {
+      schemaViolations((await fetched(stage)).json, {
         id: 'uuid',
         tenantId: 'uuid',
         screenId: 'uuid',
@@ -64,7 +64,7 @@ const documented = about({ id: 'playlist', subject: 'GET /devices/:id/playlist',
     'items have creativeId, creativeUrl, creativeType and duration',
     'all of them, each of its type',
     async (stage) =>
-      misfits((await fetched(stage)).json, {
+      schemaViolations((await fetched(stage)).json, {
         'items.0.creativeId': 'uuid',
         'items.0.creativeUrl': 'url',
         'items.0.creativeType': 'text',
@@ -259,4 +259,4 @@ const decided = about({ id: 'playlist', subject: 'GET /devices/:id/playlist', se
 ]);
 
 /** What a TV plays (docs/protocol.md §2.3). */
-export const playlistRows: readonly Row[] = [...documented, ...decided];
+export const playlistRows: readonly Check[] = [...documented, ...decided];

@@ -1,10 +1,10 @@
 import { at, listAt, said, saidAll, saidAt, textAt } from '../answer.ts';
 import { item, items } from '../content.ts';
-import { misfits } from '../misfits.ts';
-import { about, profile, type Row } from '../row.ts';
+import { schemaViolations } from '../misfits.ts';
+import { about, type Check, profile } from '../row.ts';
 
 /** How a playlist gets onto a screen (docs/protocol.md §5.4). */
-export const publishingRows: readonly Row[] = about(
+export const publishingRows: readonly Check[] = about(
   { id: 'publish', subject: 'PUT /v1/screens/:id/playlist', section: '5.4' },
   [
     profile(
@@ -15,7 +15,7 @@ export const publishingRows: readonly Row[] = about(
         const json = await stage.made('PUT', `/v1/screens/${await stage.screen()}/playlist`, {
           items,
         });
-        const wrong = misfits(json, {
+        const wrong = schemaViolations(json, {
           id: 'uuid',
           screenId: 'uuid',
           status: 'text',

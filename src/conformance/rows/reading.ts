@@ -1,11 +1,13 @@
 import { type Answer, at, listAt, said, saidAt, textAt } from '../answer.ts';
 import { heartbeat, impression, item } from '../content.ts';
-import { misfits } from '../misfits.ts';
-import { about, profile, type Row } from '../row.ts';
-import type { Stage, Tv } from '../stage.ts';
+import { schemaViolations } from '../misfits.ts';
+import { about, type Check, profile } from '../row.ts';
+import type { Fixture, Tv } from '../stage.ts';
 
 /** A TV that has reported two impressions of a campaign of its own, and two heartbeats. */
-function reported(stage: Stage): Promise<{ tv: Tv; campaignId: string; from: string; to: string }> {
+function reported(
+  stage: Fixture,
+): Promise<{ tv: Tv; campaignId: string; from: string; to: string }> {
   return stage.once('reporting TV', async () => {
     const [tv, campaignId] = [await stage.newTv(), await stage.newVenue()];
     // Of an event in this run only the day matters, and the report may be asked for that day alone.
@@ -20,14 +22,14 @@ function reported(stage: Stage): Promise<{ tv: Tv; campaignId: string; from: str
   });
 }
 
-const eventsOf = async (stage: Stage, query: string) =>
+const eventsOf = async (stage: Fixture, query: string) =>
   stage.made('GET', `/v1/events?deviceId=${(await reported(stage)).tv.deviceId}${query}`);
 const types = (json: unknown) =>
   listAt(json, 'items')
     .map((one) => String(at(one, 'event.type')))
     .join(', ');
 const report = async (
-  stage: Stage,
+  stage: Fixture,
   query: string,
   headers: Record<string, string> = {},
 ): Promise<Answer> =>
@@ -39,7 +41,7 @@ const events = about({ id: 'event-list', subject: 'GET /v1/events', section: '5.
     'an item has id, deviceId, screenId, receivedAt and event',
     'all of them, each of its type',
     async (stage) =>
-      misfits(at(await eventsOf(stage, '&limit=1'), 'items.0'), {
+      schemaViolations(at(await eventsOf(stage, '&limit=1'), 'items.0'), {
         id: 'text',
         deviceId: 'uuid',
         screenId: 'uuid',
@@ -129,25 +131,28 @@ const devices = about({ id: 'device', subject: 'GET /v1/devices/:id', section: '
     'id, screenId, state, deviceInfo, createdAt, the latest of its doings, online',
     'all of them, each of its type',
     async (stage) =>
-      misfits(await stage.made('GET', `/v1/devices/${(await reported(stage)).tv.deviceId}`), {
-        ...{
-          id: 'uuid',
-          screenId: 'uuid',
-          state: 'text',
-          deviceInfo: 'object',
-          createdAt: 'time',
-          lastSeenAt: 'time?',
-          lastAddress: 'text?',
+      schemaViolations(
+        await stage.made('GET', `/v1/devices/${(await reported(stage)).tv.deviceId}`),
+        {
+          ...{
+            id: 'uuid',
+            screenId: 'uuid',
+            state: 'text',
+            deviceInfo: 'object',
+            createdAt: 'time',
+            lastSeenAt: 'time?',
+            lastAddress: 'text?',
+          },
+          ...{
+            lastPlaylistAt: 'time?',
+            lastPlaylistVersion: 'integer?',
+            lastPlaylistStatus: 'integer?',
+            lastConfigAt: 'time?',
+            lastEventAt: 'time?',
+          },
+          ...{ online: 'boolean', suspendedAt: 'time?', suspendReason: 'text?' },
         },
-        ...{
-          lastPlaylistAt: 'time?',
-          lastPlaylistVersion: 'integer?',
-          lastPlaylistStatus: 'integer?',
-          lastConfigAt: 'time?',
-          lastEventAt: 'time?',
-        },
-        ...{ online: 'boolean', suspendedAt: 'time?', suspendReason: 'text?' },
-      }),
+      ),
   ),
   profile(
     'online',
@@ -221,4 +226,4 @@ const audit = about({ id: 'audit', subject: 'GET /v1/audit', section: '5.7', nee
 ]);
 
 /** What the service tells of the TVs (docs/protocol.md §5.3, §5.5–§5.7). */
-export const readingRows: readonly Row[] = [...events, ...reports, ...devices, ...audit];
+export const readingRows: readonly Check[] = [...events, ...reports, ...devices, ...audit];

@@ -1,7 +1,7 @@
 import { type Answer, said, saidAt, textAt } from '../answer.ts';
 import { deviceInfo } from '../content.ts';
-import { about, profile, type Row, skip } from '../row.ts';
-import type { Stage } from '../stage.ts';
+import { about, type Check, profile, skip } from '../row.ts';
+import type { Fixture } from '../stage.ts';
 
 /** One of those that nobody is given, for it has characters that codes leave out. It is the only unknown code of a run. */
 const unknownCode = '0O1ILOOO';
@@ -63,7 +63,7 @@ const failures = about({ id: 'register', subject: 'POST /devices/register', sect
 
 /** A registration with a key, and what comes of doing it again; `before` happens in between. */
 async function repeated(
-  stage: Stage,
+  stage: Fixture,
   before: (first: Answer) => Promise<unknown>,
   again: { key?: string; info?: object } = {},
 ): Promise<{ first: Answer; second: Answer }> {
@@ -137,4 +137,4 @@ const repeats = about({ id: 'register.key', subject: 'POST /devices/register', s
 ]);
 
 /** Registrations that come to nothing, and those that come twice (docs/protocol.md §3.2, §3.4). */
-export const registrationFailureRows: readonly Row[] = [...failures, ...repeats];
+export const registrationFailureRows: readonly Check[] = [...failures, ...repeats];

@@ -1,16 +1,16 @@
 import { isKey } from '../../domain/api-key.ts';
 import { at, refused, said, saidAll, saidAt, status, textAt } from '../answer.ts';
 import { deviceInfo } from '../content.ts';
-import { misfits } from '../misfits.ts';
-import { about, profile, type Row, required } from '../row.ts';
-import type { Stage } from '../stage.ts';
+import { schemaViolations } from '../misfits.ts';
+import { about, type Check, profile, required } from '../row.ts';
+import type { Fixture } from '../stage.ts';
 
 /** Registers on a new screen with this deviceInfo. */
-const withInfo = async (stage: Stage, info: unknown) =>
+const withInfo = async (stage: Fixture, info: unknown) =>
   stage.register((await stage.code()).code, info);
-const refusedInfo = async (stage: Stage, info: unknown) =>
+const refusedInfo = async (stage: Fixture, info: unknown) =>
   stage.register(await stage.spareCode(), info);
-const done = async (stage: Stage) => (await stage.tv()).registered;
+const done = async (stage: Fixture) => (await stage.tv()).registered;
 
 const documented = about({ id: 'register', subject: 'POST /devices/register', section: '3.1' }, [
   required('201', '201 for a code and deviceInfo, without Authorization', '201', async (stage) =>
@@ -21,7 +21,7 @@ const documented = about({ id: 'register', subject: 'POST /devices/register', se
     'deviceId, screenId, apiKey, tenantId and config',
     'all of them, each of its type',
     async (stage) =>
-      misfits((await done(stage)).json, {
+      schemaViolations((await done(stage)).json, {
         deviceId: 'uuid',
         screenId: 'uuid',
         apiKey: 'text',
@@ -34,7 +34,7 @@ const documented = about({ id: 'register', subject: 'POST /devices/register', se
     'config has intervals and a cachePolicy',
     'all of them, each of its type',
     async (stage) =>
-      misfits((await done(stage)).json, {
+      schemaViolations((await done(stage)).json, {
         'config.syncIntervalMinutes': 'number',
         'config.heartbeatIntervalMinutes': 'number',
         'config.cachePolicy.maxSizeGB': 'number',
@@ -185,4 +185,4 @@ const decided = about({ id: 'register', subject: 'POST /devices/register', secti
 ]);
 
 /** How a TV is bound (docs/protocol.md §3.1). */
-export const registrationRows: readonly Row[] = [...documented, ...decided];
+export const registrationRows: readonly Check[] = [...documented, ...decided];

@@ -1,7 +1,7 @@
 import { type Answer, accepted, at, said, saidAll, saidAt, status, textAt } from '../answer.ts';
 import { item, unknownId } from '../content.ts';
-import { about, profile, type Row, required } from '../row.ts';
-import type { Stage, Tv } from '../stage.ts';
+import { about, type Check, profile, required } from '../row.ts';
+import type { Fixture, Tv } from '../stage.ts';
 
 interface Revoked {
   tv: Tv;
@@ -9,11 +9,11 @@ interface Revoked {
   answer: Answer;
 }
 
-const revoke = (stage: Stage, deviceId: string, body?: unknown) =>
+const revoke = (stage: Fixture, deviceId: string, body?: unknown) =>
   stage.manage('POST', `/v1/devices/${deviceId}/revoke`, body);
 
 /** A TV that played and was revoked. */
-function revoked(stage: Stage): Promise<Revoked> {
+function revoked(stage: Fixture): Promise<Revoked> {
   return stage.once('revoked, after it played', async () => {
     const tv = await stage.newTv();
     await stage.made('PUT', `/v1/screens/${tv.screenId}/playlist`, { items: [item()] });
@@ -22,13 +22,13 @@ function revoked(stage: Stage): Promise<Revoked> {
   });
 }
 
-const screenState = async (stage: Stage, screenId: string) =>
+const screenState = async (stage: Fixture, screenId: string) =>
   textAt(await stage.made('GET', `/v1/screens/${screenId}`), 'state');
-const deviceAt = async (stage: Stage, deviceId: string, path: string) =>
+const deviceAt = async (stage: Fixture, deviceId: string, path: string) =>
   String(at(await stage.made('GET', `/v1/devices/${deviceId}`), path));
 
 /** Another TV on the screen of one that was revoked. */
-const rebound = (stage: Stage): Promise<Tv> =>
+const rebound = (stage: Fixture): Promise<Tv> =>
   stage.once('rebound TV', async () => stage.newTv((await revoked(stage)).tv.screenId));
 
 const documented = about({ id: 'revoke', subject: 'POST /v1/devices/:id/revoke', section: '6' }, [
@@ -167,4 +167,4 @@ const decided = about({ id: 'revoke', subject: 'POST /v1/devices/:id/revoke', se
 ]);
 
 /** How a TV is let go, and what follows (docs/protocol.md §5.3, §6). */
-export const revokeRows: readonly Row[] = [...documented, ...states, ...decided];
+export const revokeRows: readonly Check[] = [...documented, ...states, ...decided];

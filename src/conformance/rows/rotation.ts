@@ -1,7 +1,7 @@
 import { isKey } from '../../domain/api-key.ts';
 import { type Answer, said, saidAll, saidAt, status, textAt } from '../answer.ts';
-import { about, profile, type Row } from '../row.ts';
-import type { Stage, Tv } from '../stage.ts';
+import { about, type Check, profile } from '../row.ts';
+import type { Fixture, Tv } from '../stage.ts';
 
 const rotate = (tv: Tv, headers: Record<string, string> = {}) =>
   tv.send('POST', 'keys/rotate', { headers });
@@ -9,13 +9,13 @@ const newKey = ({ json }: Answer) => textAt(json, 'apiKey');
 const use = (tv: Tv, key: string) => tv.send('GET', 'config', { key });
 
 /** A TV with two keys: its own, and one that waits. */
-async function rotated(stage: Stage): Promise<{ tv: Tv; key: string }> {
+async function rotated(stage: Fixture): Promise<{ tv: Tv; key: string }> {
   const tv = await stage.newTv();
   return { tv, key: newKey(await rotate(tv)) };
 }
 
 /** Changing the key (docs/protocol.md §2.8). */
-export const rotationRows: readonly Row[] = about(
+export const rotationRows: readonly Check[] = about(
   { id: 'rotate', subject: 'POST /devices/:id/keys/rotate', section: '2.8' },
   [
     profile(

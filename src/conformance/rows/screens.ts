@@ -1,10 +1,10 @@
 import { type Answer, at, said, saidAll, taken, textAt } from '../answer.ts';
 import { unknownId } from '../content.ts';
-import { misfits } from '../misfits.ts';
-import { about, profile, type Row } from '../row.ts';
-import type { Stage } from '../stage.ts';
+import { schemaViolations } from '../misfits.ts';
+import { about, type Check, profile } from '../row.ts';
+import type { Fixture } from '../stage.ts';
 
-function madeScreen(stage: Stage): Promise<{ name: string; answer: Answer }> {
+function madeScreen(stage: Fixture): Promise<{ name: string; answer: Answer }> {
   return stage.once('made screen', async () => {
     const name = `Screen ${stage.next()}`;
     return {
@@ -19,7 +19,7 @@ function madeScreen(stage: Stage): Promise<{ name: string; answer: Answer }> {
 }
 
 /** Screens (docs/protocol.md §5.3). */
-export const screenRows: readonly Row[] = about(
+export const screenRows: readonly Check[] = about(
   { id: 'screen', subject: 'POST /v1/screens', section: '5.3' },
   [
     profile('201', '201 with its Location', '201, its Location', async (stage) => {
@@ -34,7 +34,7 @@ export const screenRows: readonly Row[] = about(
       'id, tenantId, venueId, name, labels, state, deviceId, provisioningCode and times',
       'all of them, each of its type',
       async (stage) =>
-        misfits((await madeScreen(stage)).answer.json, {
+        schemaViolations((await madeScreen(stage)).answer.json, {
           ...{
             id: 'uuid',
             tenantId: 'uuid',

@@ -1,11 +1,11 @@
 import { type Answer, at, listAt, said, textAt } from '../answer.ts';
 import { unknownId } from '../content.ts';
-import { about, profile, type Row } from '../row.ts';
-import type { Stage } from '../stage.ts';
+import { about, type Check, profile } from '../row.ts';
+import type { Fixture } from '../stage.ts';
 
 /** A venue and its screen, outside of that to which a token is bound; and the token. */
 async function outside(
-  stage: Stage,
+  stage: Fixture,
 ): Promise<{ token: Promise<string>; venueId: string; screenId: string; deviceId: string }> {
   return stage.once('outside', async () => {
     const venueId = await stage.newVenue();
@@ -16,7 +16,7 @@ async function outside(
 
 /** Whether a record that may not be known of is answered as one that there is not, but for the ids of the request. */
 async function sameAsUnknown(
-  stage: Stage,
+  stage: Fixture,
   token: Promise<string>,
   path: (id: string) => string,
   id: string,
@@ -76,7 +76,7 @@ const bound = about(
 );
 
 /** A second tenant, with a venue in it that was made there. */
-function otherTenant(stage: Stage): Promise<{ tenantId: string; venueId: string }> {
+function otherTenant(stage: Fixture): Promise<{ tenantId: string; venueId: string }> {
   return stage.once('other tenant', async () => {
     const tenantId = textAt(
       await stage.made('POST', '/v1/tenants', { name: `${stage.name} tenant` }),
@@ -139,4 +139,4 @@ const unknown = about({ id: 'tenant', subject: 'X-Tenant-Id', section: '5.1' }, 
 ]);
 
 /** What is not there for those who may not know of it (docs/protocol.md §5.1, §5.8). */
-export const tenancyRows: readonly Row[] = [...bound, ...unknown, ...tenants];
+export const tenancyRows: readonly Check[] = [...bound, ...unknown, ...tenants];

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Answer, at, said, saidAll, saidAt, taken, textAt } from '../answer.ts';
 import { unknownId } from '../content.ts';
-import { misfits } from '../misfits.ts';
-import { about, profile, type Row } from '../row.ts';
-import type { Stage } from '../stage.ts';
+import { schemaViolations } from '../misfits.ts';
+import { about, type Check, profile } from '../row.ts';
+import type { Fixture } from '../stage.ts';
 
 /** The answer to making a venue, and how it is called. */
-function madeVenue(stage: Stage): Promise<{ name: string; answer: Answer }> {
+function madeVenue(stage: Fixture): Promise<{ name: string; answer: Answer }> {
   return stage.once('made venue', async () => {
     const name = `${stage.name} ${stage.next()}`;
     const body = {
@@ -19,7 +19,8 @@ function madeVenue(stage: Stage): Promise<{ name: string; answer: Answer }> {
   });
 }
 
-const venueOf = async (stage: Stage, name: string) => stage.manage('POST', '/v1/venues', { name });
+const venueOf = async (stage: Fixture, name: string) =>
+  stage.manage('POST', '/v1/venues', { name });
 const venues = about({ id: 'venue', subject: 'POST /v1/venues', section: '5.3' }, [
   profile('201', '201 with its Location', '201, its Location', async (stage) => {
     const { answer } = await madeVenue(stage);
@@ -33,7 +34,7 @@ const venues = about({ id: 'venue', subject: 'POST /v1/venues', section: '5.3' }
     'id, tenantId, name, address, timezone, labels, createdAt, updatedAt',
     'all of them, each of its type',
     async (stage) =>
-      misfits((await madeVenue(stage)).answer.json, {
+      schemaViolations((await madeVenue(stage)).answer.json, {
         id: 'uuid',
         tenantId: 'uuid',
         name: 'text',
@@ -157,4 +158,4 @@ const venueChanges = about({ id: 'venue', subject: '/v1/venues/:id', section: '5
 ]);
 
 /** Venues (docs/protocol.md §5.1, §5.3). */
-export const venueRows: readonly Row[] = [...venues, ...venueChanges];
+export const venueRows: readonly Check[] = [...venues, ...venueChanges];

@@ -2,14 +2,14 @@ import { pause } from '../../client/pause.ts';
 import { secondMs } from '../../domain/clock.ts';
 import { at, said, textAt } from '../answer.ts';
 import { item } from '../content.ts';
-import { about, profile, type Row } from '../row.ts';
-import type { Stage } from '../stage.ts';
+import { about, type Check, profile } from '../row.ts';
+import type { Fixture } from '../stage.ts';
 
 /** More than it takes for clocks that differ a little. */
 const marginMs = 2 * secondMs;
 
 /** Two codes whose time is over: one that nobody used, and one that was used with this key. */
-function expired(stage: Stage): Promise<{ unused: string; used: string; key: string }> {
+function expired(stage: Fixture): Promise<{ unused: string; used: string; key: string }> {
   return stage.once('expired codes', async () => {
     const [unused, used, key] = [(await stage.code()).code, (await stage.code()).code, stage.key()];
     await stage.register(used, {}, { headers: { 'idempotency-key': key } });
@@ -24,7 +24,7 @@ function expired(stage: Stage): Promise<{ unused: string; used: string; key: str
 }
 
 /** What takes its time (docs/protocol.md §2.3, §3.2, §3.4, §4). */
-export const waitingRows: readonly Row[] = [
+export const waitingRows: readonly Check[] = [
   ...about(
     { id: 'playlist', subject: 'GET /devices/:id/playlist', section: '2.3', needs: 'time' },
     [

@@ -1,10 +1,10 @@
 import { type Answer, at, listAt, said, saidAll, textAt } from '../answer.ts';
 import { unknownId } from '../content.ts';
-import { about, profile, type Row } from '../row.ts';
-import type { Stage } from '../stage.ts';
+import { about, type Check, profile } from '../row.ts';
+import type { Fixture } from '../stage.ts';
 
 /** One error of each kind that costs nothing: 400, 401, 404, 405. */
-function errors(stage: Stage): Promise<readonly Answer[]> {
+function errors(stage: Fixture): Promise<readonly Answer[]> {
   return stage.once('errors', async () => {
     const { send, screenId } = await stage.tv();
     return [
@@ -220,4 +220,4 @@ const order = about({ id: 'order', subject: 'The order of checks', section: '1.3
 ]);
 
 /** What holds for every request (docs/protocol.md §1). */
-export const wireRows: readonly Row[] = [...problems, ...requestIds, ...order];
+export const wireRows: readonly Check[] = [...problems, ...requestIds, ...order];

@@ -170,7 +170,7 @@ export interface AuditEntry {
 }
 
 /** What is noted of a device's latest doings: in memory, written at most once a minute. */
-export interface DeviceMarks {
+export interface LastActivity {
   lastSeenAt?: number;
   lastAddress?: string | null;
   lastPlaylistAt?: number;
@@ -183,12 +183,12 @@ export interface DeviceMarks {
 }
 
 /** Likewise of a token. */
-export interface TokenMarks {
+export interface TokenActivity {
   lastUsedAt?: number;
 }
 
 /** What one source of unknown codes has tried, or several together. Not a row: kept for a while, and not for sure. */
-export interface Attempts {
+export interface GuessCounter {
   /** When it sent them, within the window that counts. */
   times: readonly number[];
   /** Until when it was last told to wait, and for how long. */

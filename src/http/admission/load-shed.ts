@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Clock, type Random, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import { Lane, type LaneLimits, type Waiting } from './overload-detector.ts';
+import { OverloadDetector, type OverloadLimits, type Waiting } from './overload-detector.ts';
 
 /**
  * What waits for different things is judged apart: a slow disk holds up what is to be stored, and must not keep playlists from TVs. Registrations, and
@@ -20,7 +20,7 @@ export interface LoadShedOptions {
   onShed(kind: ShedKind): void;
   /** Told when a kind of requests begins to be turned away, and when no more. */
   onTurn?(kind: ShedKind, isOverloaded: boolean): void;
-  limits?: LaneLimits;
+  limits?: OverloadLimits;
 }
 
 export interface LoadShed {
@@ -29,7 +29,7 @@ export interface LoadShed {
 }
 
 /** A third of what a patient client waits, for the event loop and the way out take their time as well while many are refused; and more in flight than a service that is well has, but for a herd, which gets through in time. */
-const ownLimits: LaneLimits = { longestWaitMs: 3 * secondMs, floor: 256, settledMs: 900 };
+const ownLimits: OverloadLimits = { longestWaitMs: 3 * secondMs, floor: 256, settledMs: 900 };
 const lookMs = 100;
 /** After a pause longer than this, or a jump of the clock, what was measured says nothing about the time between. */
 const longestLookMs = 30 * secondMs;
@@ -50,7 +50,7 @@ function kindOf({ method, url = '' }: IncomingMessage, isKnown: boolean): ShedKi
 
 /**
  * Turns requests away before anything was done for them, while more come than get through: nobody would wait for their answers any more, and the
- * work on them would be lost. What is measured is how many wait and how fast they get through (`Lane`), at most ten times a second and never twice
+ * work on them would be lost. What is measured is how many wait and how fast they get through (`OverloadDetector`), at most ten times a second and never twice
  * in one turn of the event loop, so that answers which are ready count as such.
  */
 export function makeLoadShed({
@@ -63,10 +63,9 @@ export function makeLoadShed({
   limits = ownLimits,
 }: LoadShedOptions): LoadShed {
   const kinds: ShedKind[] = ['reads', 'writes', 'management', 'registrations', 'strangers'];
-  const lanes = Object.fromEntries(kinds.map((kind) => [kind, new Lane(limits)])) as Record<
-    ShedKind,
-    Lane
-  >;
+  const lanes = Object.fromEntries(
+    kinds.map((kind) => [kind, new OverloadDetector(limits)]),
+  ) as Record<ShedKind, OverloadDetector>;
   let [lookedAtMs, hasTurned] = [clock.now(), true];
 
   function look(nowMs: number): void {

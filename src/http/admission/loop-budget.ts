@@ -22,7 +22,7 @@ interface InTurnsOptions<R> {
  * Begins with requests as they come, but only with as many as one turn of the event loop has time for; the others begin in the next ones, in order. However
  * many arrive together, and however slow code is that was not compiled yet: timers and sockets get their turns in between.
  */
-export function makeInTurns<R>({
+export function makeLoopBudget<R>({
   begin,
   isUrgent,
   mostWaiting,

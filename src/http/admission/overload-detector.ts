@@ -8,7 +8,7 @@ export type Waiting = Pick<ServerResponse, 'headersSent' | 'writableEnded'> & {
 /** Stands for those that were answered, which the garbage collector would otherwise take for something that stays. */
 const answered: Waiting = { headersSent: true, writableEnded: true, req: { complete: true } };
 
-export interface LaneLimits {
+export interface OverloadLimits {
   /** The longest that a request of a busy service may expect to wait. */
   longestWaitMs: number;
   /** So many may wait whatever the pace: what a service that is well never refuses. */
@@ -28,8 +28,8 @@ const firstSweepAt = 1024;
  * many get through in a second. A burst alone is no overload: only an expected wait that stays too long is, while more come than get through.
  * From then on only as many are let in as get through in time, until half of them would do.
  */
-export class Lane {
-  readonly #limits: LaneLimits;
+export class OverloadDetector {
+  readonly #limits: OverloadLimits;
   readonly #waiting: Waiting[] = [];
   /** So many at the front were answered, and are not held any more: they still count as they would. */
   #answered = 0;
@@ -44,7 +44,7 @@ export class Lane {
   /** Since when the opposite of `#overloaded` has held: milliseconds, looks, and how many waited then. */
   #contrary = { ms: 0, looks: 0, live: 0 };
 
-  constructor(limits: LaneLimits) {
+  constructor(limits: OverloadLimits) {
     this.#limits = limits;
   }
 

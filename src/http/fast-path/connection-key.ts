@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
-import { shownKey } from '../../service/auth/device-key-header.ts';
+import { deviceKeyHeader } from '../../service/auth/device-key-header.ts';
 
 interface Shown {
   authorization: string;
@@ -12,7 +12,7 @@ const lastShown = Symbol('lastShown');
 type Showing = Socket & { [lastShown]?: Shown };
 
 /**
- * As `shownKey`, for requests on connections: a TV shows the same key with each of its requests, and to take it apart is a fifth of what a request for a
+ * As `deviceKeyHeader`, for requests on connections: a TV shows the same key with each of its requests, and to take it apart is a fifth of what a request for a
  * playlist takes here. What the key is good for is asked anew each time. Nothing is kept longer than the connection.
  */
 export function connectionKey({
@@ -24,7 +24,7 @@ export function connectionKey({
 }): string | undefined {
   const before = socket[lastShown];
   if (before !== undefined && before.authorization === authorization) return before.hash;
-  const hash = shownKey(authorization);
+  const hash = deviceKeyHeader(authorization);
   if (authorization !== undefined) socket[lastShown] = { authorization, hash };
   return hash;
 }

@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Awaitable } from '../../domain/maybe-promise.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { DeviceCaller } from '../../service/context.ts';
 import { type BodyBytes, bodyBytes } from '../../service/playlists/body-bytes.ts';
 import type { AppOptions } from '../app-options.ts';
 import { runtimeReplies } from '../handlers/runtime-replies.ts';
 import { readAnnounced } from '../request/body.ts';
 import { defaultBodyLimit, type Reply } from '../request/pipeline.ts';
-import { commonHeaders, makeVisits, type Visit } from '../request/request-log.ts';
+import { commonHeaders, type LoggedRequest, makeRequestLog } from '../request/request-log.ts';
 import { connectionKey } from './connection-key.ts';
-import { type HotCall, hotCall } from './match.ts';
+import { type FastPathMatch, matchFastPath } from './match.ts';
 import { readBatch } from './read-batch.ts';
 
 /** Answers a request, or calls `next` before anything of it was used. */
-export type HotWay = (
+export type FastPath = (
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   next: () => void,
@@ -43,16 +43,16 @@ function write(
  * answers are those of the app, byte for byte, for both are made of the same parts (docs/protocol.md §1.3). `undefined` where answers depend on
  * more than the request: of a service with fault rules, or for web apps of other origins.
  */
-export function makeHotWay(options: AppOptions): HotWay | undefined {
+export function makeFastPath(options: AppOptions): FastPath | undefined {
   const { services, metrics, corsOrigins, refusals } = options;
   if (corsOrigins.length > 0 || refusals) return undefined;
-  const visits = makeVisits(options);
+  const visits = makeRequestLog(options);
   const replies = runtimeReplies(services, metrics);
 
   function answer(
     outgoing: ServerResponse,
-    visit: Visit,
-    { operation }: HotCall,
+    visit: LoggedRequest,
+    { operation }: FastPathMatch,
     reply: Reply,
   ): void {
     write(outgoing, visit.origin.requestId, 'application/json', reply);
@@ -61,8 +61,8 @@ export function makeHotWay(options: AppOptions): HotWay | undefined {
 
   function refuse(
     outgoing: ServerResponse,
-    visit: Visit,
-    { operation }: HotCall,
+    visit: LoggedRequest,
+    { operation }: FastPathMatch,
     thrown: unknown,
   ): void {
     const { status, headers, text } = visits.fail(visit.origin, operation, thrown);
@@ -77,9 +77,9 @@ export function makeHotWay(options: AppOptions): HotWay | undefined {
 
   function replyTo(
     { headers }: IncomingMessage,
-    { operation }: HotCall,
+    { operation }: FastPathMatch,
     device: DeviceCaller,
-  ): Awaitable<Reply> {
+  ): MaybePromise<Reply> {
     const reply = operation === 'getPlaylist' ? replies.playlist : replies.config;
     return reply(device, headers['if-none-match']);
   }
@@ -87,10 +87,10 @@ export function makeHotWay(options: AppOptions): HotWay | undefined {
   function get(
     incoming: IncomingMessage,
     outgoing: ServerResponse,
-    visit: Visit,
-    call: HotCall,
+    visit: LoggedRequest,
+    call: FastPathMatch,
   ): void {
-    let made: Awaitable<Reply>;
+    let made: MaybePromise<Reply>;
     try {
       const caller = services.deviceAuth(
         connectionKey(incoming),
@@ -117,9 +117,12 @@ export function makeHotWay(options: AppOptions): HotWay | undefined {
   async function take(
     incoming: IncomingMessage,
     outgoing: ServerResponse,
-    visit: Visit,
-    call: HotCall,
-    { caller, late }: { caller: DeviceCaller; late: (() => Awaitable<DeviceCaller>) | undefined },
+    visit: LoggedRequest,
+    call: FastPathMatch,
+    {
+      caller,
+      late,
+    }: { caller: DeviceCaller; late: (() => MaybePromise<DeviceCaller>) | undefined },
   ): Promise<void> {
     const { headers } = incoming;
     try {
@@ -141,8 +144,8 @@ export function makeHotWay(options: AppOptions): HotWay | undefined {
   function post(
     incoming: IncomingMessage,
     outgoing: ServerResponse,
-    visit: Visit,
-    call: HotCall,
+    visit: LoggedRequest,
+    call: FastPathMatch,
     next: () => void,
   ): void {
     const authenticate = () =>
@@ -150,7 +153,7 @@ export function makeHotWay(options: AppOptions): HotWay | undefined {
     const late = incoming.complete ? undefined : authenticate;
     const proceed = (caller: DeviceCaller) =>
       void take(incoming, outgoing, visit, call, { caller, late });
-    let caller: Awaitable<DeviceCaller>;
+    let caller: MaybePromise<DeviceCaller>;
     try {
       caller = authenticate();
     } catch {
@@ -162,7 +165,7 @@ export function makeHotWay(options: AppOptions): HotWay | undefined {
   }
 
   return (incoming, outgoing, next) => {
-    const call = hotCall(incoming, defaultBodyLimit);
+    const call = matchFastPath(incoming, defaultBodyLimit);
     if (!call) return next();
     const visit = visits.begin(incoming.headers['x-request-id'] as string | undefined, incoming);
     if (call.operation === 'postEvents') post(incoming, outgoing, visit, call, next);

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 /** One of the requests that TVs send all day, in the form in which they send it. */
-export interface HotCall {
+export interface FastPathMatch {
   operation: 'getPlaylist' | 'getDeviceConfig' | 'postEvents';
   /** As it stands in the path. */
   id: string;
@@ -34,7 +34,10 @@ function lengthOf({ headers }: IncomingMessage, limit: number): number | undefin
 }
 
 /** What a request asks for, if it is one of the hot ones; whatever is unusual about one makes it none. */
-export function hotCall(incoming: IncomingMessage, bodyLimit: number): HotCall | undefined {
+export function matchFastPath(
+  incoming: IncomingMessage,
+  bodyLimit: number,
+): FastPathMatch | undefined {
   const { method, headers } = incoming;
   if (method !== 'GET' && method !== 'POST') return undefined;
   const [, id, what] = hotPath.exec(incoming.url ?? '') ?? [];

@@ -47,7 +47,7 @@ export function documentedCodes(target: FaultTarget, status: number): ErrorCode[
 const usual: readonly string[] = ['device_key_invalid', 'credential_invalid', 'invalid_request'];
 
 /** The code that an answer with this status has here: `undefined` where none is documented, as when a proxy answers. */
-export function usualCode(
+export function defaultCode(
   asked: string,
   path: readonly string[],
   status: number,

@@ -4,7 +4,7 @@ import { SignageError } from '../../domain/error.ts';
 import { problem } from '../problem.ts';
 import type { App, Ctx } from '../request/request-context.ts';
 import type { Refusal } from './fault-effect.ts';
-import { segmentsOf, usualCode } from './fault-target.ts';
+import { defaultCode, segmentsOf } from './fault-target.ts';
 
 /** Where the service says nothing of its own: for those that always carry a `Retry-After` (docs/protocol.md §1.4). */
 const usualRetryAfter: Readonly<Record<number, number>> = { 429: 60, 500: 5, 503: 5 };
@@ -32,7 +32,7 @@ function refuse(
   { status, code: named, retryAfterSeconds }: Refusal,
   { req, var: { origin } }: Ctx,
 ): Response {
-  const code = named ?? usualCode(req.method, segmentsOf(new URL(req.url).pathname), status);
+  const code = named ?? defaultCode(req.method, segmentsOf(new URL(req.url).pathname), status);
   const isUsual =
     status !== 500 || code === 'playlist_fetch_failed' || code === 'config_fetch_failed';
   const wait = retryAfterSeconds ?? (isUsual ? usualRetryAfter[status] : undefined);
@@ -47,7 +47,7 @@ function refuse(
 }
 
 /** Answers the requests that `withFaults` has marked to be refused; all others go on. */
-export const plantedRefusals: MiddlewareHandler<App> = async (context, next) => {
+export const faultResponses: MiddlewareHandler<App> = async (context, next) => {
   const refusal = context.env?.refusal;
   return refusal ? refuse(refusal, context) : next();
 };

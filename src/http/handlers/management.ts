@@ -3,7 +3,7 @@ import type { ConfigBody } from '../../domain/records/config.ts';
 import type { ConfigLevel } from '../../domain/records/rows.ts';
 import type { Services } from '../../service/services.ts';
 import type { Call, Handlers } from '../request/pipeline.ts';
-import { reportReply } from './report-csv.ts';
+import { reportCsv } from './report-csv.ts';
 
 type ManagementHandlers = Omit<
   Handlers,
@@ -70,7 +70,7 @@ export function managementHandlers(services: Services, stopping: AbortSignal): M
     },
     async createBackup({ caller, context }) {
       context.env?.outgoing?.setTimeout(backupStallMs);
-      const day = new Date(services.kit.clock.now()).toISOString().slice(0, 10);
+      const day = new Date(services.deps.clock.now()).toISOString().slice(0, 10);
       return {
         body: await services.backups.create(caller),
         headers: {
@@ -81,7 +81,7 @@ export function managementHandlers(services: Services, stopping: AbortSignal): M
       };
     },
     async reportImpressions({ caller, query, context }) {
-      return reportReply(await services.reading.impressions(caller, query), context);
+      return reportCsv(await services.reading.impressions(caller, query), context);
     },
     async listAudit({ caller, query }) {
       return { body: await services.reading.audit(caller, query) };

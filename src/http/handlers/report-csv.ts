@@ -13,7 +13,7 @@ function csv(rows: readonly ReportRow[]): string {
 }
 
 /** The report as JSON, or as CSV to those who ask for `text/csv` (docs/protocol.md §5.6). */
-export function reportReply(rows: readonly ReportRow[], context: Context): Reply {
+export function reportCsv(rows: readonly ReportRow[], context: Context): Reply {
   const type = accepts(context, {
     header: 'Accept',
     supports: ['application/json', 'text/csv'],

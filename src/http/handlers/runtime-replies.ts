@@ -1,13 +1,13 @@
 import { invalid } from '../../domain/error.ts';
 import type { BatchSums } from '../../domain/events/batch-counts.ts';
 import { maxBatch, maxEventBytes } from '../../domain/events/event.ts';
-import { type Awaitable, andThen } from '../../domain/maybe-promise.ts';
+import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import type { DeviceCaller } from '../../service/context.ts';
 import type { Answer } from '../../service/playlists/playback.ts';
 import type { Services } from '../../service/services.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { ReadBody } from '../request/body.ts';
-import { oneLine } from '../request/compact-line.ts';
+import { compactLine } from '../request/compact-line.ts';
 import type { Reply } from '../request/pipeline.ts';
 import { idempotencyKey } from '../request/validate.ts';
 
@@ -37,7 +37,7 @@ export function runtimeReplies(
   metrics: Pick<Metrics, 'eventsReceived'>,
 ) {
   return {
-    playlist(caller: DeviceCaller, ifNoneMatch: string | undefined): Awaitable<Reply> {
+    playlist(caller: DeviceCaller, ifNoneMatch: string | undefined): MaybePromise<Reply> {
       return andThen(playback.playlist(caller, ifNoneMatch), ({ body, etag, version, source }) =>
         conditional(body, {
           'X-Playlist-Version': String(version),
@@ -48,7 +48,7 @@ export function runtimeReplies(
       );
     },
 
-    config(caller: DeviceCaller, ifNoneMatch: string | undefined): Awaitable<Reply> {
+    config(caller: DeviceCaller, ifNoneMatch: string | undefined): MaybePromise<Reply> {
       return andThen(playback.config(caller, ifNoneMatch), ({ body, etag, source }) =>
         conditional(body, { 'X-Config-Source': source, ETag: etag, 'Cache-Control': cacheControl }),
       );
@@ -65,7 +65,7 @@ export function runtimeReplies(
       const checked = idempotencyKey(key, batchKey, 'must be 1 to 255 printable ASCII characters');
       const repeated = await telemetry.accept(caller, {
         sums,
-        line: oneLine(sent),
+        line: compactLine(sent),
         sent: sent.bytes,
         idempotencyKey: checked,
       });

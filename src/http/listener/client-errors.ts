@@ -27,7 +27,7 @@ const isLate = ({ code }: NodeJS.ErrnoException) => code === 'ERR_HTTP_REQUEST_T
  * connections. They are cut off one in each turn of the event loop, so that nobody else waits for
  * all of them. A request that is complete by then is answered.
  */
-export function makeCutOff({
+export function makeClientErrorHandler({
   refuse,
   requests,
   requestTimeoutMs,

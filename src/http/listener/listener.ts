@@ -12,11 +12,11 @@ import { getRequestListener, RequestError } from '@hono/node-server';
 import { minuteMs, secondMs, systemClock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { makeIdSource } from '../../domain/id.ts';
-import { makeInTurns } from '../admission/loop-budget.ts';
-import type { HotWay } from '../fast-path/fast-path.ts';
+import { makeLoopBudget } from '../admission/loop-budget.ts';
+import type { FastPath } from '../fast-path/fast-path.ts';
 import { asSignageError } from '../problem.ts';
-import { whenArrived } from './buffer-body.ts';
-import { makeCutOff } from './client-errors.ts';
+import { bufferBody } from './buffer-body.ts';
+import { makeClientErrorHandler } from './client-errors.ts';
 import { makeRefuse, malformed, type Refuse, unsupportedTransferCoding } from './early-errors.ts';
 import { keepTicksQuick } from './quick-ticks.ts';
 import { RequestQueue } from './request-queue.ts';
@@ -38,7 +38,7 @@ export interface ListenerOptions {
     bindings: { incoming: IncomingMessage; outgoing: ServerResponse },
   ): Response | Promise<Response>;
   /** Answers what is asked most, past `fetch`, or calls `next`. */
-  hot?: HotWay | undefined;
+  hot?: FastPath | undefined;
   /** Told of what goes wrong with the socket later on; the service goes on. */
   onError(error: Error): void;
   /** Whether the service may begin with a request; one that it may not has been answered. It may begin with all unless given. */
@@ -136,8 +136,8 @@ function makeEntrance(
     else intoApp();
   };
   const shared = { begin, isUrgent: makeIsUrgent(), mostWaiting: mostConnections };
-  const inTurn = makeInTurns(shared);
-  const strangersInTurn = makeInTurns({ ...shared, turnMs: strangersTurnMs });
+  const inTurn = makeLoopBudget(shared);
+  const strangersInTurn = makeLoopBudget({ ...shared, turnMs: strangersTurnMs });
   return (outgoing: ServerResponse): void => {
     const incoming = outgoing.req;
     const refuseAndClose = (error: SignageError) => {
@@ -147,7 +147,7 @@ function makeEntrance(
     if (!isHostClear(incoming)) refuseAndClose(malformed('Send one Host header.'));
     else if (!isCodingKnown(incoming)) refuseAndClose(unsupportedTransferCoding());
     else
-      whenArrived(incoming, () =>
+      bufferBody(incoming, () =>
         isKnown(incoming) ? inTurn(outgoing) : strangersInTurn(outgoing),
       );
   };
@@ -240,7 +240,7 @@ export async function listen(options: ListenerOptions) {
   server.on('checkExpectation', onRequest);
   server.on(
     'clientError',
-    makeCutOff({ refuse, requests, requestTimeoutMs: limits.requestTimeout }),
+    makeClientErrorHandler({ refuse, requests, requestTimeoutMs: limits.requestTimeout }),
   );
   // Without a session nothing can be sent, not even an alert. Node reports it as a `clientError` after this.
   server.prependListener('tlsClientError', (_error: Error, socket: TLSSocket) => socket.destroy());

@@ -41,7 +41,7 @@ function valuesOf(
 }
 
 /** A histogram of seconds that was counted elsewhere: the library's own costs as much for each time as much of what is timed. */
-export function countedHistogram(
+export function cumulativeHistogram(
   about: { name: string; help: string; label: string },
   series: () => readonly Series[],
 ): Histogram {

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { OperationId } from '../../wire/operations.ts';
-import { countedHistogram, countTime } from './histogram.ts';
+import { countTime, cumulativeHistogram } from './histogram.ts';
 import { watchMirror } from './mirror.ts';
 import { watchOrigins } from './origins.ts';
 
@@ -73,7 +73,7 @@ function makeObserve(register: Registry): Metrics['observe'] {
     help: 'Time from the request to its answer, by operation.',
   };
   register.registerMetric(
-    countedHistogram({ ...about, label: 'operation' }, () => [...all.values()]),
+    cumulativeHistogram({ ...about, label: 'operation' }, () => [...all.values()]),
   );
   return (operation, status, seconds) => {
     let answered = all.get(operation);

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { countedHistogram, type TimeCounts } from './histogram.ts';
+import { cumulativeHistogram, type TimeCounts } from './histogram.ts';
 
 /** How an origin of playlists fares, as far as metrics tell it. */
 interface OriginFigures {
@@ -20,7 +20,7 @@ export function watchOrigins(register: Registry, health: Health): void {
     label: 'origin',
   };
   register.registerMetric(
-    countedHistogram(about, () =>
+    cumulativeHistogram(about, () =>
       health().map(({ name: value, latencies }) => ({ value, ...latencies })),
     ),
   );

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { SignageError } from '../../domain/error.ts';
 import { type ParsedJson, parseJson } from '../../domain/json/parse-json.ts';
-import type { Awaitable } from '../../domain/maybe-promise.ts';
-import type { Arrived } from '../listener/buffer-body.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
+import type { BufferedRequest } from '../listener/buffer-body.ts';
 
 /** A body that was read: its bytes, and what they say; `json` is `undefined` when there was no body. */
 export interface ReadBody extends ParsedJson {
@@ -33,7 +33,7 @@ const badJson = (why: string, cause?: unknown) =>
 const brokeOff = (cause?: unknown) => badJson('it broke off', cause);
 
 /** A body of `length` bytes, as Node itself makes sure that it is; throws when the connection ends before. */
-export function readAnnounced(incoming: Arrived, length: number): Awaitable<Uint8Array> {
+export function readAnnounced(incoming: BufferedRequest, length: number): MaybePromise<Uint8Array> {
   if (incoming.rawBody) return incoming.rawBody;
   return new Promise((resolve, reject) => {
     // While a database was asked who sends it: it will not close again.

@@ -15,7 +15,7 @@ function membersOf(value: unknown): number {
  * A JSON body in one line that says just what was parsed: the sent bytes themselves, line breaks (which valid JSON has only between tokens)
  * made spaces. A body with duplicate or dropped members would say more than that: it is written anew.
  */
-export function oneLine({ bytes, json, scan }: ReadBody): Uint8Array {
+export function compactLine({ bytes, json, scan }: ReadBody): Uint8Array {
   if (scan.isCompact) return bytes;
   if (membersOf(json) !== scan.members) return Buffer.from(JSON.stringify(json));
   if (!bytes.includes(lineFeed) && !bytes.includes(carriageReturn)) return bytes;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SignageError } from '../../domain/error.ts';
-import { shownKey } from '../../service/auth/device-key-header.ts';
+import { deviceKeyHeader } from '../../service/auth/device-key-header.ts';
 import type { DeviceCaller, TenantCaller } from '../../service/context.ts';
 import type { Services } from '../../service/services.ts';
 import {
@@ -85,7 +85,7 @@ async function authenticate(
   if (access === 'public') return undefined;
   if (access === 'device') {
     const call = { id: context.req.param('id') ?? '', onlyReads: operation.method === 'GET' };
-    return services.deviceAuth(shownKey(header('authorization')), call, context.var.origin);
+    return services.deviceAuth(deviceKeyHeader(header('authorization')), call, context.var.origin);
   }
   const credentials = { authorization: header('authorization'), tenant: header('x-tenant-id') };
   const demand = {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context } from 'hono';
 import type { IdSource } from '../../domain/id.ts';
-import type { Origin } from '../../service/context.ts';
+import type { ClientInfo } from '../../service/context.ts';
 import type { Refusal } from '../faults/fault-effect.ts';
 import type { MeteredOperation } from '../metrics/metrics.ts';
 import type { Peer } from './client-address.ts';
@@ -20,7 +20,7 @@ export interface Bindings {
 
 /** What is known of each request once it has arrived. */
 interface Variables {
-  origin: Origin & { requestId: string };
+  origin: ClientInfo & { requestId: string };
   /** The operation that answers, for log and metrics. */
   operation: MeteredOperation;
 }

@@ -1,5 +1,5 @@
 import { secondMs } from '../../domain/clock.ts';
-import type { Origin } from '../../service/context.ts';
+import type { ClientInfo } from '../../service/context.ts';
 import type { AppOptions } from '../app-options.ts';
 import type { MeteredOperation } from '../metrics/metrics.ts';
 import { asSignageError, type ProblemParts, problemParts } from '../problem.ts';
@@ -7,9 +7,9 @@ import { makeAddressOf, type Peer } from './client-address.ts';
 import { requestIdOf } from './request-context.ts';
 
 /** One request, from its arrival to its answer. */
-export interface Visit {
+export interface LoggedRequest {
   startMs: number;
-  origin: Origin & { requestId: string };
+  origin: ClientInfo & { requestId: string };
 }
 
 /** Headers that all answers have, beside their `X-Request-Id`. */
@@ -21,11 +21,11 @@ export const commonHeaders = {
 type VisitOptions = Pick<AppOptions, 'newId' | 'clock' | 'trustedProxies' | 'metrics' | 'log'>;
 
 /** Gives each request its id and origin, counts and logs it, never with its path: whichever way it takes. */
-export function makeVisits({ newId, clock, trustedProxies, metrics, log }: VisitOptions) {
+export function makeRequestLog({ newId, clock, trustedProxies, metrics, log }: VisitOptions) {
   const addressOf = makeAddressOf(trustedProxies);
   return {
     /** `requestId` is the caller's, if it sent one. */
-    begin(requestId: string | null | undefined, peer: Peer | undefined): Visit {
+    begin(requestId: string | null | undefined, peer: Peer | undefined): LoggedRequest {
       const startMs = clock.now();
       return {
         startMs,
@@ -35,7 +35,7 @@ export function makeVisits({ newId, clock, trustedProxies, metrics, log }: Visit
 
     /** The answer to a thrown thing; the log is told of what is ours to mend. */
     fail(
-      { requestId }: Visit['origin'],
+      { requestId }: LoggedRequest['origin'],
       operation: MeteredOperation,
       thrown: unknown,
     ): ProblemParts {
@@ -48,7 +48,7 @@ export function makeVisits({ newId, clock, trustedProxies, metrics, log }: Visit
     },
 
     end(
-      { startMs, origin: { requestId, address } }: Visit,
+      { startMs, origin: { requestId, address } }: LoggedRequest,
       operation: MeteredOperation,
       status: number,
     ): void {
@@ -59,4 +59,4 @@ export function makeVisits({ newId, clock, trustedProxies, metrics, log }: Visit
   };
 }
 
-export type Visits = ReturnType<typeof makeVisits>;
+export type RequestLog = ReturnType<typeof makeRequestLog>;

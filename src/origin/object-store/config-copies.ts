@@ -3,7 +3,7 @@ import { type Clock, secondMs } from '../../domain/clock.ts';
 import { parseJson } from '../../domain/json/parse-json.ts';
 import { type ConfigBody, configBody } from '../../domain/records/config.ts';
 import type { StoredConfig } from '../../domain/records/rows.ts';
-import { inTime } from '../../domain/timeout.ts';
+import { withTimeout } from '../../domain/timeout.ts';
 import type { ConfigCopies, ConfigOf, HeldConfig } from '../origin.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';
 
@@ -48,7 +48,7 @@ function rowOf({ bytes }: StoredObject, { id, tenantId }: ConfigOf): StoredConfi
 export function makeConfigCopies(store: ObjectStore, clock: Clock): ConfigCopies {
   function within<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const end = new AbortController();
-    return inTime(clock, timeoutMs, work(end.signal), () => end.abort());
+    return withTimeout(clock, timeoutMs, work(end.signal), () => end.abort());
   }
 
   return {

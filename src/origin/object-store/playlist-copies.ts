@@ -2,7 +2,7 @@ import { type Clock, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { asGuid } from '../../domain/id.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
-import { inTime } from '../../domain/timeout.ts';
+import { withTimeout } from '../../domain/timeout.ts';
 import type { HeldCopy, PlaylistCopies, PlaylistCopy, ScreenOf } from '../origin.ts';
 import { maxObjectBytes, type ObjectStore, type StoredObject } from './object-store.ts';
 import { playlistObjectBytes, readPlaylistObject } from './playlist-object.ts';
@@ -31,7 +31,7 @@ function read({ bytes }: StoredObject, screen: ScreenOf): PlaylistCopy {
 export function makePlaylistCopies(store: ObjectStore, clock: Clock): PlaylistCopies {
   function within<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const end = new AbortController();
-    return inTime(clock, timeoutMs, work(end.signal), () => end.abort());
+    return withTimeout(clock, timeoutMs, work(end.signal), () => end.abort());
   }
 
   return {

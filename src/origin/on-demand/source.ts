@@ -2,12 +2,12 @@ import pLimit from 'p-limit';
 import type { Clock } from '../../domain/clock.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { Screen } from '../../domain/records/rows.ts';
-import { inTime } from '../../domain/timeout.ts';
-import { Breaker, skipped } from '../circuit-breaker.ts';
+import { withTimeout } from '../../domain/timeout.ts';
+import { CircuitBreaker, skipped } from '../circuit-breaker.ts';
 import type { OnDemandAnswer, OnDemandSource } from '../origin.ts';
 import { AnswerCache } from './answer-cache.ts';
 import { onDemandContent } from './content.ts';
-import { WaitingRoom } from './waiters.ts';
+import { Waiters } from './waiters.ts';
 
 export interface OnDemandOptions {
   clock: Clock;
@@ -22,7 +22,7 @@ export interface OnDemandOptions {
 }
 
 export interface BrokenSource extends OnDemandSource {
-  readonly breaker: Breaker;
+  readonly breaker: CircuitBreaker;
 }
 
 /** What is left of the time is for the next origin, so that the TV has its playlist within it. */
@@ -54,11 +54,11 @@ export function makeOnDemandSource({
 }: OnDemandOptions): BrokenSource {
   const held = new AnswerCache(clock, ttlMs);
   const underWay = new Map<string, Promise<OnDemandAnswer>>();
-  const waiting = new WaitingRoom();
+  const waiting = new Waiters();
   const limit = pLimit(concurrency);
   const patienceMs = Math.floor(timeoutMs * shareOfTime);
   // Those whose own call failed hear of that first.
-  const breaker = new Breaker({
+  const breaker = new CircuitBreaker({
     clock,
     tells,
     onOpen: () => setImmediate(() => waiting.sendHome(skipped())),
@@ -79,7 +79,7 @@ export function makeOnDemandSource({
     });
     try {
       const content = onDemandContent(
-        await inTime(clock, patienceMs, work, () => aborter.abort()),
+        await withTimeout(clock, patienceMs, work, () => aborter.abort()),
         screen,
       );
       const answer: OnDemandAnswer = { content };

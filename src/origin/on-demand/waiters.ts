@@ -1,5 +1,5 @@
 /** Those who wait for something, and can all be told at once that it will not come. */
-export class WaitingRoom {
+export class Waiters {
   readonly #leave = new Set<(error: Error) => void>();
 
   /** What comes of it, unless everyone is sent home before. */

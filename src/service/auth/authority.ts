@@ -3,9 +3,9 @@ import { SignageError } from '../../domain/error.ts';
 import { mayAct } from '../../domain/records/role.ts';
 import type { Token } from '../../domain/records/rows.ts';
 import type { Reader } from '../../store/store.ts';
-import type { Caller, DeviceCaller, Kit, SystemKit } from '../context.ts';
+import type { Caller, DeviceCaller, ServiceDependencies, SystemDependencies } from '../context.ts';
 import { isWithin } from '../venue-scope.ts';
-import { checkBearer } from './device-keys.ts';
+import { checkKeyHolder } from './device-keys.ts';
 
 /** Throws `credential_invalid` for a token that does not exist, `credential_expired`. */
 export function checkToken(token: Token | undefined, nowMs: number): asserts token is Token {
@@ -42,12 +42,12 @@ export async function checkAuthority(
   caller: Caller | DeviceCaller,
   nowMs: number,
 ): Promise<void> {
-  if ('key' in caller) checkBearer(await reader.keyBearer(caller.key.hash));
+  if ('key' in caller) checkKeyHolder(await reader.findByKeyHash(caller.key.hash));
   else await checkManager(reader, caller, nowMs);
 }
 
 /** A request may take 15 seconds to arrive, and its credential may end in that time: each transaction checks it (docs/protocol.md §1.3). */
-export function makeKit(system: SystemKit): Kit {
+export function withAuthority(system: SystemDependencies): ServiceDependencies {
   const { store } = system;
   return {
     ...system,

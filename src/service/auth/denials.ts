@@ -1,5 +1,5 @@
 import { minuteMs } from '../../domain/clock.ts';
-import { type Caller, recordChange, type SystemKit } from '../context.ts';
+import { type Caller, recordChange, type SystemDependencies } from '../context.ts';
 
 /** Pairs of token and operation that are counted by themselves at a time; further ones share one count. */
 const mostPairs = 1000;
@@ -22,7 +22,7 @@ interface Pair {
  * first refusal of a token and an operation is written at once, the further ones of the same minute
  * as a count at its end. No request waits for it.
  */
-export function makeDenials(kit: SystemKit) {
+export function makeDenials(deps: SystemDependencies) {
   const pairs = new Map<string, Pair>();
   let writing: Promise<void> = Promise.resolve();
   let cancel: (() => void) | undefined;
@@ -33,7 +33,7 @@ export function makeDenials(kit: SystemKit) {
     const pair = pairs.get(key) ?? pairs.get(isFull ? '' : key);
     if (pair) pair.count++;
     else begin(isFull ? '' : key, { by, operation, count: 1 });
-    cancel ??= kit.clock.after(minuteMs, endMinute);
+    cancel ??= deps.clock.after(minuteMs, endMinute);
   }
 
   function begin(key: string, pair: Pair): void {
@@ -53,9 +53,9 @@ export function makeDenials(kit: SystemKit) {
     const entries = due.map((pair) => ({ pair, count: pair.count }));
     for (const { pair, count } of entries) pair.count -= count;
     if (entries.length === 0) return;
-    const written = kit.store.write(async (tx) => {
+    const written = deps.store.write(async (tx) => {
       for (const { pair, count } of entries)
-        await recordChange(kit, tx, { ...pair.by }, changeOf(pair, count));
+        await recordChange(deps, tx, { ...pair.by }, changeOf(pair, count));
     });
     writing = Promise.all([writing, written]).then(
       () => undefined,
@@ -70,7 +70,7 @@ export function makeDenials(kit: SystemKit) {
       if (known) known.count += count;
       else if (pairs.size < mostPairs) pairs.set(key, { ...pair, count });
     }
-    cancel ??= kit.clock.after(minuteMs, endMinute);
+    cancel ??= deps.clock.after(minuteMs, endMinute);
   }
 
   return {

@@ -1,12 +1,12 @@
 import { hasCode } from '../../domain/error.ts';
 import type { KnownHashes } from '../../domain/known-hashes.ts';
-import { type Awaitable, andThen } from '../../domain/maybe-promise.ts';
+import { andThen, type MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Device, Screen } from '../../domain/records/rows.ts';
-import type { KeyBearer } from '../../store/store.ts';
-import type { DeviceCaller, Origin, SystemKit } from '../context.ts';
-import type { Trust } from '../pairing/trusted-sources.ts';
-import { byDevice, checkBearer, refused, useKey } from './device-keys.ts';
-import type { KeyGrace } from './offline-keys.ts';
+import type { KeyHolder } from '../../store/store.ts';
+import type { ClientInfo, DeviceCaller, SystemDependencies } from '../context.ts';
+import type { TrustedSources } from '../pairing/trusted-sources.ts';
+import { byDevice, checkKeyHolder, refused, useKey } from './device-keys.ts';
+import type { OfflineKeys } from './offline-keys.ts';
 
 const isOneOf = (id: string, screen: Screen, device: Device) =>
   id === screen.id || id === device.id;
@@ -15,18 +15,23 @@ const isOneOf = (id: string, screen: Screen, device: Device) =>
  * Authenticates TVs. When several reasons to refuse hold, the first of the table in docs/protocol.md §2.1 answers. With `grace`, those who only read need
  * no store for a while.
  */
-export function makeDeviceAuth(kit: SystemKit, trust: Trust, known: KnownHashes, grace?: KeyGrace) {
-  const { store, clock } = kit;
+export function makeDeviceAuth(
+  deps: SystemDependencies,
+  trust: TrustedSources,
+  known: KnownHashes,
+  grace?: OfflineKeys,
+) {
+  const { store, clock } = deps;
 
   function admit(
-    found: KeyBearer | undefined,
+    found: KeyHolder | undefined,
     id: string,
-    origin: Origin,
-  ): Awaitable<DeviceCaller> {
+    origin: ClientInfo,
+  ): MaybePromise<DeviceCaller> {
     // A device that was deleted has no marks.
     if (found?.key.state === 'revoked' && found.device)
       store.touch('device', found.device.id, { lastRefusedAt: clock.now() });
-    checkBearer(found);
+    checkKeyHolder(found);
     const { key, device, screen } = found;
     if (!isOneOf(id, screen, device) && !isOneOf(id.toLowerCase(), screen, device))
       throw refused('mismatch');
@@ -58,7 +63,7 @@ export function makeDeviceAuth(kit: SystemKit, trust: Trust, known: KnownHashes,
   async function noteFirstUse({ key, device, address, requestId }: DeviceCaller): Promise<void> {
     try {
       await store.write((tx) =>
-        useKey(kit, tx, key, { address, requestId, actor: byDevice(device) }, device),
+        useKey(deps, tx, key, { address, requestId, actor: byDevice(device) }, device),
       );
     } catch (error) {
       if (hasCode(error, 'device_key_revoked')) throw error;
@@ -66,17 +71,17 @@ export function makeDeviceAuth(kit: SystemKit, trust: Trust, known: KnownHashes,
   }
 
   /**
-   * `hash` is what `shownKey` made of the header. `id` is the one in the path: the screen's or the device's, in any case; `onlyReads` says that nothing is
+   * `hash` is what `deviceKeyHeader` made of the header. `id` is the one in the path: the screen's or the device's, in any case; `onlyReads` says that nothing is
    * to be stored for the TV. Answers, or throws, at once where the store does.
    */
   return function authenticate(
     hash: string | undefined,
     { id, onlyReads }: { id: string; onlyReads: boolean },
-    origin: Origin,
-  ): Awaitable<DeviceCaller> {
+    origin: ClientInfo,
+  ): MaybePromise<DeviceCaller> {
     const keys = onlyReads && grace ? grace : store.read;
     if (hash === undefined) throw refused('invalid');
-    return andThen(keys.keyBearer(hash), (found) => {
+    return andThen(keys.findByKeyHash(hash), (found) => {
       // Until it is welcome: what is refused, and repeated, must not pass for a TV's.
       known.delete(hash);
       return admit(found, id, origin);

@@ -1,7 +1,13 @@
 import { SignageError } from '../../domain/error.ts';
 import type { Device, DeviceKey } from '../../domain/records/rows.ts';
-import type { KeyBearer, Tx } from '../../store/store.ts';
-import { type Change, type DeviceCaller, type Kit, recordChange, type Signed } from '../context.ts';
+import type { KeyHolder, Tx } from '../../store/store.ts';
+import {
+  type AuditActor,
+  type Change,
+  type DeviceCaller,
+  recordChange,
+  type ServiceDependencies,
+} from '../context.ts';
 
 /** So many dead keys of a device are remembered, to be told that they are dead: a key may change every day, for years. */
 const rememberedDead = 4;
@@ -21,8 +27,8 @@ export const refused = (reason: keyof typeof reasons) =>
   new SignageError(`device_key_${reason}`, reasons[reason]);
 
 /** Throws `device_key_invalid`, `device_key_revoked`, `device_key_orphaned`. */
-export function checkBearer(
-  found: KeyBearer | undefined,
+export function checkKeyHolder(
+  found: KeyHolder | undefined,
 ): asserts found is Pick<DeviceCaller, 'key' | 'device' | 'screen'> {
   if (!found) throw refused('invalid');
   const { key, device, screen } = found;
@@ -72,10 +78,10 @@ export async function forgetDead(tx: Tx, deviceId: string): Promise<void> {
  * §2.8); of several at the same moment, also on other instances, one does. Throws `device_key_revoked` when it died meanwhile.
  */
 export async function useKey(
-  kit: Pick<Kit, 'newId'>,
+  deps: Pick<ServiceDependencies, 'newId'>,
   tx: Tx,
   { id, deviceId }: DeviceKey,
-  by: Signed,
+  by: AuditActor,
   device: Device,
 ): Promise<DeviceKey> {
   const key = await tx.get('deviceKeys', id);
@@ -89,6 +95,6 @@ export async function useKey(
   if (others.length === 0) return used;
   await endKeys(tx, others);
   await forgetDead(tx, deviceId);
-  await recordChange(kit, tx, by, keyChange('activate', device));
+  await recordChange(deps, tx, by, keyChange('activate', device));
   return used;
 }

@@ -3,7 +3,7 @@ import { SignageError } from '../../domain/error.ts';
 import type { RotatedView } from '../../domain/records/device.ts';
 import type { DeviceKey } from '../../domain/records/rows.ts';
 import type { Tx } from '../../store/store.ts';
-import { type DeviceCaller, type Kit, recordChange } from '../context.ts';
+import { type DeviceCaller, recordChange, type ServiceDependencies } from '../context.ts';
 import { byDevice, endKeys, forgetDead, keyChange, useKey } from './device-keys.ts';
 
 const replaced = () =>
@@ -13,8 +13,8 @@ const replaced = () =>
   );
 
 /** Gives devices new keys in place of those they have (docs/protocol.md §2.8). */
-export function makeKeyRotation(kit: Kit) {
-  const { store, random, newId } = kit;
+export function makeKeyRotation(deps: ServiceDependencies) {
+  const { store, random, newId } = deps;
 
   /**
    * The key that this `Idempotency-Key` got before, from the same key, if it still waits. A key hangs on its own row: of one that was forgotten there is
@@ -42,7 +42,7 @@ export function makeKeyRotation(kit: Kit) {
   ): Promise<string> {
     const { device } = caller;
     const by = { ...caller, actor: byDevice(device) };
-    const key = await useKey(kit, tx, caller.key, by, device);
+    const key = await useKey(deps, tx, caller.key, by, device);
     const others = (await tx.select('deviceKeys', 'deviceId', [device.id])).filter(
       ({ id }) => id !== key.id,
     );
@@ -62,7 +62,7 @@ export function makeKeyRotation(kit: Kit) {
     };
     await tx.put('deviceKeys', next);
     await forgetDead(tx, device.id);
-    await recordChange(kit, tx, by, keyChange('rotate', device));
+    await recordChange(deps, tx, by, keyChange('rotate', device));
     return apiKey;
   }
 
@@ -74,6 +74,6 @@ export function makeKeyRotation(kit: Kit) {
     caller: DeviceCaller,
     idempotencyKey: string | undefined,
   ): Promise<RotatedView> {
-    return { apiKey: await kit.write(caller, (tx) => change(tx, caller, idempotencyKey)) };
+    return { apiKey: await deps.write(caller, (tx) => change(tx, caller, idempotencyKey)) };
   };
 }

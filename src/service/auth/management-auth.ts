@@ -5,9 +5,9 @@ import type { KnownHashes } from '../../domain/known-hashes.ts';
 import { mayAct, type Role } from '../../domain/records/role.ts';
 import type { Token } from '../../domain/records/rows.ts';
 import { adminTokenForm } from '../../domain/records/token.ts';
-import type { Caller, Origin, SystemKit } from '../context.ts';
+import type { Caller, ClientInfo, SystemDependencies } from '../context.ts';
 import { notFound } from '../lookup.ts';
-import type { Trust } from '../pairing/trusted-sources.ts';
+import type { TrustedSources } from '../pairing/trusted-sources.ts';
 import { checkToken } from './authority.ts';
 import { bearer } from './bearer.ts';
 import type { Denials } from './denials.ts';
@@ -50,12 +50,12 @@ function checkRights({ name, role, venueIds }: Token, demand: Demand): void {
  * `credential_expired`, `insufficient_role`, `tenant_not_found`, `tenant_required`.
  */
 export function makeManagementAuth(
-  kit: SystemKit,
-  trust: Trust,
+  deps: SystemDependencies,
+  trust: TrustedSources,
   denials: Denials,
   known: KnownHashes,
 ) {
-  const { store, clock } = kit;
+  const { store, clock } = deps;
 
   async function tokenOf(authorization: string | undefined): Promise<Token> {
     if (authorization === undefined) {
@@ -105,7 +105,7 @@ export function makeManagementAuth(
   return async function authenticate(
     credentials: Credentials,
     demand: Demand,
-    origin: Origin,
+    origin: ClientInfo,
   ): Promise<Caller> {
     const token = await tokenOf(credentials.authorization);
     const lastUsedAt = clock.now();
@@ -125,7 +125,7 @@ export function makeManagementAuth(
 
 function callerOf(
   { id, name, role, venueIds, expiresAt }: Token,
-  origin: Origin,
+  origin: ClientInfo,
 ): Omit<Caller, 'tenantId'> {
   return {
     ...origin,

@@ -1,28 +1,28 @@
 import type { Clock } from '../../domain/clock.ts';
 import { hasCode } from '../../domain/error.ts';
-import type { Awaitable } from '../../domain/maybe-promise.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { DeviceKey } from '../../domain/records/rows.ts';
-import type { KeyBearer, Store, Tx } from '../../store/store.ts';
-import { overriding } from '../store-decorator.ts';
+import type { KeyHolder, Store, Tx } from '../../store/store.ts';
+import { decorateStore } from '../store-decorator.ts';
 
 /** More devices than this are not remembered: the one that called least recently goes. */
 const mostDevices = 100_000;
 
 interface Verified {
   hash: string;
-  bearer: KeyBearer;
+  bearer: KeyHolder;
   verifiedAt: number;
 }
 
 /** What this instance knows of device keys while the store cannot be asked (docs/protocol.md §2.1). */
-export interface KeyGrace {
+export interface OfflineKeys {
   /** To be used in place of the store that was given: it sees who is revoked. */
   readonly store: Store;
   /** As `Reader.keyBearer`; but when the store is `unavailable`, a bearer that was verified here a moment ago is the answer. */
-  keyBearer(hash: string): Awaitable<KeyBearer | undefined>;
+  findByKeyHash(hash: string): MaybePromise<KeyHolder | undefined>;
 }
 
-function isGood(bearer: KeyBearer | undefined): bearer is KeyBearer & { device: object } {
+function isGood(bearer: KeyHolder | undefined): bearer is KeyHolder & { device: object } {
   return (
     bearer?.device !== undefined &&
     bearer.key.state !== 'revoked' &&
@@ -32,7 +32,7 @@ function isGood(bearer: KeyBearer | undefined): bearer is KeyBearer & { device: 
 
 /** Tells of every device that a change takes a key from, or deletes. */
 function noting(tx: Tx, ended: Set<string>): Tx {
-  return overriding(tx, {
+  return decorateStore(tx, {
     async put(table, row) {
       if (table === 'deviceKeys' && (row as DeviceKey).state === 'revoked')
         ended.add((row as DeviceKey).deviceId);
@@ -49,7 +49,7 @@ function noting(tx: Tx, ended: Set<string>): Tx {
  * Remembers which device keys were good, for `graceMs` after each time that the store said so. It never outweighs an answer of the store; what is revoked
  * by this instance is forgotten before the revocation is answered.
  */
-export function makeKeyGrace(store: Store, clock: Clock, graceMs: number): KeyGrace {
+export function makeOfflineKeys(store: Store, clock: Clock, graceMs: number): OfflineKeys {
   const byDevice = new Map<string, Verified>();
   const deviceOf = new Map<string, string>();
   /** Counts what was forgotten: an answer that was on its way meanwhile may be from before. */
@@ -62,7 +62,7 @@ export function makeKeyGrace(store: Store, clock: Clock, graceMs: number): KeyGr
     deviceOf.delete(known.hash);
   }
 
-  function remember(hash: string, bearer: KeyBearer & { device: { id: string } }): void {
+  function remember(hash: string, bearer: KeyHolder & { device: { id: string } }): void {
     const { id } = bearer.device;
     forget(id);
     byDevice.set(id, { hash, bearer, verifiedAt: clock.now() });
@@ -70,17 +70,17 @@ export function makeKeyGrace(store: Store, clock: Clock, graceMs: number): KeyGr
     if (byDevice.size > mostDevices) forget(byDevice.keys().next().value as string);
   }
 
-  function recall(hash: string): KeyBearer | undefined {
+  function recall(hash: string): KeyHolder | undefined {
     const known = byDevice.get(deviceOf.get(hash) ?? '');
     // A clock may be set back: that must not make it long.
     return known && Math.abs(clock.now() - known.verifiedAt) <= graceMs ? known.bearer : undefined;
   }
 
   return {
-    async keyBearer(hash) {
+    async findByKeyHash(hash) {
       const before = forgettings;
       try {
-        const bearer = await store.read.keyBearer(hash);
+        const bearer = await store.read.findByKeyHash(hash);
         if (!isGood(bearer)) forget(deviceOf.get(hash) ?? '');
         else if (before === forgettings) remember(hash, bearer);
         return bearer;
@@ -91,7 +91,7 @@ export function makeKeyGrace(store: Store, clock: Clock, graceMs: number): KeyGr
       }
     },
 
-    store: overriding(store, {
+    store: decorateStore(store, {
       async write<T>(change: (tx: Tx) => Promise<T>): Promise<T> {
         const ended = new Set<string>();
         try {

@@ -11,7 +11,12 @@ import type {
   TokenView,
 } from '../../domain/records/token.ts';
 import type { ListQuery, Slice, Tx } from '../../store/store.ts';
-import { type Caller, type Kit, recordChange, type TenantCaller } from '../context.ts';
+import {
+  type Caller,
+  recordChange,
+  type ServiceDependencies,
+  type TenantCaller,
+} from '../context.ts';
 import { holdTenant, lookUp, visibleTo, withName } from '../lookup.ts';
 import { afterId, named, toPage } from '../paging.ts';
 import { venuesOf } from '../venue-scope.ts';
@@ -32,8 +37,8 @@ const earliest = (asked: number | null | undefined, makers: number | null): numb
 const neverEnds = ({ expiresAt }: Token) => expiresAt == null;
 
 /** Management tokens: shown once, stored hashed (docs/protocol.md §5.1). */
-export function makeTokens(kit: Kit) {
-  const { store } = kit;
+export function makeTokens(deps: ServiceDependencies) {
+  const { store } = deps;
   const view = async (row: Token): Promise<TokenView> =>
     tokenView(row, await store.marks('token', row.id));
 
@@ -99,9 +104,9 @@ export function makeTokens(kit: Kit) {
         'This token is bound to venues: name in venueIds for which of them the new one is.',
       );
     }
-    const token = makeKey('mak_', kit.random);
+    const token = makeKey('mak_', deps.random);
     return withName({ store, caller }, 'token', name, () =>
-      kit.write(caller, async (tx) => {
+      deps.write(caller, async (tx) => {
         await holdTenant(tx, caller);
         await checkReach(tx, caller, creation);
         const tenantId = role === 'platform' ? null : caller.tenantId;
@@ -110,7 +115,7 @@ export function makeTokens(kit: Kit) {
           venueIds: venueIds ? [...new Set(venueIds)] : null,
         };
         const made = {
-          id: kit.newId(),
+          id: deps.newId(),
           tenantId,
           name,
           role,
@@ -119,7 +124,7 @@ export function makeTokens(kit: Kit) {
         };
         const row: Token = { ...made, bootstrap: false, ...reach };
         await tx.put('tokens', row);
-        await recordChange(kit, tx, caller, change('create', row));
+        await recordChange(deps, tx, caller, change('create', row));
         return { ...tokenView(row, {}), token };
       }),
     );
@@ -133,7 +138,7 @@ export function makeTokens(kit: Kit) {
 
   /** Throws `last_token`. */
   async function remove(caller: Caller, id: string): Promise<void> {
-    await kit.write(caller, async (tx) => {
+    await deps.write(caller, async (tx) => {
       const row = await lookUp(tx, caller, 'token', id);
       if (await isLast(tx, row)) {
         throw new SignageError(
@@ -142,7 +147,7 @@ export function makeTokens(kit: Kit) {
         );
       }
       await tx.delete('tokens', row.id);
-      await recordChange(kit, tx, caller, change('delete', row));
+      await recordChange(deps, tx, caller, change('delete', row));
     });
   }
 

@@ -10,7 +10,7 @@ import type {
 } from '../../domain/records/mirror.ts';
 import type { Playlist, Screen } from '../../domain/records/rows.ts';
 import type { HeldCopy, PlaylistCopies } from '../../origin/origin.ts';
-import { type Kit, recordChange, type TenantCaller } from '../context.ts';
+import { recordChange, type ServiceDependencies, type TenantCaller } from '../context.ts';
 import { afterId } from '../paging.ts';
 import { inVenues } from '../venue-scope.ts';
 import { queueCopy } from './outbox.ts';
@@ -39,8 +39,8 @@ function stateOf(held: HeldCopy | undefined, row: Playlist | undefined): CopySta
 }
 
 /** The copies of playlists in the object store, as managers see to them (docs/protocol.md §5.4). */
-export function makeCopies(kit: Kit, copies: PlaylistCopies | undefined) {
-  const { store } = kit;
+export function makeMirrorAdmin(deps: ServiceDependencies, copies: PlaylistCopies | undefined) {
+  const { store } = deps;
 
   function required(): PlaylistCopies {
     if (copies) return copies;
@@ -102,7 +102,7 @@ export function makeCopies(kit: Kit, copies: PlaylistCopies | undefined) {
     ids: readonly string[],
     hasPlaylist: boolean,
   ): Promise<number> {
-    return kit.write(caller, async (tx) => {
+    return deps.write(caller, async (tx) => {
       let queued = 0;
       for (const id of ids) {
         if (((await tx.get('playlists', id)) !== undefined) !== hasPlaylist) continue;
@@ -146,9 +146,9 @@ export function makeCopies(kit: Kit, copies: PlaylistCopies | undefined) {
     required();
     const queued = (await queueLeftovers(caller)) + (await queueScreens(caller));
     const { tenantId, venueIds } = caller;
-    await kit.write(caller, async (tx) => {
+    await deps.write(caller, async (tx) => {
       const subject = { kind: 'tenant', id: tenantId };
-      await recordChange(kit, tx, caller, {
+      await recordChange(deps, tx, caller, {
         action: 'mirror.repair',
         subject,
         tenantId,

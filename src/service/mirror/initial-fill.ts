@@ -58,7 +58,7 @@ async function fill(
 }
 
 /** Queues every playlist and every config, unless this object store has been given them before. */
-export async function fillMirror(store: Store, location: string): Promise<void> {
+export async function startInitialFill(store: Store, location: string): Promise<void> {
   await fill(store, current, location, () => queueAll(store, 'screens', queuePlaylist));
   await fill(store, configs, location, async (isFirst) => {
     // What was removed in a time without has left its copy.

@@ -3,7 +3,7 @@ import type { LogSink } from '../../domain/log.ts';
 import type { MirrorPending } from '../../domain/records/rows.ts';
 import type { ConfigCopies, PlaylistCopies } from '../../origin/origin.ts';
 import type { Store } from '../../store/store.ts';
-import { fillMirror } from './initial-fill.ts';
+import { startInitialFill } from './initial-fill.ts';
 import { withOutbox } from './outbox.ts';
 import { mirrorConfig } from './sync-config.ts';
 import { mirrorScreen } from './sync-screen.ts';
@@ -77,7 +77,7 @@ export function startMirror({
 
   async function look(): Promise<void> {
     try {
-      await fillMirror(noting, copies.location);
+      await startInitialFill(noting, copies.location);
       await takeUp();
     } catch (error) {
       log.warn(

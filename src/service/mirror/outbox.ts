@@ -1,7 +1,7 @@
 import type { MirrorPending, Playlist, StoredConfig } from '../../domain/records/rows.ts';
 import type { ConfigOf, ScreenOf } from '../../origin/origin.ts';
 import type { Store, Tx } from '../../store/store.ts';
-import { overriding } from '../store-decorator.ts';
+import { decorateStore } from '../store-decorator.ts';
 
 /** Notes that the copy of a screen's playlist, or of a config, is to be looked at; the oldest note stays. */
 export async function queueCopy(tx: Tx, { id, tenantId }: ScreenOf | ConfigOf): Promise<void> {
@@ -17,7 +17,7 @@ function isOther(before: Playlist | undefined, row: Playlist): boolean {
 
 /** Queues a copy with every change of a playlist or config; tells `noted` of all that is queued. */
 function notingTx(tx: Tx, noted: Map<string, MirrorPending>): Tx {
-  const self: Tx = overriding(tx, {
+  const self: Tx = decorateStore(tx, {
     async put(table, row) {
       const playlist = table === 'playlists' ? (row as Playlist) : undefined;
       const before = playlist && (await tx.get('playlists', playlist.id));
@@ -46,7 +46,7 @@ export function withOutbox(
   store: Store,
   queued: (pending: readonly MirrorPending[]) => void,
 ): Store {
-  return overriding(store, {
+  return decorateStore(store, {
     async write<T>(change: (tx: Tx) => Promise<T>): Promise<T> {
       let noted = new Map<string, MirrorPending>();
       const result = await store.write((tx) => {

@@ -11,7 +11,12 @@ import {
 import type { PairingCode, Screen } from '../../domain/records/rows.ts';
 import type { Reader, Tx } from '../../store/store.ts';
 import { checkAuthority } from '../auth/authority.ts';
-import { type Caller, type Kit, recordChange, type TenantCaller } from '../context.ts';
+import {
+  type Caller,
+  recordChange,
+  type ServiceDependencies,
+  type TenantCaller,
+} from '../context.ts';
 import { holdUntil } from '../long-poll.ts';
 import { lookUp } from '../lookup.ts';
 import { isWithin, venuesOf } from '../venue-scope.ts';
@@ -36,8 +41,8 @@ function codeView(row: PairingCode, code: string, nowMs: number): CodeStatusView
 }
 
 /** Pairing codes: made for a screen, watched, cancelled (docs/protocol.md §4). */
-export function makeCodes(kit: Kit, codeTtlMinutes: number) {
-  const { store, clock } = kit;
+export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
+  const { store, clock } = deps;
 
   const change = (verb: string, row: PairingCode) => ({
     action: `code.${verb}`,
@@ -104,7 +109,7 @@ export function makeCodes(kit: Kit, codeTtlMinutes: number) {
       ...ends,
     };
     await tx.put('codes', row);
-    await recordChange(kit, tx, caller, change('create', row));
+    await recordChange(deps, tx, caller, change('create', row));
     const { usedAt: _usedAt, deviceId: _deviceId, ...created } = codeView(row, code, tx.now);
     return created;
   }
@@ -112,9 +117,9 @@ export function makeCodes(kit: Kit, codeTtlMinutes: number) {
   /** Throws `screen_not_found`, `screen_already_bound`. */
   async function create(caller: TenantCaller, screenId: string): Promise<CreatedCode> {
     for (let tries = 1; ; tries++) {
-      const code = makeCode(kit.random);
+      const code = makeCode(deps.random);
       try {
-        return await kit.write(caller, (tx) => createIn(tx, caller, screenId, code));
+        return await deps.write(caller, (tx) => createIn(tx, caller, screenId, code));
       } catch (error) {
         if (!hasCode(error, 'conflict') || tries === mostTries) throw error;
       }
@@ -132,7 +137,7 @@ export function makeCodes(kit: Kit, codeTtlMinutes: number) {
     if (waitSeconds === undefined) return codeView(first, code, clock.now());
     const forMs = Math.max(0, Math.min(waitSeconds * secondMs, first.expiresAt - clock.now()));
     const check = () => checkAuthority(store.read, caller, clock.now());
-    return holdUntil(kit, { topic: `codes/${first.id}`, forMs, signal, check }, async () => {
+    return holdUntil(deps, { topic: `codes/${first.id}`, forMs, signal, check }, async () => {
       const row = await lookUpCode(store.read, caller, code);
       return {
         value: codeView(row, code, clock.now()),
@@ -143,7 +148,7 @@ export function makeCodes(kit: Kit, codeTtlMinutes: number) {
 
   /** Throws `pairing_code_not_found`, `pairing_code_not_pending`. */
   async function cancel(caller: Caller, code: string): Promise<void> {
-    await kit.write(caller, async (tx) => {
+    await deps.write(caller, async (tx) => {
       const row = await lookUpCode(tx, caller, code);
       const now = codeStatusAt(row, tx.now);
       if (now !== 'pending')
@@ -152,7 +157,7 @@ export function makeCodes(kit: Kit, codeTtlMinutes: number) {
           `The code is ${now} already: there is nothing to cancel.`,
         );
       await tx.put('codes', { ...row, state: 'cancelled', cancelledAt: tx.now });
-      await recordChange(kit, tx, caller, change('cancel', row));
+      await recordChange(deps, tx, caller, change('cancel', row));
     });
   }
 

@@ -6,20 +6,25 @@ import type { Device, Screen } from '../../domain/records/rows.ts';
 import type { ScreenView } from '../../domain/records/screen.ts';
 import type { Reader, Tx } from '../../store/store.ts';
 import { endKeys } from '../auth/device-keys.ts';
-import { type Caller, type Kit, recordChange, type TenantCaller } from '../context.ts';
+import {
+  type Caller,
+  recordChange,
+  type ServiceDependencies,
+  type TenantCaller,
+} from '../context.ts';
 import { lookUp } from '../lookup.ts';
 import { afterId, toPage } from '../paging.ts';
-import { configInForce } from '../places/configs.ts';
+import { readEffectiveConfig } from '../places/configs.ts';
 import { viewScreen } from '../places/screens.ts';
 import { inVenues } from '../venue-scope.ts';
 
 /** Devices: listed, looked at, revoked (docs/protocol.md §5.3). */
-export function makeDevices(kit: Kit) {
-  const { store, clock } = kit;
+export function makeDevices(deps: ServiceDependencies) {
+  const { store, clock } = deps;
 
   async function view(reader: Reader, row: Device): Promise<DeviceView> {
     const marks = await store.marks('device', row.id);
-    const { config } = await configInForce(reader, row);
+    const { config } = await readEffectiveConfig(reader, row);
     return {
       id: row.id,
       screenId: row.screenId,
@@ -89,14 +94,14 @@ export function makeDevices(kit: Kit) {
     id: string,
     reason: string | null,
   ): Promise<{ device: DeviceView; screen: ScreenView }> {
-    const { device, screen } = await kit.write(caller, async (tx) => {
+    const { device, screen } = await deps.write(caller, async (tx) => {
       const before = await lookUp(tx, caller, 'device', id);
       const device = before.state === 'suspended' ? before : await suspend(tx, before, reason);
       if (device !== before) {
         const details = { screenId: device.screenId, reason };
         const subject = { kind: 'device', id: device.id };
         const { tenantId, venueId } = device;
-        await recordChange(kit, tx, caller, {
+        await recordChange(deps, tx, caller, {
           action: 'device.revoke',
           subject,
           tenantId,

@@ -1,10 +1,10 @@
 import { minuteMs, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
-import type { AttemptsOfEach } from '../../store/store.ts';
-import { type Origin, recordChange, type SystemKit, system } from '../context.ts';
+import type { GuessCountersOfEach } from '../../store/store.ts';
+import { type ClientInfo, recordChange, type SystemDependencies, system } from '../context.ts';
 import { groupsOf, shownGroup, sourceOf } from './guess-source.ts';
 import { countersOf, hasRoom, judged, sourceWindowMs, type Verdict } from './rate-policy.ts';
-import type { Trust } from './trusted-sources.ts';
+import type { TrustedSources } from './trusted-sources.ts';
 
 export interface LockOut {
   /** Whether one source is refused, or all that no tenant trusts. */
@@ -13,7 +13,7 @@ export interface LockOut {
   source: string;
 }
 
-export interface GuessLimit {
+export interface GuessRateLimit {
   /**
    * Judges a registration whose code was looked up: `owner` is the tenant of the code, `undefined`
    * when it is unknown. Counts unknown codes over sliding windows and all instances. Past the
@@ -21,7 +21,7 @@ export interface GuessLimit {
    * source then still binds codes of the tenants that trust it, while it has tries of its own left
    * there (docs/protocol.md §3.5).
    */
-  judge(from: Origin, owner: string | undefined): Promise<void>;
+  judge(from: ClientInfo, owner: string | undefined): Promise<void>;
 }
 
 function tooMany({ scope, waitMs }: Exclude<Verdict, undefined>): SignageError {
@@ -37,34 +37,37 @@ interface GuessLimitOptions {
   onLockOut?: ((lockOut: LockOut) => void) | undefined;
 }
 
-export function makeGuessLimit(
-  kit: SystemKit,
-  trust: Trust,
+export function makeGuessRateLimit(
+  deps: SystemDependencies,
+  trust: TrustedSources,
   { codeTtlMs, onLockOut = () => {} }: GuessLimitOptions,
-): GuessLimit {
-  const { store } = kit;
+): GuessRateLimit {
+  const { store } = deps;
 
   /** Most registrations need no trust. The counters of tenants are read only for those that do. */
   async function verdictOn(source: string, owner: string | undefined): Promise<Verdict> {
     const groups = groupsOf(source);
     let vouching: readonly string[] = [];
-    const judge = (known: AttemptsOfEach, nowMs: number) =>
+    const judge = (known: GuessCountersOfEach, nowMs: number) =>
       judged(known, nowMs, { owner, groups, vouching, codeTtlMs });
-    const verdict = await store.attempts(countersOf({ groups, vouching }), (known, nowMs) => {
-      vouching = hasRoom(known, nowMs, { groups, codeTtlMs })
-        ? []
-        : trust.of(source, known[0], nowMs);
-      return vouching.length === 0 ? judge(known, nowMs) : { attempts: known, result: undefined };
-    });
+    const verdict = await store.updateGuessCounters(
+      countersOf({ groups, vouching }),
+      (known, nowMs) => {
+        vouching = hasRoom(known, nowMs, { groups, codeTtlMs })
+          ? []
+          : trust.of(source, known[0], nowMs);
+        return vouching.length === 0 ? judge(known, nowMs) : { attempts: known, result: undefined };
+      },
+    );
     return vouching.length === 0
       ? verdict
-      : store.attempts(countersOf({ groups, vouching }), judge);
+      : store.updateGuessCounters(countersOf({ groups, vouching }), judge);
   }
 
   async function note(
     { scope, source }: LockOut,
     unknownCodes: number,
-    from: Origin,
+    from: ClientInfo,
   ): Promise<void> {
     onLockOut({ scope, source });
     const withinMs = scope === 'source' ? sourceWindowMs(codeTtlMs) : codeTtlMs;
@@ -74,7 +77,7 @@ export function makeGuessLimit(
       tenantId: null,
       details: { unknownCodes, withinMinutes: withinMs / minuteMs },
     };
-    await store.write((tx) => recordChange(kit, tx, { ...from, actor: system }, change));
+    await store.write((tx) => recordChange(deps, tx, { ...from, actor: system }, change));
   }
 
   return {

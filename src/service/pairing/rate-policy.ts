@@ -1,6 +1,6 @@
 import { minuteMs } from '../../domain/clock.ts';
-import type { Attempts } from '../../domain/records/rows.ts';
-import type { AttemptsOfEach } from '../../store/store.ts';
+import type { GuessCounter } from '../../domain/records/rows.ts';
+import type { GuessCountersOfEach } from '../../store/store.ts';
 import type { SourceGroup } from './guess-source.ts';
 import { counted, refused, standing } from './sliding-window.ts';
 
@@ -72,10 +72,10 @@ const shareOf = (left: number, parts: number) =>
 
 /** The counter that has no room for one more, if there is one. */
 function fullCounter(
-  now: readonly Attempts[],
+  now: readonly GuessCounter[],
   groups: readonly SourceGroup[],
 ): { scope: 'source' | 'service'; place: number } | undefined {
-  const used = (place: number) => (now[place] as Attempts).times.length;
+  const used = (place: number) => (now[place] as GuessCounter).times.length;
   const full = groups.findIndex(({ most }, place) => used(place) >= most);
   if (full >= 0) return { scope: 'source', place: full };
   const left = ofAll - used(groups.length);
@@ -87,17 +87,17 @@ function fullCounter(
  * Whether a trusted source may use one more try of its tenant: its share of the shared ones, or the
  * first of its own.
  */
-function hasReserve(ofTenant: Attempts, ofSource: Attempts): boolean {
+function hasReserve(ofTenant: GuessCounter, ofSource: GuessCounter): boolean {
   const used = ofTenant.times.length;
   if (ofSource.times.length === 0) return used < ofTenantShared + ofTenantReserve;
   return ofSource.times.length < shareOf(ofTenantShared - used, partsOfTenant);
 }
 
 function standingOf(
-  known: AttemptsOfEach,
+  known: GuessCountersOfEach,
   nowMs: number,
   { groups, codeTtlMs }: Pick<Claim, 'groups' | 'codeTtlMs'>,
-): Attempts[] {
+): GuessCounter[] {
   return known.map((one, place) =>
     standing(one, nowMs, place < groups.length ? sourceWindowMs(codeTtlMs) : codeTtlMs),
   );
@@ -107,7 +107,7 @@ function standingOf(
  * Whether codes of every tenant bind. `known` holds the counters of the groups and of all sources.
  */
 export function hasRoom(
-  known: AttemptsOfEach,
+  known: GuessCountersOfEach,
   nowMs: number,
   claim: Pick<Claim, 'groups' | 'codeTtlMs'>,
 ): boolean {
@@ -116,15 +116,15 @@ export function hasRoom(
 
 /** Judges one registration, and counts it. `known` holds the counters of `countersOf`. */
 export function judged(
-  known: AttemptsOfEach,
+  known: GuessCountersOfEach,
   nowMs: number,
   claim: Claim,
-): { attempts: AttemptsOfEach; result: Verdict } {
+): { attempts: GuessCountersOfEach; result: Verdict } {
   const { owner, groups, vouching, codeTtlMs } = claim;
   const now = standingOf(known, nowMs, claim);
-  const next: (Attempts | undefined)[] = [...known];
+  const next: (GuessCounter | undefined)[] = [...known];
   const count = (place: number, windowMs: number) => {
-    next[place] = counted(now[place] as Attempts, nowMs, windowMs);
+    next[place] = counted(now[place] as GuessCounter, nowMs, windowMs);
   };
   const full = fullCounter(now, groups);
   if (!full) {
@@ -135,7 +135,7 @@ export function judged(
   }
   const tenants = vouching.map((tenantId, n) => ({ tenantId, place: groups.length + 1 + 2 * n }));
   const open = tenants.filter(({ place }) =>
-    hasReserve(now[place] as Attempts, now[place + 1] as Attempts),
+    hasReserve(now[place] as GuessCounter, now[place + 1] as GuessCounter),
   );
   if (open.some(({ tenantId }) => tenantId === owner))
     return { attempts: known, result: undefined };
@@ -144,7 +144,7 @@ export function judged(
     count(place, codeTtlMs);
     count(place + 1, codeTtlMs);
   }
-  const counter = now[full.place] as Attempts;
+  const counter = now[full.place] as GuessCounter;
   const { guesses, ...wait } = refused(counter, nowMs);
   if (guesses !== counter) next[full.place] = guesses;
   return { attempts: next, result: { ...full, ...wait, unknownCodes: counter.times.length } };

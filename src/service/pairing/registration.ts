@@ -6,14 +6,14 @@ import { codeStatusAt, hashCode } from '../../domain/records/pairing-code.ts';
 import type { Device, DeviceKey, PairingCode, Screen } from '../../domain/records/rows.ts';
 import type { Tx } from '../../store/store.ts';
 import { byDevice } from '../auth/device-keys.ts';
-import { type Origin, recordChange, type SystemKit } from '../context.ts';
-import { configInForce } from '../places/configs.ts';
+import { type ClientInfo, recordChange, type SystemDependencies } from '../context.ts';
+import { readEffectiveConfig } from '../places/configs.ts';
 import { cancelCodes } from '../places/screens.ts';
-import type { GuessLimit } from './rate-limit.ts';
-import type { Trust } from './trusted-sources.ts';
+import type { GuessRateLimit } from './rate-limit.ts';
+import type { TrustedSources } from './trusted-sources.ts';
 
 /** A registration as it came. */
-export interface RegistrationRequest extends Origin {
+export interface RegistrationRequest extends ClientInfo {
   body: Registration;
   idempotencyKey: string | undefined;
 }
@@ -31,8 +31,12 @@ const unknownCode = () =>
   );
 
 /** Binds TVs to screens (docs/protocol.md §3). */
-export function makeRegistration(kit: SystemKit, guesses: GuessLimit, trust: Trust) {
-  const { store, random, newId } = kit;
+export function makeRegistration(
+  deps: SystemDependencies,
+  guesses: GuessRateLimit,
+  trust: TrustedSources,
+) {
+  const { store, random, newId } = deps;
 
   /** The same answer again: for the same code and `Idempotency-Key`, while the code lives and the key is unused. */
   async function repeat(tx: Tx, code: PairingCode, apiKey: string | undefined): Promise<Outcome> {
@@ -87,7 +91,7 @@ export function makeRegistration(kit: SystemKit, guesses: GuessLimit, trust: Tru
       firstUsedAt: null,
       revokedAt: null,
     };
-    const { config } = await configInForce(tx, device);
+    const { config } = await readEffectiveConfig(tx, device);
     await tx.put('devices', device);
     await tx.put('deviceKeys', key);
     await tx.put('screens', { ...screen, state: 'active', deviceId: device.id, updatedAt: tx.now });
@@ -107,7 +111,7 @@ export function makeRegistration(kit: SystemKit, guesses: GuessLimit, trust: Tru
       venueIds: [venueId],
       details: { screenId },
     };
-    await recordChange(kit, tx, { ...request, actor: byDevice(device) }, change);
+    await recordChange(deps, tx, { ...request, actor: byDevice(device) }, change);
     return { answer: answer(code, device.id, apiKey, config), repeated: false };
   }
 
@@ -157,7 +161,7 @@ export function makeRegistration(kit: SystemKit, guesses: GuessLimit, trust: Tru
         : deriveDeviceKey(store.secret, pairingCode, idempotencyKey);
     const outcome = await store.write((tx) => change(tx, codeId, apiKey, request));
     const { deviceId, tenantId } = outcome.answer;
-    store.touch('device', deviceId, { lastSeenAt: kit.clock.now(), lastAddress: request.address });
+    store.touch('device', deviceId, { lastSeenAt: deps.clock.now(), lastAddress: request.address });
     trust.remember(request.address, tenantId);
     return outcome;
   };

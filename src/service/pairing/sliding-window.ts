@@ -1,15 +1,19 @@
 import { minuteMs, secondMs } from '../../domain/clock.ts';
-import type { Attempts } from '../../domain/records/rows.ts';
+import type { GuessCounter } from '../../domain/records/rows.ts';
 
 const firstWaitMs = 60 * secondMs;
 const longestWaitMs = 15 * minuteMs;
-const none: Attempts = { times: [], waitUntil: 0, waitMs: 0, forgetAt: 0 };
+const none: GuessCounter = { times: [], waitUntil: 0, waitMs: 0, forgetAt: 0 };
 
 /**
  * What still counts of the guesses of a sliding window; with the last of them goes the wait, too. Those that a clock which was set back has put into the
  * future count unless they are further away than the window is long.
  */
-export function standing(known: Attempts = none, nowMs: number, windowMs: number): Attempts {
+export function standing(
+  known: GuessCounter = none,
+  nowMs: number,
+  windowMs: number,
+): GuessCounter {
   const counts = (time: number) => Math.abs(nowMs - time) < windowMs;
   if (known.times.every(counts))
     return known.times.length > 0 ? known : { ...known, waitUntil: 0, waitMs: 0 };
@@ -18,7 +22,7 @@ export function standing(known: Attempts = none, nowMs: number, windowMs: number
 }
 
 /** The same with one more. */
-export function counted(guesses: Attempts, nowMs: number, windowMs: number): Attempts {
+export function counted(guesses: GuessCounter, nowMs: number, windowMs: number): GuessCounter {
   return {
     ...guesses,
     times: [...guesses.times, nowMs],
@@ -28,9 +32,9 @@ export function counted(guesses: Attempts, nowMs: number, windowMs: number): Att
 
 /** How long a refused caller is told to wait. Each time that the announced wait was sat out in vain, the next one is twice as long. */
 export function refused(
-  guesses: Attempts,
+  guesses: GuessCounter,
   nowMs: number,
-): { guesses: Attempts; waitMs: number; begins: boolean } {
+): { guesses: GuessCounter; waitMs: number; begins: boolean } {
   const { waitUntil, waitMs } = guesses;
   const left = Math.min(waitUntil - nowMs, waitMs);
   if (left > 0) return { guesses, waitMs: left, begins: false };

@@ -1,5 +1,5 @@
 import { hourMs } from '../../domain/clock.ts';
-import type { Attempts } from '../../domain/records/rows.ts';
+import type { GuessCounter } from '../../domain/records/rows.ts';
 import type { Store } from '../../store/store.ts';
 
 /** For how long a credential that worked at a source speaks for it. */
@@ -22,7 +22,7 @@ export interface Use {
 type Vouched = readonly [tenantId: string, workedAt: number];
 
 /** The tenants that the store remembers to have vouched for a source, while it counts. */
-export function standingVouchers(known: Attempts | undefined, nowMs: number): Vouched[] {
+export function standingVouchers(known: GuessCounter | undefined, nowMs: number): Vouched[] {
   return Object.entries(known?.vouched ?? {}).filter(
     ([, workedAt]) => Math.abs(nowMs - workedAt) < trustMs,
   );
@@ -33,14 +33,16 @@ export function latestTenants(vouched: Iterable<Vouched>): Vouched[] {
 }
 
 /** Puts into the store what is handed to it, many at a time and nobody waiting. What could not be told is told at its next use. */
-export function makeTrustTeller(store: Pick<Store, 'attempts'>): (use: Use) => void {
+export function makeTrustedSourceSync(
+  store: Pick<Store, 'updateGuessCounters'>,
+): (use: Use) => void {
   const untold = new Set<Use>();
   let isTelling = false;
 
   async function tellSome(uses: readonly Use[]): Promise<void> {
     const sources = [...new Set(uses.map(({ source }) => source))];
     try {
-      await store.attempts(sources, (known, nowMs) => ({
+      await store.updateGuessCounters(sources, (known, nowMs) => ({
         attempts: known.map((one, place) =>
           uses.filter(({ source }) => source === sources[place]).reduce(vouchedFor(nowMs), one),
         ),
@@ -70,7 +72,7 @@ export function makeTrustTeller(store: Pick<Store, 'attempts'>): (use: Use) => v
 
 const vouchedFor =
   (nowMs: number) =>
-  (known: Attempts | undefined, { tenantId }: Use): Attempts => {
+  (known: GuessCounter | undefined, { tenantId }: Use): GuessCounter => {
     const { times = [], waitUntil = 0, waitMs = 0, forgetAt = 0 } = known ?? {};
     const others = standingVouchers(known, nowMs).filter(([id]) => id !== tenantId);
     const vouched = Object.fromEntries(latestTenants([[tenantId, nowMs], ...others]));

@@ -1,10 +1,10 @@
 import { type Clock, hourMs } from '../../domain/clock.ts';
-import type { Attempts } from '../../domain/records/rows.ts';
+import type { GuessCounter } from '../../domain/records/rows.ts';
 import type { Store } from '../../store/store.ts';
 import { sourceOf } from './guess-source.ts';
 import {
   latestTenants,
-  makeTrustTeller,
+  makeTrustedSourceSync,
   never,
   standingVouchers,
   trustMs,
@@ -19,7 +19,7 @@ const mostSources = 100_000;
 const mostAddresses = 10_000;
 
 /** Remembers from where a tenant's tokens and device keys have worked (docs/protocol.md §3.5). */
-export interface Trust {
+export interface TrustedSources {
   /**
    * Notes that a credential of the tenant worked there. An address that is not known is never
    * trusted.
@@ -29,14 +29,17 @@ export interface Trust {
    * The tenants of which a credential worked there within 24 hours, the latest first, at most eight. `shared` is what the store remembers of the source,
    * and `nowMs` its time.
    */
-  of(source: string, shared: Attempts | undefined, nowMs: number): readonly string[];
+  of(source: string, shared: GuessCounter | undefined, nowMs: number): readonly string[];
 }
 
 /** Beside what other instances and former ones have told, each knows to the millisecond what it has seen itself. */
-export function makeTrust(store: Pick<Store, 'attempts'>, clock: Clock): Trust {
+export function makeTrustedSources(
+  store: Pick<Store, 'updateGuessCounters'>,
+  clock: Clock,
+): TrustedSources {
   const sources = new Map<string, Map<string, Use>>();
   const sourceOfAddress = new Map<string, string>();
-  const tell = makeTrustTeller(store);
+  const tell = makeTrustedSourceSync(store);
   /** The last of `sources`, and where it called from, as requests come one after the other from a site or through a proxy. */
   let latest: Use | undefined;
   let latestAddress: string | null = null;

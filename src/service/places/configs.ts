@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SignageError } from '../../domain/error.ts';
-import type { Awaitable } from '../../domain/maybe-promise.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import {
   type ConfigBody,
   configIds,
@@ -15,12 +15,12 @@ import type {
   Venue,
 } from '../../domain/records/rows.ts';
 import type { Reader } from '../../store/store.ts';
-import { type Caller, type Kit, recordChange } from '../context.ts';
+import { type Caller, recordChange, type ServiceDependencies } from '../context.ts';
 import { lookUp } from '../lookup.ts';
 import { venuesOf } from '../venue-scope.ts';
 
 /** The config in force for a screen, and the most specific level at which one is stored. */
-export interface ForceConfig {
+export interface EffectiveConfig {
   config: DeviceConfig;
   source: ConfigLevel | 'default';
 }
@@ -33,15 +33,18 @@ const tenantOf = (owner: Owner) => ('tenantId' in owner ? owner.tenantId : owner
 /** Whose config is wanted. */
 type ConfigOwner = { tenantId: string; venueId: string; screenId: string };
 
-export function configInForce(reader: Reader, owner: ConfigOwner): Awaitable<ForceConfig> {
+export function readEffectiveConfig(
+  reader: Reader,
+  owner: ConfigOwner,
+): MaybePromise<EffectiveConfig> {
   return layConfigs(owner, (id) => reader.get('configs', id));
 }
 
 /** Lays the levels over each other, wherever they are read from (docs/protocol.md §2.4). */
 export function layConfigs(
   owner: ConfigOwner,
-  read: (id: string) => Awaitable<StoredConfig | undefined>,
-): Awaitable<ForceConfig> {
+  read: (id: string) => MaybePromise<StoredConfig | undefined>,
+): MaybePromise<EffectiveConfig> {
   const rows = configIds(owner).map(read);
   return rows.some((row) => row instanceof Promise)
     ? Promise.all(rows).then(laid)
@@ -51,15 +54,15 @@ export function layConfigs(
 type Levels = readonly (StoredConfig | undefined)[];
 
 /** What came of rows, by the most specific of them: the embedded store answers the same ones each time. */
-const known = new WeakMap<StoredConfig, { levels: Levels; inForce: ForceConfig }>();
-const byDefault: ForceConfig = { config: effectiveConfig([]), source: 'default' };
+const known = new WeakMap<StoredConfig, { levels: Levels; inForce: EffectiveConfig }>();
+const byDefault: EffectiveConfig = { config: effectiveConfig([]), source: 'default' };
 
-function laid(levels: Levels): ForceConfig {
+function laid(levels: Levels): EffectiveConfig {
   const top = levels[2] ?? levels[1] ?? levels[0];
   if (!top) return byDefault;
   const before = known.get(top);
   if (before?.levels.every((row, level) => row === levels[level])) return before.inForce;
-  const inForce: ForceConfig = {
+  const inForce: EffectiveConfig = {
     config: effectiveConfig(levels.map((row) => row?.config)),
     source: top.level,
   };
@@ -68,8 +71,8 @@ function laid(levels: Levels): ForceConfig {
 }
 
 /** Stored configs of the three levels (docs/protocol.md §5.4). */
-export function makeConfigs(kit: Kit) {
-  const { store } = kit;
+export function makeConfigs(deps: ServiceDependencies) {
+  const { store } = deps;
   const change = (verb: string, level: ConfigLevel, owner: Owner) => ({
     action: `config.${verb}`,
     subject: { kind: level, id: owner.id },
@@ -96,7 +99,7 @@ export function makeConfigs(kit: Kit) {
     id: string,
     config: ConfigBody,
   ): Promise<ConfigBody> {
-    return kit.write(caller, async (tx) => {
+    return deps.write(caller, async (tx) => {
       const owner = await lookUp(tx, caller, level, id);
       const key = `${level}/${owner.id}`;
       if (isDeepStrictEqual((await tx.get('configs', key))?.config, config)) return config;
@@ -108,18 +111,18 @@ export function makeConfigs(kit: Kit) {
         config,
         updatedAt: tx.now,
       });
-      await recordChange(kit, tx, caller, change('set', level, owner));
+      await recordChange(deps, tx, caller, change('set', level, owner));
       return config;
     });
   }
 
   async function remove(caller: Caller, level: ConfigLevel, id: string): Promise<void> {
-    await kit.write(caller, async (tx) => {
+    await deps.write(caller, async (tx) => {
       const owner = await lookUp(tx, caller, level, id);
       const key = `${level}/${owner.id}`;
       if (!(await tx.get('configs', key))) return;
       await tx.delete('configs', key);
-      await recordChange(kit, tx, caller, change('unset', level, owner));
+      await recordChange(deps, tx, caller, change('unset', level, owner));
     });
   }
 

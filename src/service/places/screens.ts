@@ -10,7 +10,12 @@ import type {
   ScreenView,
 } from '../../domain/records/screen.ts';
 import type { Reader, Tx } from '../../store/store.ts';
-import { type Caller, type Kit, recordChange, type TenantCaller } from '../context.ts';
+import {
+  type Caller,
+  recordChange,
+  type ServiceDependencies,
+  type TenantCaller,
+} from '../context.ts';
 import { labelFilter, patchLabels } from '../labels.ts';
 import { lookUp, withName } from '../lookup.ts';
 import { afterId, named, toPage } from '../paging.ts';
@@ -41,8 +46,8 @@ export async function cancelCodes(tx: Tx, screenId: string, exceptId?: string): 
 }
 
 /** Screens (docs/protocol.md §5.3). */
-export function makeScreens(kit: Kit) {
-  const { store, clock } = kit;
+export function makeScreens(deps: ServiceDependencies) {
+  const { store, clock } = deps;
   const change = (verb: string, row: Screen) => ({
     action: `screen.${verb}`,
     subject: { kind: 'screen', id: row.id },
@@ -79,10 +84,10 @@ export function makeScreens(kit: Kit) {
     { venueId, name, labels }: ScreenCreation,
   ): Promise<ScreenView> {
     return withName({ store, caller }, 'screen', name, () =>
-      kit.write(caller, async (tx) => {
+      deps.write(caller, async (tx) => {
         const venue = await lookUp(tx, caller, 'venue', venueId);
         const made = {
-          id: kit.newId(),
+          id: deps.newId(),
           tenantId: venue.tenantId,
           venueId: venue.id,
           createdAt: tx.now,
@@ -96,7 +101,7 @@ export function makeScreens(kit: Kit) {
           deviceId: null,
         };
         await tx.put('screens', row);
-        await recordChange(kit, tx, caller, change('create', row));
+        await recordChange(deps, tx, caller, change('create', row));
         return screenView(row, undefined, tx.now);
       }),
     );
@@ -104,7 +109,7 @@ export function makeScreens(kit: Kit) {
 
   async function update(caller: Caller, id: string, patch: ScreenPatch): Promise<ScreenView> {
     return withName({ store, caller }, 'screen', patch.name ?? '', () =>
-      kit.write(caller, async (tx) => {
+      deps.write(caller, async (tx) => {
         const before = await lookUp(tx, caller, 'screen', id);
         const after = {
           ...before,
@@ -114,7 +119,7 @@ export function makeScreens(kit: Kit) {
         if (isDeepStrictEqual(after, before)) return viewScreen(tx, before, tx.now);
         const row = { ...after, updatedAt: tx.now };
         await tx.put('screens', row);
-        await recordChange(kit, tx, caller, change('update', row));
+        await recordChange(deps, tx, caller, change('update', row));
         return viewScreen(tx, row, tx.now);
       }),
     );
@@ -125,7 +130,7 @@ export function makeScreens(kit: Kit) {
    * Throws `screen_active` unless forced.
    */
   async function remove(caller: Caller, id: string, force: boolean): Promise<void> {
-    await kit.write(caller, async (tx) => {
+    await deps.write(caller, async (tx) => {
       const row = await lookUp(tx, caller, 'screen', id);
       if (row.state === 'active' && !force) {
         throw new SignageError(
@@ -141,7 +146,7 @@ export function makeScreens(kit: Kit) {
       await tx.delete('playlists', row.id);
       await tx.delete('configs', `screen/${row.id}`);
       await tx.delete('screens', row.id);
-      await recordChange(kit, tx, caller, {
+      await recordChange(deps, tx, caller, {
         ...change('delete', row),
         details: { name: row.name, venueId: row.venueId, deviceId: row.deviceId },
       });

@@ -1,5 +1,5 @@
 import { SignageError } from '../../domain/error.ts';
-import type { Awaitable } from '../../domain/maybe-promise.ts';
+import type { MaybePromise } from '../../domain/maybe-promise.ts';
 import type { Page } from '../../domain/paging.ts';
 import type {
   TenantCreation,
@@ -8,14 +8,14 @@ import type {
   TenantView,
 } from '../../domain/records/tenant.ts';
 import type { Tx } from '../../store/store.ts';
-import { type Caller, type Kit, recordChange } from '../context.ts';
+import { type Caller, recordChange, type ServiceDependencies } from '../context.ts';
 import { lookUp, withName } from '../lookup.ts';
 import { afterId, named, toPage } from '../paging.ts';
 import { tenantView } from '../views.ts';
 
 /** Tenants, kept by platform tokens (docs/protocol.md §5.3). */
-export function makeTenants(kit: Kit) {
-  const { store } = kit;
+export function makeTenants(deps: ServiceDependencies) {
+  const { store } = deps;
 
   async function list(query: TenantQuery): Promise<Page<TenantView>> {
     return toPage(
@@ -34,10 +34,10 @@ export function makeTenants(kit: Kit) {
 
   async function create(caller: Caller, { name }: TenantCreation): Promise<TenantView> {
     return withName({ store, caller }, 'tenant', name, () =>
-      kit.write(caller, async (tx) => {
-        const row = { id: kit.newId(), name, createdAt: tx.now, updatedAt: tx.now };
+      deps.write(caller, async (tx) => {
+        const row = { id: deps.newId(), name, createdAt: tx.now, updatedAt: tx.now };
         await tx.put('tenants', row);
-        await recordChange(kit, tx, caller, {
+        await recordChange(deps, tx, caller, {
           action: 'tenant.create',
           subject: { kind: 'tenant', id: row.id },
           tenantId: row.id,
@@ -50,13 +50,13 @@ export function makeTenants(kit: Kit) {
 
   async function update(caller: Caller, id: string, patch: TenantPatch): Promise<TenantView> {
     return withName({ store, caller }, 'tenant', patch.name ?? '', () =>
-      kit.write(caller, async (tx) => {
+      deps.write(caller, async (tx) => {
         const before = await lookUp(tx, caller, 'tenant', id);
         const name = patch.name ?? before.name;
         if (name === before.name) return tenantView(before);
         const row = { ...before, name, updatedAt: tx.now };
         await tx.put('tenants', row);
-        await recordChange(kit, tx, caller, {
+        await recordChange(deps, tx, caller, {
           action: 'tenant.update',
           subject: { kind: 'tenant', id: row.id },
           tenantId: row.id,
@@ -72,7 +72,7 @@ export function makeTenants(kit: Kit) {
     for (const { id, name, role } of await tx.select('tokens', 'tenantId', [tenantId])) {
       await tx.delete('tokens', id);
       const subject = { kind: 'token', id };
-      await recordChange(kit, tx, caller, {
+      await recordChange(deps, tx, caller, {
         action: 'token.delete',
         subject,
         tenantId: null,
@@ -84,7 +84,7 @@ export function makeTenants(kit: Kit) {
   /** Its tokens and its config go with it. Throws `tenant_not_empty`, `last_tenant`. */
   async function remove(caller: Caller, id: string): Promise<void> {
     const others = await store.list('tenants', { limit: 2 });
-    await kit.write(caller, async (tx) => {
+    await deps.write(caller, async (tx) => {
       const row = await lookUp(tx, caller, 'tenant', id);
       if ((await tx.count('venues', 'tenantId', row.id)) > 0) {
         throw new SignageError(
@@ -98,7 +98,7 @@ export function makeTenants(kit: Kit) {
       await tx.delete('configs', `tenant/${row.id}`);
       await tx.delete('tenants', row.id);
       const subject = { kind: 'tenant', id: row.id };
-      await recordChange(kit, tx, caller, {
+      await recordChange(deps, tx, caller, {
         action: 'tenant.delete',
         subject,
         tenantId: null,
@@ -112,7 +112,7 @@ export function makeTenants(kit: Kit) {
 
 /** Whether none of the tenants that were seen before the change is still there but this one. */
 async function isLast(
-  tx: { get(table: 'tenants', id: string): Awaitable<unknown> },
+  tx: { get(table: 'tenants', id: string): MaybePromise<unknown> },
   id: string,
   seen: { id: string }[],
 ): Promise<boolean> {

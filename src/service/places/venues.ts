@@ -8,15 +8,20 @@ import type {
   VenueQuery,
   VenueView,
 } from '../../domain/records/venue.ts';
-import { type Caller, type Kit, recordChange, type TenantCaller } from '../context.ts';
+import {
+  type Caller,
+  recordChange,
+  type ServiceDependencies,
+  type TenantCaller,
+} from '../context.ts';
 import { patchLabels } from '../labels.ts';
 import { holdTenant, lookUp, withName } from '../lookup.ts';
 import { afterId, named, toPage } from '../paging.ts';
 import { venueView } from '../views.ts';
 
 /** Venues (docs/protocol.md §5.3). */
-export function makeVenues(kit: Kit) {
-  const { store } = kit;
+export function makeVenues(deps: ServiceDependencies) {
+  const { store } = deps;
   const change = (verb: string, row: Venue) => ({
     action: `venue.${verb}`,
     subject: { kind: 'venue', id: row.id },
@@ -50,11 +55,11 @@ export function makeVenues(kit: Kit) {
     { name, address, timezone, labels }: VenueCreation,
   ): Promise<VenueView> {
     return withName({ store, caller }, 'venue', name, () =>
-      kit.write(caller, async (tx) => {
+      deps.write(caller, async (tx) => {
         await holdTenant(tx, caller);
         const { tenantId } = caller;
         const row = {
-          id: kit.newId(),
+          id: deps.newId(),
           tenantId,
           name,
           address,
@@ -64,7 +69,7 @@ export function makeVenues(kit: Kit) {
           updatedAt: tx.now,
         };
         await tx.put('venues', row);
-        await recordChange(kit, tx, caller, change('create', row));
+        await recordChange(deps, tx, caller, change('create', row));
         return venueView(row);
       }),
     );
@@ -72,7 +77,7 @@ export function makeVenues(kit: Kit) {
 
   async function update(caller: Caller, id: string, patch: VenuePatch): Promise<VenueView> {
     return withName({ store, caller }, 'venue', patch.name ?? '', () =>
-      kit.write(caller, async (tx) => {
+      deps.write(caller, async (tx) => {
         const before = await lookUp(tx, caller, 'venue', id);
         const { name = before.name, address = before.address, timezone = before.timezone } = patch;
         const after = {
@@ -85,7 +90,7 @@ export function makeVenues(kit: Kit) {
         if (isDeepStrictEqual(after, before)) return venueView(before);
         const row = { ...after, updatedAt: tx.now };
         await tx.put('venues', row);
-        await recordChange(kit, tx, caller, change('update', row));
+        await recordChange(deps, tx, caller, change('update', row));
         return venueView(row);
       }),
     );
@@ -93,7 +98,7 @@ export function makeVenues(kit: Kit) {
 
   /** Throws `venue_not_empty`. */
   async function remove(caller: Caller, id: string): Promise<void> {
-    await kit.write(caller, async (tx) => {
+    await deps.write(caller, async (tx) => {
       const row = await lookUp(tx, caller, 'venue', id);
       if ((await tx.count('screens', 'venueId', row.id)) > 0) {
         throw new SignageError(
@@ -103,7 +108,7 @@ export function makeVenues(kit: Kit) {
       }
       await tx.delete('configs', `venue/${row.id}`);
       await tx.delete('venues', row.id);
-      await recordChange(kit, tx, caller, change('delete', row));
+      await recordChange(deps, tx, caller, change('delete', row));
     });
   }
 

@@ -14,7 +14,7 @@ function digestOf({ items, validUntil }: OnDemandContent): string {
  *
  * @param mostScreens beyond which those that were noted first go; some 250 bytes each
  */
-export function makeKnownVersions(mostScreens = 200_000) {
+export function makeLastKnownVersions(mostScreens = 200_000) {
   const known = new Map<string, Known>();
   return {
     /** Notes what the store has; what is not in force is no version to serve. */

@@ -1,7 +1,7 @@
 import { hourMs } from '../../domain/clock.ts';
 import { playlistStatusAt } from '../../domain/records/playlist.ts';
 import type { Playlist, Screen } from '../../domain/records/rows.ts';
-import { inTime } from '../../domain/timeout.ts';
+import { withTimeout } from '../../domain/timeout.ts';
 import type {
   OnDemandAnswer,
   OnDemandContent,
@@ -10,15 +10,15 @@ import type {
   RemoteOrigin,
 } from '../../origin/origin.ts';
 import type { Tx } from '../../store/store.ts';
-import { type Signed, type SystemKit, system } from '../context.ts';
-import { makeKnownVersions } from './last-known-versions.ts';
+import { type AuditActor, type SystemDependencies, system } from '../context.ts';
+import { makeLastKnownVersions } from './last-known-versions.ts';
 import type { ServedVersions } from './served-versions.ts';
 import { holds, putNextVersion, withdrawVersion } from './versions.ts';
 
 /** When the source has said "none" for this long, its kept answer is withdrawn (docs/protocol.md §2.3). */
 const keptMs = 24 * hourMs;
 const writeTimeoutMs = 2000;
-const bySystem: Signed = { actor: system, address: null, requestId: null };
+const bySystem: AuditActor = { actor: system, address: null, requestId: null };
 
 export interface OnDemandVersionsOptions {
   source: OnDemandSource;
@@ -38,16 +38,16 @@ function isKept(row: Playlist | undefined, nowMs: number): row is Playlist {
  * store before it is served. What the store cannot record just now has failed, unless it is the version that was known last.
  */
 export function makeOnDemandVersions(
-  kit: SystemKit,
+  deps: SystemDependencies,
   { source, read, served }: OnDemandVersionsOptions,
 ): RemoteOrigin {
-  const { store, clock } = kit;
-  const known = makeKnownVersions();
+  const { store, clock } = deps;
+  const known = makeLastKnownVersions();
   const recording = new WeakMap<OnDemandAnswer, Promise<Playlist | undefined>>();
   const became = new WeakMap<OnDemandAnswer, number>();
   const noted = new WeakSet<OnDemandAnswer>();
   const write = <T>(change: (tx: Tx) => Promise<T>) =>
-    inTime(clock, writeTimeoutMs, store.write(change));
+    withTimeout(clock, writeTimeoutMs, store.write(change));
 
   /** `undefined` when the screen is gone. */
   async function record(screen: Screen, content: OnDemandContent): Promise<Playlist | undefined> {
@@ -55,7 +55,7 @@ export function makeOnDemandVersions(
       if (!(await tx.get('screens', screen.id))) return undefined;
       const before = await tx.get('playlists', screen.id);
       if (!holds(before, content, tx.now))
-        return putNextVersion(kit, tx, bySystem, screen, content, 'on-demand');
+        return putNextVersion(deps, tx, bySystem, screen, content, 'on-demand');
       const { noneSince, ...rest } = before;
       if (noneSince !== undefined) await tx.put('playlists', rest);
       return rest;
@@ -117,7 +117,7 @@ export function makeOnDemandVersions(
       const row = await tx.get('playlists', id);
       if (!isKept(row, tx.now) || !isDue(row, tx.now)) return;
       if (row.noneSince === undefined) await tx.put('playlists', { ...row, noneSince: tx.now });
-      else await withdrawVersion(kit, tx, bySystem, row);
+      else await withdrawVersion(deps, tx, bySystem, row);
     });
   }
 

@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto';
-import { Recent } from '../../domain/bounded-map.ts';
+import { BoundedMap } from '../../domain/bounded-map.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
-import { type Awaitable, andThen, orElse } from '../../domain/maybe-promise.ts';
+import { andThen, type MaybePromise, orElse } from '../../domain/maybe-promise.ts';
 import type { DeviceConfig } from '../../domain/records/config.ts';
 import { servedValidUntil } from '../../domain/records/playlist.ts';
 import type { Device, Playlist } from '../../domain/records/rows.ts';
 import type { ChainAnswer, ConfigCopies, OriginName, PlaylistChain } from '../../origin/origin.ts';
-import type { DeviceCaller, Kit } from '../context.ts';
-import { configInForce, type ForceConfig, layConfigs } from '../places/configs.ts';
+import type { DeviceCaller, ServiceDependencies } from '../context.ts';
+import { type EffectiveConfig, layConfigs, readEffectiveConfig } from '../places/configs.ts';
 import { type BodyBytes, bodyBytes } from './body-bytes.ts';
-import { makePlaylistBytes } from './rendered-playlists.ts';
+import { makeRenderedPlaylists } from './rendered-playlists.ts';
 import type { ServedVersions } from './served-versions.ts';
 
 /** A body for a TV, with its strong ETag; `body` is `null` when the TV has it already. */
@@ -19,7 +19,7 @@ export interface Answer {
 }
 
 type PlaylistAnswer = Answer & { version: number; source: OriginName };
-type ConfigAnswer = Answer & Pick<ForceConfig, 'source'>;
+type ConfigAnswer = Answer & Pick<EffectiveConfig, 'source'>;
 
 /** Whether an `If-None-Match` header names this ETag (RFC 9110 §13.1.2: weak comparison). */
 function matches(ifNoneMatch: string | undefined, etag: string): boolean {
@@ -49,7 +49,7 @@ function renderConfig(config: DeviceConfig): Rendered {
 }
 
 /** The config as the copies in the object store have it. */
-function copiedConfig(copies: ConfigCopies, device: Device): Awaitable<ForceConfig> {
+function copiedConfig(copies: ConfigCopies, device: Device): MaybePromise<EffectiveConfig> {
   return layConfigs(device, async (id) => {
     const held = await copies.read({ id, tenantId: device.tenantId });
     if (held && !held.row)
@@ -59,7 +59,7 @@ function copiedConfig(copies: ConfigCopies, device: Device): Awaitable<ForceConf
 }
 
 /** Of rows that are the same objects each time; to make one of pieces costs as much as to check a key. */
-const etags = new Recent<Playlist, { validUntil: number; etag: string }>(10_000);
+const etags = new BoundedMap<Playlist, { validUntil: number; etag: string }>(10_000);
 
 /** What a TV gets of a playlist is a function of what stands in its ETag. */
 function etagOf(row: Playlist, validUntil: number): string {
@@ -78,9 +78,12 @@ interface PlaybackPlaces {
 }
 
 /** What TVs fetch: playlist and config (docs/protocol.md §2.3, §2.4). */
-export function makePlayback(kit: Kit, { ask: askOrigins, served, configCopies }: PlaybackPlaces) {
-  const { store, clock } = kit;
-  const bytesOf = makePlaylistBytes();
+export function makePlayback(
+  deps: ServiceDependencies,
+  { ask: askOrigins, served, configCopies }: PlaybackPlaces,
+) {
+  const { store, clock } = deps;
+  const bytesOf = makeRenderedPlaylists();
 
   function note(deviceId: string, lastPlaylistStatus: number): void {
     store.touch('device', deviceId, { lastPlaylistAt: clock.now(), lastPlaylistStatus });
@@ -108,7 +111,7 @@ export function makePlayback(kit: Kit, { ask: askOrigins, served, configCopies }
   function playlist(
     { device, screen }: DeviceCaller,
     ifNoneMatch: string | undefined,
-  ): Awaitable<PlaylistAnswer> {
+  ): MaybePromise<PlaylistAnswer> {
     return andThen(askOrigins(screen), (answer) => {
       if (answer.kind !== 'playlist') throw refuse(device.id, answer);
       const { playlist: row, source } = answer;
@@ -127,9 +130,9 @@ export function makePlayback(kit: Kit, { ask: askOrigins, served, configCopies }
     });
   }
 
-  function configOf(device: Device): Awaitable<ForceConfig> {
+  function configOf(device: Device): MaybePromise<EffectiveConfig> {
     return orElse(
-      () => configInForce(store.read, device),
+      () => readEffectiveConfig(store.read, device),
       (error) => {
         if (configCopies && hasCode(error, 'unavailable'))
           return copiedConfig(configCopies, device);
@@ -147,7 +150,7 @@ export function makePlayback(kit: Kit, { ask: askOrigins, served, configCopies }
   function config(
     { device }: DeviceCaller,
     ifNoneMatch: string | undefined,
-  ): Awaitable<ConfigAnswer> {
+  ): MaybePromise<ConfigAnswer> {
     return andThen(
       orElse(() => configOf(device), failed),
       (inForce) => {

@@ -5,7 +5,7 @@ import type { Page } from '../../domain/paging.ts';
 import type { PlaylistView, Publication } from '../../domain/records/playlist.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
 import type { Tx } from '../../store/store.ts';
-import type { Caller, Kit } from '../context.ts';
+import type { Caller, ServiceDependencies } from '../context.ts';
 import { lookUp } from '../lookup.ts';
 import { badCursor } from '../paging.ts';
 import { playlistView } from '../views.ts';
@@ -28,8 +28,8 @@ async function adopt(tx: Tx, row: Playlist): Promise<Playlist> {
 }
 
 /** Playlists as managers keep them (docs/protocol.md §5.4). */
-export function makePlaylists(kit: Kit) {
-  const { store, clock } = kit;
+export function makePlaylists(deps: ServiceDependencies) {
+  const { store, clock } = deps;
 
   /** The same content again changes nothing. A `validUntil` that is not in the future is `invalid_request`. */
   async function publish(
@@ -38,7 +38,7 @@ export function makePlaylists(kit: Kit) {
     { items, validUntil }: Publication,
   ): Promise<PlaylistView> {
     const until = validUntil == null ? null : epochMs(validUntil);
-    return kit.write(caller, async (tx) => {
+    return deps.write(caller, async (tx) => {
       const screen = await lookUp(tx, caller, 'screen', screenId);
       if (until !== null && until <= tx.now)
         throw invalid([{ path: '/validUntil', message: 'must be in the future' }]);
@@ -46,7 +46,7 @@ export function makePlaylists(kit: Kit) {
       const before = await tx.get('playlists', screen.id);
       if (holds(before, content, tx.now)) return playlistView(await adopt(tx, before), tx.now);
       return playlistView(
-        await putNextVersion(kit, tx, caller, screen, content, 'published'),
+        await putNextVersion(deps, tx, caller, screen, content, 'published'),
         tx.now,
       );
     });
@@ -62,11 +62,11 @@ export function makePlaylists(kit: Kit) {
   }
 
   async function withdraw(caller: Caller, screenId: string): Promise<void> {
-    await kit.write(caller, async (tx) => {
+    await deps.write(caller, async (tx) => {
       const screen = await lookUp(tx, caller, 'screen', screenId);
       const row = await tx.get('playlists', screen.id);
       if (!row || row.state === 'withdrawn') return;
-      await withdrawVersion(kit, tx, caller, row);
+      await withdrawVersion(deps, tx, caller, row);
     });
   }
 

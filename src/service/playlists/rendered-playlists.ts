@@ -23,7 +23,7 @@ function render(
  *
  * @param limitBytes beyond which those go that were made first
  */
-export function makePlaylistBytes(limitBytes = mostBytes) {
+export function makeRenderedPlaylists(limitBytes = mostBytes) {
   const held = new Map<Playlist, Held>();
   let total = 0;
 

@@ -1,7 +1,7 @@
 import { type Clock, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { Screen } from '../../domain/records/rows.ts';
-import { inTime } from '../../domain/timeout.ts';
+import { withTimeout } from '../../domain/timeout.ts';
 import type { OriginAnswer, PlaylistOrigin, RemoteOrigin } from '../../origin/origin.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -28,7 +28,7 @@ export function makeServedVersions(store: Pick<Store, 'marks'>, clock: Clock): S
 
   async function marked({ deviceId }: Screen): Promise<number> {
     if (deviceId === null) return 0;
-    const { lastPlaylistVersion } = await inTime(
+    const { lastPlaylistVersion } = await withTimeout(
       clock,
       marksTimeoutMs,
       store.marks('device', deviceId),

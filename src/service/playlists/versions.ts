@@ -2,7 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { keptVersions, playlistStatusAt } from '../../domain/records/playlist.ts';
 import type { Playlist, Screen } from '../../domain/records/rows.ts';
 import type { Tx } from '../../store/store.ts';
-import { type Change, type Kit, recordChange, type Signed } from '../context.ts';
+import {
+  type AuditActor,
+  type Change,
+  recordChange,
+  type ServiceDependencies,
+} from '../context.ts';
 
 /** What makes a version: other content is the next one, the same content the same (docs/protocol.md §2.3). */
 export type PlaylistContent = Pick<Playlist, 'items' | 'validUntil'>;
@@ -34,16 +39,16 @@ const change = (
 
 /** Makes the next version of a screen's playlist; the one before is kept, and of them all the last 20. */
 export async function putNextVersion(
-  kit: Pick<Kit, 'newId'>,
+  deps: Pick<ServiceDependencies, 'newId'>,
   tx: Tx,
-  by: Signed,
+  by: AuditActor,
   screen: Screen,
   { items, validUntil }: PlaylistContent,
   origin: Playlist['origin'],
 ): Promise<Playlist> {
   const { id: screenId, tenantId } = screen;
   const before = await tx.get('playlists', screenId);
-  const playlistId = before?.playlistId ?? kit.newId();
+  const playlistId = before?.playlistId ?? deps.newId();
   const version = (before?.version ?? 0) + 1;
   const made = { id: screenId, screenId, tenantId, playlistId, version, items, validUntil };
   const row: Playlist = { ...made, state: 'active', publishedAt: tx.now, origin };
@@ -54,18 +59,18 @@ export async function putNextVersion(
     await tx.put('pastPlaylists', { ...past, id: pastId(screenId, before.version), state });
     await tx.delete('pastPlaylists', pastId(screenId, version - keptVersions));
   }
-  await recordChange(kit, tx, by, change('publish', row, screen));
+  await recordChange(deps, tx, by, change('publish', row, screen));
   return row;
 }
 
 /** Withdraws a screen's newest version. */
 export async function withdrawVersion(
-  kit: Pick<Kit, 'newId'>,
+  deps: Pick<ServiceDependencies, 'newId'>,
   tx: Tx,
-  by: Signed,
+  by: AuditActor,
   row: Playlist,
 ): Promise<void> {
   const { noneSince: _, ...rest } = row;
   await tx.put('playlists', { ...rest, state: 'withdrawn' });
-  await recordChange(kit, tx, by, change('withdraw', row, await tx.get('screens', row.screenId)));
+  await recordChange(deps, tx, by, change('withdraw', row, await tx.get('screens', row.screenId)));
 }

@@ -1,8 +1,8 @@
 import { pause } from '../../client/pause.ts';
 import type { Requester, RequestParts } from '../../client/requester.ts';
-import type { SeededChance } from '../time/seeded-random.ts';
-import type { TvClock } from '../time/virtual-clock.ts';
-import { operationOf, replyOf, type WireAnswer } from '../tv/recording-transport.ts';
+import type { SeededRandom } from '../time/seeded-random.ts';
+import type { VirtualClock } from '../time/virtual-clock.ts';
+import { operationOf, type RecordedAnswer, replyOf } from '../tv/recording-transport.ts';
 import type { LinkFault, Rule, Target } from './fault.ts';
 import type { Outage } from './outage.ts';
 import type { Power } from './power.ts';
@@ -11,13 +11,13 @@ type LinkRule = Rule & LinkFault;
 
 export interface LinkOptions {
   /** What is behind it. */
-  wire: { send(url: string, parts: RequestParts): Promise<WireAnswer> };
+  wire: { send(url: string, parts: RequestParts): Promise<RecordedAnswer> };
   /** The right time, whatever the TV's own clock says. */
-  clock: TvClock;
+  clock: VirtualClock;
   power: Power;
   outage: Outage;
   /** `undefined` where there are no rules to throw dice for. */
-  chance: SeededChance | undefined;
+  chance: SeededRandom | undefined;
   rules: readonly LinkRule[];
   /** Told of what faults did. */
   tally: { fault(rule: string): void };

@@ -1,25 +1,25 @@
 import type { RuntimeClient } from '../../client/runtime-client.ts';
 import { secondMs } from '../../domain/clock.ts';
 import type { PlayerBinding } from '../player/state.ts';
-import type { SeededChance } from '../time/seeded-random.ts';
-import type { TvClock } from '../time/virtual-clock.ts';
+import type { SeededRandom } from '../time/seeded-random.ts';
+import type { VirtualClock } from '../time/virtual-clock.ts';
 import { isLifeFault, type LifeFault, type Rule } from './fault.ts';
 import type { Outage } from './outage.ts';
 import { cutPoints, type Power } from './power.ts';
-import { startPacemaker } from './random-schedule.ts';
+import { startRandomSchedule } from './random-schedule.ts';
 import { useRevokedKey } from './revoked-key-user.ts';
-import type { UnsteadyClock } from './skewed-clock.ts';
+import type { SkewedClock } from './skewed-clock.ts';
 import type { TvMemory } from './tv-memory.ts';
 
 /** What of a TV faults lay hands on. */
-export interface Troubled {
-  clock: TvClock;
-  shownClock: UnsteadyClock;
+export interface FaultyTv {
+  clock: VirtualClock;
+  shownClock: SkewedClock;
   power: Power;
   memory: TvMemory;
   outage: Outage;
   /** Chance for one purpose. */
-  chanceFor(purpose: string): SeededChance;
+  chanceFor(purpose: string): SeededRandom;
   /** Takes the key away; `undefined` where nobody may. */
   revoke: ((deviceId: string, reason: string) => Promise<void>) | undefined;
   /** A client with a key of one's own, past the TV's network. */
@@ -29,9 +29,9 @@ export interface Troubled {
 }
 
 interface Occasion {
-  tv: Troubled;
+  tv: FaultyTv;
   rule: string;
-  chance: SeededChance;
+  chance: SeededRandom;
   /** Takes note of something that has to be stopped in the end. */
   stopLater(stop: () => void): void;
 }
@@ -84,7 +84,7 @@ function strike(fault: LifeFault, occasion: Occasion): boolean {
 }
 
 /** Sets the TV's clock wrong, and lets happen to it what the rules have for it, each at its pace. Returns how to stop. */
-export function startTroubles(tv: Troubled, rules: readonly Rule[]): () => void {
+export function startLifeFaults(tv: FaultyTv, rules: readonly Rule[]): () => void {
   const stops: (() => void)[] = [];
   let isStopped = false;
   const stopLater = (stop: () => void) => void (isStopped ? stop() : stops.push(stop));
@@ -98,7 +98,7 @@ export function startTroubles(tv: Troubled, rules: readonly Rule[]): () => void 
     const beat = () => {
       if (strike(fault, occasion)) tv.onFault(fault.rule);
     };
-    stopLater(startPacemaker(tv.clock, occasion.chance, fault.pace, beat));
+    stopLater(startRandomSchedule(tv.clock, occasion.chance, fault.pace, beat));
   }
   return () => {
     isStopped = true;

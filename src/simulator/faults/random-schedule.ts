@@ -1,9 +1,9 @@
 import type { Clock } from '../../domain/clock.ts';
-import type { SeededChance } from '../time/seeded-random.ts';
+import type { SeededRandom } from '../time/seeded-random.ts';
 import type { Pace } from './fault.ts';
 
 /** When something is next: `every` span once at a random place of it, or so often on average, with no memory of the last time. */
-function* delays(pace: Pace, chance: SeededChance): Generator<number> {
+function* delays(pace: Pace, chance: SeededRandom): Generator<number> {
   if ('times' in pace) for (;;) yield (-Math.log(1 - chance.fraction()) * pace.inMs) / pace.times;
   const { everyMs } = pace;
   for (let restMs = 0; ; ) {
@@ -14,9 +14,9 @@ function* delays(pace: Pace, chance: SeededChance): Generator<number> {
 }
 
 /** Calls `beat` at this pace until it is stopped. */
-export function startPacemaker(
+export function startRandomSchedule(
   clock: Clock,
-  chance: SeededChance,
+  chance: SeededRandom,
   pace: Pace,
   beat: () => void,
 ): () => void {

@@ -1,14 +1,14 @@
 import type { RuntimeClient } from '../../client/runtime-client.ts';
 import { minuteMs, secondMs } from '../../domain/clock.ts';
-import type { SeededChance } from '../time/seeded-random.ts';
-import type { TvClock } from '../time/virtual-clock.ts';
+import type { SeededRandom } from '../time/seeded-random.ts';
+import type { VirtualClock } from '../time/virtual-clock.ts';
 
 export interface RevokedKeyUse {
   /** With the key that was revoked. */
   client: RuntimeClient;
   screenId: string;
-  clock: TvClock;
-  chance: SeededChance;
+  clock: VirtualClock;
+  chance: SeededRandom;
 }
 
 const uses = 9;

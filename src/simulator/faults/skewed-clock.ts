@@ -1,7 +1,7 @@
 import type { Clock } from '../../domain/clock.ts';
 
 /** A clock that runs right and tells the wrong time, as of a TV that was never set or has lost its battery. */
-export class UnsteadyClock implements Clock {
+export class SkewedClock implements Clock {
   readonly #right: Clock;
   #offMs = 0;
 

@@ -4,7 +4,7 @@ import type { UnpairedReason } from '../player/observer.ts';
 import type { FleetLedger } from '../verify/ledger.ts';
 
 /** Where the TVs of a fleet get their pairing codes, as from an installer. */
-export interface CodeDesk {
+export interface PairingCodeProvider {
   /** The next code of a TV; `undefined` when there is none. */
   codeFor(tv: number, why: UnpairedReason): Promise<string | undefined>;
   /** The TV was bound to this screen. */
@@ -23,7 +23,10 @@ export interface Installer {
 }
 
 /** Hands out codes that were made elsewhere, each once. */
-export function listedCodes(codes: readonly string[], installer: Installer | undefined): CodeDesk {
+export function listedCodes(
+  codes: readonly string[],
+  installer: Installer | undefined,
+): PairingCodeProvider {
   const left = codes.values();
   return {
     codeFor: async () => left.next().value,
@@ -33,14 +36,14 @@ export function listedCodes(codes: readonly string[], installer: Installer | und
 }
 
 /** For TVs that have their keys already. */
-export const noCodes: CodeDesk = {
+export const noCodes: PairingCodeProvider = {
   codeFor: async () => undefined,
   bound: () => {},
   revoke: undefined,
 };
 
 /** Makes codes for the screens of a fleet: that of the first TV, of the second, … */
-export class ScreenCodes implements CodeDesk {
+export class ScreenCodes implements PairingCodeProvider {
   readonly #installer: Installer;
   readonly #screens: string[];
   /** TVs that try the code of another one first, and the code that the two share. */

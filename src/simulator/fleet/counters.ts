@@ -24,7 +24,7 @@ export interface Failures {
 }
 
 /** Keeps count of what the TVs of a fleet do. */
-export class FleetTally {
+export class FleetCounters {
   made = 0;
   queued = 0;
   readonly dropped: Partial<Record<DropReason, number>> = {};

@@ -1,12 +1,12 @@
 import { ManagementClient } from '../../client/management-client.ts';
 import { RuntimeClient } from '../../client/runtime-client.ts';
 import { type Clock, systemClock, systemRandom } from '../../domain/clock.ts';
-import { Traffic } from '../tv/latency.ts';
-import { Wire } from '../tv/recording-transport.ts';
+import { LatencyRecorder } from '../tv/latency.ts';
+import { RecordingTransport } from '../tv/recording-transport.ts';
 import { FleetLedger } from '../verify/ledger.ts';
 import { makePool } from './connection-pool.ts';
-import { FleetTally } from './counters.ts';
-import { Turnstile } from './limiter.ts';
+import { FleetCounters } from './counters.ts';
+import { ConcurrencyLimiter } from './limiter.ts';
 import type { FleetOptions } from './options.ts';
 
 const usualConnections = 128;
@@ -16,13 +16,13 @@ const managementConnections = 32;
 const managementTimeoutMs = 120_000;
 
 /** What a run works with. */
-export interface FleetGear {
+export interface FleetDependencies {
   clock: Clock;
   ledger: FleetLedger;
-  tally: FleetTally;
-  traffic: Traffic;
-  wire: Wire;
-  turnstile: Turnstile;
+  tally: FleetCounters;
+  traffic: LatencyRecorder;
+  wire: RecordingTransport;
+  turnstile: ConcurrencyLimiter;
   /** What a person should know in the end. */
   notes: string[];
   /** To look whether keys work, without leaving traces in the books. */
@@ -33,7 +33,7 @@ export interface FleetGear {
   close(): Promise<void>;
 }
 
-export function makeGear(options: FleetOptions): FleetGear {
+export function makeFleetDependencies(options: FleetOptions): FleetDependencies {
   const {
     url,
     token,
@@ -50,7 +50,7 @@ export function makeGear(options: FleetOptions): FleetGear {
     ? async (...request: Parameters<typeof pool.requester>) => (await own)(...request)
     : pool.requester;
   const office = makePool(managementConnections, certificates);
-  const [ledger, traffic] = [new FleetLedger(), new Traffic()];
+  const [ledger, traffic] = [new FleetLedger(), new LatencyRecorder()];
   const shared = {
     url,
     clock,
@@ -62,10 +62,10 @@ export function makeGear(options: FleetOptions): FleetGear {
     clock,
     ledger,
     traffic,
-    tally: new FleetTally(),
-    turnstile: new Turnstile(connections),
+    tally: new FleetCounters(),
+    turnstile: new ConcurrencyLimiter(connections),
     notes: [],
-    wire: new Wire({ requester, traffic, ledger, stopwatch }),
+    wire: new RecordingTransport({ requester, traffic, ledger, stopwatch }),
     keyless: new RuntimeClient(shared),
     management:
       token === undefined ? undefined : new ManagementClient({ ...shared, token, tenantId }),

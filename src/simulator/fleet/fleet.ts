@@ -1,4 +1,4 @@
-import { holdProcess } from './keep-alive.ts';
+import { keepProcessAlive } from './keep-alive.ts';
 import type { FleetOptions } from './options.ts';
 import type { FleetReport } from './report.ts';
 import { FleetRun } from './run.ts';
@@ -17,7 +17,7 @@ import { FleetRun } from './run.ts';
  * assert.deepEqual(reconciliation.findings, []);
  */
 export async function runFleet(options: FleetOptions): Promise<FleetReport> {
-  const release = holdProcess();
+  const release = keepProcessAlive();
   try {
     return await new FleetRun(options).go();
   } finally {

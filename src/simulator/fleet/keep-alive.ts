@@ -5,7 +5,7 @@ let holders = 0;
 let timer: NodeJS.Timeout | undefined;
 
 /** Keeps the process alive until the returned function is called: a clock does not, and a TV that waits for its next item must not end. */
-export function holdProcess(): () => void {
+export function keepProcessAlive(): () => void {
   holders++;
   timer ??= setInterval(() => {}, farAwayMs);
   let isHolding = true;

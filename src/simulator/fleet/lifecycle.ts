@@ -1,16 +1,16 @@
 import { SignageError } from '../../domain/error.ts';
 import type { PlayerState } from '../player/state.ts';
 import { forEachBounded } from '../time/bounded.ts';
-import { type CodeDesk, listedCodes, noCodes, ScreenCodes } from './code-provider.ts';
-import type { FleetGear } from './dependencies.ts';
+import { listedCodes, noCodes, type PairingCodeProvider, ScreenCodes } from './code-provider.ts';
+import type { FleetDependencies } from './dependencies.ts';
 import type { FleetOptions } from './options.ts';
 import { type FleetPlan, sharersOf } from './plan.ts';
 import { clearSite, type FleetSite, ignoring, prepareSite } from './provision.ts';
-import { KeptFleet } from './saved-fleet.ts';
+import { SavedFleet } from './saved-fleet.ts';
 
 /** Where the TVs of a fleet are at home. */
-export interface FleetHome {
-  desk: CodeDesk;
+export interface FleetLifecycle {
+  desk: PairingCodeProvider;
   /** What was given or made up. */
   seed: string;
   /** What all chance of this run follows from: of a kept fleet, something else in each run. */
@@ -21,10 +21,10 @@ export interface FleetHome {
   leave(states: readonly (PlayerState | undefined)[]): Promise<void>;
 }
 
-export interface Household {
+export interface Provisioner {
   options: FleetOptions;
   plan: FleetPlan;
-  gear: FleetGear;
+  gear: FleetDependencies;
   /** Ends what is under way. */
   signal: AbortSignal;
   /** Ends the clearing away, some time after the other. */
@@ -35,7 +35,7 @@ const revocationsAtOnce = 32;
 
 /** Makes as many screens as are missing; after a failure half-way none is left of them. */
 async function makeScreens(
-  household: Household,
+  household: Provisioner,
   count: number,
   onSite: (site: FleetSite) => void,
 ): Promise<string[]> {
@@ -65,9 +65,9 @@ async function makeScreens(
 }
 
 function makeDesk(
-  { options, plan, gear, signal }: Household,
+  { options, plan, gear, signal }: Provisioner,
   screens: readonly string[],
-): CodeDesk {
+): PairingCodeProvider {
   const { management, ledger, tally } = gear;
   const installer = management && { management, ledger, signal };
   if (options.codes) return listedCodes(options.codes, installer);
@@ -91,7 +91,10 @@ async function trouble(work: () => Promise<void>): Promise<string> {
 }
 
 /** Frees the screens of given codes again. */
-async function revokeAll({ gear, clearing }: Household, { revoke }: CodeDesk): Promise<void> {
+async function revokeAll(
+  { gear, clearing }: Provisioner,
+  { revoke }: PairingCodeProvider,
+): Promise<void> {
   const bound = [...gear.ledger.devices].filter((device) => !device.isRevoked);
   let left = bound.length;
   const why = await trouble(() =>
@@ -106,7 +109,7 @@ async function revokeAll({ gear, clearing }: Household, { revoke }: CodeDesk): P
     );
 }
 
-async function clearAway({ gear, plan, clearing }: Household, site: FleetSite): Promise<void> {
+async function clearAway({ gear, plan, clearing }: Provisioner, site: FleetSite): Promise<void> {
   if (!gear.management) return;
   const { management } = gear;
   const why = await trouble(() => clearSite(management, site, clearing));
@@ -117,12 +120,12 @@ async function clearAway({ gear, plan, clearing }: Household, site: FleetSite): 
 }
 
 /** Makes what the TVs need to begin. Throws what `/v1` says, and `invalid_file` for a kept folder that cannot be used. */
-export async function settleIn(household: Household): Promise<FleetHome> {
+export async function provision(household: Provisioner): Promise<FleetLifecycle> {
   const { options, plan } = household;
   const kept =
     options.keep === undefined
       ? undefined
-      : new KeptFleet(options.keep, options.keptFor ?? options.url);
+      : new SavedFleet(options.keep, options.keptFor ?? options.url);
   const record = await kept?.load();
   const seed = options.seed ?? record?.seed ?? plan.seed;
   const runs = (record?.runs ?? 0) + 1;

@@ -2,7 +2,7 @@
  * Lets only so many TVs be busy at a time. The others stand still before their next step, where they cost nothing: a service that is slower than
  * a fast fleet makes the fleet slower, and not larger.
  */
-export class Turnstile {
+export class ConcurrencyLimiter {
   readonly #limit: number;
   /** In the order in which they came. */
   readonly #waiting = new Set<() => void>();

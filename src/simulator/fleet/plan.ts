@@ -2,7 +2,7 @@ import { secondMs, systemClock, systemRandom } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { Rule } from '../faults/fault.ts';
 import { parseFault } from '../faults/parse-fault.ts';
-import { SeededChance } from '../time/seeded-random.ts';
+import { SeededRandom } from '../time/seeded-random.ts';
 import { type DeviceInfoInput, simulatedDeviceInfo } from '../tv/device-info.ts';
 import type { FleetOptions } from './options.ts';
 
@@ -101,7 +101,7 @@ export function sharersOf(
   const sharers = new Set<number>();
   for (const rule of rules) {
     if (rule.kind !== 'shared-code') continue;
-    const chance = new SeededChance(`${seed}/${rule.rule}`);
+    const chance = new SeededRandom(`${seed}/${rule.rule}`);
     for (let number = 1; number < count; number += 2) {
       if (!chance.happens(rule.share)) continue;
       sharers.add(number);
@@ -117,7 +117,7 @@ export function deviceInfoOf(
   { deviceInfos = [] }: FleetOptions,
   number: number,
 ): DeviceInfoInput {
-  const chance = new SeededChance(`${seed}/device ${number}`);
+  const chance = new SeededRandom(`${seed}/device ${number}`);
   return simulatedDeviceInfo(
     number + 1,
     (length) => chance.bytes(length),

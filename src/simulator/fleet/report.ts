@@ -1,6 +1,6 @@
-import type { EndpointTraffic, Latencies, Traffic } from '../tv/latency.ts';
+import type { EndpointTraffic, Latencies, LatencyRecorder } from '../tv/latency.ts';
 import type { Reconciliation } from '../verify/reconcile.ts';
-import type { EventCounts, Failures, FleetTally, TvPhase } from './counters.ts';
+import type { EventCounts, Failures, FleetCounters, TvPhase } from './counters.ts';
 
 /** How a run is doing. */
 export interface FleetProgress {
@@ -60,8 +60,8 @@ export interface FleetReport {
 }
 
 export interface Counted {
-  tally: FleetTally;
-  traffic: Traffic;
+  tally: FleetCounters;
+  traffic: LatencyRecorder;
   acknowledged: number;
 }
 

@@ -10,8 +10,8 @@ import {
   reconcile,
 } from '../verify/reconcile.ts';
 import { abortedLater, unlessAborted } from './abort.ts';
-import { type FleetGear, makeGear } from './dependencies.ts';
-import { type FleetHome, settleIn } from './lifecycle.ts';
+import { type FleetDependencies, makeFleetDependencies } from './dependencies.ts';
+import { type FleetLifecycle, provision } from './lifecycle.ts';
 import type { FleetOptions } from './options.ts';
 import { deviceInfoOf, type FleetPlan, planFleet, timesOf } from './plan.ts';
 import { eventCounts, type FleetProgress, type FleetReport, ProgressMeter } from './report.ts';
@@ -33,13 +33,13 @@ function outcome<T>(settled: PromiseSettledResult<T>): T {
 export class FleetRun {
   readonly #options: FleetOptions;
   readonly #plan: FleetPlan;
-  readonly #gear: FleetGear;
+  readonly #gear: FleetDependencies;
   readonly #signal: AbortSignal;
   readonly #late: { working: AbortSignal; comparing: AbortSignal; clearing: AbortSignal };
   #step: FleetProgress['step'] = 'preparing';
   #compared = 0;
   #preparing: Promise<void> = Promise.resolve();
-  #home: FleetHome | undefined;
+  #home: FleetLifecycle | undefined;
   #baseline: Baseline | undefined;
   #tvs: FleetTv[] = [];
   #startedAtMs: number;
@@ -48,7 +48,7 @@ export class FleetRun {
   constructor(options: FleetOptions) {
     this.#options = options;
     this.#plan = planFleet(options);
-    this.#gear = makeGear(options);
+    this.#gear = makeFleetDependencies(options);
     this.#signal = options.signal ?? new AbortController().signal;
     this.#startedAtMs = this.#gear.clock.now();
     const later = (name: keyof typeof afterInterruptionMs) =>
@@ -96,7 +96,7 @@ export class FleetRun {
   async #prepare(): Promise<void> {
     const { management } = this.#gear;
     const household = { options: this.#options, plan: this.#plan, gear: this.#gear };
-    const home = await settleIn({
+    const home = await provision({
       ...household,
       signal: this.#signal,
       clearing: this.#late.clearing,
@@ -106,7 +106,7 @@ export class FleetRun {
       this.#baseline = await readBaseline(management, this.#signal);
   }
 
-  async #live({ desk, runSeed: seed, states }: FleetHome): Promise<void> {
+  async #live({ desk, runSeed: seed, states }: FleetLifecycle): Promise<void> {
     const { speed, startMs, rules, count, endsAfterMs, rotateEveryMs } = this.#plan;
     const { clock, wire, ledger, tally, turnstile } = this.#gear;
     const gear = { wall: clock, turnstile, wire, desk, ledger, tally };

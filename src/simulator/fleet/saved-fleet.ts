@@ -5,7 +5,7 @@ import type { PlayerState } from '../player/state.ts';
 import { forEachBounded } from '../time/bounded.ts';
 
 /** What a folder knows of a fleet besides its TVs. */
-export interface KeptFleetRecord {
+export interface SavedFleetRecord {
   format: 1;
   /** What the keys are for: the service's address, unless something else says it better. */
   service: string;
@@ -38,7 +38,7 @@ async function replaceJson(path: string, value: unknown): Promise<void> {
 }
 
 /** A folder that keeps a fleet from one run to the next. */
-export class KeptFleet {
+export class SavedFleet {
   readonly #folder: string;
   readonly #service: string;
 
@@ -48,9 +48,9 @@ export class KeptFleet {
   }
 
   /** What the last run left; `undefined` when there was none. Throws `invalid_file` when the folder is of another service. */
-  async load(): Promise<KeptFleetRecord | undefined> {
+  async load(): Promise<SavedFleetRecord | undefined> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    const record = await readJson<KeptFleetRecord>(join(this.#folder, recordFile));
+    const record = await readJson<SavedFleetRecord>(join(this.#folder, recordFile));
     if (!record || (record.format === 1 && record.service === this.#service)) return record;
     const why =
       record.format === 1
@@ -67,12 +67,12 @@ export class KeptFleet {
     return readJson<PlayerState>(join(this.#folder, tvFile(number)));
   }
 
-  save(record: Omit<KeptFleetRecord, 'format' | 'service'>): Promise<void> {
+  save(record: Omit<SavedFleetRecord, 'format' | 'service'>): Promise<void> {
     return replaceJson(join(this.#folder, recordFile), {
       format: 1,
       service: this.#service,
       ...record,
-    } satisfies KeptFleetRecord);
+    } satisfies SavedFleetRecord);
   }
 
   async saveTvs(states: readonly (PlayerState | undefined)[]): Promise<void> {

@@ -64,6 +64,6 @@ const rules: Readonly<
   device_key_mismatch: mendId,
 };
 
-export async function obeyKeyRule(core: PlayerCore, error: SignageError): Promise<void> {
+export async function handleAuthError(core: PlayerCore, error: SignageError): Promise<void> {
   if (Object.hasOwn(rules, error.code)) await rules[error.code]?.(core, error);
 }

@@ -1,6 +1,6 @@
 import type { RuntimeClient } from '../../client/runtime-client.ts';
 import { SignageError } from '../../domain/error.ts';
-import { obeyKeyRule } from './auth-errors.ts';
+import { handleAuthError } from './auth-errors.ts';
 import type { PlayerCore } from './core.ts';
 import type { RuntimeOperation } from './observer.ts';
 
@@ -54,7 +54,7 @@ export async function callWithKey<T>(
       core.state.binding &&
       core.bound === bound
     )
-      await obeyKeyRule(core, error);
+      await handleAuthError(core, error);
     throw error;
   }
 }

@@ -2,9 +2,9 @@ import { interrupted } from '../../client/interrupted.ts';
 import type { RuntimeClient } from '../../client/runtime-client.ts';
 import { minuteMs, type Random, systemClock, systemRandom } from '../../domain/clock.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
-import { makeTvClock } from '../time/virtual-clock.ts';
+import { makeVirtualClock } from '../time/virtual-clock.ts';
 import { largestBatch } from './batch.ts';
-import { Bell } from './notifier.ts';
+import { Notifier } from './notifier.ts';
 import type {
   PlayerAnswer,
   PlayerObserver,
@@ -13,7 +13,7 @@ import type {
   UnpairedReason,
 } from './observer.ts';
 import type { PlayerOptions, Showing } from './options.ts';
-import { PlayerRecord } from './saved-state.ts';
+import { SavedPlayerState } from './saved-state.ts';
 import { type PlayerBinding, type PlayerState, ramMemory } from './state.ts';
 
 const silent: PlayerObserver = {};
@@ -27,7 +27,7 @@ export class PlayerCore {
   readonly observer: PlayerObserver;
   readonly clock: NonNullable<PlayerOptions['clock']>;
   readonly speed: number;
-  readonly record: PlayerRecord;
+  readonly record: SavedPlayerState;
   /** Why there is no binding. */
   unpaired: { why: UnpairedReason; error: SignageError | undefined } = {
     why: 'new',
@@ -48,8 +48,8 @@ export class PlayerCore {
   isStopping = false;
   /** Whether it plays and keeps in touch; both end together. */
   isPlaying = false;
-  readonly showBell = new Bell();
-  readonly networkBell = new Bell();
+  readonly showBell = new Notifier();
+  readonly networkBell = new Notifier();
   readonly #random: Random;
   #bound: { client: RuntimeClient; id: string } | undefined;
   #phase: PlayerPhase = 'unpaired';
@@ -60,7 +60,7 @@ export class PlayerCore {
     const {
       clock = speed === 1
         ? systemClock
-        : makeTvClock({ speed, startMs: systemClock.now(), wall: systemClock }),
+        : makeVirtualClock({ speed, startMs: systemClock.now(), wall: systemClock }),
     } = options;
     this.options = options;
     this.observer = observer;
@@ -68,7 +68,7 @@ export class PlayerCore {
     // Where time does not wait at all, a second of the service is one of the TV.
     this.speed = Number.isFinite(speed) ? speed : 1;
     this.#random = random;
-    this.record = new PlayerRecord(memory, (work) => this.hold(work));
+    this.record = new SavedPlayerState(memory, (work) => this.hold(work));
   }
 
   get state(): PlayerState {

@@ -4,7 +4,7 @@ import type { PlayerCore } from './core.ts';
 import { keepEvent } from './events.ts';
 
 /** A heartbeat event every so often; it takes with it what else waits to be sent. */
-export class Heart {
+export class HeartbeatTimer {
   readonly #core: PlayerCore;
   #everyMs = 0;
   #cancel = () => {};

@@ -4,9 +4,9 @@ import { about, retryDelayMs } from './backoff.ts';
 import type { PlayerCore } from './core.ts';
 import { flushOnce, unsent } from './events.ts';
 import { fetchConfig, fetchPlaylist } from './fetch.ts';
-import { Heart } from './heartbeat.ts';
+import { HeartbeatTimer } from './heartbeat.ts';
 import { rotateOnce, rotationDelayMs } from './key-rotation.ts';
-import { Channel } from './schedule.ts';
+import { Schedule } from './schedule.ts';
 
 /** One kind of call, and when the next is due after it went well; `undefined`: when there is something to do. */
 interface Job {
@@ -23,7 +23,7 @@ const rotation: Job = { run: rotateOnce, nextMs: rotationDelayMs };
 const jobs = [config, playlist, events, rotation];
 
 /** Sees to it that what waits to be sent has its time: at once what is urgent or fills a batch, unless a back-off runs. */
-function scheduleEvents(core: PlayerCore, channel: Channel): void {
+function scheduleEvents(core: PlayerCore, channel: Schedule): void {
   const isFull = unsent(core) >= core.batchLimit;
   if (channel.isDue || channel.failures > 0 || unsent(core) === 0) return;
   const { reportAfterSeconds } = core.options;
@@ -33,7 +33,7 @@ function scheduleEvents(core: PlayerCore, channel: Channel): void {
 }
 
 /** One call, and when the next of its kind is due. */
-async function runJob(core: PlayerCore, channel: Channel, { run, nextMs }: Job): Promise<void> {
+async function runJob(core: PlayerCore, channel: Schedule, { run, nextMs }: Job): Promise<void> {
   channel.isDue = false;
   const { mends } = core;
   try {
@@ -57,18 +57,18 @@ async function runJob(core: PlayerCore, channel: Channel, { run, nextMs }: Job):
  * Keeps in touch with the service for as long as the TV lives: one call at a time, each kind at its own pace. What fails is told to the observer
  * and tried again as the protocol says.
  */
-export async function keepInTouch(core: PlayerCore): Promise<void> {
-  const channels = new Map(jobs.map((job) => [job, new Channel(core.clock, core.networkBell)]));
-  const heart = new Heart(core);
+export async function runNetworkLoop(core: PlayerCore): Promise<void> {
+  const channels = new Map(jobs.map((job) => [job, new Schedule(core.clock, core.networkBell)]));
+  const heart = new HeartbeatTimer(core);
   for (const job of [config, playlist]) channels.get(job)?.dueIn(0);
   const untilRotationMs = rotationDelayMs(core);
   if (untilRotationMs !== undefined) channels.get(rotation)?.dueIn(untilRotationMs);
   try {
     while (core.isLive) {
       heart.keepTo(core.intervalMs('heartbeatIntervalMinutes'));
-      scheduleEvents(core, channels.get(events) as Channel);
+      scheduleEvents(core, channels.get(events) as Schedule);
       const next = jobs.find((job) => channels.get(job)?.isDue);
-      if (next) await runJob(core, channels.get(next) as Channel, next);
+      if (next) await runJob(core, channels.get(next) as Schedule, next);
       else await core.networkBell.wait();
     }
   } finally {
@@ -79,7 +79,7 @@ export async function keepInTouch(core: PlayerCore): Promise<void> {
 }
 
 /** Sends what is left before a good end, until it is gone or something fails; the rest is kept. */
-export async function sendRest(core: PlayerCore): Promise<void> {
+export async function sendRemainingEvents(core: PlayerCore): Promise<void> {
   while (unsent(core) > 0 && core.state.binding && !core.isCut) {
     const { mends } = core;
     try {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../domain/clock.ts';
 
 /** Lets one loop wait until something happened. It remembers nothing: look whether there is anything to do, then wait. */
-export class Bell {
+export class Notifier {
   #wake: (() => void) | undefined;
 
   /** Resolves at the next ring. */

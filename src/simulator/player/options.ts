@@ -1,7 +1,7 @@
 import type { RuntimeClient } from '../../client/runtime-client.ts';
 import type { Clock, Random } from '../../domain/clock.ts';
 import type { SignageError } from '../../domain/error.ts';
-import type { TvClock } from '../time/virtual-clock.ts';
+import type { VirtualClock } from '../time/virtual-clock.ts';
 import type { DeviceInfoInput } from '../tv/device-info.ts';
 import type { Batch, Item, Playlist } from './batch.ts';
 import type {
@@ -26,7 +26,7 @@ export interface PlayerOptions {
    * The TV's own clock. It may be wrong, and need not be the client's, by which time-outs are counted. One that has `hold` stands still while a
    * call, a save or `nextCode` is under way.
    */
-  clock?: Clock & Partial<Pick<TvClock, 'hold'>>;
+  clock?: Clock & Partial<Pick<VirtualClock, 'hold'>>;
   random?: Random;
   /**
    * How many seconds of the TV go by in one of the service: `Retry-After` and the life of a playlist are in the service's. 1 unless given. Without

@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events';
-import { holdProcess } from '../fleet/keep-alive.ts';
+import { keepProcessAlive } from '../fleet/keep-alive.ts';
 import { statusEvent } from './batch.ts';
 import { PlayerCore } from './core.ts';
 import { flushOnce, keepEvent, unsent } from './events.ts';
 import { fetchConfig, fetchPlaylist } from './fetch.ts';
 import { rotateOnce } from './key-rotation.ts';
-import { keepInTouch, sendRest } from './loop.ts';
+import { runNetworkLoop, sendRemainingEvents } from './loop.ts';
 import type { PlayerEnd, PlayerOptions, PlayerView } from './options.ts';
 import { pairUp, registerOnce } from './pairing.ts';
 import { showItems } from './playback.ts';
@@ -25,7 +25,7 @@ function plugIn(core: PlayerCore, signal: AbortSignal | undefined): () => void {
 async function play(core: PlayerCore): Promise<void> {
   core.isPlaying = true;
   keepEvent(core, statusEvent('app_started', core.clock.now()), true);
-  await Promise.all([showItems(core), keepInTouch(core)]);
+  await Promise.all([showItems(core), runNetworkLoop(core)]);
 }
 
 /**
@@ -73,7 +73,7 @@ export class Player {
    */
   async run(signal?: AbortSignal, forMs?: number): Promise<PlayerEnd> {
     const core = this.#core;
-    const release = holdProcess();
+    const release = keepProcessAlive();
     const unplug = plugIn(core, signal);
     const cancel = forMs === undefined ? undefined : core.clock.after(forMs, () => core.stop());
     try {
@@ -83,7 +83,7 @@ export class Player {
         if (end) return end;
         if (!core.isEnding) await play(core);
       }
-      if (!core.isCut) await sendRest(core);
+      if (!core.isCut) await sendRemainingEvents(core);
       return { reason: core.isCut ? 'aborted' : 'stopped' };
     } finally {
       cancel?.();

@@ -1,18 +1,18 @@
 import { interrupted } from '../../client/interrupted.ts';
-import { Coalesced } from './single-flight.ts';
+import { SingleFlight } from './single-flight.ts';
 import type { PlayerBinding, PlayerMemory, PlayerState } from './state.ts';
 
 /** What a TV knows that was never paired. */
 export const freshState: PlayerState = { format: 1, queue: [] };
 
 /** What a TV knows, and its memory of that. */
-export class PlayerRecord {
+export class SavedPlayerState {
   state: PlayerState = freshState;
   /** Whether the power was cut: nothing is saved any more. */
   isCut = false;
   readonly #memory: PlayerMemory;
   readonly #hold: <T>(work: () => Promise<T>) => Promise<T>;
-  readonly #saving = new Coalesced(() => this.#save());
+  readonly #saving = new SingleFlight(() => this.#save());
   #loaded: Promise<void> | undefined;
 
   /** `hold` does what takes no time of the TV. */

@@ -1,16 +1,16 @@
 import type { Clock } from '../../domain/clock.ts';
-import type { Bell } from './notifier.ts';
+import type { Notifier } from './notifier.ts';
 
 /** When one kind of call is due again. After a failure it is held: nothing makes it due before its time. */
-export class Channel {
+export class Schedule {
   isDue = false;
   /** Failures in a row. */
   failures = 0;
   readonly #clock: Clock;
-  readonly #bell: Bell;
+  readonly #bell: Notifier;
   #cancel: (() => void) | undefined;
 
-  constructor(clock: Clock, bell: Bell) {
+  constructor(clock: Clock, bell: Notifier) {
     this.#clock = clock;
     this.#bell = bell;
   }

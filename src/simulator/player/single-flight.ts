@@ -1,5 +1,5 @@
 /** Work that is done again and again, one at a time: all who ask for it while it is under way get one more that begins after. */
-export class Coalesced {
+export class SingleFlight {
   readonly #work: () => Promise<void>;
   #current: Promise<void> | undefined;
   #next: Promise<void> | undefined;

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
  *
  * @example new SeededChance('7/tv 1').fraction() // the same at each start
  */
-export class SeededChance {
+export class SeededRandom {
   #a: number;
   #b: number;
   #c: number;

@@ -1,20 +1,20 @@
 import type { Clock } from '../../domain/clock.ts';
-import type { Turnstile } from '../fleet/limiter.ts';
+import type { ConcurrencyLimiter } from '../fleet/limiter.ts';
 
 /** The time of one simulated TV. */
-export interface TvClock extends Clock {
+export interface VirtualClock extends Clock {
   /** The TV's time stands still until the work is done: what the service takes for an answer is no time of a fast TV. */
   hold<T>(work: () => Promise<T>): Promise<T>;
 }
 
-export interface TvClockOptions {
+export interface VirtualClockOptions {
   /** Seconds of the TV in one of the wall's; with 1 the TV has the wall's time, with `Infinity` it never waits. */
   speed: number;
   /** The TV's time at the beginning, Unix epoch milliseconds; not for a TV that has the wall's time. */
   startMs: number;
   wall: Clock;
   /** Held clocks of all TVs that share it count as busy, and where too many are, this one waits. Without it, it never does. */
-  turnstile?: Turnstile;
+  turnstile?: ConcurrencyLimiter;
 }
 
 interface Timer {
@@ -35,18 +35,18 @@ const soon = (step: () => void) => {
  * A time of its own that leaps from timer to timer, each at its place on the wall's clock or at once when that is past. As it stands still while
  * it is held, what a TV does follows from its seed and the answers that it gets, never from how long they took.
  */
-class FastClock implements TvClock {
+class FastClock implements VirtualClock {
   readonly #speed: number;
   readonly #wall: Clock;
   readonly #startMs: number;
   readonly #wallStartMs: number;
-  readonly #turnstile: Turnstile | undefined;
+  readonly #turnstile: ConcurrencyLimiter | undefined;
   readonly #timers = new Set<Timer>();
   #nowMs: number;
   #held = 0;
   #cancelStep: (() => void) | undefined;
 
-  constructor({ speed, startMs, wall, turnstile }: TvClockOptions) {
+  constructor({ speed, startMs, wall, turnstile }: VirtualClockOptions) {
     this.#speed = speed;
     this.#wall = wall;
     this.#turnstile = turnstile;
@@ -122,7 +122,7 @@ class FastClock implements TvClock {
 }
 
 /** The wall's time; waits may be longer than its timers can be. */
-function wallTime(wall: Clock): TvClock {
+function wallTime(wall: Clock): VirtualClock {
   function after(delayMs: number, wake: () => void): () => void {
     if (delayMs <= longestWaitMs) return wall.after(delayMs, wake);
     let cancel = wall.after(longestWaitMs, () => {
@@ -134,6 +134,6 @@ function wallTime(wall: Clock): TvClock {
 }
 
 /** Makes the clock of one TV, which begins to run at once. */
-export function makeTvClock(options: TvClockOptions): TvClock {
+export function makeVirtualClock(options: VirtualClockOptions): VirtualClock {
   return options.speed === 1 ? wallTime(options.wall) : new FastClock(options);
 }

@@ -37,7 +37,7 @@ interface Endpoint {
 }
 
 /** Counts what goes over the wire. */
-export class Traffic {
+export class LatencyRecorder {
   readonly #endpoints = new Map<RuntimeOperation, Endpoint>();
   readonly #all = makeTimes();
   #requests = 0;

@@ -1,5 +1,5 @@
-import type { CodeDesk } from '../fleet/code-provider.ts';
-import type { FleetTally, TvPhase } from '../fleet/counters.ts';
+import type { PairingCodeProvider } from '../fleet/code-provider.ts';
+import type { FleetCounters, TvPhase } from '../fleet/counters.ts';
 import type {
   DropReason,
   PlayerObserver,
@@ -13,9 +13,9 @@ const queuedIn = (state: PlayerState | undefined) =>
   (state?.queue.length ?? 0) + (state?.batch?.events.length ?? 0);
 
 /** Keeps one TV's part of the fleet's tally, by what its player tells. */
-export class TvAccount implements PlayerObserver {
-  readonly #tally: FleetTally;
-  readonly #desk: CodeDesk;
+export class DeviceObserver implements PlayerObserver {
+  readonly #tally: FleetCounters;
+  readonly #desk: PairingCodeProvider;
   readonly #ledger: FleetLedger;
   readonly #number: number;
   #deviceId: string | undefined;
@@ -24,7 +24,11 @@ export class TvAccount implements PlayerObserver {
   #wasBound = false;
 
   constructor(
-    { tally, desk, ledger }: { tally: FleetTally; desk: CodeDesk; ledger: FleetLedger },
+    {
+      tally,
+      desk,
+      ledger,
+    }: { tally: FleetCounters; desk: PairingCodeProvider; ledger: FleetLedger },
     number: number,
   ) {
     this.#tally = tally;

@@ -3,10 +3,10 @@ import type { Requester, RequestParts } from '../../client/requester.ts';
 import type { RuntimeOperation } from '../player/observer.ts';
 import type { DeviceLedger, TryEnd } from '../verify/device-ledger.ts';
 import type { FleetLedger } from '../verify/ledger.ts';
-import type { Traffic } from './latency.ts';
+import type { LatencyRecorder } from './latency.ts';
 
 /** An answer as it came, read to its end. */
-export interface WireAnswer {
+export interface RecordedAnswer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   bytes: Buffer;
@@ -18,15 +18,15 @@ async function* wholeOf(bytes: Buffer): AsyncGenerator<Buffer> {
 
 /** An answer as a client takes it, from its bytes or from what is left of them. */
 export function replyOf(
-  { status, headers, bytes }: WireAnswer,
+  { status, headers, bytes }: RecordedAnswer,
   body: AsyncIterable<Buffer> = wholeOf(bytes),
 ): Awaited<ReturnType<Requester>> {
   return { statusCode: status, headers, body };
 }
 
-export interface WireOptions {
+export interface RecordingTransportOptions {
   requester: Requester;
-  traffic: Traffic;
+  traffic: LatencyRecorder;
   ledger: FleetLedger;
   /** Milliseconds that only go forward, with their fractions. */
   stopwatch: () => number;
@@ -65,15 +65,15 @@ function endOf(status: number | undefined): TryEnd {
  * The last thing that requests of TVs pass before they leave, and the first that sees the answers: it keeps the books of what the service really
  * said. What faults do to requests and answers, they do before and after it.
  */
-export class Wire {
-  readonly #options: WireOptions;
+export class RecordingTransport {
+  readonly #options: RecordingTransportOptions;
 
-  constructor(options: WireOptions) {
+  constructor(options: RecordingTransportOptions) {
     this.#options = options;
   }
 
   /** Sends one request and reads the whole answer. Rejects with the connection's own error. */
-  async send(url: string, parts: RequestParts): Promise<WireAnswer> {
+  async send(url: string, parts: RequestParts): Promise<RecordedAnswer> {
     const { traffic, stopwatch, ledger } = this.#options;
     const operation = operationOf(url);
     const key = parts.headers.authorization?.slice('Bearer '.length) ?? '';
@@ -82,7 +82,7 @@ export class Wire {
     const batch = operation === 'postEvents' && device ? batchOf(parts.body) : undefined;
     const settle = batch && device?.sending(parts.headers['idempotency-key'], batch);
     const startedAt = stopwatch();
-    let answer: WireAnswer | undefined;
+    let answer: RecordedAnswer | undefined;
     try {
       const { statusCode, headers, body } = await this.#options.requester(url, parts);
       answer = { status: statusCode, headers, bytes: await readAll(body) };
@@ -99,7 +99,7 @@ export class Wire {
     }
   }
 
-  #registered({ body }: RequestParts, { bytes }: WireAnswer): void {
+  #registered({ body }: RequestParts, { bytes }: RecordedAnswer): void {
     const { pairingCode } = asObject(body ?? '') ?? {};
     const { deviceId, screenId, apiKey } = asObject(bytes.toString('utf8')) ?? {};
     const texts = [pairingCode, deviceId, screenId, apiKey];
@@ -108,7 +108,7 @@ export class Wire {
     this.#options.ledger.registered(code, { deviceId: ids[0], screenId: ids[1], apiKey: ids[2] });
   }
 
-  #rotated(device: DeviceLedger, { bytes }: WireAnswer): void {
+  #rotated(device: DeviceLedger, { bytes }: RecordedAnswer): void {
     const { apiKey } = asObject(bytes.toString('utf8')) ?? {};
     if (typeof apiKey === 'string') this.#options.ledger.rotated(device, apiKey);
   }
@@ -117,7 +117,7 @@ export class Wire {
    * Each answer to a key whose revocation was confirmed before must say so; a service in trouble may say that instead, and one that was replaced
    * long before may be forgotten.
    */
-  #checkRefusal(device: DeviceLedger, key: string, { status, bytes }: WireAnswer): void {
+  #checkRefusal(device: DeviceLedger, key: string, { status, bytes }: RecordedAnswer): void {
     const { deviceId } = device;
     const { code } = asObject(bytes.toString('utf8')) ?? {};
     if (status >= 500 || (status === 401 && code === 'device_key_revoked')) return;
@@ -129,7 +129,7 @@ export class Wire {
     );
   }
 
-  #checkCount({ deviceId }: DeviceLedger, sent: number, { bytes }: WireAnswer): void {
+  #checkCount({ deviceId }: DeviceLedger, sent: number, { bytes }: RecordedAnswer): void {
     const { received } = asObject(bytes.toString('utf8')) ?? {};
     if (received === sent) return;
     this.#options.ledger.findings.add(

@@ -2,10 +2,10 @@ import { pause } from '../../client/pause.ts';
 import type { PlayerEnd } from '../player/options.ts';
 import { Player } from '../player/player.ts';
 import type { PlayerState } from '../player/state.ts';
-import type { SeededChance } from '../time/seeded-random.ts';
-import { type Neighbourhood, TvSet } from './device.ts';
+import type { SeededRandom } from '../time/seeded-random.ts';
+import { type FleetContext, SimulatedDevice } from './device.ts';
 import type { DeviceInfoInput } from './device-info.ts';
-import { TvAccount } from './observer.ts';
+import { DeviceObserver } from './observer.ts';
 
 export interface FleetTvOptions {
   /** From 0 on. */
@@ -20,21 +20,21 @@ export interface FleetTvOptions {
 
 /** One TV of a fleet, from when it is switched on to its end, with all the power cuts in between. */
 export class FleetTv {
-  readonly #shared: Neighbourhood;
+  readonly #shared: FleetContext;
   readonly #options: FleetTvOptions;
-  readonly #set: TvSet;
-  readonly #account: TvAccount;
-  readonly #chance: SeededChance;
+  readonly #set: SimulatedDevice;
+  readonly #account: DeviceObserver;
+  readonly #chance: SeededRandom;
   readonly #ending = new AbortController();
   #player: Player | undefined;
   #onSinceMs = Number.POSITIVE_INFINITY;
 
-  constructor(shared: Neighbourhood, options: FleetTvOptions) {
+  constructor(shared: FleetContext, options: FleetTvOptions) {
     const { number, state } = options;
     this.#shared = shared;
     this.#options = options;
-    this.#set = new TvSet(shared, number, state);
-    this.#account = new TvAccount(shared, number);
+    this.#set = new SimulatedDevice(shared, number, state);
+    this.#account = new DeviceObserver(shared, number);
     this.#chance = this.#set.chanceFor('player');
     if (!state?.binding) return;
     shared.ledger.resumed(

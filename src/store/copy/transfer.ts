@@ -1,5 +1,5 @@
 import type { ReportClock, ReportGroup } from '../../domain/records/report.ts';
-import type { DeviceMarks, Rows, TokenMarks } from '../../domain/records/rows.ts';
+import type { LastActivity, Rows, TokenActivity } from '../../domain/records/rows.ts';
 import type { ChainState, SealedEntry } from '../audit/audit-chain.ts';
 import { tableNames } from '../tables.ts';
 
@@ -39,7 +39,7 @@ export interface CopiedImpressions {
 export interface CopiedMarks {
   kind: 'device' | 'token';
   id: string;
-  marks: DeviceMarks & TokenMarks;
+  marks: LastActivity & TokenActivity;
 }
 
 /** What a store is made of, in a form that is no store's own. Attempts are left out: they are soon forgotten. */

@@ -2,15 +2,15 @@ import type { Low } from 'lowdb';
 import type { ReportRow } from '../../domain/records/report.ts';
 import type {
   AuditEntry,
-  DeviceMarks,
+  LastActivity,
   Playlist,
   Rows,
-  TokenMarks,
+  TokenActivity,
 } from '../../domain/records/rows.ts';
-import type { Topics } from '../change-topics.ts';
+import type { ChangeTopics } from '../change-topics.ts';
 import type {
-  AttemptChange,
   EventBatch,
+  GuessCounterChange,
   ListedTable,
   ListQuery,
   PastPlaylistQuery,
@@ -25,13 +25,20 @@ import { Backup } from './backup/backup.ts';
 import { Checkpoint } from './checkpoint/checkpoint.ts';
 import type { DocumentOwner } from './checkpoint/document-owner.ts';
 import { CheckpointSchedule } from './checkpoint/schedule.ts';
-import { MemoryAttempts } from './guess-counters.ts';
+import { MemoryGuessCounters } from './guess-counters.ts';
 import type { Journal } from './journal/journal.ts';
 import type { Durable, DurableState } from './journal/journal-replay.ts';
-import type { FilesMark } from './log/day-files.ts';
+import type { LogFilesPosition } from './log/day-files.ts';
 import { unavailable } from './log/group-log.ts';
 import type { ManifestData } from './manifest.ts';
-import type { AuditDrop, AuditTrail, EventLog, FilePart, Marks, PartContext } from './parts.ts';
+import type {
+  AuditDrop,
+  AuditTrail,
+  EventLog,
+  FilePart,
+  LastActivityPart,
+  PartContext,
+} from './parts.ts';
 import { listFinishedCodes, listRows } from './rows/listing.ts';
 import { RowView } from './rows/row-view.ts';
 import { Writer } from './rows/writer.ts';
@@ -44,12 +51,12 @@ export interface StoreParts {
   manifest: Low<ManifestData>;
   secret: Uint8Array;
   release: () => Promise<void>;
-  topics: Topics;
+  topics: ChangeTopics;
   hooks: { due(): void };
   events: EventLog;
   audit: AuditTrail;
   chain: TrailChain;
-  marks: Marks;
+  marks: LastActivityPart;
   state: DurableState;
   journal: Journal;
   /** Parts with files of their own, the journal first. */
@@ -64,13 +71,13 @@ export class JsonStore implements Store {
   readonly #writer: Writer;
   readonly #checkpoints: CheckpointSchedule;
   readonly #backups = new Set<Backup>();
-  readonly #attempts: MemoryAttempts;
+  readonly #attempts: MemoryGuessCounters;
   #closing: Promise<void> | undefined;
 
   constructor(parts: StoreParts) {
     const { state, journal, chain, context, hooks } = parts;
     this.#parts = parts;
-    this.#attempts = new MemoryAttempts(() => journal.now());
+    this.#attempts = new MemoryGuessCounters(() => journal.now());
     this.read = new RowView(state.base, state.cold, [], () => this.#refuseClosed());
     this.#writer = new Writer(state.base, state.cold, { journal, chain }, (durable) =>
       this.#fold(durable),
@@ -125,24 +132,27 @@ export class JsonStore implements Store {
     return this.#parts.audit.page(query);
   }
 
-  touch(kind: 'device', id: string, marks: DeviceMarks): void;
-  touch(kind: 'token', id: string, marks: TokenMarks): void;
-  touch(kind: 'device' | 'token', id: string, marks: DeviceMarks & TokenMarks): void {
+  touch(kind: 'device', id: string, marks: LastActivity): void;
+  touch(kind: 'token', id: string, marks: TokenActivity): void;
+  touch(kind: 'device' | 'token', id: string, marks: LastActivity & TokenActivity): void {
     this.#refuseClosed();
     if (kind === 'device') this.#parts.marks.touch(kind, id, marks);
     else this.#parts.marks.touch(kind, id, marks);
   }
 
-  marks(kind: 'device', id: string): Promise<DeviceMarks>;
-  marks(kind: 'token', id: string): Promise<TokenMarks>;
-  async marks(kind: 'device' | 'token', id: string): Promise<DeviceMarks | TokenMarks> {
+  marks(kind: 'device', id: string): Promise<LastActivity>;
+  marks(kind: 'token', id: string): Promise<TokenActivity>;
+  async marks(kind: 'device' | 'token', id: string): Promise<LastActivity | TokenActivity> {
     this.#refuseClosed();
     return kind === 'device'
       ? this.#parts.marks.marks(kind, id)
       : this.#parts.marks.marks(kind, id);
   }
 
-  async attempts<T>(sources: readonly string[], change: AttemptChange<T>): Promise<T> {
+  async updateGuessCounters<T>(
+    sources: readonly string[],
+    change: GuessCounterChange<T>,
+  ): Promise<T> {
     this.#refuseClosed();
     return this.#attempts.change(sources, change);
   }
@@ -160,7 +170,7 @@ export class JsonStore implements Store {
     await journal.checkSpace();
   }
 
-  async dropBefore(timeMs: number): Promise<void> {
+  async purgeBefore(timeMs: number): Promise<void> {
     this.#refuseClosed();
     await this.#parts.audit.dropBefore(timeMs, (drop) => this.#noteDrop(drop));
     // Last: it may ask for a checkpoint, with which the files of both go.
@@ -182,8 +192,8 @@ export class JsonStore implements Store {
     const { context, manifest, journal, events, audit, retain } = this.#parts;
     const { marks } = manifest.data;
     const extents = {
-      events: events.extent(marks.events as FilesMark),
-      audit: audit.extent(marks.audit as FilesMark),
+      events: events.extent(marks.events as LogFilesPosition),
+      audit: audit.extent(marks.audit as LogFilesPosition),
     };
     const instant = {
       at: context.clock.now(),

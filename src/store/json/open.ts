@@ -2,24 +2,24 @@ import type { Low } from 'lowdb';
 import { iso, type Random } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { ChainState } from '../audit/audit-chain.ts';
-import { Topics } from '../change-topics.ts';
-import { makeMarks } from './activity/last-activity.ts';
+import { ChangeTopics } from '../change-topics.ts';
+import { makeLastActivityPart } from './activity/last-activity.ts';
 import { makeAuditTrail } from './audit/audit-trail.ts';
 import { TrailChain } from './audit/trail-chain.ts';
 import { writtenDocument } from './checkpoint/checkpoint.ts';
 import type { DocumentOwner } from './checkpoint/document-owner.ts';
-import { makeRetainingDisk } from './disk/deferred-delete.ts';
+import { makeDeferredDeleteDisk } from './disk/deferred-delete.ts';
 import { inParallel } from './disk/in-parallel.ts';
 import { makeEventLog } from './events/event-log.ts';
 import { Journal } from './journal/journal.ts';
 import { DurableState } from './journal/journal-replay.ts';
 import { JsonStore, type StoreParts } from './json-store.ts';
-import { hexSum } from './log/checksum.ts';
+import { hexChecksum } from './log/checksum.ts';
 import { damaged } from './log/damage.ts';
 import { refuseLostRecords } from './log/lost-records.ts';
 import { type ManifestData, manifestCopy, manifestName, readManifest } from './manifest.ts';
 import type { FilePart, PartContext } from './parts.ts';
-import { makeColdTable } from './rows/playlist-history.ts';
+import { makePlaylistHistory } from './rows/playlist-history.ts';
 import { makeSecret, readSecret } from './secret.ts';
 import { type UpgradeStep, upgradeFolder, upgradeSteps } from './upgrade.ts';
 
@@ -40,7 +40,7 @@ export async function openJsonStore(
   release: () => Promise<void>,
   steps: readonly UpgradeStep[] = upgradeSteps,
 ): Promise<JsonStore> {
-  const disk = makeRetainingDisk(given.disk);
+  const disk = makeDeferredDeleteDisk(given.disk);
   const context = { ...given, disk };
   const manifest = await readManifest(context.disk, context.directory, steps.length + 1);
   await upgradeFolder(context, manifest, steps);
@@ -99,7 +99,7 @@ function makeParts(
   context: PartContext,
   secret: Uint8Array,
 ): Omit<StoreParts, 'context' | 'retain' | 'manifest' | 'secret' | 'release'> {
-  const topics = new Topics();
+  const topics = new ChangeTopics();
   const hooks = {
     stored: (tenantId: string) => topics.changed(`events/${tenantId}`),
     due: () => {},
@@ -107,8 +107,8 @@ function makeParts(
   const events = makeEventLog(context, hooks);
   const audit = makeAuditTrail(context);
   const chain = new TrailChain(secret);
-  const marks = makeMarks(context);
-  const state = new DurableState(makeColdTable(context), { audit, chain }, marks, events);
+  const marks = makeLastActivityPart(context);
+  const state = new DurableState(makePlaylistHistory(context), { audit, chain }, marks, events);
   const journal = new Journal(context, (record) => state.replay(record));
   const owners = [state.documents, state.cold, marks, ...events.owners];
   return {
@@ -173,7 +173,7 @@ async function begin(
     ...data,
     ...restored,
     marks,
-    secret: hexSum(secret),
+    secret: hexChecksum(secret),
     epoch: data.epoch + 1,
     clean: false,
   };

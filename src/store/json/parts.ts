@@ -1,7 +1,12 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { SignageError } from '../../domain/error.ts';
 import type { ReportRow } from '../../domain/records/report.ts';
-import type { AuditEntry, DeviceMarks, Playlist, TokenMarks } from '../../domain/records/rows.ts';
+import type {
+  AuditEntry,
+  LastActivity,
+  Playlist,
+  TokenActivity,
+} from '../../domain/records/rows.ts';
 import type { AuditLink, SealedEntry } from '../audit/audit-chain.ts';
 import type {
   EventBatch,
@@ -14,7 +19,7 @@ import type {
 } from '../store.ts';
 import type { DocumentOwner } from './checkpoint/document-owner.ts';
 import type { FileSystem } from './disk/file-system.ts';
-import type { FilesMark } from './log/day-files.ts';
+import type { LogFilesPosition } from './log/day-files.ts';
 
 /** What each part of the embedded store is made with. `memory:` is the same store over an in-memory `FileSystem`. */
 export interface PartContext {
@@ -56,7 +61,7 @@ export interface FilePart<Mark = unknown> {
 }
 
 /** The day files of one state of a log, oldest first, and how much of the last one belongs to it. */
-export interface Extent {
+export interface LogRange {
   names: readonly string[];
   end: { file: string | null; size: number };
 }
@@ -71,7 +76,7 @@ export interface EventLog extends FilePart {
   /** The files are hidden at once; one that the mark names goes from the disk with the next checkpoint (`due`). */
   dropBefore(timeMs: number): Promise<void>;
   /** Of a state with this mark: all files that its start reads or shows, up to the last durable batch. */
-  extent(mark: FilesMark | undefined): Extent;
+  extent(mark: LogFilesPosition | undefined): LogRange;
   /** The device's row is gone, and its idempotency keys go with it. */
   forget(deviceId: string): void;
   /** The last durable batch. */
@@ -113,14 +118,14 @@ export interface AuditTrail extends FilePart {
   /** As in the event log. Nothing is deleted unless `isNoted`, which is called before. */
   dropBefore(timeMs: number, isNoted?: (drop: AuditDrop) => Promise<boolean>): Promise<void>;
   /** Of a state with this mark: all files that its start reads or shows, up to the mark. What came later is in the journal. */
-  extent(mark: FilesMark | undefined): Extent;
+  extent(mark: LogFilesPosition | undefined): LogRange;
 }
 
 /** `makeAuditTrail` of audit-trail.ts. */
 export type MakeAuditTrail = (context: PartContext) => AuditTrail;
 
 /** A table read from its documents when asked; changes that are in no document yet are held in memory. Its log is the journal. */
-export interface ColdTable extends DocumentOwner {
+export interface OnDiskTable extends DocumentOwner {
   /** A change of the journal's record `seq`: it has become durable, or is replayed (after `load`; those the document has come too). */
   apply(seq: number, id: string, row: Playlist | null): void;
   get(id: string): Promise<Playlist | undefined>;
@@ -130,19 +135,19 @@ export interface ColdTable extends DocumentOwner {
   page(query: PastPlaylistQuery): Promise<Slice<Playlist>>;
 }
 
-/** `makeColdTable` of cold-table.ts. */
-export type MakeColdTable = (context: PartContext) => ColdTable;
+/** `makePlaylistHistory` of cold-table.ts. */
+export type MakeOnDiskTable = (context: PartContext) => OnDiskTable;
 
 /** The latest doings of devices and tokens. `dirty` names documents at most once a minute; after `close`, all that changed. */
-export interface Marks extends DocumentOwner {
-  touch(kind: 'device', id: string, marks: DeviceMarks): void;
-  touch(kind: 'token', id: string, marks: TokenMarks): void;
-  marks(kind: 'device', id: string): DeviceMarks;
-  marks(kind: 'token', id: string): TokenMarks;
+export interface LastActivityPart extends DocumentOwner {
+  touch(kind: 'device', id: string, marks: LastActivity): void;
+  touch(kind: 'token', id: string, marks: TokenActivity): void;
+  marks(kind: 'device', id: string): LastActivity;
+  marks(kind: 'token', id: string): TokenActivity;
   /** The row is gone, and its marks go with it. */
   forget(kind: 'device' | 'token', id: string): void;
   close(): void;
 }
 
-/** `makeMarks` of marks.ts. */
-export type MakeMarks = (context: PartContext) => Marks;
+/** `makeLastActivityPart` of marks.ts. */
+export type MakeLastActivityPart = (context: PartContext) => LastActivityPart;

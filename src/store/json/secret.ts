@@ -1,7 +1,7 @@
 import type { Random } from '../../domain/clock.ts';
 import { writeFully } from './disk/file-system.ts';
 import { replaceFile } from './disk/replace-file.ts';
-import { hexSum } from './log/checksum.ts';
+import { hexChecksum } from './log/checksum.ts';
 import { damaged } from './log/damage.ts';
 import type { PartContext } from './parts.ts';
 
@@ -18,7 +18,7 @@ export async function readSecret(
   const text = (await disk.readFile(path)).toString();
   if (!form.test(text)) throw damaged(path, 'it is not what was written');
   const secret = Buffer.from(text.trim(), 'hex');
-  if (sum !== undefined && hexSum(secret) !== sum)
+  if (sum !== undefined && hexChecksum(secret) !== sum)
     throw damaged(path, 'it is not what was written');
   return secret;
 }

@@ -11,7 +11,10 @@ import { readFrames } from '../json/log/frame.ts';
  *
  * @param folder a data folder, or a copy of its folder `audit`
  */
-export async function* auditAfter(folder: string, timeMs: number): AsyncGenerator<AuditEntry> {
+export async function* exportAuditAfter(
+  folder: string,
+  timeMs: number,
+): AsyncGenerator<AuditEntry> {
   const directory = resolve(folder);
   for await (const entry of entriesIn(directory, timeMs)) if (entry.at > timeMs) yield entry;
 }

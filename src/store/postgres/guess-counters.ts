@@ -1,10 +1,10 @@
 import pLimit from 'p-limit';
 import type { Clock } from '../../domain/clock.ts';
-import type { Attempts } from '../../domain/records/rows.ts';
-import type { AttemptChange, AttemptsOfEach } from '../store.ts';
+import type { GuessCounter } from '../../domain/records/rows.ts';
+import type { GuessCounterChange, GuessCountersOfEach } from '../store.ts';
 import type { Database } from './connection/database.ts';
-import { isClash, unavailable } from './connection/errors.ts';
-import type { Ask } from './connection/query.ts';
+import { isSerializationConflict, unavailable } from './connection/errors.ts';
+import type { Query } from './connection/query.ts';
 
 /** At each of them somebody else's change came through. */
 const mostTries = 200;
@@ -20,7 +20,7 @@ interface Kept {
 class Beaten extends Error {}
 
 /** What sources of attempts have tried, shared by all instances. */
-export class SharedAttempts {
+export class SharedGuessCounters {
   readonly #database: Database;
   readonly #clock: Clock | undefined;
   /** Changes of this instance take turns: waiting for each other in the database they would take all connections. */
@@ -34,7 +34,7 @@ export class SharedAttempts {
   }
 
   /** Looks first: most callers change nothing, and those neither lock nor wait. */
-  async change<T>(sources: readonly string[], change: AttemptChange<T>): Promise<T> {
+  async change<T>(sources: readonly string[], change: GuessCounterChange<T>): Promise<T> {
     const kept = await this.#looks(() =>
       this.#database.ask<Kept & { now: number }>(looking, [sources]),
     );
@@ -46,7 +46,7 @@ export class SharedAttempts {
     return turn;
   }
 
-  async #change<T>(sources: readonly string[], change: AttemptChange<T>): Promise<T> {
+  async #change<T>(sources: readonly string[], change: GuessCounterChange<T>): Promise<T> {
     for (let tries = 0; tries < mostTries; tries++) {
       try {
         return await this.#database.transaction<{ now: number }, T>(
@@ -62,7 +62,7 @@ export class SharedAttempts {
           },
         );
       } catch (error) {
-        if (!(error instanceof Beaten || isClash(error))) throw error;
+        if (!(error instanceof Beaten || isSerializationConflict(error))) throw error;
       }
     }
     throw unavailable('Too many attempts at the same moment.');
@@ -81,21 +81,21 @@ export class SharedAttempts {
 function knownOf(
   sources: readonly string[],
   kept: readonly { source: string; state: string | null }[],
-): AttemptsOfEach {
+): GuessCountersOfEach {
   const states = new Map(kept.map(({ source, state }) => [source, state]));
   return sources.map((source) => {
     const state = states.get(source);
-    return state == null ? undefined : (JSON.parse(state) as Attempts);
+    return state == null ? undefined : (JSON.parse(state) as GuessCounter);
   });
 }
 
-type Change = [source: string, next: Attempts];
+type Change = [source: string, next: GuessCounter];
 
 /** In the order in which rows are locked. */
 function changedOf(
   sources: readonly string[],
-  known: AttemptsOfEach,
-  attempts: AttemptsOfEach,
+  known: GuessCountersOfEach,
+  attempts: GuessCountersOfEach,
 ): Change[] {
   const changes = sources.flatMap((source, place): Change[] => {
     const next = attempts[place];
@@ -114,7 +114,7 @@ const locking =
 const looking = `SELECT s.source, a.state, signage.now_ms() AS now FROM unnest($1::text[]) AS s (source)
   LEFT JOIN signage.attempts a ON a.source = s.source COLLATE "C"`;
 
-async function keep(ask: Ask, source: string, next: Attempts, isNew: boolean): Promise<void> {
+async function keep(ask: Query, source: string, next: GuessCounter, isNew: boolean): Promise<void> {
   const parameters = [source, JSON.stringify(next), next.forgetAt];
   const done = await ask(
     isNew

@@ -15,7 +15,7 @@ export const purgeMs = minuteMs;
 export const makeDaysMs = hourMs;
 
 /** Starts the chores, each by itself and over and over; a failure is told, and it is tried again the next time. Returns how to stop. */
-export function startUpkeep(
+export function startJobs(
   chores: readonly Chore[],
   clock: Clock,
   warn: (message: string, cause?: unknown) => void,

@@ -1,20 +1,20 @@
 import type { Database } from './connection/database.ts';
-import { type AnyMarks, laterMarks, type MarkKind, mergedMarks } from './mark-merge.ts';
-import { Grouped } from './rows/batcher.ts';
+import { type ActivityKind, type AnyActivity, laterActivity, mergeActivity } from './mark-merge.ts';
+import { Batcher } from './rows/batcher.ts';
 import { lookUps } from './rows/versioned-rows.ts';
 
 /** Rows written by one transaction. */
 const atOnce = 500;
 
-type Noted = Map<string, AnyMarks>;
+type Noted = Map<string, AnyActivity>;
 
 interface Kept {
-  kind: MarkKind;
+  kind: ActivityKind;
   id: string;
   marks: string;
 }
 
-const nameOf = (kind: MarkKind, id: string) => `${kind}/${id}`;
+const nameOf = (kind: ActivityKind, id: string) => `${kind}/${id}`;
 
 function keyOf(name: string): { kind: string; id: string } {
   const [kind = '', id = ''] = name.split('/');
@@ -22,27 +22,27 @@ function keyOf(name: string): { kind: string; id: string } {
 }
 
 /** The latest doings of devices and tokens: noted in memory, written behind by `flush`, and joined there with what other instances noted. */
-export class Marks {
+export class LastActivityTable {
   readonly #database: Database;
   #fresh: Noted = new Map();
   /** What is being written; it may not be readable there yet. */
   #underWay: Noted = new Map();
   #flushing: Promise<void> | undefined;
-  readonly #kept = new Grouped(lookUps, (names: readonly string[]) => this.#keptOf(names));
+  readonly #kept = new Batcher(lookUps, (names: readonly string[]) => this.#keptOf(names));
 
   constructor(database: Database) {
     this.#database = database;
   }
 
-  touch(kind: MarkKind, id: string, marks: AnyMarks): void {
+  touch(kind: ActivityKind, id: string, marks: AnyActivity): void {
     const name = nameOf(kind, id);
-    this.#fresh.set(name, laterMarks(this.#fresh.get(name) ?? {}, marks));
+    this.#fresh.set(name, laterActivity(this.#fresh.get(name) ?? {}, marks));
   }
 
-  async marks(kind: MarkKind, id: string): Promise<AnyMarks> {
+  async marks(kind: ActivityKind, id: string): Promise<AnyActivity> {
     const own = [this.#underWay, this.#fresh].map((noted) => noted.get(nameOf(kind, id)) ?? {});
     const kept = await this.#kept.do(nameOf(kind, id));
-    return own.reduce(mergedMarks, kept === undefined ? {} : (JSON.parse(kept) as AnyMarks));
+    return own.reduce(mergeActivity, kept === undefined ? {} : (JSON.parse(kept) as AnyActivity));
   }
 
   async #keptOf(names: readonly string[]): Promise<(string | undefined)[]> {
@@ -72,7 +72,7 @@ export class Marks {
     } finally {
       // What could not be written is noted again, below what came since.
       for (const [name, marks] of this.#underWay)
-        this.#fresh.set(name, laterMarks(marks, this.#fresh.get(name) ?? {}));
+        this.#fresh.set(name, laterActivity(marks, this.#fresh.get(name) ?? {}));
       this.#underWay = new Map();
     }
   }
@@ -80,7 +80,7 @@ export class Marks {
   async #write(names: readonly string[]): Promise<void> {
     const rows = names.map((name) => ({
       ...keyOf(name),
-      own: this.#underWay.get(name) as AnyMarks,
+      own: this.#underWay.get(name) as AnyActivity,
     }));
     const keys = JSON.stringify(rows.map(({ kind, id }) => ({ kind, id })));
     await this.#database.transaction('BEGIN', async (ask) => {
@@ -88,8 +88,8 @@ export class Marks {
       const known = await ask<Kept>(locking, [keys]);
       const before = new Map(known.map(({ kind, id, marks }) => [nameOf(kind, id), marks]));
       const merged = rows.map(({ kind, id, own }) => {
-        const marks = mergedMarks(
-          JSON.parse(before.get(`${kind}/${id}`) as string) as AnyMarks,
+        const marks = mergeActivity(
+          JSON.parse(before.get(`${kind}/${id}`) as string) as AnyActivity,
           own,
         );
         return { kind, id, marks: JSON.stringify(marks), last_seen_at: marks.lastSeenAt ?? null };

@@ -1,23 +1,23 @@
 import { type Clock, type Random, systemClock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { publicUrl } from '../../domain/store-url.ts';
-import { Topics } from '../change-topics.ts';
+import { ChangeTopics } from '../change-topics.ts';
 import { openChain } from './audit/chain.ts';
 import { type Connect, connector, type DatabaseLimits } from './connection/connect.ts';
 import { Database } from './connection/database.ts';
 import { parseDatabaseUrl } from './connection/database-url.ts';
-import { isLost, tlsFailure } from './connection/errors.ts';
+import { isConnectionLost, tlsFailure } from './connection/errors.ts';
 import { databaseLocked, refuseUnfinishedCopy } from './connection/instance-lock.ts';
 import { migrate } from './connection/migrate.ts';
 import { EventLog } from './events/event-log.ts';
 import { Rollups } from './events/rollups.ts';
-import { SharedAttempts } from './guess-counters.ts';
-import { flushMs, foldMs, makeDaysMs, purgeMs, startUpkeep } from './jobs.ts';
-import { Marks } from './marks.ts';
+import { SharedGuessCounters } from './guess-counters.ts';
+import { flushMs, foldMs, makeDaysMs, purgeMs, startJobs } from './jobs.ts';
+import { LastActivityTable } from './marks.ts';
 import { Listener } from './notify/listener.ts';
 import { Notifier } from './notify/notifier.ts';
 import { PostgresStore } from './postgres-store.ts';
-import { SeenRows } from './rows/versioned-rows.ts';
+import { VersionedRows } from './rows/versioned-rows.ts';
 import { Writer } from './rows/writer.ts';
 
 export interface PostgresOptions extends DatabaseLimits {
@@ -59,18 +59,18 @@ async function assemble(
   options: PostgresOptions,
 ): Promise<PostgresStore> {
   const { clock, random, warn } = options;
-  const topics = new Topics();
+  const topics = new ChangeTopics();
   const instance = Buffer.from(random(8)).toString('hex');
   const notifier = new Notifier(database, topics, instance);
   const listener = new Listener(connect, options, { topics, instance, clock: systemClock });
   const told = (changed: ReadonlySet<string>) => notifier.changed(changed);
-  const rows = new SeenRows(database.ask);
+  const rows = new VersionedRows(database.ask);
   const writer = new Writer(database, rows, { clock, random, committed: told });
   const events = new EventLog(database, clock, told);
   const [rollups, marks, attempts] = [
     new Rollups(database),
-    new Marks(database),
-    new SharedAttempts(database, clock),
+    new LastActivityTable(database),
+    new SharedGuessCounters(database, clock),
   ];
   await refuseUnfinishedCopy(database.ask);
   const secret = await sharedSecret(database, random);
@@ -81,7 +81,7 @@ async function assemble(
     await listener.close();
     throw databaseLocked('The database', 'signage store copy');
   }
-  const stopUpkeep = startUpkeep(
+  const stopUpkeep = startJobs(
     [
       { everyMs: foldMs, name: 'Adding up impressions', work: () => rollups.fold() },
       { everyMs: flushMs, name: 'Writing what devices did last', work: () => marks.flush() },
@@ -130,7 +130,7 @@ export async function explained<T>(
   } catch (error) {
     if (error instanceof SignageError && error.code !== 'unavailable') throw error;
     const reason = error instanceof SignageError ? (error.cause ?? error) : error;
-    const [code, what] = isLost(reason)
+    const [code, what] = isConnectionLost(reason)
       ? ['store_unreachable', 'cannot be reached']
       : ['store_unusable', 'cannot be used'];
     const why = tlsFailure(reason, host) ?? messageOf(reason);

@@ -3,18 +3,18 @@ import { SignageError } from '../../domain/error.ts';
 import type { ReportRow } from '../../domain/records/report.ts';
 import type {
   AuditEntry,
-  DeviceMarks,
+  LastActivity,
   Playlist,
   Rows,
-  TokenMarks,
+  TokenActivity,
 } from '../../domain/records/rows.ts';
 import type { ChainKey } from '../audit/audit-chain.ts';
-import type { Topics } from '../change-topics.ts';
+import type { ChangeTopics } from '../change-topics.ts';
 import type {
-  AttemptChange,
   AuditPageQuery,
   EventBatch,
   EventPageQuery,
+  GuessCounterChange,
   ImpressionQuery,
   ListedTable,
   ListQuery,
@@ -28,34 +28,34 @@ import type {
 import { auditPage, dropAuditBefore } from './audit/trail.ts';
 import type { Database } from './connection/database.ts';
 import { unavailable } from './connection/errors.ts';
-import type { Ask } from './connection/query.ts';
+import type { Query } from './connection/query.ts';
 import type { EventLog } from './events/event-log.ts';
 import { eventPage } from './events/event-pages.ts';
 import { dropDaysBefore } from './events/partitions.ts';
 import type { Rollups } from './events/rollups.ts';
-import type { SharedAttempts } from './guess-counters.ts';
-import type { AnyMarks } from './mark-merge.ts';
-import type { Marks } from './marks.ts';
+import type { SharedGuessCounters } from './guess-counters.ts';
+import type { AnyActivity } from './mark-merge.ts';
+import type { LastActivityTable } from './marks.ts';
 import type { Listener } from './notify/listener.ts';
 import type { Notifier } from './notify/notifier.ts';
 import { listFinishedCodes, listPastPlaylists, listRows } from './rows/listing.ts';
 import { RowReader } from './rows/row-reader.ts';
-import type { SeenRows } from './rows/versioned-rows.ts';
+import type { VersionedRows } from './rows/versioned-rows.ts';
 import type { Writer } from './rows/writer.ts';
 
 const readyMs = 2 * secondMs;
 
 interface StoreParts {
   database: Database;
-  topics: Topics;
+  topics: ChangeTopics;
   notifier: Notifier;
   listener: Listener;
-  rows: SeenRows;
+  rows: VersionedRows;
   writer: Writer;
   events: EventLog;
   rollups: Rollups;
-  marks: Marks;
-  attempts: SharedAttempts;
+  marks: LastActivityTable;
+  attempts: SharedGuessCounters;
   secret: Uint8Array;
   chainKey: ChainKey;
   warn: (message: string) => void;
@@ -67,7 +67,7 @@ export class PostgresStore implements Store {
   readonly read: Reader;
   readonly secret: Uint8Array;
   readonly #parts: StoreParts;
-  readonly #ask: Ask;
+  readonly #ask: Query;
   #closing: Promise<void> | undefined;
 
   constructor(parts: StoreParts) {
@@ -118,21 +118,24 @@ export class PostgresStore implements Store {
     return auditPage(this.#ask, query);
   }
 
-  touch(kind: 'device', id: string, marks: DeviceMarks): void;
-  touch(kind: 'token', id: string, marks: TokenMarks): void;
-  touch(kind: 'device' | 'token', id: string, marks: AnyMarks): void {
+  touch(kind: 'device', id: string, marks: LastActivity): void;
+  touch(kind: 'token', id: string, marks: TokenActivity): void;
+  touch(kind: 'device' | 'token', id: string, marks: AnyActivity): void {
     this.#refuseClosed();
     this.#parts.marks.touch(kind, id, marks);
   }
 
-  marks(kind: 'device', id: string): Promise<DeviceMarks>;
-  marks(kind: 'token', id: string): Promise<TokenMarks>;
-  async marks(kind: 'device' | 'token', id: string): Promise<AnyMarks> {
+  marks(kind: 'device', id: string): Promise<LastActivity>;
+  marks(kind: 'token', id: string): Promise<TokenActivity>;
+  async marks(kind: 'device' | 'token', id: string): Promise<AnyActivity> {
     this.#refuseClosed();
     return this.#parts.marks.marks(kind, id);
   }
 
-  async attempts<T>(sources: readonly string[], change: AttemptChange<T>): Promise<T> {
+  async updateGuessCounters<T>(
+    sources: readonly string[],
+    change: GuessCounterChange<T>,
+  ): Promise<T> {
     this.#refuseClosed();
     return this.#parts.attempts.change(sources, change);
   }
@@ -160,7 +163,7 @@ export class PostgresStore implements Store {
       throw unavailable('The database is a standby, and takes no changes.');
   }
 
-  async dropBefore(timeMs: number): Promise<void> {
+  async purgeBefore(timeMs: number): Promise<void> {
     this.#refuseClosed();
     const { database, rollups } = this.#parts;
     await dropDaysBefore(database, timeMs, () => rollups.fold());

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tellAtOnce } from '../../../src/cli/command/fast-path.ts';
+import { runFastPath } from '../../../src/cli/command/fast-path.ts';
 import { loadCommand } from '../../../src/cli/command/load.ts';
 import type { Facts } from '../../../src/cli/command/print-help.ts';
 import { type CommandPath, commandPaths, tree } from '../../../src/cli/command/tree.ts';
@@ -14,7 +14,7 @@ const facts: Facts = {
 
 async function told(argv: readonly string[], columns?: number) {
   const io = fakeIo({ ...(columns !== undefined && { columns, isTTY: true }) });
-  const code = await tellAtOnce(argv, io, facts);
+  const code = await runFastPath(argv, io, facts);
   return { code, stdout: io.out(), stderr: io.err() };
 }
 

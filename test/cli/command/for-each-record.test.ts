@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { Call } from '../../../src/cli/command/context.ts';
-import { eachItem, type ItemResult } from '../../../src/cli/command/for-each-record.ts';
+import type { CommandContext } from '../../../src/cli/command/context.ts';
+import { forEachRecord, type ItemResult } from '../../../src/cli/command/for-each-record.ts';
 import { SignageError } from '../../../src/domain/error.ts';
 
-function shownBy(dryRun = false): { call: Call; shown: ItemResult[] } {
+function shownBy(dryRun = false): { call: CommandContext; shown: ItemResult[] } {
   const shown: ItemResult[] = [];
   const list = async (pages: AsyncIterable<ItemResult[]>) => {
     for await (const page of pages) shown.push(...page);
   };
-  return { call: { common: { dryRun }, results: { list } } as unknown as Call, shown };
+  return { call: { common: { dryRun }, results: { list } } as unknown as CommandContext, shown };
 }
 
 const nameOf = (name: string) => ({ name, id: `id of ${name}` });
@@ -16,7 +16,7 @@ const nameOf = (name: string) => ({ name, id: `id of ${name}` });
 describe('a command that changes many', () => {
   it('goes on after an item that fails, and answers 9', async () => {
     const { call, shown } = shownBy();
-    const code = await eachItem(call, ['a', 'b', 'c'], nameOf, async (name) => {
+    const code = await forEachRecord(call, ['a', 'b', 'c'], nameOf, async (name) => {
       if (name === 'b') throw new SignageError('screen_active', 'It has a device.');
       return 'deleted';
     });
@@ -32,7 +32,7 @@ describe('a command that changes many', () => {
     'shows what was changed before %s ends it',
     async (code) => {
       const { call, shown } = shownBy();
-      const run = eachItem(call, ['a', 'b', 'c'], nameOf, async (name) => {
+      const run = forEachRecord(call, ['a', 'b', 'c'], nameOf, async (name) => {
         if (name === 'b') throw new SignageError(code, 'Nothing more goes.');
         return 'deleted';
       });
@@ -47,15 +47,17 @@ describe('a command that changes many', () => {
       yield 'a';
       throw new SignageError('unreachable', 'Gone.');
     }
-    await expect(eachItem(call, items(), nameOf, async () => 'deleted')).rejects.toMatchObject({
-      code: 'unreachable',
-    });
+    await expect(forEachRecord(call, items(), nameOf, async () => 'deleted')).rejects.toMatchObject(
+      {
+        code: 'unreachable',
+      },
+    );
     expect(shown).toHaveLength(1);
   });
 
   it('shows no result under --dry-run, which shows the requests', async () => {
     const { call, shown } = shownBy(true);
-    expect(await eachItem(call, ['a'], nameOf, async () => undefined)).toBe(0);
+    expect(await forEachRecord(call, ['a'], nameOf, async () => undefined)).toBe(0);
     expect(shown).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type LogOptions, makeLog } from '../../../src/cli/serve/logger.ts';
+import { type LogOptions, makeLogger } from '../../../src/cli/serve/logger.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { fakeIo } from '../../support/fake-io.ts';
 
@@ -7,7 +7,7 @@ const clock = { ...systemClock, now: () => Date.UTC(2026, 10, 20, 12, 0, 5) };
 
 function logOf(options: Partial<LogOptions>, isTTY = false, env: Record<string, string> = {}) {
   const io = fakeIo({ isTTY, env });
-  return { io, log: makeLog({ io, clock, level: 'info', format: 'auto', ...options }) };
+  return { io, log: makeLogger({ io, clock, level: 'info', format: 'auto', ...options }) };
 }
 
 describe('json', () => {

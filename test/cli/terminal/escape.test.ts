@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { pairs, printable, printableJson } from '../../../src/cli/terminal/escape.ts';
+import { escapeControl, pairs, printableJson } from '../../../src/cli/terminal/escape.ts';
 
 it.each([
   ['\u001b[2J', '\\u001b[2J'],
@@ -11,7 +11,7 @@ it.each([
   ['Lob\u200bby\u00ad\u2060\u206f', 'Lob\\u200bby\\u00ad\\u2060\\u206f'],
   ['می\u200cخواهم', 'می\u200cخواهم'],
   ['Café 東京 👩‍👧 مرحبا', 'Café 東京 👩‍👧 مرحبا'],
-])('shows %j as %j', (text, shown) => expect(printable(text)).toBe(shown));
+])('shows %j as %j', (text, shown) => expect(escapeControl(text)).toBe(shown));
 
 it('keeps JSON JSON', () => {
   const value = { a: 'x\u202e\u001b[0m"', list: [1, { b: '\u009b' }] };

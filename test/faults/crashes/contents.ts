@@ -50,7 +50,7 @@ async function misfits(store: Store): Promise<string[]> {
   }
   for (const [, id] of universe.filter(([table]) => table === 'deviceKeys')) {
     const key = await store.read.get('deviceKeys', id);
-    if (key && (await store.read.keyBearer(key.hash))?.key.id !== id)
+    if (key && (await store.read.findByKeyHash(key.hash))?.key.id !== id)
       wrong.push('a key is not found by its hash');
   }
   return wrong;

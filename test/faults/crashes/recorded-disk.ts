@@ -1,5 +1,5 @@
 import type { FileSystem, OpenFile } from '../../../src/store/json/disk/file-system.ts';
-import { turn } from '../../../src/store/json/disk/yield.ts';
+import { yieldToEventLoop } from '../../../src/store/json/disk/yield.ts';
 import { CrashDisk } from '../../store/json/crash-disk.ts';
 
 /** One change of a disk, in the order in which they were done. A file is known by a number, whatever names it bears. */
@@ -122,7 +122,7 @@ export class RecordedDisk {
         await file.datasync();
         step({ do: 'datasync', file: number });
         // Time passes: what comes meanwhile shares the next one.
-        await turn();
+        await yieldToEventLoop();
       },
       size: () => file.size(),
       close: async () => {},

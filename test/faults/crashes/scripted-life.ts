@@ -175,7 +175,7 @@ export class ScriptedLife {
   async #drop(): Promise<void> {
     const beforeMs = this.#clock.now();
     this.run.dropped.push({ step: this.step, beforeMs });
-    await this.#tolerated(() => (this.#store as Store).dropBefore(beforeMs));
+    await this.#tolerated(() => (this.#store as Store).purgeBefore(beforeMs));
     await this.#settle();
   }
 

@@ -1,11 +1,11 @@
-import { SeededChance } from '../../../src/simulator/time/seeded-random.ts';
+import { SeededRandom } from '../../../src/simulator/time/seeded-random.ts';
 
 /** Choices that follow from their seed alone. */
 export class Dice {
-  readonly #chance: SeededChance;
+  readonly #chance: SeededRandom;
 
   constructor(seed: string) {
-    this.#chance = new SeededChance(seed);
+    this.#chance = new SeededRandom(seed);
   }
 
   /** Whether what has this probability happens. */

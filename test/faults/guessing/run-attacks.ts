@@ -1,6 +1,6 @@
-import type { Attempts } from '../../../src/domain/records/rows.ts';
-import { SeededChance } from '../../../src/simulator/time/seeded-random.ts';
-import type { AttemptsOfEach } from '../../../src/store/store.ts';
+import type { GuessCounter } from '../../../src/domain/records/rows.ts';
+import { SeededRandom } from '../../../src/simulator/time/seeded-random.ts';
+import type { GuessCountersOfEach } from '../../../src/store/store.ts';
 import { Ledger } from './ledger.ts';
 import { composeSchedule, type Place, type Schedule, type Step, type Tenant } from './schedule.ts';
 import { type Plant, Town, type Verdict } from './town.ts';
@@ -48,11 +48,11 @@ export interface Tally {
 interface Twin {
   tenant: Tenant;
   verdict: Verdict;
-  kept: AttemptsOfEach;
+  kept: GuessCountersOfEach;
 }
 
 /** Rows of the same source; that their attempts are as many and end alike is enough to see a difference. */
-function isSame(one: Attempts | undefined, other: Attempts | undefined): boolean {
+function isSame(one: GuessCounter | undefined, other: GuessCounter | undefined): boolean {
   const [a, b] = [one ?? unset, other ?? unset];
   return (
     a.times.length === b.times.length &&
@@ -62,7 +62,7 @@ function isSame(one: Attempts | undefined, other: Attempts | undefined): boolean
   );
 }
 
-const unset: Attempts = { times: [], waitUntil: 0, waitMs: 0, forgetAt: 0 };
+const unset: GuessCounter = { times: [], waitUntil: 0, waitMs: 0, forgetAt: 0 };
 
 const nothing = (): Tally => ({
   ...{
@@ -250,7 +250,7 @@ export async function runAttacks({ schedules, seed, plant, enough = 10 }: Size):
     for (let n = 0; n < schedules && sum.findings.length < enough; n++) {
       add(
         sum,
-        await runSchedule(composeSchedule(new SeededChance(`${seed}/${n}`), n), plant),
+        await runSchedule(composeSchedule(new SeededRandom(`${seed}/${n}`), n), plant),
         `${seed}/${n}`,
       );
     }

@@ -2,13 +2,17 @@ import type { Clock } from '../../../src/domain/clock.ts';
 import { SignageError } from '../../../src/domain/error.ts';
 import { makeIdSource } from '../../../src/domain/id.ts';
 import type { PairingCode } from '../../../src/domain/records/rows.ts';
-import { makeKit } from '../../../src/service/auth/authority.ts';
-import { type SystemKit, system, type TenantCaller } from '../../../src/service/context.ts';
+import { withAuthority } from '../../../src/service/auth/authority.ts';
+import {
+  type SystemDependencies,
+  system,
+  type TenantCaller,
+} from '../../../src/service/context.ts';
 import { makeCodes } from '../../../src/service/pairing/codes.ts';
-import { makeGuessLimit } from '../../../src/service/pairing/rate-limit.ts';
+import { makeGuessRateLimit } from '../../../src/service/pairing/rate-limit.ts';
 import { makeRegistration } from '../../../src/service/pairing/registration.ts';
-import { makeTrust } from '../../../src/service/pairing/trusted-sources.ts';
-import { SeededChance } from '../../../src/simulator/time/seeded-random.ts';
+import { makeTrustedSources } from '../../../src/service/pairing/trusted-sources.ts';
+import { SeededRandom } from '../../../src/simulator/time/seeded-random.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { tenantA } from '../../store/sample-batch.ts';
@@ -50,7 +54,7 @@ export interface RegistrationTally {
 
 /** Codes that are made, guessed, used and left to expire, by registrations at instances of which the clocks go wrong. */
 class Story {
-  readonly #chance: SeededChance;
+  readonly #chance: SeededRandom;
   readonly #clock: ManualClock;
   readonly #store: Store;
   readonly #instances: ReturnType<Story['start']>[];
@@ -60,7 +64,7 @@ class Story {
   bound = 0;
   #wrong = 0;
 
-  constructor(chance: SeededChance, clock: ManualClock, store: Store, plant: PlantStore) {
+  constructor(chance: SeededRandom, clock: ManualClock, store: Store, plant: PlantStore) {
     [this.#chance, this.#clock, this.#store] = [chance, clock, store];
     this.#instances = [0, this.#whole(-20, 20), this.#whole(-20, 20)].map((skew) =>
       this.start(skew * minute, plant),
@@ -71,13 +75,18 @@ class Story {
     const own: Clock = { now: () => this.#clock.now() + skewMs, after: () => () => {} };
     const random = (length: number) => this.#chance.bytes(length);
     const store = plant(this.#store, own);
-    const kit: SystemKit = { store, clock: own, random, newId: makeIdSource(own, random) };
-    const trust = makeTrust(store, own);
-    const limit = makeGuessLimit(kit, trust, { codeTtlMs: lifetime });
+    const deps: SystemDependencies = {
+      store,
+      clock: own,
+      random,
+      newId: makeIdSource(own, random),
+    };
+    const trust = makeTrustedSources(store, own);
+    const limit = makeGuessRateLimit(deps, trust, { codeTtlMs: lifetime });
     return {
       trust,
-      codes: makeCodes(makeKit(kit), lifetime / minute),
-      register: makeRegistration(kit, limit, trust),
+      codes: makeCodes(withAuthority(deps), lifetime / minute),
+      register: makeRegistration(deps, limit, trust),
     };
   }
 
@@ -191,7 +200,7 @@ export async function runRegistrations({
   for (let n = 0; n < stories; n++) {
     const clock = new ManualClock();
     const store = await openStore('memory:', { clock });
-    const story = new Story(new SeededChance(`${seed}/${n}`), clock, store, plant);
+    const story = new Story(new SeededRandom(`${seed}/${n}`), clock, store, plant);
     await story.run(60);
     await store.close();
     tally.registrations += story.registrations;

@@ -1,4 +1,4 @@
-import type { SeededChance } from '../../../src/simulator/time/seeded-random.ts';
+import type { SeededRandom } from '../../../src/simulator/time/seeded-random.ts';
 
 const minute = 60_000;
 const lifetime = 15 * minute;
@@ -252,7 +252,7 @@ const short = Object.keys(kinds).filter((kind) => !long.includes(kind));
 const kindOf = (number: number) =>
   (number % 16 === 0 ? long[(number / 16) % long.length] : short[number % short.length]) as string;
 
-function pickFrom(chance: SeededChance, instances: number): Pick {
+function pickFrom(chance: SeededRandom, instances: number): Pick {
   const whole = (least: number, most: number) => Math.floor(chance.between(least, most + 1));
   return {
     whole,
@@ -262,7 +262,7 @@ function pickFrom(chance: SeededChance, instances: number): Pick {
 }
 
 /** One of all schedules of attacks; the kinds come in turn. */
-export function composeSchedule(chance: SeededChance, number: number): Schedule {
+export function composeSchedule(chance: SeededRandom, number: number): Schedule {
   const instances = Math.floor(chance.between(1, 4));
   const pick = pickFrom(chance, instances);
   const kind = kindOf(number);

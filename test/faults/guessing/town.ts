@@ -1,17 +1,28 @@
 import type { Clock } from '../../../src/domain/clock.ts';
 import { hasCode, type SignageError } from '../../../src/domain/error.ts';
 import type { AuditEntry } from '../../../src/domain/records/rows.ts';
-import { type GuessLimit, makeGuessLimit } from '../../../src/service/pairing/rate-limit.ts';
-import { makeTrust, type Trust } from '../../../src/service/pairing/trusted-sources.ts';
-import { MemoryAttempts } from '../../../src/store/json/guess-counters.ts';
-import type { AttemptChange, AttemptsOfEach, Store, Tx } from '../../../src/store/store.ts';
+import {
+  type GuessRateLimit,
+  makeGuessRateLimit,
+} from '../../../src/service/pairing/rate-limit.ts';
+import {
+  makeTrustedSources,
+  type TrustedSources,
+} from '../../../src/service/pairing/trusted-sources.ts';
+import { MemoryGuessCounters } from '../../../src/store/json/guess-counters.ts';
+import type {
+  GuessCounterChange,
+  GuessCountersOfEach,
+  Store,
+  Tx,
+} from '../../../src/store/store.ts';
 
-export type Attempting = Store['attempts'];
+export type Attempting = Store['updateGuessCounters'];
 
 /** What a bug may be put around; one is made for each instance at each of its starts. */
 export interface Plant {
   attempts?: (attempts: Attempting, at: Site) => Attempting;
-  limit?: (limit: GuessLimit, at: Site) => GuessLimit;
+  limit?: (limit: GuessRateLimit, at: Site) => GuessRateLimit;
 }
 
 interface Site {
@@ -25,8 +36,8 @@ interface Site {
 }
 
 export interface Instance {
-  trust: Trust;
-  limit: GuessLimit;
+  trust: TrustedSources;
+  limit: GuessRateLimit;
 }
 
 /** How a registration is judged: it passes, or is refused for so many seconds. */
@@ -46,7 +57,7 @@ export class Town {
   readonly #instances: Instance[];
   #dry = false;
   /** What the last change of what is remembered was, or would have been. */
-  kept: AttemptsOfEach = [];
+  kept: GuessCountersOfEach = [];
 
   constructor(skewsMs: readonly number[], plant: Plant = {}) {
     this.#skewsMs = skewsMs;
@@ -86,8 +97,8 @@ export class Town {
   }
 
   #remembering(): Attempting {
-    const memory = new MemoryAttempts(() => this.nowMs);
-    return async <T>(sources: readonly string[], change: AttemptChange<T>): Promise<T> =>
+    const memory = new MemoryGuessCounters(() => this.nowMs);
+    return async <T>(sources: readonly string[], change: GuessCounterChange<T>): Promise<T> =>
       memory.change(sources, (known, nowMs) => {
         const changed = change(known, nowMs);
         this.kept = changed.attempts;
@@ -107,19 +118,19 @@ export class Town {
       shared: this.#shared,
     };
     const attempts = this.#plant.attempts?.(this.#shared, site) ?? this.#shared;
-    const trust = makeTrust({ attempts }, own);
+    const trust = makeTrustedSources({ updateGuessCounters: attempts }, own);
     const write = (change: (tx: Tx) => Promise<unknown>) =>
       change({
         now: this.nowMs,
         audit: async (entry: AuditEntry) => void (this.#dry || this.audit.push(entry)),
       } as Tx);
-    const kit = {
-      store: { attempts, write } as Store,
+    const deps = {
+      store: { updateGuessCounters: attempts, write } as Store,
       clock: own,
       random: () => new Uint8Array(16),
       newId: () => 'an id',
     };
-    const limit = makeGuessLimit(kit, trust, { codeTtlMs: lifetime });
+    const limit = makeGuessRateLimit(deps, trust, { codeTtlMs: lifetime });
     return { trust, limit: this.#plant.limit?.(limit, site) ?? limit };
   }
 }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { hashKey, makeKey } from '../../../src/domain/api-key.ts';
 import { serveOn } from '../../../src/serve.ts';
-import { overriding } from '../../../src/service/store-decorator.ts';
+import { decorateStore } from '../../../src/service/store-decorator.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { startService } from '../../support/service.ts';
@@ -12,7 +12,7 @@ import { startService } from '../../support/service.ts';
 function serviceWith(members: (inner: Store) => Partial<Store>) {
   const open: typeof openStore = async (...options) => {
     const inner = await openStore(...options);
-    return overriding(inner, members(inner));
+    return decorateStore(inner, members(inner));
   };
   return startService({}, (options = {}) => serveOn(open, options));
 }
@@ -37,9 +37,9 @@ it('of made-up keys that wait for the store turns away no TV that is known, and 
   const release: (() => void)[] = [];
   let knownHash: string | undefined;
   const service = await serviceWith((inner) => ({
-    read: overriding(inner.read, {
-      keyBearer(hash) {
-        const found = inner.read.keyBearer(hash);
+    read: decorateStore(inner.read, {
+      findByKeyHash(hash) {
+        const found = inner.read.findByKeyHash(hash);
         if (knownHash === undefined || hash === knownHash) return found;
         return new Promise((resolve) => release.push(() => resolve(found)));
       },

@@ -1,6 +1,6 @@
 import { SignageError } from '../../../src/domain/error.ts';
-import type { Attempts } from '../../../src/domain/records/rows.ts';
-import type { AttemptChange, AttemptsOfEach } from '../../../src/store/store.ts';
+import type { GuessCounter } from '../../../src/domain/records/rows.ts';
+import type { GuessCounterChange, GuessCountersOfEach } from '../../../src/store/store.ts';
 import { overriding } from '../../support/planted-store.ts';
 import { runAttacks } from '../guessing/run-attacks.ts';
 import { type PlantStore, runRegistrations } from '../guessing/run-registrations.ts';
@@ -13,7 +13,7 @@ const lifetimeMs = 15 * 60_000;
 const showing =
   (
     attempts: Attempting,
-    show: (known: Attempts, source: string, nowMs: number) => Attempts | undefined,
+    show: (known: GuessCounter, source: string, nowMs: number) => GuessCounter | undefined,
   ): Attempting =>
   (sources, change) =>
     attempts(sources, (known, nowMs) => {
@@ -27,7 +27,7 @@ const showing =
 
 /** Forgets what was counted of some sources. */
 const forgetting = async (attempts: Attempting, sources: readonly string[]): Promise<void> => {
-  const change: AttemptChange<void> = (known) => ({
+  const change: GuessCounterChange<void> = (known) => ({
     attempts: known.map((one) => one && { ...one, times: [] }),
     result: undefined,
   });
@@ -44,7 +44,7 @@ const withoutShares =
       const times = all?.times.filter((time) => time > nowMs - lifetimeMs) ?? [];
       if (!all || times.length >= 128) return change(known, nowMs);
       const { attempts: changed, result } = change(known.with(place, { ...all, times: [] }), nowMs);
-      const next = changed[place] as Attempts;
+      const next = changed[place] as GuessCounter;
       return {
         attempts: changed.with(place, { ...next, times: [...times, ...next.times] }),
         result,
@@ -154,7 +154,7 @@ const bugs: Record<string, Plant> = {
   },
 };
 
-function withTimesOf(before: AttemptsOfEach, now: AttemptsOfEach): AttemptsOfEach {
+function withTimesOf(before: GuessCountersOfEach, now: GuessCountersOfEach): GuessCountersOfEach {
   return now.map((one, place) => one && { ...one, times: before[place]?.times ?? [] });
 }
 

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ListLimit, type ListTurn } from '../../../src/http/admission/list-limit.ts';
 import { serveOn } from '../../../src/serve.ts';
-import { overriding } from '../../../src/service/store-decorator.ts';
+import { decorateStore } from '../../../src/service/store-decorator.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { item } from '../../support/content.ts';
@@ -76,7 +76,7 @@ describe('lists of one token', () => {
     let inner: Store;
     const open: typeof openStore = async (...options) => {
       inner = await openStore(...options);
-      return overriding(inner, { list });
+      return decorateStore(inner, { list });
     };
     service = await startService({}, (options = {}) => serveOn(open, options));
     isHeld = true;

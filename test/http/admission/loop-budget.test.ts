@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { makeInTurns } from '../../../src/http/admission/loop-budget.ts';
+import { makeLoopBudget } from '../../../src/http/admission/loop-budget.ts';
 import { listen } from '../../../src/http/listener/listener.ts';
 
 const longMs = 20;
@@ -18,7 +18,7 @@ describe('begun in turns', () => {
     vi.useFakeTimers({ toFake: ['setImmediate'] });
     nowMs = 1000;
     begun = [];
-    inTurn = makeInTurns({
+    inTurn = makeLoopBudget({
       begin([name, takesMs]) {
         begun.push(name);
         if (name === 'X') throw new Error('broken');

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { scanJson } from '../../../src/domain/json/scan.ts';
-import { oneLine } from '../../../src/http/request/compact-line.ts';
+import { compactLine } from '../../../src/http/request/compact-line.ts';
 
 function lineOf(text: string, json: unknown = JSON.parse(text)): string {
   const bytes = Buffer.from(text);
-  return Buffer.from(oneLine({ bytes, json, scan: scanJson(bytes) })).toString();
+  return Buffer.from(compactLine({ bytes, json, scan: scanJson(bytes) })).toString();
 }
 
 describe('oneLine', () => {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { makeIdSource } from '../../../src/domain/id.ts';
 import type { Token } from '../../../src/domain/records/rows.ts';
-import { makeKit } from '../../../src/service/auth/authority.ts';
+import { withAuthority } from '../../../src/service/auth/authority.ts';
 import { type Caller, type DeviceCaller, system } from '../../../src/service/context.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store, Tx } from '../../../src/store/store.ts';
@@ -20,8 +20,12 @@ async function kitOn(location: string, clock = new ManualClock()) {
   return {
     store,
     clock,
-    write: makeKit({ store, clock, random: randomBytes, newId: makeIdSource(clock, randomBytes) })
-      .write,
+    write: withAuthority({
+      store,
+      clock,
+      random: randomBytes,
+      newId: makeIdSource(clock, randomBytes),
+    }).write,
   };
 }
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { SignageError } from '../../../src/domain/error.ts';
-import { makeKeyGrace } from '../../../src/service/auth/offline-keys.ts';
-import type { KeyBearer, Store, Tx } from '../../../src/store/store.ts';
+import { makeOfflineKeys } from '../../../src/service/auth/offline-keys.ts';
+import type { KeyHolder, Store, Tx } from '../../../src/store/store.ts';
 import { deviceKeyRow, deviceRow, screenRow } from '../../store/sample-rows.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const away = () => Promise.reject(new SignageError('unavailable', 'planted: the store is away'));
 
-function bearerOf(number: number): KeyBearer {
+function bearerOf(number: number): KeyHolder {
   const device = deviceRow(number);
   return {
     key: deviceKeyRow(number, { deviceId: device.id }),
@@ -20,7 +20,7 @@ function bearerOf(number: number): KeyBearer {
 function rig() {
   const clock = new ManualClock();
   const planted = {
-    keyBearer: away as (hash: string) => Promise<KeyBearer | undefined>,
+    keyBearer: away as (hash: string) => Promise<KeyHolder | undefined>,
     outcome: () => Promise.resolve(),
   };
   const tx = { put: async () => {}, delete: async () => {} } as unknown as Tx;
@@ -32,10 +32,10 @@ function rig() {
       return result;
     },
   } as unknown as Store;
-  const grace = makeKeyGrace(store, clock, 10_000);
+  const grace = makeOfflineKeys(store, clock, 10_000);
   const verify = async (number: number) => {
     planted.keyBearer = async () => bearerOf(number);
-    await grace.keyBearer(`hash ${number}`);
+    await grace.findByKeyHash(`hash ${number}`);
     planted.keyBearer = away;
   };
   const revoke = (number: number) => {
@@ -48,7 +48,7 @@ function rig() {
     grace,
     verify,
     revoke,
-    recall: (number: number) => grace.keyBearer(`hash ${number}`),
+    recall: (number: number) => grace.findByKeyHash(`hash ${number}`),
   };
 }
 
@@ -82,7 +82,7 @@ describe('the grace of device keys', () => {
     await expect(recall(1)).rejects.toThrow('a mistake');
   });
 
-  it.each<[string, (bearer: KeyBearer) => KeyBearer | undefined]>([
+  it.each<[string, (bearer: KeyHolder) => KeyHolder | undefined]>([
     ['unknown', () => undefined],
     ['revoked', (bearer) => ({ ...bearer, key: { ...bearer.key, state: 'revoked' } })],
     ['without its device', (bearer) => ({ ...bearer, device: undefined })],
@@ -119,9 +119,9 @@ describe('the grace of device keys', () => {
 
   it('does not remember an answer from before a revocation that came in between', async () => {
     const { planted, grace, revoke, recall } = rig();
-    let answer = (_: KeyBearer) => {};
+    let answer = (_: KeyHolder) => {};
     planted.keyBearer = () => new Promise((resolve) => (answer = resolve));
-    const asked = grace.keyBearer('hash 1');
+    const asked = grace.findByKeyHash('hash 1');
     await revoke(1);
     answer(bearerOf(1));
     expect(await asked).toEqual(bearerOf(1));
@@ -131,14 +131,14 @@ describe('the grace of device keys', () => {
 
   it('remembers the latest 100,000 devices', async () => {
     const { planted, grace, recall } = rig();
-    const { key, device, screen } = bearerOf(0) as Required<KeyBearer>;
+    const { key, device, screen } = bearerOf(0) as Required<KeyHolder>;
     const numbered = (id: string) => ({
       key,
       device: { ...device!, id },
       screen: { ...screen!, deviceId: id },
     });
     planted.keyBearer = async (hash) => numbered(hash);
-    for (let number = 0; number < 100_001; number++) await grace.keyBearer(`hash ${number}`);
+    for (let number = 0; number < 100_001; number++) await grace.findByKeyHash(`hash ${number}`);
     planted.keyBearer = away;
     await expect(recall(0)).rejects.toMatchObject(unavailable);
     expect(await recall(1)).toEqual(numbered('hash 1'));

@@ -114,8 +114,8 @@ describe('the mirror', () => {
   });
 
   it('leaves no note of a change that failed', async () => {
-    const { kit } = start();
-    const change = kit.write(caller, async (tx) => {
+    const { deps } = start();
+    const change = deps.write(caller, async (tx) => {
       await tx.put('playlists', {
         ...(await tx.get('playlists', screen.id)),
         id: screen.id,

@@ -23,7 +23,7 @@ describe('copies of configs', () => {
     async (knowsConditions) => {
       const { clock, store, objects, screen, of, copies } = await rig(knowsConditions);
       const instances = [1, 2, 3].map(() => instance({ store, objects, clock }));
-      const services = instances.map(({ kit }) => makeConfigs(kit));
+      const services = instances.map(({ deps }) => makeConfigs(deps));
       const mirrors = instances.map(({ mirror }) => mirror);
       for (let round = 0; round < 8; round++) {
         const changes = Array.from({ length: 9 }, async (_, place) => {
@@ -91,11 +91,11 @@ describe('copies of configs', () => {
   it('go with a config that was removed in a time without an object store', async () => {
     const { clock, store, objects, screen, of, copies } = await rig();
     const first = instance({ store, objects, clock });
-    await makeConfigs(first.kit).put(caller, 'screen', screen.id, { volume: 3 });
+    await makeConfigs(first.deps).put(caller, 'screen', screen.id, { volume: 3 });
     await settled(clock, first.mirror);
     await first.mirror.stop();
     await leaveMirror(store);
-    await makeConfigs({ ...first.kit, store }).remove(caller, 'screen', screen.id);
+    await makeConfigs({ ...first.deps, store }).remove(caller, 'screen', screen.id);
     expect(await copies.read(of)).toBeDefined();
     const next = instance({ store, objects, clock });
     await expect

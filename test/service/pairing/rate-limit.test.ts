@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sourceOf } from '../../../src/service/pairing/guess-source.ts';
-import { makeTrust, type Trust } from '../../../src/service/pairing/trusted-sources.ts';
+import {
+  makeTrustedSources,
+  type TrustedSources,
+} from '../../../src/service/pairing/trusted-sources.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { type Answer, type Sent, startService, type TestService } from '../../support/service.ts';
@@ -399,8 +402,9 @@ describe('the memory of trust', () => {
   const address = (n: number) => `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
   const clock = new ManualClock();
   /** What this instance has seen by itself. */
-  const alone = () => makeTrust({ attempts: async () => undefined as never }, clock);
-  const of = (trust: Trust, source: string) => trust.of(source, undefined, clock.now());
+  const alone = () =>
+    makeTrustedSources({ updateGuessCounters: async () => undefined as never }, clock);
+  const of = (trust: TrustedSources, source: string) => trust.of(source, undefined, clock.now());
 
   it('is bounded: the source used least recently is forgotten first', () => {
     const trust = alone();

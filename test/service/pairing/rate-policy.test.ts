@@ -14,7 +14,7 @@ import {
   judged,
   type Verdict,
 } from '../../../src/service/pairing/rate-policy.ts';
-import { MemoryAttempts } from '../../../src/store/json/guess-counters.ts';
+import { MemoryGuessCounters } from '../../../src/store/json/guess-counters.ts';
 
 const minute = 60_000;
 const tenants = ['a', 'b'] as const;
@@ -24,7 +24,7 @@ const allTries = 198;
 class Judge {
   nowMs = 1_000_000_000;
   readonly codeTtlMs: number;
-  readonly #counters = new MemoryAttempts(() => this.nowMs);
+  readonly #counters = new MemoryGuessCounters(() => this.nowMs);
   readonly #trusted: (source: string) => readonly string[];
 
   constructor(codeTtlMs: number, trusted: (source: string) => readonly string[]) {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { makeKnownVersions } from '../../../src/service/playlists/last-known-versions.ts';
+import { makeLastKnownVersions } from '../../../src/service/playlists/last-known-versions.ts';
 import { playlistRow, screenRow } from '../../support/playlist-rows.ts';
 
 const nowMs = 1_760_000_000_000;
 
 describe('the last known versions', () => {
   it('are found by their content alone, and make the same row', () => {
-    const known = makeKnownVersions();
+    const known = makeLastKnownVersions();
     const screen = screenRow();
     const row = playlistRow(screen, { version: 4, publishedAt: 17, validUntil: nowMs + 1000 });
     known.note(screen.id, row, nowMs);
@@ -21,7 +21,7 @@ describe('the last known versions', () => {
     ['was withdrawn', { state: 'withdrawn' as const }],
     ['has ended', { validUntil: nowMs }],
   ])('are forgotten when the playlist %s, or is gone', (_, end) => {
-    const known = makeKnownVersions();
+    const known = makeLastKnownVersions();
     const screen = screenRow();
     const row = playlistRow(screen);
     for (const last of [{ ...row, ...end }, undefined]) {
@@ -33,7 +33,7 @@ describe('the last known versions', () => {
   });
 
   it('are bounded: of more screens than that the first go', () => {
-    const known = makeKnownVersions(3);
+    const known = makeLastKnownVersions(3);
     const screen = screenRow();
     const row = playlistRow(screen);
     for (const id of ['a', 'b', 'c', 'a', 'd']) known.note(id, row, nowMs);

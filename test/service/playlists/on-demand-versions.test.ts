@@ -130,7 +130,7 @@ describe('two instances on one store', () => {
       content: { items: JSON.stringify(items), validUntil: null },
     });
     const instance = (held: { answer: OnDemandAnswer }) =>
-      makeOnDemandVersions(rig.service.services.kit, {
+      makeOnDemandVersions(rig.service.services.deps, {
         source: { ask: async () => held.answer },
         read: (id) => store.read.get('playlists', id),
         served: makeServedVersions(store, clock),

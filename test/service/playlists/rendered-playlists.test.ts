@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makePlaylistBytes } from '../../../src/service/playlists/rendered-playlists.ts';
+import { makeRenderedPlaylists } from '../../../src/service/playlists/rendered-playlists.ts';
 import { item } from '../../support/content.ts';
 import { playlistRow, screenRow } from '../../support/playlist-rows.ts';
 
@@ -9,7 +9,7 @@ const row = (version: number, title = 'Grüße ☀') =>
 
 describe('the bytes of a playlist', () => {
   it('say what the row says, until when it is valid, and are made once', () => {
-    const bytesOf = makePlaylistBytes();
+    const bytesOf = makeRenderedPlaylists();
     const one = row(1);
     const bytes = bytesOf(one, 1760000000);
     expect(JSON.parse(bytes.toString())).toEqual({
@@ -27,7 +27,7 @@ describe('the bytes of a playlist', () => {
   });
 
   it('are text where that is ASCII, which takes a byte for each character', () => {
-    const bytesOf = makePlaylistBytes();
+    const bytesOf = makeRenderedPlaylists();
     const [plain, other] = [bytesOf(row(1, 'Spring'), 1), bytesOf(row(1, 'Grüße'), 1)];
     expect(plain).toBeTypeOf('string');
     expect(JSON.parse(plain as string).items[0].title).toBe('Spring');
@@ -36,7 +36,7 @@ describe('the bytes of a playlist', () => {
   });
 
   it('are made anew for another end, another version, and a row that may change', () => {
-    const bytesOf = makePlaylistBytes();
+    const bytesOf = makeRenderedPlaylists();
     const one = row(1);
     const before = bytesOf(one, 1);
     expect(JSON.parse(bytesOf(one, 2).toString()).validUntil).toBe(2);
@@ -48,12 +48,12 @@ describe('the bytes of a playlist', () => {
 
   it('are kept for those that were made last, within the limit', () => {
     const one = row(1);
-    const bytesOf = makePlaylistBytes(2 * makePlaylistBytes()(one, 1).length);
+    const bytesOf = makeRenderedPlaylists(2 * makeRenderedPlaylists()(one, 1).length);
     const rows = [one, row(2), row(3)] as const;
     const made = rows.map((each) => bytesOf(each, 1));
     expect(bytesOf(rows[2], 1)).toBe(made[2]);
     expect(bytesOf(rows[1], 1)).toBe(made[1]);
     expect(bytesOf(rows[0], 1)).not.toBe(made[0]);
-    expect(makePlaylistBytes(1)(one, 1)).toEqual(made[0]);
+    expect(makeRenderedPlaylists(1)(one, 1)).toEqual(made[0]);
   });
 });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { DeviceMarks, Screen } from '../../../src/domain/records/rows.ts';
+import type { LastActivity, Screen } from '../../../src/domain/records/rows.ts';
 import type { OriginAnswer } from '../../../src/origin/origin.ts';
 import {
   makeServedVersions,
@@ -11,7 +11,7 @@ import { playlistRow, screenRow } from '../../support/playlist-rows.ts';
 import { turns } from '../../support/turns.ts';
 
 let clock: ManualClock;
-let marks: () => Promise<DeviceMarks>;
+let marks: () => Promise<LastActivity>;
 let served: ServedVersions;
 let screen: Screen;
 beforeEach(() => {

@@ -6,8 +6,8 @@ import { makeFaultyLink } from '../../../src/simulator/faults/faulty-link.ts';
 import { Outage } from '../../../src/simulator/faults/outage.ts';
 import { parseFault } from '../../../src/simulator/faults/parse-fault.ts';
 import { Power } from '../../../src/simulator/faults/power.ts';
-import { SeededChance } from '../../../src/simulator/time/seeded-random.ts';
-import { makeTvClock } from '../../../src/simulator/time/virtual-clock.ts';
+import { SeededRandom } from '../../../src/simulator/time/seeded-random.ts';
+import { makeVirtualClock } from '../../../src/simulator/time/virtual-clock.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const eventsUrl = 'http://127.0.0.1/devices/0190a5b4/events';
@@ -20,7 +20,7 @@ const parts = (): RequestParts => ({
 
 function linkWith(...rules: string[]) {
   const [power, arrived, told] = [new Power(), [] as string[], [] as string[]];
-  const clock = makeTvClock({
+  const clock = makeVirtualClock({
     speed: Number.POSITIVE_INFINITY,
     startMs: 0,
     wall: new ManualClock(),
@@ -31,7 +31,7 @@ function linkWith(...rules: string[]) {
     return { status: 202, headers: {}, bytes: Buffer.from(`{"received":${arrived.length}}`) };
   };
   const link = makeFaultyLink({
-    ...{ wire: { send }, clock, power, outage, chance: new SeededChance('link') },
+    ...{ wire: { send }, clock, power, outage, chance: new SeededRandom('link') },
     rules: rules.map(parseFault).filter(isLinkFault),
     tally: { fault: (rule) => told.push(rule) },
   });

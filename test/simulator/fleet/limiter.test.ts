@@ -1,18 +1,18 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
-import { Turnstile } from '../../../src/simulator/fleet/limiter.ts';
-import { makeTvClock } from '../../../src/simulator/time/virtual-clock.ts';
+import { ConcurrencyLimiter } from '../../../src/simulator/fleet/limiter.ts';
+import { makeVirtualClock } from '../../../src/simulator/time/virtual-clock.ts';
 import { turns } from '../../support/turns.ts';
 
 it('lets so many fast TVs be busy at a time, and the others in their order', async () => {
-  const turnstile = new Turnstile(2);
+  const turnstile = new ConcurrencyLimiter(2);
   const [begun, ends, busy]: [number[], (() => void)[], { now: number; most: number }] = [
     [],
     [],
     { now: 0, most: 0 },
   ];
   for (let tv = 1; tv <= 5; tv++) {
-    const clock = makeTvClock({
+    const clock = makeVirtualClock({
       speed: Number.POSITIVE_INFINITY,
       startMs: 0,
       wall: systemClock,
@@ -40,7 +40,7 @@ it('lets so many fast TVs be busy at a time, and the others in their order', asy
 });
 
 it('keeps no place for a step that was cancelled', async () => {
-  const turnstile = new Turnstile(1);
+  const turnstile = new ConcurrencyLimiter(1);
   turnstile.enter();
   const stepped: string[] = [];
   const cancel = turnstile.wait(() => stepped.push('cancelled'));

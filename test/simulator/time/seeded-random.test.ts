@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { SeededChance } from '../../../src/simulator/time/seeded-random.ts';
+import { SeededRandom } from '../../../src/simulator/time/seeded-random.ts';
 
 const first = (seed: string, count = 100) => {
-  const chance = new SeededChance(seed);
+  const chance = new SeededRandom(seed);
   return Array.from({ length: count }, () => chance.fraction());
 };
 
@@ -18,14 +18,14 @@ it('is even enough: a tenth of the fractions in each tenth', () => {
 });
 
 it('gives bytes, as many as are asked for', () => {
-  const chance = new SeededChance('bytes');
+  const chance = new SeededRandom('bytes');
   expect([1, 2, 4, 16, 33].map((length) => chance.bytes(length).length)).toEqual([1, 2, 4, 16, 33]);
-  expect(new SeededChance('bytes').bytes(16)).toEqual(new SeededChance('bytes').bytes(16));
-  expect(new Set(new SeededChance('many').bytes(4000)).size).toBe(256);
+  expect(new SeededRandom('bytes').bytes(16)).toEqual(new SeededRandom('bytes').bytes(16));
+  expect(new Set(new SeededRandom('many').bytes(4000)).size).toBe(256);
 });
 
 it('lets happen what is certain, and not what is not', () => {
-  const chance = new SeededChance('sure');
+  const chance = new SeededRandom('sure');
   expect(Array.from({ length: 100 }, () => chance.happens(1)).every(Boolean)).toBe(true);
   expect(Array.from({ length: 100 }, () => chance.happens(0)).some(Boolean)).toBe(false);
   const between = Array.from({ length: 100 }, () => chance.between(5, 6));

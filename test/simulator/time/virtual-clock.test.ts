@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hourMs, systemClock } from '../../../src/domain/clock.ts';
-import { makeTvClock } from '../../../src/simulator/time/virtual-clock.ts';
+import { makeVirtualClock } from '../../../src/simulator/time/virtual-clock.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { turns } from '../../support/turns.ts';
 
@@ -9,7 +9,7 @@ const startMs = Date.UTC(2026, 0, 5);
 describe('the clock of a TV that is faster than ours', () => {
   it('leaps to its timers, each at its place on our clock', async () => {
     const wall = new ManualClock();
-    const clock = makeTvClock({ speed: 60, startMs, wall });
+    const clock = makeVirtualClock({ speed: 60, startMs, wall });
     const woken: number[] = [];
     for (const delayMs of [120_000, 60_000])
       clock.after(delayMs, () => woken.push(clock.now() - startMs));
@@ -26,7 +26,7 @@ describe('the clock of a TV that is faster than ours', () => {
 
   it('stands still while it is held, and catches up afterwards, timer by timer', async () => {
     const wall = new ManualClock();
-    const clock = makeTvClock({ speed: 60, startMs, wall });
+    const clock = makeVirtualClock({ speed: 60, startMs, wall });
     const woken: number[] = [];
     for (const delayMs of [60_000, 120_000, 180_000])
       clock.after(delayMs, () => woken.push(clock.now() - startMs));
@@ -46,7 +46,7 @@ describe('the clock of a TV that is faster than ours', () => {
   });
 
   it('lets all be done that follows from one timer before the next', async () => {
-    const clock = makeTvClock({ speed: Number.POSITIVE_INFINITY, startMs, wall: systemClock });
+    const clock = makeVirtualClock({ speed: Number.POSITIVE_INFINITY, startMs, wall: systemClock });
     const order: string[] = [];
     clock.after(1, async () => {
       for (let step = 0; step < 5; step++) await Promise.resolve();
@@ -61,7 +61,7 @@ describe('the clock of a TV that is faster than ours', () => {
 
   it('forgets what was cancelled', async () => {
     const wall = new ManualClock();
-    const clock = makeTvClock({ speed: 2, startMs, wall });
+    const clock = makeVirtualClock({ speed: 2, startMs, wall });
     const woken: string[] = [];
     const cancel = clock.after(1000, () => woken.push('cancelled'));
     clock.after(4000, () => woken.push('later'));
@@ -75,7 +75,7 @@ describe('the clock of a TV that is faster than ours', () => {
   });
 
   it('takes no time at all at infinite speed, and never comes to what is never', async () => {
-    const clock = makeTvClock({
+    const clock = makeVirtualClock({
       speed: Number.POSITIVE_INFINITY,
       startMs,
       wall: new ManualClock(),
@@ -92,7 +92,7 @@ describe('the clock of a TV that is faster than ours', () => {
 it('waits longer than the timers of Node can', () => {
   const dayMs = 24 * hourMs;
   const wall = new ManualClock();
-  const clock = makeTvClock({ speed: 1, startMs: 0, wall });
+  const clock = makeVirtualClock({ speed: 1, startMs: 0, wall });
   let [woken, cancelled] = [false, false];
   clock.after(60 * dayMs, () => (woken = true));
   const cancel = clock.after(60 * dayMs, () => (cancelled = true));
@@ -106,7 +106,7 @@ it('waits longer than the timers of Node can', () => {
 
 it('the clock of a TV as fast as ours is ours, and is never held', async () => {
   const wall = new ManualClock();
-  const clock = makeTvClock({ speed: 1, startMs: 0, wall });
+  const clock = makeVirtualClock({ speed: 1, startMs: 0, wall });
   let woken = false;
   clock.after(10, () => (woken = true));
   await clock.hold(async () => wall.advance(10));

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { Traffic } from '../../../src/simulator/tv/latency.ts';
+import { LatencyRecorder } from '../../../src/simulator/tv/latency.ts';
 
 it('counts requests and answers by their endpoint, and tells how long they took', () => {
-  const traffic = new Traffic();
+  const traffic = new LatencyRecorder();
   for (let ms = 1; ms <= 100; ms++) traffic.add('postEvents', ms === 100 ? 503 : 202, ms);
   traffic.add('getPlaylist', undefined, 30_000);
   const [events, playlist] = traffic.endpoints();
@@ -33,7 +33,7 @@ it('counts requests and answers by their endpoint, and tells how long they took'
 });
 
 it('tells latencies below a millisecond', () => {
-  const traffic = new Traffic();
+  const traffic = new LatencyRecorder();
   for (let at = 0; at < 10; at++) traffic.add('getPlaylist', 304, 0.25);
   expect(Math.abs(traffic.latencies.p50Ms - 0.25)).toBeLessThan(0.01);
 });

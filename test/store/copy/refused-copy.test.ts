@@ -236,7 +236,7 @@ describe('copyStore', () => {
       await store.events({ tenantId: tenantRow(1).id, order: 'asc', limit: 1 })
     ).items;
     clock.set(clock.now() + 9 * 86_400_000);
-    await store.dropBefore(clock.now());
+    await store.purgeBefore(clock.now());
     await store.close();
     const [database2, back2] = [await freshDatabase(), await folder()];
     await copyStore(back, database2, { clock });

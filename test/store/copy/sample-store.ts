@@ -44,7 +44,7 @@ export async function fillStore(store: Store, clock: ManualClock): Promise<void>
         deviceId: guid('devi', 2),
       }),
     );
-  await store.dropBefore(start + 2 * dayMs);
+  await store.purgeBefore(start + 2 * dayMs);
   store.touch('device', guid('devi', 1), {
     lastSeenAt: clock.now(),
     lastAddress: '192.0.2.1',

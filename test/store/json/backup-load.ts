@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { minuteMs } from '../../../src/domain/clock.ts';
-import { turn } from '../../../src/store/json/disk/yield.ts';
+import { yieldToEventLoop } from '../../../src/store/json/disk/yield.ts';
 import { restoreStore } from '../../../src/store/maintenance/restore.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -97,7 +97,7 @@ export async function backUpUnderLoad({
   const done = new Set<number>();
   const work = async () => {
     while (busy) {
-      await turn();
+      await yieldToEventLoop();
       if (next > limit) continue;
       const number = next++;
       await add(store, clock, number);
@@ -109,10 +109,10 @@ export async function backUpUnderLoad({
   for (let round = 0; round < rounds; round++) {
     // So many come while the backup is made, at most: else there is no end to what is compared.
     limit = (round + 1) * perRound;
-    while (acknowledged < limit - (perRound * 3) / 4) await turn();
+    while (acknowledged < limit - (perRound * 3) / 4) await yieldToEventLoop();
     // A checkpoint begins, and is somewhere on its way when the backup begins.
     clock.advance(minuteMs);
-    for (let count = 0; count < (round % 20) * 3; count++) await turn();
+    for (let count = 0; count < (round % 20) * 3; count++) await yieldToEventLoop();
     const before = acknowledged;
     const copy = await restored(await bytesOf(await store.backup()), clock);
     expectWhole(await shown(copy.store), before);

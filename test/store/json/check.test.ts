@@ -169,7 +169,7 @@ describe('a check of a store after a crash', () => {
     await rm(join(crashed, 'events', '2026-11-20.ndjson'));
     expect(await checkStore(crashed)).toEqual([]);
     const former = await readFile(join(folder, 'audit', '2026-11-20.ndjson'));
-    await store.dropBefore(clock.now());
+    await store.purgeBefore(clock.now());
     await store.close();
     // As a crash leaves it between the cut of the chain and the deletion.
     const cut = await copyOf(folder);

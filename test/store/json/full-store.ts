@@ -100,7 +100,7 @@ export async function holdings(store: Store) {
     venues: (await store.list('venues', { limit: 100 })).items.map(numberOf),
     screens: (await store.list('screens', { limit: 100 })).items.map(numberOf),
     devices: (await store.list('devices', { limit: 100 })).items.map(numberOf),
-    deviceKeys: await there((number) => read.keyBearer(`key ${number}`)),
+    deviceKeys: await there((number) => read.findByKeyHash(`key ${number}`)),
     codes: await there((number) => read.get('codes', codeRow(number).id)),
     playlists: await there((number) => read.get('playlists', guid('scre', number))),
     past: await there((number) => read.get('pastPlaylists', `${guid('scre', number)}/1`)),

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { Attempts } from '../../../src/domain/records/rows.ts';
-import { MemoryAttempts } from '../../../src/store/json/guess-counters.ts';
+import type { GuessCounter } from '../../../src/domain/records/rows.ts';
+import { MemoryGuessCounters } from '../../../src/store/json/guess-counters.ts';
 
 const many = 100_000;
-const tried: Attempts = { times: [1], waitUntil: 0, waitMs: 0, forgetAt: 2 };
-const idle: Attempts = { ...tried, times: [] };
+const tried: GuessCounter = { times: [1], waitUntil: 0, waitMs: 0, forgetAt: 2 };
+const idle: GuessCounter = { ...tried, times: [] };
 
 describe('the memory of what sources have tried', () => {
-  const memory = new MemoryAttempts(() => 7);
-  const put = (source: string, attempts: Attempts) =>
+  const memory = new MemoryGuessCounters(() => 7);
+  const put = (source: string, attempts: GuessCounter) =>
     memory.change([source], () => ({ attempts: [{ ...attempts }], result: undefined }));
   const has = (source: string) =>
     memory.change([source], (known) => ({ attempts: known, result: known[0] !== undefined }));

@@ -102,7 +102,7 @@ describe('the embedded store', () => {
     };
     clock.advance(3 * 24 * 60 * 60_000);
     await settled();
-    await store.dropBefore(clock.now());
+    await store.purgeBefore(clock.now());
     await settled();
     expect([await disk.list('memory:/events'), await disk.list('memory:/audit')]).toEqual([[], []]);
     expect((await store.audit({ tenantIds: [tenantA], limit: 5 })).items).toEqual([]);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { JsonText } from '../../../src/store/json/rows/byte-slice.ts';
-import { Base } from '../../../src/store/json/rows/layer.ts';
-import { LoadedLines } from '../../../src/store/json/rows/lazy-lines.ts';
-import { TextRows } from '../../../src/store/json/rows/lazy-rows.ts';
+import { ByteSlice } from '../../../src/store/json/rows/byte-slice.ts';
+import { CommittedRows } from '../../../src/store/json/rows/layer.ts';
+import { LazyLines } from '../../../src/store/json/rows/lazy-lines.ts';
+import { LazyRows } from '../../../src/store/json/rows/lazy-rows.ts';
 import { playlistDocument } from '../../../src/store/json/rows/playlist-document.ts';
 import { SharedIds } from '../../../src/store/json/rows/shared-ids.ts';
 import { guid } from '../sample-batch.ts';
@@ -14,12 +14,12 @@ function documentOf(...rows: readonly object[]): Buffer {
   );
 }
 
-const textsOf = (lines: LoadedLines) => [...lines.texts()].map(String);
+const textsOf = (lines: LazyLines) => [...lines.texts()].map(String);
 
 describe('text of a document', () => {
   it('is what stands between its bounds, in UTF-8', () => {
     const bytes = Buffer.from('["é","a"]\n["ü"]');
-    const texts = [new JsonText(bytes, 0, 10), new JsonText(bytes, 11, 17)];
+    const texts = [new ByteSlice(bytes, 0, 10), new ByteSlice(bytes, 11, 17)];
     expect(texts.map(String)).toEqual(['["é","a"]', '["ü"]']);
     expect(texts.map((text) => text.quotedAfter('["'))).toEqual(['é', 'ü']);
     expect(texts[0]?.quotedAfter('{"id":"')).toBeUndefined();
@@ -34,7 +34,7 @@ describe('lines of a document', () => {
   ];
 
   it('are found by their ids until they are deleted', () => {
-    const lines = new LoadedLines(documentOf(...rows), '{"id":"');
+    const lines = new LazyLines(documentOf(...rows), '{"id":"');
     expect([...lines.ids()]).toEqual(['a', 'b', 'ab']);
     for (const row of rows) expect(JSON.parse(String(lines.find(row.id)))).toEqual(row);
     expect(lines.find('c')).toBeUndefined();
@@ -46,14 +46,14 @@ describe('lines of a document', () => {
   });
 
   it('are found by ids that are no ASCII, too', () => {
-    const lines = new LoadedLines(documentOf({ id: 'é' }, { id: 'ü', n: 1 }), '{"id":"');
+    const lines = new LazyLines(documentOf({ id: 'é' }, { id: 'ü', n: 1 }), '{"id":"');
     expect([String(lines.find('ü')), lines.find('ö')]).toEqual(['{"id":"ü","n":1}', undefined]);
   });
 
   it('are told apart when their ids have one checksum', () => {
     // Both have the FNV-1a sum 5e4daa9d.
     const [one, other] = ['costarring', 'liquid'];
-    const lines = new LoadedLines(documentOf({ id: one, n: 1 }, { id: other, n: 2 }), '{"id":"');
+    const lines = new LazyLines(documentOf({ id: one, n: 1 }, { id: other, n: 2 }), '{"id":"');
     expect([String(lines.find(one)), String(lines.find(other))]).toEqual([
       `{"id":"${one}","n":1}`,
       `{"id":"${other}","n":2}`,
@@ -68,7 +68,7 @@ describe('lines of a document', () => {
 
 describe('a row that was loaded as text', () => {
   it('is parsed when it is read, from the second time on frozen, and the same as long as it is kept', () => {
-    const base = new Base();
+    const base = new CommittedRows();
     base.playlists.add(playlistDocument('a'), documentOf({ id: 'a', items: '[1]' }));
     const [first, row] = [base.row('playlists', 'a'), base.row('playlists', 'a')];
     expect([first, row]).toEqual([
@@ -82,7 +82,7 @@ describe('a row that was loaded as text', () => {
   });
 
   it('gives way to what it is changed to', () => {
-    const base = new Base();
+    const base = new CommittedRows();
     base.playlists.add(playlistDocument('a'), documentOf({ id: 'a', items: '[1]' }));
     base.row('playlists', 'a');
     const changed = { id: 'a', items: '[2]' };
@@ -99,7 +99,7 @@ describe('a row that was loaded as text', () => {
   });
 
   it('is forgotten as a row when others were read since, and read again from its text', () => {
-    const rows = new TextRows(() => 'one', 2);
+    const rows = new LazyRows(() => 'one', 2);
     rows.add('one', documentOf({ id: 'a' }, { id: 'b' }, { id: 'c' }));
     for (const id of ['a', 'b', 'c']) rows.get(id);
     const [a, b] = [rows.get('a'), rows.get('b')];

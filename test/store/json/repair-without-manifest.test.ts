@@ -74,7 +74,7 @@ describe('a repair without a manifest', () => {
   it('keeps counting what retention has dropped, and what came after the last checkpoint', async () => {
     const { folder, clock } = await fullStore();
     const store = await openStore(folder, { clock });
-    await store.dropBefore(clock.now());
+    await store.purgeBefore(clock.now());
     await store.appendBatch(
       batchOf([impression(clock.now(), { number: 99 })], {
         deviceId: guid('devi', 1),

@@ -323,7 +323,7 @@ describe('a repair of a store of which much is gone', () => {
     const { folder, clock } = await fullStore();
     const store = await openStore(folder, { clock });
     const before = await holdings(store);
-    await store.dropBefore(clock.now());
+    await store.purgeBefore(clock.now());
     await store.close();
     for (const file of await filesIn(folder)) {
       if (!/^documents\/(rollups|rings)/.test(file)) continue;
@@ -338,7 +338,7 @@ describe('a repair of a store of which much is gone', () => {
   it('goes on after all events and entries were dropped', async () => {
     const { folder, clock, store } = await fullStore({ crashed: true });
     clock.advance(2 * dayMs);
-    await store.dropBefore(clock.now());
+    await store.purgeBefore(clock.now());
     await store.close();
     const { mended, held } = await repairedCopy(folder, clock);
     expect(mended).toEqual([]);

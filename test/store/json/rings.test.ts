@@ -7,7 +7,7 @@ import type {
 } from '../../../src/store/json/checkpoint/document-owner.ts';
 import type { EventRecord } from '../../../src/store/json/events/event-record.ts';
 import {
-  IdempotencyRings,
+  IdempotencyKeys,
   rememberedKeys,
 } from '../../../src/store/json/events/idempotency-keys.ts';
 import { guid } from '../sample-batch.ts';
@@ -57,14 +57,14 @@ class Documents {
     };
   }
 
-  async loadInto(rings: IdempotencyRings): Promise<void> {
+  async loadInto(rings: IdempotencyKeys): Promise<void> {
     for (const name of this.kept.keys()) await rings.load(name, this.written(name));
   }
 }
 
 function made() {
   const progress = { at: 0, isDue: true };
-  const rings = new IdempotencyRings({ seq: () => progress.at, due: () => progress.isDue });
+  const rings = new IdempotencyKeys({ seq: () => progress.at, due: () => progress.isDue });
   return {
     progress,
     rings,

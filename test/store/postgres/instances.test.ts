@@ -1,8 +1,8 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hasCode } from '../../../src/domain/error.ts';
-import type { Attempts } from '../../../src/domain/records/rows.ts';
+import type { GuessCounter } from '../../../src/domain/records/rows.ts';
 import { openStore } from '../../../src/store/open.ts';
-import type { AttemptChange, Store, Tx } from '../../../src/store/store.ts';
+import type { GuessCounterChange, Store, Tx } from '../../../src/store/store.ts';
 import { databaseProxy } from '../../support/database-proxy.ts';
 import { inDatabase } from '../../support/in-database.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -195,7 +195,7 @@ describe('three instances on one database', () => {
   });
 
   it('change what is remembered of sources one after another, and of several at once without waiting for each other for ever', async () => {
-    const attempt: AttemptChange<number[]> = (known) => {
+    const attempt: GuessCounterChange<number[]> = (known) => {
       const attempts = known.map((one) => ({
         times: [...(one?.times ?? []), 1],
         waitUntil: 0,
@@ -205,12 +205,14 @@ describe('three instances on one database', () => {
       return { attempts, result: attempts.map(({ times }) => times.length) };
     };
     const results = await Promise.all(
-      times(30).map((place) => at(place).attempts(['192.0.2.1'], attempt)),
+      times(30).map((place) => at(place).updateGuessCounters(['192.0.2.1'], attempt)),
     );
     expect(results.flat().toSorted((a, b) => a - b)).toEqual(times(30).map((n) => n + 1));
-    expect(await at(0).attempts(['192.0.2.2'], attempt)).toEqual([1]);
+    expect(await at(0).updateGuessCounters(['192.0.2.2'], attempt)).toEqual([1]);
     const both = await Promise.all(
-      times(30).map((place) => at(place).attempts(place % 2 ? ['x', '*'] : ['*', 'y'], attempt)),
+      times(30).map((place) =>
+        at(place).updateGuessCounters(place % 2 ? ['x', '*'] : ['*', 'y'], attempt),
+      ),
     );
     expect(
       both
@@ -221,48 +223,57 @@ describe('three instances on one database', () => {
 
   it('remember nothing of a change that throws when it is run again', async () => {
     let runs = 0;
-    const once: Attempts = {
+    const once: GuessCounter = {
       times: [1],
       waitUntil: 0,
       waitMs: 0,
       forgetAt: Number.MAX_SAFE_INTEGER,
     };
-    const changing = at(0).attempts(['192.0.2.1', '*'], () => {
+    const changing = at(0).updateGuessCounters(['192.0.2.1', '*'], () => {
       if (++runs > 1) throw new Error('no');
       return { attempts: [once, once], result: 'changed' };
     });
     await expect(changing).rejects.toThrow('no');
     expect(
-      await at(1).attempts(['192.0.2.1', '*'], (attempts) => ({ attempts, result: attempts })),
+      await at(1).updateGuessCounters(['192.0.2.1', '*'], (attempts) => ({
+        attempts,
+        result: attempts,
+      })),
     ).toEqual([undefined, undefined]);
-    expect(await at(0).attempts(['*'], () => ({ attempts: [once], result: 'changed' }))).toBe(
-      'changed',
-    );
+    expect(
+      await at(0).updateGuessCounters(['*'], () => ({ attempts: [once], result: 'changed' })),
+    ).toBe('changed');
   });
 
   it('judge what sources have tried by the time of the database', async () => {
-    const asked = at(0).attempts(['a'], (attempts, nowMs) => ({ attempts, result: nowMs }));
+    const asked = at(0).updateGuessCounters(['a'], (attempts, nowMs) => ({
+      attempts,
+      result: nowMs,
+    }));
     const [{ now }] = await inDatabase(url, (sql) => sql('SELECT signage.now_ms() AS now'));
     expect(Math.abs(Number(now) - (await asked))).toBeLessThan(10_000);
   });
 
   it('do not wait for a change of a source elsewhere, where they change nothing', async () => {
-    const once: Attempts = {
+    const once: GuessCounter = {
       times: [1],
       waitUntil: 0,
       waitMs: 0,
       forgetAt: Number.MAX_SAFE_INTEGER,
     };
-    await at(0).attempts(['*'], () => ({ attempts: [once], result: undefined }));
+    await at(0).updateGuessCounters(['*'], () => ({ attempts: [once], result: undefined }));
     const changing = await inDatabase(url, async (sql) => {
       await sql('BEGIN');
       await sql("SELECT FROM signage.attempts WHERE source = '*' FOR UPDATE");
-      const waiting = at(1).attempts(['*'], () => ({
+      const waiting = at(1).updateGuessCounters(['*'], () => ({
         attempts: [{ ...once, times: [1, 2] }],
         result: 'changed',
       }));
       expect(
-        await at(1).attempts(['*', '192.0.2.1'], (attempts) => ({ attempts, result: attempts })),
+        await at(1).updateGuessCounters(['*', '192.0.2.1'], (attempts) => ({
+          attempts,
+          result: attempts,
+        })),
       ).toEqual([once, undefined]);
       await sql('COMMIT');
       return waiting;

@@ -77,9 +77,9 @@ describe('a database that stops and starts again', () => {
       () => store.impressions({ tenantId: tenantA, groupBy: 'day', by: 'timestamp' }),
       () => store.audit({ tenantIds: [tenantA], limit: 1 }),
       () => store.marks('device', guid('devi', 1)),
-      () => store.attempts(['192.0.2.1'], (attempts) => ({ attempts, result: 1 })),
+      () => store.updateGuessCounters(['192.0.2.1'], (attempts) => ({ attempts, result: 1 })),
       () => store.ready(),
-      () => store.dropBefore(0),
+      () => store.purgeBefore(0),
     ];
     for (const call of [...calls, ...calls]) await expect(call()).rejects.toEqual(unavailable);
     // Who waits is told that there may be something: nothing can be heard.

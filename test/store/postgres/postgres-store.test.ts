@@ -79,7 +79,7 @@ describe('the days of the log', () => {
       );
       await store.write((tx) => tx.audit(auditRow(days, { at: clock.now() })));
     }
-    await store.dropBefore(day + dayMs);
+    await store.purgeBefore(day + dayMs);
     expect((await events()).map(({ receivedAt }) => receivedAt)).toEqual(
       [1, 1, 2, 2].map((days) => day + days * dayMs),
     );
@@ -96,8 +96,8 @@ describe('the days of the log', () => {
         batchOf([impression(0, { duration: 2 }), impression(0)], { key: 'key 0' }),
       ),
     ).toBe('repeated');
-    await store.dropBefore(day + dayMs);
-    await store.dropBefore(day + 30 * dayMs);
+    await store.purgeBefore(day + dayMs);
+    await store.purgeBefore(day + 30 * dayMs);
     expect(await events()).toEqual([]);
     await store.appendBatch(batchOf([impression(9)]));
     expect(await events()).toHaveLength(1);
@@ -122,11 +122,11 @@ describe('while somebody reads the whole database, as pg_dump does', () => {
       await Promise.all(Array.from({ length: 40 }, () => store.write(raise)));
       expect((await store.read.get('venues', guid('venu', 1)))?.updatedAt).toBe(40);
       clock.set(day + 2 * dayMs);
-      await store.dropBefore(day + dayMs);
+      await store.purgeBefore(day + dayMs);
       expect(await partitions()).toContain('batches_20261120');
       expect(await store.appendBatch(batchOf([impression(2)]))).toBe('stored');
     });
-    await store.dropBefore(day + dayMs);
+    await store.purgeBefore(day + dayMs);
     expect(await partitions()).not.toContain('batches_20261120');
     expect(await events()).toHaveLength(1);
   });
@@ -135,7 +135,7 @@ describe('while somebody reads the whole database, as pg_dump does', () => {
 describe('a day that cannot be dropped', () => {
   it('is told, and stays', async () => {
     await sql('CREATE VIEW signage.kept AS SELECT * FROM signage.batches_20261120');
-    await expect(store.dropBefore(clock.now() + dayMs)).rejects.toThrow('batches_20261120');
+    await expect(store.purgeBefore(clock.now() + dayMs)).rejects.toThrow('batches_20261120');
     expect(await partitions()).toContain('batches_20261120');
     await sql('DROP VIEW signage.kept');
   });
@@ -144,7 +144,7 @@ describe('a day that cannot be dropped', () => {
 describe('what the store does by itself', () => {
   it('folds impressions into the roll-ups, and forgets old attempts', async () => {
     await store.appendBatch(batchOf([impression(1)]));
-    await store.attempts(['192.0.2.1'], () => ({
+    await store.updateGuessCounters(['192.0.2.1'], () => ({
       attempts: [{ times: [1], waitUntil: 0, waitMs: 0, forgetAt: clock.now() + 1000 }],
       result: 1,
     }));

@@ -2,7 +2,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { hashKey } from '../../../src/domain/api-key.ts';
 import { RowReader } from '../../../src/store/postgres/rows/row-reader.ts';
-import { SeenRows } from '../../../src/store/postgres/rows/versioned-rows.ts';
+import { VersionedRows } from '../../../src/store/postgres/rows/versioned-rows.ts';
 
 interface Asked {
   hashes: readonly string[];
@@ -37,12 +37,12 @@ beforeEach(() => {
       .filter((value) => value === goodHash)
       .map((value) => ({ ...found, hash: value, value }) as R);
   };
-  reader = new RowReader(ask, new SeenRows(ask), () => {});
+  reader = new RowReader(ask, new VersionedRows(ask), () => {});
 });
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 const lookUps: [string, (hash: string) => Promise<unknown>][] = [
-  ['device keys', (hash) => reader.keyBearer(hash)],
+  ['device keys', (hash) => reader.findByKeyHash(hash)],
   ['tokens', (hash) => reader.find('tokens', 'hash', hash)],
 ];
 
@@ -74,7 +74,7 @@ it.each(lookUps)(
 it('a key that is not found any more is a stranger again', async () => {
   isQuick = false;
   const ask = async () => {
-    const answer = reader.keyBearer(good);
+    const answer = reader.findByKeyHash(good);
     await settled();
     goodHash ??= asked[0]?.hashes[0];
     asked.splice(0)[0]?.answer();
@@ -83,9 +83,11 @@ it('a key that is not found any more is a stranger again', async () => {
   await ask();
   goodHash = 'gone';
   expect(await ask()).toBeUndefined();
-  const unknown = Array.from({ length: 10 }, (_, n) => reader.keyBearer(hashKey(`made up ${n}`)));
+  const unknown = Array.from({ length: 10 }, (_, n) =>
+    reader.findByKeyHash(hashKey(`made up ${n}`)),
+  );
   await settled();
-  void reader.keyBearer(good).catch(() => {});
+  void reader.findByKeyHash(good).catch(() => {});
   await settled();
   expect(asked.length).toBe(1);
   isQuick = true;

@@ -1,6 +1,6 @@
 import type { CallAnswer } from '../../../client/call.ts';
 import { SignageError } from '../../../domain/error.ts';
-import type { Call } from '../../command/context.ts';
+import type { CommandContext } from '../../command/context.ts';
 import { defineCommand, many } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
 import { readCodeWords } from '../../options/pairing-code.ts';
@@ -16,7 +16,7 @@ const longestHoldSeconds = 30;
 const everyMs = 500;
 
 /** Waits until the code is finished; the service holds its answers meanwhile. */
-async function waitForEnd(call: Call, code: string): Promise<CodeStatus> {
+async function waitForEnd(call: CommandContext, code: string): Promise<CodeStatus> {
   const timeoutMs: number = call.options.timeout;
   const endsAt = call.clock.now() + timeoutMs;
   const progress = makeProgress(call);

@@ -1,19 +1,19 @@
 import { SignageError } from '../../../domain/error.ts';
-import type { Call } from '../../command/context.ts';
+import type { CommandContext } from '../../command/context.ts';
 import { defineCommand, optional, some } from '../../command/spec.ts';
 import { readDocument } from '../../options/input-file.ts';
 import * as option from '../../options/option.ts';
 import { usage } from '../../options/settings.ts';
 import { findOwner, getConfigIfAny, levelOption, putConfig } from '../../tenant-config/level.ts';
 import {
+  type ConfigTree,
   isSettings,
   mergeSettings,
   readAssignment,
-  type Settings,
 } from '../../tenant-config/path.ts';
 import { showConfig } from '../../tenant-config/show.ts';
 
-async function readFile({ io }: Call, file: string | undefined): Promise<Settings> {
+async function readFile({ io }: CommandContext, file: string | undefined): Promise<ConfigTree> {
   const document = file === undefined ? {} : await readDocument(io, file);
   if (isSettings(document)) return document;
   throw new SignageError(

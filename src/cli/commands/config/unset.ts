@@ -9,10 +9,10 @@ import {
   type Owner,
   putConfig,
 } from '../../tenant-config/level.ts';
-import { readPath, type Settings, withoutSetting } from '../../tenant-config/path.ts';
+import { type ConfigTree, readPath, withoutSetting } from '../../tenant-config/path.ts';
 import { showConfig } from '../../tenant-config/show.ts';
 
-function without(config: Settings, key: string, { what }: Owner): Settings {
+function without(config: ConfigTree, key: string, { what }: Owner): ConfigTree {
   const left = withoutSetting(config, readPath(key));
   if (left) return left;
   throw new SignageError('config_not_found', `"${key}" is not set for ${what}.`, {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { SignageError } from '../../../domain/error.ts';
-import type { Call } from '../../command/context.ts';
+import type { CommandContext } from '../../command/context.ts';
 import { defineCommand, one } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
 import { usage } from '../../options/settings.ts';
@@ -32,7 +32,7 @@ async function* readUntil(signal: AbortSignal, path: string): AsyncGenerator<Uin
   }
 }
 
-async function restore(call: Call, path: string, folder: string) {
+async function restore(call: CommandContext, path: string, folder: string) {
   const { restoreStore } = await import('../../../store/maintenance/restore.ts');
   const { megabytes } = await import('../../data/megabytes.ts');
   const progress = makeProgress(call);
@@ -51,7 +51,9 @@ async function restore(call: Call, path: string, folder: string) {
 }
 
 async function findUndone(folder: string, backupAt: string) {
-  const { auditAfter } = await import('../../../store/maintenance/audit-export.ts');
+  const { exportAuditAfter: auditAfter } = await import(
+    '../../../store/maintenance/audit-export.ts'
+  );
   const { undoneRevocations } = await import('../../data/undone-revocations.ts');
   return undoneRevocations(auditAfter(folder, Date.parse(backupAt)));
 }

@@ -1,12 +1,12 @@
-import type { Call } from '../../command/context.ts';
-import { eachItem } from '../../command/for-each-record.ts';
+import type { CommandContext } from '../../command/context.ts';
+import { forEachRecord } from '../../command/for-each-record.ts';
 import { defineCommand, some } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
 import { confirmSelected } from '../../options/screen-selection.ts';
 import { choiceOptions, chooseScreens, isSingle } from '../../options/select-screens.ts';
 import { type Device, findDevice } from '../../records/find.ts';
-import { screenName } from '../../records/screen-path.ts';
-import { shellWord } from '../../records/shell-quote.ts';
+import { screenPath } from '../../records/screen-path.ts';
+import { shellQuote } from '../../records/shell-quote.ts';
 import { revocationView } from '../../records/views/revocation-view.ts';
 
 /** One of many to revoke: `id` and `name` are those of the screen, or what was typed. */
@@ -16,7 +16,7 @@ interface Target {
   device: Pick<Device, 'id' | 'state'> | undefined;
 }
 
-function revocation(call: Call, id: string) {
+function revocation(call: CommandContext, id: string) {
   const reason: string | undefined = call.options.reason;
   return call.change('revokeDevice', {
     params: { id },
@@ -24,9 +24,9 @@ function revocation(call: Call, id: string) {
   });
 }
 
-async function revokeOne(call: Call, named: string): Promise<void> {
+async function revokeOne(call: CommandContext, named: string): Promise<void> {
   const device = await findDevice(call, named);
-  const name = await screenName(
+  const name = await screenPath(
     call,
     await call.read('getScreen', { params: { id: device.screenId } }),
   );
@@ -41,11 +41,11 @@ async function revokeOne(call: Call, named: string): Promise<void> {
   call.note(
     wasRevoked
       ? 'It had been revoked before: nothing changed.'
-      : `Revoked. To pair another: signage pair ${shellWord(name)}`,
+      : `Revoked. To pair another: signage pair ${shellQuote(name)}`,
   );
 }
 
-async function chosenTargets(call: Call, named: readonly string[]): Promise<Target[]> {
+async function chosenTargets(call: CommandContext, named: readonly string[]): Promise<Target[]> {
   const { venue, selector } = call.options;
   if (named.length === 0 || venue !== undefined || selector.length > 0) {
     const chosen = await chooseScreens(call, { screens: named, venue, selector });
@@ -63,7 +63,7 @@ async function chosenTargets(call: Call, named: readonly string[]): Promise<Targ
   return targets;
 }
 
-async function revokeTarget(call: Call, { device }: Target): Promise<string | undefined> {
+async function revokeTarget(call: CommandContext, { device }: Target): Promise<string | undefined> {
   if (device?.state !== 'bound') return 'unchanged';
   return (await revocation(call, device.id)) && 'revoked';
 }
@@ -97,7 +97,7 @@ export const command = defineCommand({
     }
     const targets = await chosenTargets(call, named);
     await confirmSelected(call, 'Revoke the devices of', targets);
-    return eachItem(
+    return forEachRecord(
       call,
       targets,
       ({ id, name }) => ({ id, name }),

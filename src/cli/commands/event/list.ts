@@ -1,5 +1,5 @@
 import { hasCode } from '../../../domain/error.ts';
-import type { Call } from '../../command/context.ts';
+import type { CommandContext } from '../../command/context.ts';
 import { defineCommand } from '../../command/spec.ts';
 import { type Filters, followEvents } from '../../event/follow.ts';
 import * as option from '../../options/option.ts';
@@ -10,7 +10,7 @@ import { findDevice, findScreen } from '../../records/find.ts';
 import { isUuid } from '../../records/uuid.ts';
 import { eventView } from '../../records/views/event-view.ts';
 
-const time = ({ clock }: Call, source: string, text: string | undefined) =>
+const time = ({ clock }: CommandContext, source: string, text: string | undefined) =>
   text === undefined
     ? undefined
     : new Date(readTime(text, { source, nowMs: clock.now(), spans: 'ago' })).toISOString();
@@ -24,7 +24,11 @@ async function idOf(
 }
 
 /** Shows events as they come in, until it is interrupted, nobody reads any more, or `--limit` is reached. */
-async function follow(call: Call, filters: Filters, after: string | undefined): Promise<void> {
+async function follow(
+  call: CommandContext,
+  filters: Filters,
+  after: string | undefined,
+): Promise<void> {
   const { limit } = call.common;
   if (limit === undefined) call.results.requireEndless('--follow');
   const { gone } = call.io.stdout;

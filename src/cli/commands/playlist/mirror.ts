@@ -1,4 +1,4 @@
-import type { Call } from '../../command/context.ts';
+import type { CommandContext } from '../../command/context.ts';
 import { defineCommand } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
 import { usage } from '../../options/settings.ts';
@@ -18,7 +18,7 @@ interface Asked {
   state: (typeof states)[number] | undefined;
 }
 
-async function check(call: Call, { venue, state }: Asked): Promise<number> {
+async function check(call: CommandContext, { venue, state }: Asked): Promise<number> {
   const venueId = venue === undefined ? undefined : (await findVenue(call, venue)).id;
   const query = {
     ...(venueId !== undefined && { venueId }),
@@ -43,7 +43,7 @@ async function check(call: Call, { venue, state }: Asked): Promise<number> {
   return differ === 0 ? 0 : differsExitCode;
 }
 
-async function repair(call: Call): Promise<number> {
+async function repair(call: CommandContext): Promise<number> {
   const made = await call.change('repairMirror');
   if (!made) return 0;
   const { queued } = made.answer;

@@ -1,14 +1,14 @@
 import { hasCode } from '../../../domain/error.ts';
 import type { Publication } from '../../../domain/records/playlist.ts';
-import type { Call } from '../../command/context.ts';
-import { eachItem } from '../../command/for-each-record.ts';
+import type { CommandContext } from '../../command/context.ts';
+import { forEachRecord } from '../../command/for-each-record.ts';
 import { defineCommand, some } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
 import { choiceOptions, chooseScreens, isSingle } from '../../options/select-screens.ts';
 import { checkPublication, readPublication } from '../../playlist/publication.ts';
 import { playlistView } from '../../records/views/playlist-view.ts';
 
-async function versionOn(call: Call, id: string): Promise<number | undefined> {
+async function versionOn(call: CommandContext, id: string): Promise<number | undefined> {
   try {
     return (await call.read('readPlaylist', { params: { id } })).version;
   } catch (error) {
@@ -18,7 +18,11 @@ async function versionOn(call: Call, id: string): Promise<number | undefined> {
 }
 
 /** Publishes on one of many; answers whether that changed anything. */
-async function publishOn(call: Call, id: string, body: Publication): Promise<string | undefined> {
+async function publishOn(
+  call: CommandContext,
+  id: string,
+  body: Publication,
+): Promise<string | undefined> {
   const before = call.common.dryRun ? undefined : await versionOn(call, id);
   const made = await call.change('publishPlaylist', { params: { id }, body });
   return made && (made.answer.version === before ? 'unchanged' : 'published');
@@ -65,7 +69,7 @@ What playlist get shows as JSON or YAML can be published as it is. The same cont
     if (call.common.dryRun || !isSingle(choice)) await checkPublication(body);
     const screens = await chooseScreens(call, choice);
     if (!isSingle(choice))
-      return eachItem(
+      return forEachRecord(
         call,
         screens,
         ({ id, name }) => ({ id, name }),

@@ -5,7 +5,7 @@ import * as option from '../../options/option.ts';
 import { usage } from '../../options/settings.ts';
 import { readValidUntil } from '../../playlist/publication.ts';
 import { findScreen } from '../../records/find.ts';
-import { shellWord } from '../../records/shell-quote.ts';
+import { shellQuote } from '../../records/shell-quote.ts';
 import { playlistView } from '../../records/views/playlist-view.ts';
 
 function readVersion(text: string): number {
@@ -20,7 +20,7 @@ function find(versions: readonly Playlist[], wanted: number, screen: string): Pl
   const kept = versions.map(({ version }) => version).join(', ');
   const message = `There is no version ${wanted} of the playlist of "${screen}"${kept && `: there are ${kept}`}.`;
   throw new SignageError('playlist_not_found', message, {
-    hint: `signage playlist history ${shellWord(screen)}`,
+    hint: `signage playlist history ${shellQuote(screen)}`,
   });
 }
 

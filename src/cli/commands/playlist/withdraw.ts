@@ -1,4 +1,4 @@
-import { eachItem } from '../../command/for-each-record.ts';
+import { forEachRecord } from '../../command/for-each-record.ts';
 import { defineCommand, some } from '../../command/spec.ts';
 import { confirmSelected } from '../../options/screen-selection.ts';
 import { choiceOptions, chooseScreens, isSingle } from '../../options/select-screens.ts';
@@ -24,7 +24,7 @@ export const command = defineCommand({
     await confirmSelected(call, 'Take the playlist off', screens);
     const withdraw = (id: string) => call.change('withdrawPlaylist', { params: { id } });
     if (!isSingle(choice))
-      return eachItem(
+      return forEachRecord(
         call,
         screens,
         ({ id, name }) => ({ id, name }),

@@ -1,19 +1,19 @@
-import type { Call } from '../../command/context.ts';
-import { eachItem } from '../../command/for-each-record.ts';
+import type { CommandContext } from '../../command/context.ts';
+import { forEachRecord } from '../../command/for-each-record.ts';
 import { defineCommand, some } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
 import { confirmSelected, type Selected } from '../../options/screen-selection.ts';
 import { choiceOptions, chooseScreens, isSingle } from '../../options/select-screens.ts';
-import { screenName } from '../../records/screen-path.ts';
+import { screenPath } from '../../records/screen-path.ts';
 
-const deletion = (call: Call, id: string) =>
+const deletion = (call: CommandContext, id: string) =>
   call.change('deleteScreen', {
     params: { id },
     ...(call.options.force && { query: { force: 'true' as const } }),
   });
 
-async function deleteOne(call: Call, screen: Selected['screen']): Promise<void> {
-  const name = await screenName(call, screen);
+async function deleteOne(call: CommandContext, screen: Selected['screen']): Promise<void> {
+  const name = await screenPath(call, screen);
   const withDevice = call.options.force && screen.state === 'active';
   await call.confirmDestruction(
     `Delete the screen "${name}"${withDevice ? ' and its device, which is refused from then on' : ''}?`,
@@ -21,14 +21,19 @@ async function deleteOne(call: Call, screen: Selected['screen']): Promise<void> 
   if (await deletion(call, screen.id)) call.note(`Deleted the screen "${name}".`);
 }
 
-async function deleteMany(call: Call, chosen: readonly Selected[]): Promise<number> {
+async function deleteMany(call: CommandContext, chosen: readonly Selected[]): Promise<number> {
   await confirmSelected(
     call,
     call.options.force ? 'Delete, with whatever devices they have,' : 'Delete',
     chosen,
   );
   const nameOf = ({ id, name }: Selected) => ({ id, name });
-  return eachItem(call, chosen, nameOf, async ({ id }) => (await deletion(call, id)) && 'deleted');
+  return forEachRecord(
+    call,
+    chosen,
+    nameOf,
+    async ({ id }) => (await deletion(call, id)) && 'deleted',
+  );
 }
 
 export const command = defineCommand({

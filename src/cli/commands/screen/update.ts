@@ -1,4 +1,4 @@
-import { eachItem } from '../../command/for-each-record.ts';
+import { forEachRecord } from '../../command/for-each-record.ts';
 import { defineCommand, some } from '../../command/spec.ts';
 import { readLabelChanges } from '../../options/labels.ts';
 import * as option from '../../options/option.ts';
@@ -49,7 +49,7 @@ export const command = defineCommand({
     const chosen = await chooseScreens(call, choice);
     const [only] = chosen;
     if (!isSingle(choice) || only === undefined) {
-      return eachItem(
+      return forEachRecord(
         call,
         chosen,
         ({ id, name }) => ({ id, name }),

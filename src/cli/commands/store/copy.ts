@@ -1,5 +1,5 @@
 import { hasPassword } from '../../../domain/store-url.ts';
-import type { Call } from '../../command/context.ts';
+import type { CommandContext } from '../../command/context.ts';
 import { defineCommand } from '../../command/spec.ts';
 import { type Setting, text } from '../../options/settings.ts';
 import type { View } from '../../output/view.ts';
@@ -69,7 +69,7 @@ Exit codes: 0 both have the same, 9 they differ, 5 a store is in use or not empt
   },
 });
 
-async function plan(call: Call, from: string, to: string): Promise<void> {
+async function plan(call: CommandContext, from: string, to: string): Promise<void> {
   const { planCopy } = await import('../../../store/copy/copy-store.ts');
   await call.results.list(pageOf(await planCopy(from, to)), {
     columns: [
@@ -81,7 +81,7 @@ async function plan(call: Call, from: string, to: string): Promise<void> {
   });
 }
 
-async function copy(call: Call, from: string, to: string): Promise<void> {
+async function copy(call: CommandContext, from: string, to: string): Promise<void> {
   const [{ copyStore }, { makeProgress }, { SignageError }] = await Promise.all([
     import('../../../store/copy/copy-store.ts'),
     import('../../terminal/progress.ts'),

@@ -1,7 +1,7 @@
 import type { CallAnswer, CallInput } from '../../../client/call.ts';
 import { SignageError } from '../../../domain/error.ts';
 import { type ReservedFile, reserveFile } from '../../api/reserved-file.ts';
-import type { Call } from '../../command/context.ts';
+import type { CommandContext } from '../../command/context.ts';
 import { defineCommand } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
 import { roleOption } from '../../options/role.ts';
@@ -13,7 +13,7 @@ import { createdTokenView, knownTokenView } from '../../records/views/token-view
 
 /** Keeps a token that was just made. One that cannot be kept is deleted again: nobody has it. */
 async function keep(
-  call: Call,
+  call: CommandContext,
   path: string,
   file: ReservedFile,
   { id, token }: CallAnswer<'createToken'>,
@@ -33,7 +33,7 @@ async function keep(
 
 /** Notes that the token ends earlier than was asked, because the one that made it does. */
 function noteCapped(
-  call: Call,
+  call: CommandContext,
   asked: string | undefined,
   { expiresAt }: CallAnswer<'createToken'>,
 ): void {
@@ -45,7 +45,7 @@ function noteCapped(
 type Body = CallInput<'createToken'>['body'];
 
 /** Times without a date are counted by the clock of this machine. */
-function expiry(call: Call, text: string): string {
+function expiry(call: CommandContext, text: string): string {
   const timeMs = readTime(text, { source: '--expires', nowMs: call.clock.now(), spans: 'ahead' });
   const time = new Date(timeMs);
   if (!(time.getUTCFullYear() <= 9999))
@@ -54,7 +54,7 @@ function expiry(call: Call, text: string): string {
 }
 
 async function createInto(
-  call: Call,
+  call: CommandContext,
   path: string,
   body: Body,
   venueName: (id: string) => string,

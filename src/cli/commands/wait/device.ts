@@ -1,9 +1,9 @@
 import { hasCode, SignageError } from '../../../domain/error.ts';
-import type { Call } from '../../command/context.ts';
+import type { CommandContext } from '../../command/context.ts';
 import { defineCommand, one } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
 import { type Device, findScreen } from '../../records/find.ts';
-import { shellWord } from '../../records/shell-quote.ts';
+import { shellQuote } from '../../records/shell-quote.ts';
 import { isUuid } from '../../records/uuid.ts';
 import { devicesOfScreenView } from '../../records/views/device-view.ts';
 import { waitFor } from '../../records/wait-for.ts';
@@ -11,7 +11,7 @@ import { waitFor } from '../../records/wait-for.ts';
 /** A device by its id; of a screen whichever it has at the moment. */
 type Target = { deviceId: string } | { screenId: string };
 
-async function findTarget(call: Call, text: string): Promise<Target> {
+async function findTarget(call: CommandContext, text: string): Promise<Target> {
   if (!isUuid(text)) return { screenId: (await findScreen(call, text)).id };
   try {
     return { deviceId: (await call.read('getDevice', { params: { id: text } })).id };
@@ -27,7 +27,7 @@ function describe({ state, lastSeenAt }: Device): string {
   return lastSeenAt === null ? 'it was never seen' : `it was last seen at ${lastSeenAt}`;
 }
 
-async function look(call: Call, target: Target) {
+async function look(call: CommandContext, target: Target) {
   const id =
     'deviceId' in target
       ? target.deviceId
@@ -69,7 +69,7 @@ export const command = defineCommand({
     };
     const device = await waitFor(
       call,
-      { ...waiting, hint: `signage doctor ${shellWord(named)}` },
+      { ...waiting, hint: `signage doctor ${shellQuote(named)}` },
       () => look(call, target),
     );
     await call.results.record(device, devicesOfScreenView(call, device.screenId));

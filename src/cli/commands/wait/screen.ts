@@ -1,8 +1,8 @@
-import type { Call } from '../../command/context.ts';
+import type { CommandContext } from '../../command/context.ts';
 import { defineCommand, one } from '../../command/spec.ts';
 import * as option from '../../options/option.ts';
 import { findScreen, type Screen } from '../../records/find.ts';
-import { shellWord } from '../../records/shell-quote.ts';
+import { shellQuote } from '../../records/shell-quote.ts';
 import { screensOfVenueView } from '../../records/views/screen-view.ts';
 import { waitFor } from '../../records/wait-for.ts';
 
@@ -11,7 +11,7 @@ function describe({ state, provisioningCode }: Screen): string {
   return `it is provisioning, ${provisioningCode ? `its newest pairing code ${provisioningCode.status}` : 'without a pairing code'}`;
 }
 
-async function look(call: Call, id: string, state: string) {
+async function look(call: CommandContext, id: string, state: string) {
   const screen = await call.read('getScreen', { params: { id } });
   return { found: screen.state === state ? screen : undefined, saw: describe(screen) };
 }
@@ -42,8 +42,8 @@ export const command = defineCommand({
     const { id, venueId } = await findScreen(call, call.args.screen);
     const hint =
       state === 'active'
-        ? `signage pair ${shellWord(call.args.screen)}`
-        : `signage device revoke ${shellWord(call.args.screen)}`;
+        ? `signage pair ${shellQuote(call.args.screen)}`
+        : `signage device revoke ${shellQuote(call.args.screen)}`;
     const what = `the screen "${call.args.screen}" to be ${state}`;
     const screen = await waitFor(call, { timeoutMs, what, hint }, () => look(call, id, state));
     await call.results.record(screen, screensOfVenueView(call, venueId));

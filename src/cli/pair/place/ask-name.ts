@@ -1,5 +1,5 @@
-import type { Call } from '../../command/context.ts';
-import { printable } from '../../terminal/escape.ts';
+import type { CommandContext } from '../../command/context.ts';
+import { escapeControl } from '../../terminal/escape.ts';
 import type { Choice } from '../../terminal/prompter.ts';
 
 /** What is not there yet, and will be made under this name. */
@@ -19,9 +19,13 @@ function nameProblem(text: string): string | undefined {
 }
 
 /** Asks for the name of something new. */
-export async function askName({ prompter }: Call, message: string, flag: string): Promise<ToMake> {
+export async function askName(
+  { prompter }: CommandContext,
+  message: string,
+  flag: string,
+): Promise<ToMake> {
   const name = await prompter.input({
-    message: printable(message),
+    message: escapeControl(message),
     flag,
     validate: (text) => nameProblem(text) ?? true,
   });

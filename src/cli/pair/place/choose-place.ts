@@ -1,5 +1,5 @@
 import { hasCode } from '../../../domain/error.ts';
-import type { Call } from '../../command/context.ts';
+import type { CommandContext } from '../../command/context.ts';
 import { usage } from '../../options/settings.ts';
 import { findScreen, type Screen, type Venue } from '../../records/find.ts';
 import { isUuid } from '../../records/uuid.ts';
@@ -20,7 +20,7 @@ interface Named {
 }
 
 /** What the command line says of the place: `Lobby/Main`, an id, or `--venue` and `--screen`. */
-function namedPlace({ args, options }: Call): Named {
+function namedPlace({ args, options }: CommandContext): Named {
   const given: string | undefined = args.screen;
   if (given === undefined) return { venue: options.venue, screen: options.screen };
   if (options.venue !== undefined || options.screen !== undefined)
@@ -31,7 +31,11 @@ function namedPlace({ args, options }: Call): Named {
 }
 
 /** A screen that is named without its venue: one that there is, or, where that may be, one to make in a venue that is asked for. */
-async function screenAnywhere(call: Call, rights: PairRights, name: string): Promise<ChosenPlace> {
+async function screenAnywhere(
+  call: CommandContext,
+  rights: PairRights,
+  name: string,
+): Promise<ChosenPlace> {
   try {
     const screen = await findScreen(call, name);
     return { venue: await call.read('getVenue', { params: { id: screen.venueId } }), screen };
@@ -43,7 +47,7 @@ async function screenAnywhere(call: Call, rights: PairRights, name: string): Pro
 }
 
 /** Works out which screen is meant, and asks for what was not said. Nothing is made yet. */
-export async function choosePlace(call: Call, rights: PairRights): Promise<ChosenPlace> {
+export async function choosePlace(call: CommandContext, rights: PairRights): Promise<ChosenPlace> {
   const named = namedPlace(call);
   if (named.venue === undefined && named.screen !== undefined)
     return screenAnywhere(call, rights, named.screen);

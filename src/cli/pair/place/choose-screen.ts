@@ -1,5 +1,5 @@
 import { SignageError } from '../../../domain/error.ts';
-import type { Call } from '../../command/context.ts';
+import type { CommandContext } from '../../command/context.ts';
 import { usage } from '../../options/settings.ts';
 import { findScreen, type Screen, type Venue } from '../../records/find.ts';
 import { isUuid } from '../../records/uuid.ts';
@@ -12,7 +12,7 @@ const flag = '--screen';
 
 /** The screen of that id or name in the venue, or the one to make. */
 export async function screenNamed(
-  call: Call,
+  call: CommandContext,
   rights: PairRights,
   venue: Venue | ToMake,
   name: string,
@@ -34,7 +34,7 @@ export async function screenNamed(
 }
 
 async function someScreens(
-  call: Call,
+  call: CommandContext,
   venueId: string,
   term: string,
   signal: AbortSignal,
@@ -50,7 +50,7 @@ async function someScreens(
 
 /** Lets the person at the terminal choose a screen of the venue, or a name for a new one. Those that wait for a TV come first. */
 export async function askScreen(
-  call: Call,
+  call: CommandContext,
   rights: PairRights,
   venue: Venue | ToMake,
 ): Promise<Screen | ToMake> {

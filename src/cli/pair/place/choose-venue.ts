@@ -1,8 +1,8 @@
 import { hasCode, SignageError } from '../../../domain/error.ts';
-import type { Call } from '../../command/context.ts';
+import type { CommandContext } from '../../command/context.ts';
 import { findVenue, type Venue } from '../../records/find.ts';
 import { isUuid } from '../../records/uuid.ts';
-import { printable } from '../../terminal/escape.ts';
+import { escapeControl } from '../../terminal/escape.ts';
 import { askName, type Offer, offerToMake, type ToMake } from './ask-name.ts';
 import { ofVenues, type PairRights, requireMaking } from './pair-rights.ts';
 
@@ -14,7 +14,7 @@ const flag = '--venue';
  * `error`, with what would help.
  */
 export async function orMake(
-  call: Call,
+  call: CommandContext,
   rights: PairRights,
   name: string,
   kind: string,
@@ -31,7 +31,11 @@ export async function orMake(
   const question = `There is no ${kind} "${name}". Make it?`;
   if (
     call.options.create ||
-    (await call.prompter.confirm({ message: printable(question), flag: '--create', initial: true }))
+    (await call.prompter.confirm({
+      message: escapeControl(question),
+      flag: '--create',
+      initial: true,
+    }))
   )
     return { name: name.trim() };
   throw new SignageError('declined', 'Nothing was changed.');
@@ -39,7 +43,7 @@ export async function orMake(
 
 /** The venue of that id or name, or the one to make. */
 export async function venueNamed(
-  call: Call,
+  call: CommandContext,
   anyRights: PairRights,
   name: string,
 ): Promise<Venue | ToMake> {
@@ -52,7 +56,11 @@ export async function venueNamed(
   }
 }
 
-async function someVenues(call: Call, term: string, signal: AbortSignal): Promise<Venue[]> {
+async function someVenues(
+  call: CommandContext,
+  term: string,
+  signal: AbortSignal,
+): Promise<Venue[]> {
   const search = term.trim();
   const query = { limit: mostChoices, ...(search !== '' && { search }) };
   return (
@@ -62,7 +70,7 @@ async function someVenues(call: Call, term: string, signal: AbortSignal): Promis
 
 /** Lets the person at the terminal choose a venue, or a name for a new one where `rights` are given that allow it. */
 export async function askVenue(
-  call: Call,
+  call: CommandContext,
   anyRights: PairRights | undefined,
 ): Promise<Venue | ToMake> {
   const rights = ofVenues(anyRights);

@@ -1,5 +1,5 @@
 import { hasCode, SignageError } from '../../../domain/error.ts';
-import type { Call } from '../../command/context.ts';
+import type { CommandContext } from '../../command/context.ts';
 import type { Device } from '../../records/find.ts';
 import { modelText } from '../pair-step.ts';
 import { type Place, placeName, placeWord } from '../pairing.ts';
@@ -20,13 +20,13 @@ export function deviceText({ id, deviceInfo, online, lastSeenAt }: Device): stri
 }
 
 /** Asks why a device is revoked. */
-export function askReason({ prompter }: Call, usual: string): Promise<string> {
+export function askReason({ prompter }: CommandContext, usual: string): Promise<string> {
   return prompter.input({ message: 'Why? It is recorded.', flag: '--reason', initial: usual });
 }
 
 /** Whether the device of an active screen is to make way for another, and why. Throws `screen_already_bound`, and `declined`. */
 export async function agreeToReplace(
-  call: Call,
+  call: CommandContext,
   { venue, screen }: ChosenPlace,
 ): Promise<Replacement | undefined> {
   if (screen.id === undefined || screen.deviceId === null || venue.id === undefined)
@@ -68,7 +68,7 @@ async function madeOrThere<T>(
 
 /** Makes what is to be made and revokes what is to be revoked. Under `--dry-run` ids stand in that there are none of yet. */
 export async function preparePlace(
-  call: Call,
+  call: CommandContext,
   chosen: ChosenPlace,
   replacement: Replacement | undefined,
 ): Promise<Place> {

@@ -1,9 +1,9 @@
 import type { CallAnswer } from '../../../client/call.ts';
-import type { Call } from '../../command/context.ts';
+import type { CommandContext } from '../../command/context.ts';
 import { groupedCode } from '../../options/pairing-code.ts';
 import type { Format } from '../../options/shared.ts';
 import { type Column, member, type View } from '../../output/view.ts';
-import { screenName } from '../screen-path.ts';
+import { screenPath } from '../screen-path.ts';
 
 type Code = CallAnswer<'createCode'>;
 type CodeStatus = CallAnswer<'getCodeStatus'>;
@@ -13,11 +13,11 @@ const forPeople: readonly (Format | undefined)[] = [undefined, 'table', 'wide'];
 
 /** The columns that every code has. */
 async function columnsOf(
-  { common, read, all, pages }: Call,
+  { common, read, all, pages }: CommandContext,
   screenId: string,
 ): Promise<Column<Code>[]> {
   const reader = { read, all, pages };
-  const screen = await screenName(reader, await read('getScreen', { params: { id: screenId } }));
+  const screen = await screenPath(reader, await read('getScreen', { params: { id: screenId } }));
   return [
     {
       name: 'code',
@@ -36,7 +36,7 @@ const nameOf = ({ code }: Code) => code;
 
 /** How a code is shown that was just made. */
 export const createdCodeView =
-  (call: Call, { screenId }: Code) =>
+  (call: CommandContext, { screenId }: Code) =>
   async (): Promise<View<Code>> => ({
     columns: await columnsOf(call, screenId),
     nameOf,
@@ -44,7 +44,7 @@ export const createdCodeView =
 
 /** How a code is shown with what became of it. */
 export const codeStatusView =
-  (call: Call, { screenId }: CodeStatus) =>
+  (call: CommandContext, { screenId }: CodeStatus) =>
   async (): Promise<View<CodeStatus>> => ({
     columns: [...(await columnsOf(call, screenId)), member('usedAt'), member('deviceId')],
     nameOf,

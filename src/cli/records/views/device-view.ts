@@ -1,7 +1,7 @@
 import type { Reader } from '../../api/client.ts';
 import { type Column, member, type View } from '../../output/view.ts';
 import type { Device } from '../find.ts';
-import { screenName, screenNames } from '../screen-path.ts';
+import { screenPath, screenPaths } from '../screen-path.ts';
 
 type Info = keyof Device['deviceInfo'];
 
@@ -47,14 +47,14 @@ function makeView(nameOfScreen: (screenId: string) => string): View<Device> {
 /** How devices are shown that are on screens of one venue, or on any: the screens' names are fetched for it. */
 export const devicesView =
   (reader: Reader, venueId?: string) => async (): Promise<View<Device>> => {
-    const names = await screenNames(reader, venueId);
+    const names = await screenPaths(reader, venueId);
     return makeView((screenId) => names.get(screenId) ?? screenId);
   };
 
 /** How the devices of one screen are shown. */
 export const devicesOfScreenView =
   (reader: Reader, screenId: string) => async (): Promise<View<Device>> => {
-    const name = await screenName(
+    const name = await screenPath(
       reader,
       await reader.read('getScreen', { params: { id: screenId } }),
     );

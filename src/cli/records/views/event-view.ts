@@ -2,7 +2,7 @@ import type { StoredEventView as StoredEvent } from '../../../domain/events/even
 import type { Reader } from '../../api/client.ts';
 import { shownEpoch } from '../../options/time.ts';
 import { type Column, member, type View } from '../../output/view.ts';
-import { screenNames } from '../screen-path.ts';
+import { screenPaths } from '../screen-path.ts';
 
 const ofEvent = (name: string, more: { wide?: boolean } = {}): Column<StoredEvent> => ({
   name,
@@ -21,7 +21,7 @@ function detail({ event }: StoredEvent): string {
 
 /** How events are shown: the names of the screens are fetched for it. Those of a screen that is gone, or new, have its id. */
 export const eventView = (reader: Reader) => async (): Promise<View<StoredEvent>> => {
-  const names = await screenNames(reader);
+  const names = await screenPaths(reader);
   return {
     columns: [
       member('receivedAt'),

@@ -1,7 +1,7 @@
 import type { ReportGroup, ReportRow } from '../../../domain/records/report.ts';
 import type { Reader } from '../../api/client.ts';
 import { member, type View } from '../../output/view.ts';
-import { screenNames } from '../screen-path.ts';
+import { screenPaths } from '../screen-path.ts';
 
 const columns = [
   member<ReportRow, 'key'>('key'),
@@ -18,6 +18,6 @@ export const impressionView =
   (reader: Reader, groupBy: ReportGroup | undefined) => async (): Promise<View<ReportRow>> => {
     const nameOf = ({ key }: ReportRow) => key;
     if (groupBy !== 'screen' && groupBy !== 'venue') return { columns, nameOf };
-    const names = await (groupBy === 'screen' ? screenNames : venueNames)(reader);
+    const names = await (groupBy === 'screen' ? screenPaths : venueNames)(reader);
     return { columns: [...columns, { name: 'name', value: ({ key }) => names.get(key) }], nameOf };
   };

@@ -1,5 +1,5 @@
 import type { CallAnswer } from '../../../client/call.ts';
-import type { Call } from '../../command/context.ts';
+import type { CommandContext } from '../../command/context.ts';
 import { type Column, member, type View } from '../../output/view.ts';
 import type { Token } from '../find.ts';
 import { namesOf, reachColumns, venueNames } from './reach-columns.ts';
@@ -28,13 +28,13 @@ export function knownTokenView(venueName: (id: string) => string, nowMs: number)
 }
 
 /** How tokens are shown: the names of all venues are fetched for it. */
-export const tokensView = (call: Call) => async (): Promise<View<Token>> => {
+export const tokensView = (call: CommandContext) => async (): Promise<View<Token>> => {
   const names = new Map((await call.all('listVenues')).map(({ id, name }) => [id, name]));
   return knownTokenView(namesOf(names), call.clock.now());
 };
 
 /** How one token is shown: the names of its venues are fetched for it. */
-export const tokenView = (call: Call, token: Token) => async () =>
+export const tokenView = (call: CommandContext, token: Token) => async () =>
   knownTokenView(await venueNames(call, token), call.clock.now());
 
 type CreatedToken = CallAnswer<'createToken'>;

@@ -1,6 +1,6 @@
-import type { DeviceMarks, TokenMarks } from '../../../domain/records/rows.ts';
+import type { LastActivity, TokenActivity } from '../../../domain/records/rows.ts';
 
-export type AnyMarks = DeviceMarks & TokenMarks;
+export type AnyActivity = LastActivity & TokenActivity;
 
 /**
  * Times are kept as what has passed since then: of nearly all that is a small integer, and stands in its place, where a number of milliseconds since 1970 takes
@@ -19,7 +19,7 @@ const isTime = {
   lastEventAt: true,
   lastRefusedAt: true,
   lastUsedAt: true,
-} as const satisfies Record<keyof AnyMarks, boolean>;
+} as const satisfies Record<keyof AnyActivity, boolean>;
 
 type Member = keyof typeof isTime;
 type Value = string | number | null | undefined;
@@ -27,7 +27,7 @@ type Value = string | number | null | undefined;
 const members = Object.keys(isTime) as Member[];
 
 /** What was noted of one device or token. */
-export class Noted<S> implements Record<Member, Value> {
+export class ActivityEntry<S> implements Record<Member, Value> {
   readonly id: string;
   readonly shard: S;
   lastSeenAt: Value = undefined;
@@ -46,7 +46,7 @@ export class Noted<S> implements Record<Member, Value> {
   }
 
   /** What is not given stays. */
-  note(marks: AnyMarks): void {
+  note(marks: AnyActivity): void {
     for (const name in marks) {
       const member = name as Member;
       const value = marks[member];
@@ -54,12 +54,12 @@ export class Noted<S> implements Record<Member, Value> {
     }
   }
 
-  marks(): AnyMarks {
+  marks(): AnyActivity {
     const all: Partial<Record<Member, Value>> = {};
     for (const member of members) {
       const value = this[member];
       if (value !== undefined) all[member] = isTime[member] ? (value as number) + sinceMs : value;
     }
-    return all as AnyMarks;
+    return all as AnyActivity;
   }
 }

@@ -1,11 +1,11 @@
 import { type Clock, minuteMs } from '../../../domain/clock.ts';
 import type { RenderedDocument, WrittenDocument } from '../checkpoint/document-owner.ts';
-import type { MakeMarks, Marks, PartContext } from '../parts.ts';
-import type { JsonText } from '../rows/byte-slice.ts';
-import { endOfId, KeylessMap } from '../rows/hash-index.ts';
-import { LoadedLines } from '../rows/lazy-lines.ts';
+import type { LastActivityPart, MakeLastActivityPart, PartContext } from '../parts.ts';
+import type { ByteSlice } from '../rows/byte-slice.ts';
+import { endOfId, HashIndex } from '../rows/hash-index.ts';
+import { LazyLines } from '../rows/lazy-lines.ts';
 import { shardNames } from '../rows/shard.ts';
-import { type AnyMarks, Noted } from './activity-entry.ts';
+import { ActivityEntry, type AnyActivity } from './activity-entry.ts';
 
 const shards = 64;
 /** Documents are written at most this often: a fleet changes all of them in every minute. */
@@ -16,14 +16,14 @@ const kinds = ['device', 'token'] as const satisfies readonly Kind[];
 
 /** One document's part. */
 interface Shard {
-  noted: Record<Kind, Set<Noted<Shard>>>;
+  noted: Record<Kind, Set<ActivityEntry<Shard>>>;
   /** What was loaded stays text until somebody asks. */
-  loaded: Record<Kind, LoadedLines> | undefined;
+  loaded: Record<Kind, LazyLines> | undefined;
   dirty: boolean;
 }
 
 /** The latest doings of devices and tokens, in memory; documents `marks-00` to `marks-3f` have them as of a minute ago. */
-class MarkDocuments implements Marks {
+class MarkDocuments implements LastActivityPart {
   readonly kind = 'marks';
   readonly log = 'none';
   readonly #clock: Clock;
@@ -39,13 +39,13 @@ class MarkDocuments implements Marks {
     this.#flushedAt = clock.now();
   }
 
-  touch(kind: Kind, id: string, marks: AnyMarks): void {
+  touch(kind: Kind, id: string, marks: AnyActivity): void {
     const noted = this.#find(kind, id) ?? this.#add(kind, id);
     noted.shard.dirty = true;
     noted.note(marks);
   }
 
-  marks(kind: Kind, id: string): AnyMarks {
+  marks(kind: Kind, id: string): AnyActivity {
     return this.#find(kind, id)?.marks() ?? {};
   }
 
@@ -97,11 +97,11 @@ class MarkDocuments implements Marks {
 
   async load(name: string, document: WrittenDocument): Promise<void> {
     const bytes = await document.bytes();
-    const linesOf = (kind: Kind) => new LoadedLines(bytes, `{"kind":"${kind}","id":"`);
+    const linesOf = (kind: Kind) => new LazyLines(bytes, `{"kind":"${kind}","id":"`);
     this.#shardOf(name).loaded = { device: linesOf('device'), token: linesOf('token') };
   }
 
-  #find(kind: Kind, id: string): Noted<Shard> | undefined {
+  #find(kind: Kind, id: string): ActivityEntry<Shard> | undefined {
     const known = this.#noted[kind].get(id);
     if (known !== undefined) return known;
     const loaded = this.#shards.get(marksDocument(id))?.loaded?.[kind];
@@ -113,9 +113,9 @@ class MarkDocuments implements Marks {
     return noted;
   }
 
-  #add(kind: Kind, id: string): Noted<Shard> {
+  #add(kind: Kind, id: string): ActivityEntry<Shard> {
     const shard = this.#shardOf(marksDocument(id));
-    const noted = new Noted(id, shard);
+    const noted = new ActivityEntry(id, shard);
     shard.noted[kind].add(noted);
     this.#noted[kind].set(id, noted);
     return noted;
@@ -134,19 +134,20 @@ class MarkDocuments implements Marks {
   }
 }
 
-const notedById = () => new KeylessMap<Noted<Shard>>((noted, id) => noted.id === id, endOfId);
+const notedById = () =>
+  new HashIndex<ActivityEntry<Shard>>((noted, id) => noted.id === id, endOfId);
 
 /** The document that a device's or token's marks lie in. */
 export const marksDocument = shardNames('marks', shards);
 
 /** What a line says. */
-function marksOf(line: JsonText): AnyMarks {
+function marksOf(line: ByteSlice): AnyActivity {
   const {
     kind: _kind,
     id: _id,
     ...marks
-  } = JSON.parse(line.toString()) as { kind: Kind; id: string } & AnyMarks;
+  } = JSON.parse(line.toString()) as { kind: Kind; id: string } & AnyActivity;
   return marks;
 }
 
-export const makeMarks: MakeMarks = (context) => new MarkDocuments(context);
+export const makeLastActivityPart: MakeLastActivityPart = (context) => new MarkDocuments(context);

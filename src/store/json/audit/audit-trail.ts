@@ -3,22 +3,22 @@ import type { AuditEntry } from '../../../domain/records/rows.ts';
 import type { AuditLink, SealedEntry } from '../../audit/audit-chain.ts';
 import type { AuditPageQuery, Slice } from '../../store.ts';
 import { damaged } from '../log/damage.ts';
-import { DayFiles, dayFile, type FilesMark, startOfFile } from '../log/day-files.ts';
+import { DayFiles, dayFile, type LogFilesPosition, startOfFile } from '../log/day-files.ts';
 import { isWhole, readFrames } from '../log/frame.ts';
 import { GroupLog } from '../log/group-log.ts';
 import { linesBackward } from '../log/line-reader.ts';
 import type {
   AuditDrop,
   AuditTrail,
-  Extent,
   FilePart,
+  LogRange,
   MakeAuditTrail,
   PartContext,
 } from '../parts.ts';
 import { auditPage, frameEntry, type PlacedEntry, placeOf, sealedOf } from './pages.ts';
 
 /** How far the files are good, and the last record of the journal that they contain. */
-interface AuditMark extends FilesMark {
+interface AuditMark extends LogFilesPosition {
   seq: number;
 }
 
@@ -89,7 +89,7 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
   /** The entries of files up to `end`, and those that are in none yet. */
   async *#entriesOf(
     names: readonly string[],
-    end: FilesMark,
+    end: LogFilesPosition,
     pending: readonly PlacedEntry[],
   ): AsyncGenerator<SealedEntry | undefined> {
     for (const name of names) {
@@ -104,7 +104,7 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
     for (const { bytes } of pending) yield sealedOf(bytes);
   }
 
-  extent(mark: FilesMark = { file: null, size: 0 }): Extent {
+  extent(mark: LogFilesPosition = { file: null, size: 0 }): LogRange {
     const { file, size } = mark;
     const names = this.#files.neededBy(mark).filter((name) => file !== null && name <= file);
     return { names, end: { file, size } };

@@ -8,7 +8,7 @@ import { damaged } from '../log/damage.ts';
 import { dayFile, startOfFile } from '../log/day-files.ts';
 import { frame, isWhole } from '../log/frame.ts';
 import type { Line } from '../log/line-reader.ts';
-import { fillPage, type LogPage, type LogView } from '../log/page-reader.ts';
+import { fillPage, type LogPage, type LogSource } from '../log/page-reader.ts';
 
 /** A page examines little more than this, then returns what it has. */
 const pageBytes = 32 * 1024 * 1024;
@@ -80,7 +80,7 @@ function placeOfCursor(cursor: string): AuditPlace | undefined {
 
 /** One page of the trail, newest first: entries that are in no file yet (oldest first), then the files. */
 export async function auditPage(
-  view: LogView,
+  view: LogSource,
   pending: readonly PlacedEntry[],
   query: AuditPageQuery,
 ): Promise<Slice<AuditEntry>> {
@@ -95,7 +95,7 @@ export async function auditPage(
 
 /** A clock that stepped back has left entries in a file of a later day; a day of it is allowed for. */
 function namesFor(
-  { files }: LogView,
+  { files }: LogSource,
   { from = 0, to }: AuditPageQuery,
   after: AuditPlace | undefined,
 ): string[] {

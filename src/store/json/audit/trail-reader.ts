@@ -1,6 +1,6 @@
 import { type ChainState, isSealed, type SealedEntry } from '../../audit/audit-chain.ts';
-import { type JournalMark, SegmentReader } from '../journal/segments.ts';
-import { type FilesMark, isDayFile } from '../log/day-files.ts';
+import { type LogPosition, SegmentReader } from '../journal/segments.ts';
+import { isDayFile, type LogFilesPosition } from '../log/day-files.ts';
 import { readFrames } from '../log/frame.ts';
 import type { ManifestData } from '../manifest.ts';
 import type { PartContext } from '../parts.ts';
@@ -13,8 +13,8 @@ export interface FoundEntry extends SealedEntry {
   offset: number | null;
 }
 
-const noJournal: JournalMark = { file: null, size: 0, seq: 0, at: 0 };
-const noFiles: FilesMark & { seq: number } = { file: null, size: 0, seq: 0 };
+const noJournal: LogPosition = { file: null, size: 0, seq: 0, at: 0 };
+const noFiles: LogFilesPosition & { seq: number } = { file: null, size: 0, seq: 0 };
 
 /**
  * Yields the whole audit trail of a folder that nobody writes to: the day files up to their mark,
@@ -49,14 +49,14 @@ export async function* readTrail(
   }
   yield* await onlyInJournal(
     { disk, directory },
-    (marks.journal as JournalMark | undefined) ?? noJournal,
+    (marks.journal as LogPosition | undefined) ?? noJournal,
     { filed, clean },
   );
 }
 
 async function onlyInJournal(
   { disk, directory }: Pick<PartContext, 'disk' | 'directory'>,
-  mark: JournalMark,
+  mark: LogPosition,
   { filed, clean }: { filed: number; clean: boolean },
 ): Promise<FoundEntry[]> {
   const found: FoundEntry[] = [];

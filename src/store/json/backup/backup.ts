@@ -1,12 +1,12 @@
 import { crc32 } from 'node:zlib';
 import { createTarPacker, type TarPackController } from 'modern-tar';
 import { iso, minuteMs } from '../../../domain/clock.ts';
-import { turn } from '../disk/yield.ts';
+import { yieldToEventLoop } from '../disk/yield.ts';
 import { unavailable } from '../log/group-log.ts';
 import { readAt } from '../log/line-reader.ts';
 import type { PartContext } from '../parts.ts';
 import { backupHead, backupTail } from './format.ts';
-import { type Instant, type StateFile, stateFiles } from './snapshot-files.ts';
+import { type Snapshot, type SnapshotFile, snapshotFiles } from './snapshot-files.ts';
 
 /** A reader who takes nothing for so long is given up: for its sake nothing is deleted. */
 const patienceMs = 5 * minuteMs;
@@ -23,12 +23,12 @@ export class Backup {
   /** Resolves when the last byte was taken, or nobody wants to read on. */
   readonly over: Promise<void>;
   readonly #context: PartContext;
-  readonly #instant: Instant;
+  readonly #instant: Snapshot;
   readonly #tar: TarPackController;
   #cancelTimer = () => {};
 
   /** `release` lets the store delete again. */
-  constructor(context: PartContext, instant: Instant, release: () => Promise<void>) {
+  constructor(context: PartContext, instant: Snapshot, release: () => Promise<void>) {
     const { readable, controller } = createTarPacker();
     this.#context = context;
     this.#instant = instant;
@@ -71,7 +71,7 @@ export class Backup {
   async #pack(): Promise<void> {
     const { disk, directory } = this.#context;
     const at = iso(this.#instant.at);
-    const files = await stateFiles(disk, directory, this.#instant);
+    const files = await snapshotFiles(disk, directory, this.#instant);
     await this.#addText(backupHead, {
       kind: 'signage-backup',
       format: 1,
@@ -90,7 +90,7 @@ export class Backup {
   }
 
   /** Answers its CRC-32, in hex. */
-  async #addFile(file: StateFile): Promise<string> {
+  async #addFile(file: SnapshotFile): Promise<string> {
     const mtime = new Date(this.#instant.at);
     const writer = this.#tar
       .add({ name: file.name, size: file.size, type: 'file', mode: 0o600, mtime })
@@ -100,13 +100,13 @@ export class Backup {
       sum = crc32(chunk, sum);
       await writer.write(chunk);
       this.#noteProgress();
-      await turn();
+      await yieldToEventLoop();
     }
     await writer.close();
     return sum.toString(16).padStart(8, '0');
   }
 
-  async *#chunks({ name, size, bytes }: StateFile): AsyncGenerator<Uint8Array> {
+  async *#chunks({ name, size, bytes }: SnapshotFile): AsyncGenerator<Uint8Array> {
     if (bytes) return yield bytes;
     const file = await this.#context.disk.open(`${this.#context.directory}/${name}`, 'read');
     try {

@@ -1,13 +1,13 @@
 import { placeOf } from '../audit/pages.ts';
 import type { FileSystem } from '../disk/file-system.ts';
 import { headOf } from '../events/event-record.ts';
-import { type FilesMark, isDayFile, missingFiles } from '../log/day-files.ts';
+import { isDayFile, type LogFilesPosition, missingFiles } from '../log/day-files.ts';
 import type { FoundFrame } from '../log/frame.ts';
 import type { ManifestData } from '../manifest.ts';
 import { checkLines } from './check-lines.ts';
 import type { Findings } from './finding.ts';
 
-const nothing: FilesMark & { seq: number } = { file: null, size: 0, seq: 0 };
+const nothing: LogFilesPosition & { seq: number } = { file: null, size: 0, seq: 0 };
 
 /** Says of undamaged lines, in their order, what is wrong with them. */
 type Judge = (found: FoundFrame, afterGap: boolean) => string | undefined;

@@ -1,7 +1,7 @@
 import { SignageError } from '../../../domain/error.ts';
 import { unfinished } from '../../copy/copy-progress.ts';
 import { copyMarker, readMarker } from '../copy/copy-marker.ts';
-import { hexSum } from '../log/checksum.ts';
+import { hexChecksum } from '../log/checksum.ts';
 import {
   type ManifestData,
   manifestCopy,
@@ -108,7 +108,7 @@ async function checkDocuments(
     if (found === undefined) findings.damage(name, 'the file is missing');
     else if (found !== size)
       findings.damage(name, `it has ${found} bytes where the manifest says ${size}`);
-    else if (hexSum(await disk.readFile(`${directory}/${name}`)) !== crc)
+    else if (hexChecksum(await disk.readFile(`${directory}/${name}`)) !== crc)
       findings.damage(name, 'its contents are not what was written');
   }
 }

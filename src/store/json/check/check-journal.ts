@@ -1,11 +1,11 @@
 import type { FileSystem } from '../disk/file-system.ts';
-import { type JournalMark, recordHead, segmentsFrom } from '../journal/segments.ts';
+import { type LogPosition, recordHead, segmentsFrom } from '../journal/segments.ts';
 import type { FoundFrame } from '../log/frame.ts';
 import type { ManifestData } from '../manifest.ts';
 import { checkLines } from './check-lines.ts';
 import type { Findings } from './finding.ts';
 
-const nothing: JournalMark = { file: null, size: 0, seq: 0, at: 0 };
+const nothing: LogPosition = { file: null, size: 0, seq: 0, at: 0 };
 
 /** Checks the segments that a start reads, as `SegmentReader` does, and goes on after damage. */
 export async function checkJournal(
@@ -14,7 +14,7 @@ export async function checkJournal(
   manifest: ManifestData,
   findings: Findings,
 ): Promise<void> {
-  const mark = (manifest.marks.journal as JournalMark | undefined) ?? nothing;
+  const mark = (manifest.marks.journal as LogPosition | undefined) ?? nothing;
   const names = await segmentsFrom(disk, `${directory}/journal`, mark.file);
   const { clean } = manifest;
   if (mark.file !== null && names[0] !== mark.file)

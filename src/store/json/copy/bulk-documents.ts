@@ -3,8 +3,8 @@ import type { CopiedImpressions, DeviceKeys } from '../../copy/transfer.ts';
 import { type DocumentEntry, DocumentFile } from '../checkpoint/document-file.ts';
 import type { RenderedDocument } from '../checkpoint/document-owner.ts';
 import type { FileSystem } from '../disk/file-system.ts';
-import { IdempotencyRings } from '../events/idempotency-keys.ts';
-import { Tally } from '../rollups/impression-counts.ts';
+import { IdempotencyKeys } from '../events/idempotency-keys.ts';
+import { ImpressionCounter } from '../rollups/impression-counts.ts';
 import { mergedLines } from '../rollups/merge.ts';
 import { rollupDocument } from '../rollups/rollups.ts';
 
@@ -35,12 +35,12 @@ async function writeDocument(
 
 /** Gathers the idempotency keys of all devices, which a start holds in memory as well. */
 export class BulkRings {
-  readonly #rings: IdempotencyRings;
+  readonly #rings: IdempotencyKeys;
   readonly #place: DocumentPlace;
 
   constructor(place: DocumentPlace) {
     this.#place = place;
-    this.#rings = new IdempotencyRings({ seq: () => place.seq, due: () => true });
+    this.#rings = new IdempotencyKeys({ seq: () => place.seq, due: () => true });
   }
 
   add({ deviceId, keys }: DeviceKeys): void {
@@ -69,7 +69,7 @@ export class BulkRings {
 /** Writes impressions, which come day by day: no more than a day of them is held, and the few of days that share a document. */
 export class BulkRollups {
   readonly #place: DocumentPlace;
-  readonly #tallies = new Map<string, Tally>();
+  readonly #tallies = new Map<string, ImpressionCounter>();
   readonly #written: Documents = {};
 
   constructor(place: DocumentPlace) {
@@ -87,7 +87,7 @@ export class BulkRollups {
   }: CopiedImpressions): Promise<void> {
     const name = rollupDocument(clock, day);
     if (!this.#tallies.has(name)) await this.#writeAll((other) => !other.endsWith('-other'));
-    const tally = this.#tallies.get(name) ?? new Tally();
+    const tally = this.#tallies.get(name) ?? new ImpressionCounter();
     this.#tallies.set(name, tally);
     tally.addCell(scope, day, group, key, { impressions, seconds });
   }

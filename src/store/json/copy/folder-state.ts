@@ -2,7 +2,7 @@ import { SignageError } from '../../../domain/error.ts';
 import { writtenDocument } from '../checkpoint/checkpoint.ts';
 import type { DocumentOwner } from '../checkpoint/document-owner.ts';
 import type { EventsMark } from '../events/recovery.ts';
-import type { FilesMark } from '../log/day-files.ts';
+import type { LogFilesPosition } from '../log/day-files.ts';
 import { dataFormat, type ManifestData, readManifest } from '../manifest.ts';
 import { recoverParts } from '../open.ts';
 import type { PartContext } from '../parts.ts';
@@ -61,7 +61,7 @@ export class FolderState {
 
   /** How far the log of this name is in its files. */
   extent(log: 'events' | 'audit') {
-    return this.parts[log].extent(this.manifest.marks[log] as FilesMark | undefined);
+    return this.parts[log].extent(this.manifest.marks[log] as LogFilesPosition | undefined);
   }
 
   /** The lines of the documents whose names begin so, in the order of the names, as they would be written now. */

@@ -1,7 +1,7 @@
 import type { FileSystem } from './file-system.ts';
 
 /** A disk on which files can be kept from being deleted. */
-export interface RetainingDisk extends FileSystem {
+export interface DeferredDeleteDisk extends FileSystem {
   /** From here on what is deleted stays on the disk, until the returned function was called as often as this one. */
   retain(): () => Promise<void>;
 }
@@ -13,7 +13,7 @@ const isTemporary = (path: string) => path.endsWith('.tmp');
  * Puts off deletions while somebody reads. A crash in between leaves files that nothing names: the next start, or the next one who deletes, removes
  * them, as after any crash between a manifest and its tidying up.
  */
-export function makeRetainingDisk(disk: FileSystem): RetainingDisk {
+export function makeDeferredDeleteDisk(disk: FileSystem): DeferredDeleteDisk {
   const doomed = new Set<string>();
   let readers = 0;
 

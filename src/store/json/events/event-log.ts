@@ -9,20 +9,20 @@ import type {
   Slice,
   StoredEvent,
 } from '../../store.ts';
-import { DayFiles, dayFile, type FilesMark, startOfFile } from '../log/day-files.ts';
+import { DayFiles, dayFile, type LogFilesPosition, startOfFile } from '../log/day-files.ts';
 import { GroupLog, unavailable } from '../log/group-log.ts';
 import { cutTornTail, type TornTail } from '../log/torn-tail.ts';
 import type {
   EventLog,
   EventLogHooks,
-  Extent,
   FilePart,
+  LogRange,
   MakeEventLog,
   PartContext,
 } from '../parts.ts';
 import { Rollups } from '../rollups/rollups.ts';
-import { type EventRecord, type KeyMark, recordPieces } from './event-record.ts';
-import { IdempotencyRings } from './idempotency-keys.ts';
+import { type EventRecord, type RecordedKey, recordPieces } from './event-record.ts';
+import { IdempotencyKeys } from './idempotency-keys.ts';
 import { eventPage } from './pages.ts';
 import { EventRecovery, type EventsMark } from './recovery.ts';
 
@@ -45,11 +45,11 @@ interface UnderWay {
  */
 class DayFileEventLog implements EventLog, FilePart<EventsMark> {
   readonly name = 'events';
-  readonly owners: readonly [IdempotencyRings, Rollups];
+  readonly owners: readonly [IdempotencyKeys, Rollups];
   readonly #context: PartContext;
   readonly #hooks: EventLogHooks;
   readonly #files: DayFiles;
-  readonly #rings: IdempotencyRings;
+  readonly #rings: IdempotencyKeys;
   readonly #rollups: Rollups;
   readonly #underWay = new Map<string, UnderWay>();
   #log: GroupLog | undefined;
@@ -74,7 +74,7 @@ class DayFileEventLog implements EventLog, FilePart<EventsMark> {
     this.#files = new DayFiles(context.disk, `${context.directory}/events`);
     this.#committedAt = context.clock.now();
     const progress = { seq: () => this.#applied.seq, due: () => this.#writesDocuments };
-    this.#rings = new IdempotencyRings(progress);
+    this.#rings = new IdempotencyKeys(progress);
     this.#rollups = new Rollups(progress);
     this.owners = [this.#rings, this.#rollups];
   }
@@ -110,7 +110,7 @@ class DayFileEventLog implements EventLog, FilePart<EventsMark> {
 
   async #store(
     { tenantId, venueId, screenId, deviceId, sums, body }: EventBatch,
-    mark?: KeyMark,
+    mark?: RecordedKey,
   ): Promise<void> {
     if (!this.#log) throw unavailable('The store is starting.');
     this.#receivedAt = Math.max(this.#context.clock.now(), this.#receivedAt);
@@ -164,7 +164,7 @@ class DayFileEventLog implements EventLog, FilePart<EventsMark> {
     return this.#rollups.impressions(query);
   }
 
-  extent(mark: FilesMark = nothing): Extent {
+  extent(mark: LogFilesPosition = nothing): LogRange {
     const { file, size } = this.#applied;
     // One that holds no durable batch yet is left out.
     const names = this.#files.neededBy(mark).filter((name) => file !== null && name <= file);
@@ -270,7 +270,7 @@ class DayFileEventLog implements EventLog, FilePart<EventsMark> {
   }
 }
 
-function repeated(sentBefore: string, { sent }: KeyMark): 'repeated' {
+function repeated(sentBefore: string, { sent }: RecordedKey): 'repeated' {
   if (sentBefore === sent) return 'repeated';
   throw new SignageError(
     'idempotency_key_reused',

@@ -5,7 +5,7 @@ import type { EventBatch } from '../../store.ts';
 import { framePieces } from '../log/frame.ts';
 
 /** 8 bytes each of the hash of an idempotency key and of the bytes it stood for, in hex. */
-export interface KeyMark {
+export interface RecordedKey {
   key: string;
   sent: string;
 }
@@ -20,7 +20,7 @@ export interface EventRecord {
   venueId: string;
   screenId: string;
   deviceId: string;
-  mark?: KeyMark | undefined;
+  mark?: RecordedKey | undefined;
   sums: BatchSums;
 }
 

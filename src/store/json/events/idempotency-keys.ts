@@ -3,10 +3,10 @@ import type {
   RenderedDocument,
   WrittenDocument,
 } from '../checkpoint/document-owner.ts';
-import { JsonText } from '../rows/byte-slice.ts';
-import { LoadedLines } from '../rows/lazy-lines.ts';
+import { ByteSlice } from '../rows/byte-slice.ts';
+import { LazyLines } from '../rows/lazy-lines.ts';
 import { shardNames } from '../rows/shard.ts';
-import type { EventProgress, EventRecord, KeyMark } from './event-record.ts';
+import type { EventProgress, EventRecord, RecordedKey } from './event-record.ts';
 
 /** The last keys of each device that are remembered (docs/protocol.md §2.5). */
 export const rememberedKeys = 128;
@@ -29,7 +29,7 @@ class Ring {
   }
 
   /** `line` is the device's in its document. */
-  static from(line: JsonText): Ring {
+  static from(line: ByteSlice): Ring {
     const [, text] = JSON.parse(line.toString()) as [string, string];
     const bytes = Buffer.from(text, 'base64');
     const entries = new Uint32Array(bytes.length / 4);
@@ -50,7 +50,7 @@ class Ring {
     return undefined;
   }
 
-  add({ key, sent }: KeyMark): void {
+  add({ key, sent }: RecordedKey): void {
     if (this.#count === this.#entries.length / words && this.#count < rememberedKeys) this.#grow();
     const full = this.#count === rememberedKeys;
     this.#entries.set(
@@ -99,7 +99,7 @@ function base64Of(entries: Uint32Array): string {
 interface Shard {
   rings: Map<string, Ring>;
   /** What was loaded stays text until the device sends something. */
-  loaded: LoadedLines | undefined;
+  loaded: LazyLines | undefined;
   /** The last batch that the document contains. */
   seq: number;
   dirty: boolean;
@@ -109,7 +109,7 @@ interface Shard {
  * The idempotency keys of all devices, in 2 KB each at most. Documents `rings-00` to `rings-3f` hold a line for each device; the event log's tail brings
  * them up to date.
  */
-export class IdempotencyRings implements DocumentOwner {
+export class IdempotencyKeys implements DocumentOwner {
   readonly kind = 'rings';
   readonly log = 'events';
   readonly #shards = new Map<string, Shard>();
@@ -169,7 +169,7 @@ export class IdempotencyRings implements DocumentOwner {
   async load(name: string, document: WrittenDocument): Promise<void> {
     const shard = this.#shardOf(name);
     shard.seq = document.seq;
-    shard.loaded = new LoadedLines(await document.bytes(), lineOpening);
+    shard.loaded = new LazyLines(await document.bytes(), lineOpening);
   }
 
   #shardOf(name: string): Shard {
@@ -189,10 +189,12 @@ export const ringsDocument = shardNames('rings', shards);
 
 /** Encodes them as they are asked for: each takes 5 µs. */
 function* linesOf(
-  rings: readonly (JsonText | readonly [string, Uint32Array])[],
+  rings: readonly (ByteSlice | readonly [string, Uint32Array])[],
 ): Generator<string> {
   for (const ring of rings)
-    yield ring instanceof JsonText ? ring.toString() : JSON.stringify([ring[0], base64Of(ring[1])]);
+    yield ring instanceof ByteSlice
+      ? ring.toString()
+      : JSON.stringify([ring[0], base64Of(ring[1])]);
 }
 
 function ringOf({ rings, loaded }: Shard, deviceId: string): Ring | undefined {

@@ -5,7 +5,7 @@ import { damaged } from '../log/damage.ts';
 import { dayFile } from '../log/day-files.ts';
 import { isWhole } from '../log/frame.ts';
 import type { Line } from '../log/line-reader.ts';
-import { fillPage, type LogPage, type LogView } from '../log/page-reader.ts';
+import { fillPage, type LogPage, type LogSource } from '../log/page-reader.ts';
 import { type EventHead, eventsOf, headOf, idOf } from './event-record.ts';
 
 /** A page examines little more than this, then returns what it has. */
@@ -14,7 +14,10 @@ const pageBytes = 32 * 1024 * 1024;
 const lastIndex = 0xff;
 
 /** One page of the log's events. */
-export async function eventPage(view: LogView, query: EventPageQuery): Promise<Slice<StoredEvent>> {
+export async function eventPage(
+  view: LogSource,
+  query: EventPageQuery,
+): Promise<Slice<StoredEvent>> {
   const after = query.after === undefined ? undefined : eventPosition(query.after);
   // An id that no event has: nothing comes after it.
   if (query.after !== undefined && !after) return { items: [], next: null };
@@ -25,7 +28,7 @@ export async function eventPage(view: LogView, query: EventPageQuery): Promise<S
 
 /** The files in which the page may find something, in the order in which it reads them. */
 function namesFor(
-  { files }: LogView,
+  { files }: LogSource,
   { order, from, to }: EventPageQuery,
   after: EventPosition | undefined,
 ): string[] {

@@ -1,11 +1,11 @@
 import { damaged } from '../log/damage.ts';
-import type { DayFiles, FilesMark } from '../log/day-files.ts';
+import type { DayFiles, LogFilesPosition } from '../log/day-files.ts';
 import { type FoundFrame, readFrames } from '../log/frame.ts';
 import type { TornTail } from '../log/torn-tail.ts';
 import { type EventRecord, headOf, recordOf } from './event-record.ts';
 
 /** How far the event log is good, and the last batch that the documents contain. */
-export interface EventsMark extends FilesMark {
+export interface EventsMark extends LogFilesPosition {
   seq: number;
   receivedAt: number;
 }

@@ -1,10 +1,10 @@
 import type { Playlist, TableName } from '../../../domain/records/rows.ts';
 import type { SealedEntry } from '../../audit/audit-chain.ts';
 import type { TrailChain } from '../audit/trail-chain.ts';
-import type { AuditTrail, ColdTable, EventLog, Marks } from '../parts.ts';
-import { frozen } from '../rows/deep-freeze.ts';
-import { Base, type Change } from '../rows/layer.ts';
-import { TableDocuments } from '../rows/row-documents.ts';
+import type { AuditTrail, EventLog, LastActivityPart, OnDiskTable } from '../parts.ts';
+import { deepFreeze } from '../rows/deep-freeze.ts';
+import { type Change, CommittedRows } from '../rows/layer.ts';
+import { RowDocuments } from '../rows/row-documents.ts';
 import type { JournalRecord } from './segments.ts';
 
 /** What one record of the journal has done. */
@@ -16,19 +16,19 @@ export interface Durable {
 
 /** All that the journal's records make up: rows in memory, rows on disk, the audit trail. */
 export class DurableState {
-  readonly base = new Base();
-  readonly documents: TableDocuments;
-  readonly cold: ColdTable;
+  readonly base = new CommittedRows();
+  readonly documents: RowDocuments;
+  readonly cold: OnDiskTable;
   readonly #audit: AuditTrail;
   readonly #chain: TrailChain;
-  readonly #marks: Marks;
+  readonly #marks: LastActivityPart;
   readonly #events: EventLog;
   #seq = 0;
 
   constructor(
-    cold: ColdTable,
+    cold: OnDiskTable,
     trail: { audit: AuditTrail; chain: TrailChain },
-    marks: Marks,
+    marks: LastActivityPart,
     events: EventLog,
   ) {
     this.cold = cold;
@@ -36,7 +36,7 @@ export class DurableState {
     this.#chain = trail.chain;
     this.#marks = marks;
     this.#events = events;
-    this.documents = new TableDocuments(this.base, () => this.#seq);
+    this.documents = new RowDocuments(this.base, () => this.#seq);
   }
 
   /** A record has become durable. */
@@ -51,7 +51,7 @@ export class DurableState {
     this.#seq = seq;
     for (const op of ops) {
       if (op[0] === 'audit')
-        this.#addEntry(seq, { entry: frozen(op[1]), ...(op[2] && { link: op[2] }) });
+        this.#addEntry(seq, { entry: deepFreeze(op[1]), ...(op[2] && { link: op[2] }) });
       else {
         const [id, row] = op[0] === 'put' ? [op[2].id, op[2]] : [op[2], null];
         this.#take({ table: op[1], id, row }, (hot) => this.base.load(hot.table, hot.id, hot.row));

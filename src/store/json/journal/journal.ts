@@ -5,14 +5,14 @@ import { GroupLog } from '../log/group-log.ts';
 import { cutTornTail, type TornTail } from '../log/torn-tail.ts';
 import type { FilePart, PartContext } from '../parts.ts';
 import {
-  type JournalMark,
   type JournalRecord,
+  type LogPosition,
   SegmentReader,
   segmentName,
   segmentsFrom,
 } from './segments.ts';
 
-const nothing: JournalMark = { file: null, size: 0, seq: 0, at: 0 };
+const nothing: LogPosition = { file: null, size: 0, seq: 0, at: 0 };
 
 /** A segment takes no further record once it has this many bytes. */
 const segmentBytes = 16 * 1024 * 1024;
@@ -21,7 +21,7 @@ const segmentBytes = 16 * 1024 * 1024;
  * The truth: one record for each change, `{"crc":…,"seq":n,"at":ms,"ops":[…]}`, in segments `journal/<first seq>-<epoch>.log`. `seq` counts up
  * without a gap. Every start begins a segment of its own: only the last one can have a torn tail.
  */
-export class Journal implements FilePart<JournalMark> {
+export class Journal implements FilePart<LogPosition> {
   readonly name = 'journal';
   /** Called when a group has failed: what was appended and is not durable never was. */
   onFailure: () => void = () => {};
@@ -101,7 +101,7 @@ export class Journal implements FilePart<JournalMark> {
     });
   }
 
-  async prepare(): Promise<JournalMark> {
+  async prepare(): Promise<LogPosition> {
     this.#grownBytes = 0;
     this.#marked = this.#durable;
     return this.#marked;
@@ -117,7 +117,7 @@ export class Journal implements FilePart<JournalMark> {
     }
   }
 
-  async recover(mark: JournalMark | undefined, clean: boolean): Promise<void> {
+  async recover(mark: LogPosition | undefined, clean: boolean): Promise<void> {
     const reader = new SegmentReader(this.#context.disk, this.#directory, mark ?? nothing);
     await reader.read(clean, this.#replay);
     this.#durable = reader.end;

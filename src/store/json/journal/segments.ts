@@ -17,7 +17,7 @@ export interface JournalRecord {
 }
 
 /** How far the journal is good, and the last record that the documents contain. */
-export interface JournalMark {
+export interface LogPosition {
   /** `null` while nothing was ever written. */
   file: string | null;
   size: number;
@@ -45,15 +45,15 @@ export async function segmentsFrom(
 /** Reads and checks what the journal holds from its mark's segment on, and hands out what came after the mark. Changes nothing. */
 export class SegmentReader {
   /** The last whole record, and where it ends. */
-  end: JournalMark;
+  end: LogPosition;
   torn: TornTail | undefined;
   readonly #disk: FileSystem;
   readonly #directory: string;
-  readonly #mark: JournalMark;
+  readonly #mark: LogPosition;
   /** The record that must come next; unknown before the first. */
   #next: number | undefined;
 
-  constructor(disk: FileSystem, directory: string, mark: JournalMark) {
+  constructor(disk: FileSystem, directory: string, mark: LogPosition) {
     this.#disk = disk;
     this.#directory = directory;
     this.#mark = mark;

@@ -15,7 +15,7 @@ export function startOfFile(name: string): number {
 }
 
 /** How far a log's files are good, as its mark in the manifest says: up to `size` in `file`, and all of those before that. */
-export interface FilesMark {
+export interface LogFilesPosition {
   /** `null` while nothing was ever written. */
   file: string | null;
   size: number;
@@ -57,7 +57,7 @@ export class DayFiles {
   }
 
   /** At start: looks what is there. Those that the mark gives up are hidden. */
-  async find(mark: FilesMark): Promise<void> {
+  async find(mark: LogFilesPosition): Promise<void> {
     const names = (await this.disk.list(this.directory))
       .filter((name) => namePattern.test(name))
       .sort();
@@ -67,7 +67,7 @@ export class DayFiles {
   }
 
   /** Throws `store_damaged` when files that the mark knows have another size, or are missing where no retention can have taken them. */
-  async check({ files = {} }: FilesMark, clean: boolean): Promise<void> {
+  async check({ files = {} }: LogFilesPosition, clean: boolean): Promise<void> {
     for (const name of missingFiles(files, this.#names, clean))
       throw damaged(this.path(name), 'the file is missing');
     for (const [name, size] of Object.entries(files)) {
@@ -79,7 +79,7 @@ export class DayFiles {
   }
 
   /** The mark with the sizes of the files before its own. */
-  async withSizes<M extends FilesMark>(mark: M): Promise<M> {
+  async withSizes<M extends LogFilesPosition>(mark: M): Promise<M> {
     const files: Record<string, number> = {};
     for (const name of this.#names.filter((one) => mark.file !== null && one < mark.file)) {
       const size = this.#sizes.get(name) ?? (await this.disk.sizeOf(this.path(name)));
@@ -107,7 +107,7 @@ export class DayFiles {
   }
 
   /** Deletes the hidden files that a start with this mark can do without. */
-  async deleteHidden(mark: FilesMark): Promise<void> {
+  async deleteHidden(mark: LogFilesPosition): Promise<void> {
     const now = this.#doomed.filter((name) => isSpared(mark, name));
     for (const name of now) {
       await this.disk.unlink(this.path(name));
@@ -118,7 +118,7 @@ export class DayFiles {
   }
 
   /** All that a start with this mark would read or show, oldest first. */
-  neededBy(mark: FilesMark): string[] {
+  neededBy(mark: LogFilesPosition): string[] {
     return [...this.#doomed.filter((name) => !isSpared(mark, name)), ...this.#names].sort();
   }
 
@@ -143,6 +143,6 @@ export function isDayFile(name: string): boolean {
   return namePattern.test(name);
 }
 
-function isSpared({ file, gone }: FilesMark, name: string): boolean {
+function isSpared({ file, gone }: LogFilesPosition, name: string): boolean {
   return file !== null && (name < file || (gone === true && name === file));
 }

@@ -1,11 +1,11 @@
 import type { OpenFile } from '../disk/file-system.ts';
-import { turn } from '../disk/yield.ts';
+import { yieldToEventLoop } from '../disk/yield.ts';
 import { damaged } from './damage.ts';
 import type { DayFiles } from './day-files.ts';
 import { type Line, linesBackward, linesForward, seekLine } from './line-reader.ts';
 
 /** What can be read of a log of day files. */
-export interface LogView {
+export interface LogSource {
   files: DayFiles;
   /** The newest file is good up to `size`, those before it wholly. */
   newest: { file: string | null; size: number };
@@ -28,7 +28,7 @@ export interface LogPage {
 
 /** Gives a page the lines of these files, in the page's order. Where to begin in the first is found by halving: so a page costs the same at any depth. */
 export async function fillPage(
-  view: LogView,
+  view: LogSource,
   names: readonly string[],
   page: LogPage,
 ): Promise<void> {
@@ -41,7 +41,7 @@ export async function fillPage(
 }
 
 async function readFile(
-  { files, newest }: LogView,
+  { files, newest }: LogSource,
   name: string,
   page: LogPage,
   isFirst: boolean,
@@ -55,7 +55,7 @@ async function readFile(
     for await (const lines of await linesOf(file, path, end, page, isFirst)) {
       for (const line of lines) if (!page.isDone) page.take(path, line);
       if (page.isDone) return;
-      await turn();
+      await yieldToEventLoop();
     }
   } finally {
     await file.close();

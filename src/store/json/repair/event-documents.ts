@@ -1,5 +1,5 @@
 import type { EventRecord } from '../events/event-record.ts';
-import { IdempotencyRings, rememberedKeys } from '../events/idempotency-keys.ts';
+import { IdempotencyKeys, rememberedKeys } from '../events/idempotency-keys.ts';
 import { prefixOf } from '../rollups/merge.ts';
 import { Rollups } from '../rollups/rollups.ts';
 import type { DamagedDocument } from './salvage-documents.ts';
@@ -8,13 +8,13 @@ import type { SalvagedEvents } from './salvage-events.ts';
 /** Counts one damaged document of the event log again, from the events that are there. */
 export class EventDocument {
   readonly document: DamagedDocument;
-  readonly #owner: IdempotencyRings | Rollups;
+  readonly #owner: IdempotencyKeys | Rollups;
 
   constructor(document: DamagedDocument) {
     const progress = { seq: () => document.entry.seq, due: () => true };
     this.document = document;
     this.#owner = document.name.startsWith('rings-')
-      ? new IdempotencyRings(progress)
+      ? new IdempotencyKeys(progress)
       : new Rollups(progress);
   }
 

@@ -1,11 +1,11 @@
-import type { FilesMark } from '../log/day-files.ts';
+import type { LogFilesPosition } from '../log/day-files.ts';
 import type { RepairContext } from './repair-context.ts';
 
 /** Tells of day files that are missing, or shorter than the mark says. Answers the names of all that should be there. */
-export async function reportShort(
+export async function reportMissingFiles(
   { from, log }: RepairContext,
   folder: 'events' | 'audit',
-  mark: FilesMark | undefined,
+  mark: LogFilesPosition | undefined,
   there: readonly string[],
 ): Promise<string[]> {
   const { file = null, gone, size = 0, files = {} } = mark ?? {};

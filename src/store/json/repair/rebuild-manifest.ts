@@ -3,7 +3,7 @@ import { SignageError } from '../../../domain/error.ts';
 import type { DocumentEntry } from '../checkpoint/document-file.ts';
 import { headOf } from '../events/event-record.ts';
 import type { EventsMark } from '../events/recovery.ts';
-import { type JournalMark, recordHead, segmentsFrom } from '../journal/segments.ts';
+import { type LogPosition, recordHead, segmentsFrom } from '../journal/segments.ts';
 import { dayFile, isDayFile, startOfFile } from '../log/day-files.ts';
 import { isWhole, readFrames } from '../log/frame.ts';
 import { dataFormat, type ManifestData, manifestCopy, manifestName } from '../manifest.ts';
@@ -23,7 +23,7 @@ interface Version {
  * whether a document is as it was written, so that each is read as a damaged one is: what can be read of it stays. What the journal has of later date
  * goes before it, and what is counted of events is counted again. Throws `store_damaged` when there is nothing to go by.
  */
-export async function guessManifest(context: RepairContext): Promise<ManifestData> {
+export async function rebuildManifest(context: RepairContext): Promise<ManifestData> {
   const { from, log } = context;
   const versions = await newestVersions(context);
   const segments = await segmentsFrom(from.disk, `${from.directory}/journal`, null);
@@ -95,7 +95,7 @@ async function markOfJournal(
   { from }: RepairContext,
   segments: readonly string[],
   seq: number,
-): Promise<JournalMark> {
+): Promise<LogPosition> {
   let at = 0;
   for (const segment of segments) {
     for await (const { line } of readFrames(from.disk, `${from.directory}/journal/${segment}`)) {

@@ -4,7 +4,7 @@ import type { DurableState } from '../journal/journal-replay.ts';
 import { segmentName } from '../journal/segments.ts';
 import { frame } from '../log/frame.ts';
 import { pastDocument, screenOf } from '../rows/playlist-history.ts';
-import { type HotTable, rowDocument } from '../rows/row-documents.ts';
+import { type InMemoryTable, rowDocument } from '../rows/row-documents.ts';
 import { keysOf, type Row } from '../rows/table-index.ts';
 import { type RepairContext, writeFile } from './repair-context.ts';
 import type { SalvagedJournal } from './salvage-journal.ts';
@@ -18,7 +18,7 @@ type ContainedIn = (document: string) => number | undefined;
  * Brings rows in order that the repaired files do not have right: what was lost with a document and is still in the journal, and rows of which two have the
  * same unique key. All of it becomes one more record of the journal.
  */
-export async function amendRows(
+export async function reconcileRows(
   { into, log }: RepairContext,
   state: DurableState,
   journal: SalvagedJournal,
@@ -83,7 +83,7 @@ async function lostRows(
 function documentOf(table: TableName, row: Row): string {
   return table === 'pastPlaylists'
     ? pastDocument(screenOf(row.id))
-    : rowDocument(table as HotTable, row);
+    : rowDocument(table as InMemoryTable, row);
 }
 
 /** Documents put the id first; the journal does not. */

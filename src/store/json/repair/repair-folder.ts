@@ -4,8 +4,8 @@ import type { DocumentEntry } from '../checkpoint/document-file.ts';
 import { writeFully } from '../disk/file-system.ts';
 import { replaceFile } from '../disk/replace-file.ts';
 import type { EventsMark } from '../events/recovery.ts';
-import type { JournalMark } from '../journal/segments.ts';
-import { hexSum } from '../log/checksum.ts';
+import type { LogPosition } from '../journal/segments.ts';
+import { hexChecksum } from '../log/checksum.ts';
 import {
   type ManifestData,
   manifestBytes,
@@ -17,8 +17,8 @@ import {
 import { recoverParts } from '../open.ts';
 import { makeSecret, readSecret } from '../secret.ts';
 import { EventDocument, isEventDocument } from './event-documents.ts';
-import { guessManifest } from './rebuild-manifest.ts';
-import { amendRows } from './reconcile-rows.ts';
+import { rebuildManifest } from './rebuild-manifest.ts';
+import { reconcileRows } from './reconcile-rows.ts';
 import { type RepairContext, writeFile } from './repair-context.ts';
 import { salvageAudit } from './salvage-audit.ts';
 import { salvageChain } from './salvage-chain.ts';
@@ -35,14 +35,14 @@ const folders = ['documents', 'journal', 'events', 'audit'];
 export async function repairFolder(given: RepairContext, random: Random): Promise<void> {
   const { into } = given;
   const known = await salvageManifest(given);
-  const manifest = known ?? (await guessManifest(given));
+  const manifest = known ?? (await rebuildManifest(given));
   for (const folder of folders) await into.disk.makeDirectory(`${into.directory}/${folder}`);
   const former = await salvageSecret(given, manifest);
   const secret = await makeSecret(into, () => former ?? random(32));
   const context = { ...given, dropsLinks: former === undefined };
   const { marks, epoch } = manifest;
   const { sound, damaged } = await salvageDocuments(context, manifest.documents);
-  const journal = await salvageJournal(context, marks.journal as JournalMark | undefined, epoch);
+  const journal = await salvageJournal(context, marks.journal as LogPosition | undefined, epoch);
   const counted = damaged
     .filter(({ name }) => isEventDocument(name))
     .map((document) => new EventDocument(document));
@@ -61,7 +61,7 @@ export async function repairFolder(given: RepairContext, random: Random): Promis
   const { backup: _backup, ...rest } = manifest;
   const repaired: ManifestData = {
     ...rest,
-    ...{ clean: false, documents, secret: hexSum(secret) },
+    ...{ clean: false, documents, secret: hexChecksum(secret) },
     marks: {
       ...{
         journal: journal.mark,
@@ -75,7 +75,7 @@ export async function repairFolder(given: RepairContext, random: Random): Promis
   const parts = await recoverParts(into, repaired, secret);
   const seqs = new Map(damaged.map(({ name, entry }) => [name, entry.seq]));
   // Without a manifest nobody knows which documents there were: one that is missing may be lost.
-  await amendRows(
+  await reconcileRows(
     context,
     parts.state,
     journal,

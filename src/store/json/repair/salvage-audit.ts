@@ -1,12 +1,12 @@
 import type { SealedEntry } from '../../audit/audit-chain.ts';
 import { frameEntry, type PlacedEntry, placeOf, sealedOf } from '../audit/pages.ts';
 import type { JournalRecord } from '../journal/segments.ts';
-import { dayFile, type FilesMark, isDayFile } from '../log/day-files.ts';
+import { dayFile, isDayFile, type LogFilesPosition } from '../log/day-files.ts';
 import { isWhole, readFrames } from '../log/frame.ts';
-import { reportShort } from './missing-files.ts';
+import { reportMissingFiles } from './missing-files.ts';
 import { NewFile, type RepairContext } from './repair-context.ts';
 
-interface AuditMark extends FilesMark {
+interface AuditMark extends LogFilesPosition {
   seq: number;
 }
 
@@ -47,7 +47,7 @@ class AuditSalvage {
     const { file = null, gone } = this.#mark ?? {};
     const isGone = (name: string) => gone === true && file !== null && name <= file;
     const there = (await from.disk.list(`${from.directory}/audit`)).filter(isDayFile).sort();
-    const expected = await reportShort(this.#context, 'audit', this.#mark, there);
+    const expected = await reportMissingFiles(this.#context, 'audit', this.#mark, there);
     const names = there.filter((name) => !isGone(name));
     // What retention has taken does not come back.
     const [oldest = '~'] = [...expected, ...names].sort();

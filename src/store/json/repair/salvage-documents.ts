@@ -1,6 +1,6 @@
 import type { DocumentEntry } from '../checkpoint/document-file.ts';
 import { copyFile } from '../disk/copy-file.ts';
-import { hexSum } from '../log/checksum.ts';
+import { hexChecksum } from '../log/checksum.ts';
 import { type RepairContext, writeFile } from './repair-context.ts';
 import { type Salvaged, salvageLines } from './salvage-lines.ts';
 
@@ -21,7 +21,7 @@ export async function salvageDocuments(
     const path = `documents/${entry.file}`;
     const isThere = (await from.disk.sizeOf(`${from.directory}/${path}`)) !== undefined;
     const bytes = isThere ? await from.disk.readFile(`${from.directory}/${path}`) : Buffer.alloc(0);
-    if (bytes.length === entry.size && hexSum(bytes) === entry.crc) {
+    if (bytes.length === entry.size && hexChecksum(bytes) === entry.crc) {
       await copyFile(from.disk, `${from.directory}/${path}`, `${into.directory}/${path}`);
       sound[name] = entry;
     } else damaged.push({ name, entry, ...salvageLines(name, bytes, entry.seq) });
@@ -38,5 +38,5 @@ export async function writeDocument(
   if (lines.length === 0) return undefined;
   const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
   await writeFile(into, `documents/${entry.file}`, bytes);
-  return { ...entry, size: bytes.length, crc: hexSum(bytes) };
+  return { ...entry, size: bytes.length, crc: hexChecksum(bytes) };
 }

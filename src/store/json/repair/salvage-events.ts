@@ -1,8 +1,8 @@
 import { type EventRecord, frameRecord, headOf, recordOf } from '../events/event-record.ts';
 import type { EventsMark } from '../events/recovery.ts';
-import { type FilesMark, isDayFile, startOfFile } from '../log/day-files.ts';
+import { isDayFile, type LogFilesPosition, startOfFile } from '../log/day-files.ts';
 import { isWhole, readFrames } from '../log/frame.ts';
-import { reportShort } from './missing-files.ts';
+import { reportMissingFiles } from './missing-files.ts';
 import { NewFile, type RepairContext } from './repair-context.ts';
 
 /** What was read of an event log. */
@@ -41,7 +41,7 @@ class EventSalvage {
   #seq: number | undefined;
   #first: number | undefined;
   #receivedAt = 0;
-  #place: FilesMark | undefined;
+  #place: LogFilesPosition | undefined;
   #lost = 0;
 
   constructor(
@@ -61,7 +61,7 @@ class EventSalvage {
     const { file = null, gone, seq = 0 } = this.#mark ?? {};
     const there = (await from.disk.list(`${from.directory}/events`)).filter(isDayFile).sort();
     const names = there.filter((name) => !(gone && file !== null && name <= file));
-    await reportShort(this.#context, 'events', this.#mark, there);
+    await reportMissingFiles(this.#context, 'events', this.#mark, there);
     for (const name of names) await this.#copy(name);
     if (file !== null && !gone && (this.#seq ?? 0) < seq) {
       this.#seq ??= seq - 1;

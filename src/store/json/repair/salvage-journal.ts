@@ -1,6 +1,6 @@
 import {
-  type JournalMark,
   type JournalRecord,
+  type LogPosition,
   recordHead,
   segmentName,
   segmentsFrom,
@@ -16,12 +16,12 @@ export interface SalvagedJournal {
   hasGap: boolean;
   /** All changes that ever were are there. */
   isComplete: boolean;
-  mark: JournalMark;
+  mark: LogPosition;
   /** The last record, as a start counts. */
   end: { seq: number; at: number };
 }
 
-const nothing: JournalMark = { file: null, size: 0, seq: 0, at: 0 };
+const nothing: LogPosition = { file: null, size: 0, seq: 0, at: 0 };
 
 /**
  * Reads all whole records of a journal, and writes those that are in no document into a new one. In place of each that is damaged comes one that does
@@ -29,11 +29,11 @@ const nothing: JournalMark = { file: null, size: 0, seq: 0, at: 0 };
  */
 export async function salvageJournal(
   context: RepairContext,
-  given: JournalMark = nothing,
+  given: LogPosition = nothing,
   epoch: number,
 ): Promise<SalvagedJournal> {
   const { into, log } = context;
-  const mark: JournalMark = { ...nothing, seq: given.seq, at: given.at };
+  const mark: LogPosition = { ...nothing, seq: given.seq, at: given.at };
   const records = await readRecords(context, given);
   const hasGap = records.some(
     ({ seq }, index) => index > 0 && seq !== (records[index - 1]?.seq ?? 0) + 1,
@@ -63,7 +63,7 @@ export async function salvageJournal(
 
 async function readRecords(
   { from, log, dropsLinks }: RepairContext,
-  mark: JournalMark,
+  mark: LogPosition,
 ): Promise<JournalRecord[]> {
   const records: JournalRecord[] = [];
   const folder = `${from.directory}/journal`;

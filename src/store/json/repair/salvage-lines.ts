@@ -2,7 +2,7 @@ import { marksDocument } from '../activity/last-activity.ts';
 import { textLines } from '../checkpoint/lines.ts';
 import { ringsDocument } from '../events/idempotency-keys.ts';
 import { pastDocument, screenOf } from '../rows/playlist-history.ts';
-import { type HotTable, rowDocument, rowLines } from '../rows/row-documents.ts';
+import { type InMemoryTable, rowDocument, rowLines } from '../rows/row-documents.ts';
 import type { Row } from '../rows/table-index.ts';
 import { isObject, parsed, rowIn } from './row-shapes.ts';
 
@@ -16,7 +16,7 @@ type Salvage = (name: string, text: string, seq: number) => Salvaged;
 
 /** `rows-…`: a row on each line, between lines that say its table. */
 const salvageRows: Salvage = (name, text, seq) => {
-  const tables = new Map<HotTable, Map<string, Row>>();
+  const tables = new Map<InMemoryTable, Map<string, Row>>();
   let dropped = 0;
   for (const line of textLines(text)) {
     if (!line.startsWith('{"id":')) {

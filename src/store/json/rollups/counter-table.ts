@@ -9,7 +9,7 @@ const none = -1;
  * Cells by two numbers, that of an owner and that of a key. A busy minute of a large fleet has hundreds of thousands; here one takes 36 bytes, none of which
  * the garbage collector looks at, where an object in a map takes 100.
  */
-export class CellTable {
+export class CounterTable {
   #slots = new Int32Array(firstCells * slotsPerCell).fill(none);
   #owners = new Int32Array(firstCells);
   #keys = new Int32Array(firstCells);

@@ -1,7 +1,7 @@
 import type { Cell } from '../../../domain/events/batch-counts.ts';
 import type { ReportGroup } from '../../../domain/records/report.ts';
-import { type DayCount, groupOrder, sectionOf } from '../../impression-counts.ts';
-import { CellTable } from './counter-table.ts';
+import { counterGroupOf, type DayCount, groupOrder } from '../../impression-counts.ts';
+import { CounterTable } from './counter-table.ts';
 
 /** What no key has. */
 const noKey = -1;
@@ -22,11 +22,11 @@ type Owners = Record<ReportGroup, number>;
  * What is counted of one document's day (or days), as it stands in lines: `["1-campaign","<tenant or venue>","<day>","<key>",<impressions>,<seconds>]`,
  * sorted by all before the counts.
  */
-export class Tally {
+export class ImpressionCounter {
   /** By section, that is group and scope, and by day: by what number its cells are found. */
   readonly sections = new Map<string, Map<string, number>>();
   /** Each when it is first needed: a start has an empty tally for each day of a year. */
-  readonly #tables: CellTable[] = [];
+  readonly #tables: CounterTable[] = [];
   #owned = 0;
   /** Ids in lower case, and days: text that JSON has no escapes for. Many sections have the same. */
   readonly #keys: string[] = [];
@@ -55,7 +55,7 @@ export class Tally {
   }
 
   /** Takes in all of another. */
-  addAll(other: Tally): void {
+  addAll(other: ImpressionCounter): void {
     for (const [section, days] of other.sections) {
       for (const [day, theirs] of days) {
         const ours = this.#ownerOf(section, day);
@@ -80,9 +80,9 @@ export class Tally {
     this.#tableOf(owner).add(owner, key, cell);
   }
 
-  #tableOf(owner: number): CellTable {
+  #tableOf(owner: number): CounterTable {
     const place = owner % tables;
-    this.#tables[place] ??= new CellTable();
+    this.#tables[place] ??= new CounterTable();
     return this.#tables[place];
   }
 
@@ -91,7 +91,7 @@ export class Tally {
     const known = days.get(day);
     if (known) return known;
     const made = Object.fromEntries(
-      groupOrder.map((group) => [group, this.#ownerOf(sectionOf(group, scope), day)]),
+      groupOrder.map((group) => [group, this.#ownerOf(counterGroupOf(group, scope), day)]),
     ) as Owners;
     this.#owners.set(scope, days.set(day, made));
     return made;

@@ -1,8 +1,8 @@
 import { addTo, type Cell } from '../../../domain/events/batch-counts.ts';
 import type { WrittenDocument } from '../checkpoint/document-owner.ts';
 import { textLines } from '../checkpoint/lines.ts';
-import { turn } from '../disk/yield.ts';
-import type { Tally } from './impression-counts.ts';
+import { yieldToEventLoop } from '../disk/yield.ts';
+import type { ImpressionCounter } from './impression-counts.ts';
 
 /** So many keys are sorted between two turns for others: some milliseconds' worth. The lines themselves are asked for a few at a time. */
 const atOnce = 2000;
@@ -12,7 +12,7 @@ type Entry = [prefix: string, cell: Cell];
 /** Sorts without keeping others waiting: short runs first, then merged two by two. */
 async function sortInTurns(keys: string[]): Promise<string[]> {
   if (keys.length <= atOnce) return keys.sort();
-  await turn();
+  await yieldToEventLoop();
   const middle = Math.ceil(keys.length / 2);
   return mergeTwo(await sortInTurns(keys.slice(0, middle)), await sortInTurns(keys.slice(middle)));
 }
@@ -24,13 +24,13 @@ async function mergeTwo(left: string[], right: string[]): Promise<string[]> {
     for (let other = right[at]; other !== undefined && other < key; other = right[++at])
       merged.push(other);
     merged.push(key);
-    if (merged.length % atOnce === 0) await turn();
+    if (merged.length % atOnce === 0) await yieldToEventLoop();
   }
   return merged.concat(right.slice(at));
 }
 
 /** A tally's cells with the beginnings of their lines, sorted. */
-async function* entriesOf(tally: Tally): AsyncGenerator<Entry> {
+async function* entriesOf(tally: ImpressionCounter): AsyncGenerator<Entry> {
   for (const section of [...tally.sections.keys()].sort()) {
     const days = tally.sections.get(section) as Map<string, number>;
     for (const day of [...days.keys()].sort()) {
@@ -55,7 +55,7 @@ function lineOf(prefix: string, { impressions, seconds }: Cell): string {
 /** The lines of a document with a tally added, in order. */
 export async function* mergedLines(
   before: WrittenDocument | undefined,
-  tally: Tally,
+  tally: ImpressionCounter,
 ): AsyncGenerator<string> {
   const old = textLines((await before?.read()) ?? '');
   let line = old.next();

@@ -17,7 +17,7 @@ const steps = 3;
  * What a report adds up, by key. Documents have their keys in order, mostly the same ones: of each it is looked first whether it is the next of those that are
  * known, byte by byte, for which no string needs to be made. What comes out of order is put in order before the next document.
  */
-export class ReportSums {
+export class ReportTotals {
   #keys: string[] = [];
   #impressions: number[] = [];
   #seconds: number[] = [];

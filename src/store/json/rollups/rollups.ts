@@ -1,5 +1,5 @@
 import type { ReportClock, ReportRow } from '../../../domain/records/report.ts';
-import { countBatch, sectionOf } from '../../impression-counts.ts';
+import { countBatch, counterGroupOf } from '../../impression-counts.ts';
 import type { ImpressionQuery } from '../../store.ts';
 import type {
   DocumentOwner,
@@ -7,9 +7,9 @@ import type {
   WrittenDocument,
 } from '../checkpoint/document-owner.ts';
 import type { EventProgress, EventRecord } from '../events/event-record.ts';
-import { Tally } from './impression-counts.ts';
+import { ImpressionCounter } from './impression-counts.ts';
 import { mergedLines } from './merge.ts';
-import { ReportSums } from './report.ts';
+import { ReportTotals } from './report.ts';
 import { sectionRuns } from './runs.ts';
 
 /** Days outside these share one document, so that a TV with a wrong clock cannot make a million of them. */
@@ -25,9 +25,9 @@ interface Days {
   day: string;
   document: WrittenDocument | undefined;
   /** Since the last snapshot. */
-  fresh: Tally;
+  fresh: ImpressionCounter;
   /** What a snapshot took that is not yet in the document. */
-  taken: Tally | undefined;
+  taken: ImpressionCounter | undefined;
 }
 
 /**
@@ -62,7 +62,7 @@ export class Rollups implements DocumentOwner {
   async render(name: string, before: WrittenDocument | undefined): Promise<RenderedDocument> {
     const days = this.#daysOf(name);
     const taken = days.fresh;
-    [days.taken, days.fresh] = [taken, new Tally()];
+    [days.taken, days.fresh] = [taken, new ImpressionCounter()];
     return { lines: mergedLines(before, taken), seq: this.#progress.seq() };
   }
 
@@ -101,11 +101,11 @@ export class Rollups implements DocumentOwner {
     by,
     from = '',
     to = '~',
-  }: ImpressionQuery): Promise<ReportSums> {
+  }: ImpressionQuery): Promise<ReportTotals> {
     const sections = [...new Set(venueIds ?? [tenantId])]
-      .map((scope) => sectionOf(groupBy, scope))
+      .map((scope) => counterGroupOf(groupBy, scope))
       .sort();
-    const sums = new ReportSums();
+    const sums = new ReportTotals();
     const within = (day: string) => day >= from && day < to;
     const wanted = [...this.#days.values()].filter(
       ({ clock, day }) => clock === by && (day === otherDays || within(day)),
@@ -135,7 +135,13 @@ export class Rollups implements DocumentOwner {
     if (known) return known;
     const clock: ReportClock = name.startsWith(`${this.kind}-received-`) ? 'received' : 'timestamp';
     const day = name.slice(`${this.kind}-${clock}-`.length);
-    const made: Days = { clock, day, document: undefined, fresh: new Tally(), taken: undefined };
+    const made: Days = {
+      clock,
+      day,
+      document: undefined,
+      fresh: new ImpressionCounter(),
+      taken: undefined,
+    };
     this.#days.set(name, made);
     return made;
   }

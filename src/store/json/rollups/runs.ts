@@ -1,5 +1,5 @@
 import type { WrittenDocument } from '../checkpoint/document-owner.ts';
-import { turn } from '../disk/yield.ts';
+import { yieldToEventLoop } from '../disk/yield.ts';
 
 const lineFeed = 0x0a;
 const quote = 0x22;
@@ -31,7 +31,7 @@ export async function* sectionRuns(
     const isPast = yield* runsWithin(bytes.subarray(0, end), wanted, last);
     if (isPast) return;
     rest = Buffer.from(bytes.subarray(end));
-    await turn();
+    await yieldToEventLoop();
   }
   if (rest.length > 0) yield* runsWithin(Buffer.concat([rest, Buffer.of(lineFeed)]), wanted, last);
 }

@@ -1,7 +1,7 @@
 const quote = 0x22;
 
 /** JSON text of a document as it was loaded: some of its bytes, outside the heap, where no garbage collection looks at them. */
-export class JsonText {
+export class ByteSlice {
   readonly #bytes: Buffer;
   readonly #start: number;
   readonly #end: number;

@@ -10,7 +10,7 @@ export const endOfId = 12;
  * A map of values that can tell what their key is, and so need not be kept with it. With 100,000 entries it takes half the memory of a `Map`, and a quarter of
  * the time to fill; a start fills ten. Found are places by a sum of the key, and there the value is asked.
  */
-export class KeylessMap<V> {
+export class HashIndex<V> {
   readonly #isOf: (value: V, key: string) => boolean;
   readonly #mostSummed: number;
   #slots = new Int32Array(firstSlots * perSlot);

@@ -1,10 +1,10 @@
 import type { TableName } from '../../../domain/records/rows.ts';
 import { tableNames } from '../../tables.ts';
-import type { JsonText } from './byte-slice.ts';
-import { frozen } from './deep-freeze.ts';
-import { TextRows } from './lazy-rows.ts';
+import type { ByteSlice } from './byte-slice.ts';
+import { deepFreeze } from './deep-freeze.ts';
+import { LazyRows } from './lazy-rows.ts';
 import { playlistDocument } from './playlist-document.ts';
-import { HeldRows } from './row-map.ts';
+import { RowMap } from './row-map.ts';
 import { type Row, TableIndex } from './table-index.ts';
 
 /** A row that was put, or deleted (`null`). */
@@ -15,7 +15,7 @@ export interface Change {
 }
 
 /** What may lie on top of what: rows by id, and candidates by key and by member, to be checked against the topmost row. */
-export interface Layer {
+export interface RowLayer {
   /** `null` when the row is deleted here, `undefined` when this layer says nothing of it. */
   row(table: TableName, id: string): Row | null | undefined;
   holder(table: TableName, index: string, key: string): Row | undefined;
@@ -30,13 +30,13 @@ function perTable<T>(make: (table: TableName) => T): Record<TableName, T> {
 }
 
 /** Rows by id. */
-type RowsById = Pick<TextRows, 'get' | 'set' | 'delete' | 'ids'>;
+type RowsById = Pick<LazyRows, 'get' | 'set' | 'delete' | 'ids'>;
 
 /** The durable rows of all tables held in memory. */
-export class Base implements Layer {
-  readonly playlists = new TextRows(playlistDocument);
+export class CommittedRows implements RowLayer {
+  readonly playlists = new LazyRows(playlistDocument);
   readonly #rows = perTable(
-    (table): RowsById => (table === 'playlists' ? this.playlists : new HeldRows()),
+    (table): RowsById => (table === 'playlists' ? this.playlists : new RowMap()),
   );
   #index = perTable((table) => new TableIndex(table, (id) => this.#rows[table].get(id)));
 
@@ -45,12 +45,12 @@ export class Base implements Layer {
   }
 
   /** The row as it is held. */
-  held(table: TableName, id: string): Row | JsonText | undefined {
+  held(table: TableName, id: string): Row | ByteSlice | undefined {
     return table === 'playlists' ? this.playlists.held(id) : this.#rows[table].get(id);
   }
 
   holder(table: TableName, index: string, key: string): Row | undefined {
-    return frozen(this.#index[table].holder(index, key));
+    return deepFreeze(this.#index[table].holder(index, key));
   }
 
   ids(table: TableName, member: string, value: string): readonly string[] {
@@ -77,7 +77,7 @@ export class Base implements Layer {
     this.#index = perTable((table) => {
       const rows = this.#rows[table];
       const index = new TableIndex(table, (id) => rows.get(id));
-      if (rows instanceof HeldRows && !index.isNeverUsed) index.addAll(rows.all());
+      if (rows instanceof RowMap && !index.isNeverUsed) index.addAll(rows.all());
       return index;
     });
   }
@@ -90,7 +90,7 @@ interface Overlaid {
 }
 
 /** Changes that lie over the base: those of one transaction, or all that are on their way to the disk. */
-export class Overlay implements Layer {
+export class WriteSet implements RowLayer {
   /** Only what is changed: a transaction changes one table or a few, and one is made for each. */
   readonly #tables: { [T in TableName]?: Overlaid } = {};
 

@@ -1,4 +1,4 @@
-import { JsonText } from './byte-slice.ts';
+import { ByteSlice } from './byte-slice.ts';
 
 const comma = 0x2c;
 const quote = 0x22;
@@ -18,7 +18,7 @@ interface Places {
  * The lines of a document as they were loaded, each found by the id that it begins with. They stay the bytes that were read, and are not even looked at before
  * somebody asks for one of them: a start has hundreds of thousands. An object and a string for each would take 150 bytes, this takes 12.
  */
-export class LoadedLines {
+export class LazyLines {
   #bytes: Buffer;
   readonly #opening: string;
   #found: Places | undefined;
@@ -29,7 +29,7 @@ export class LoadedLines {
     this.#opening = opening;
   }
 
-  find(id: string): JsonText | undefined {
+  find(id: string): ByteSlice | undefined {
     return this.#textAt(this.#placeOf(id));
   }
 
@@ -49,7 +49,7 @@ export class LoadedLines {
     if (left === 0) this.#bytes = Buffer.alloc(0);
   }
 
-  *texts(): Generator<JsonText> {
+  *texts(): Generator<ByteSlice> {
     for (let place = 0; place < this.#places.sums.length; place++) {
       const text = this.#textAt(place);
       if (text) yield text;
@@ -77,10 +77,10 @@ export class LoadedLines {
     return place;
   }
 
-  #textAt(place: number): JsonText | undefined {
+  #textAt(place: number): ByteSlice | undefined {
     const { bounds } = this.#places;
     const [start = 0, end = 0] = [bounds[2 * place], bounds[2 * place + 1]];
-    return end === 0 ? undefined : new JsonText(this.#bytes, start, end);
+    return end === 0 ? undefined : new ByteSlice(this.#bytes, start, end);
   }
 }
 

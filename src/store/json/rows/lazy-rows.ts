@@ -1,6 +1,6 @@
-import type { JsonText } from './byte-slice.ts';
-import { frozen } from './deep-freeze.ts';
-import { LoadedLines } from './lazy-lines.ts';
+import type { ByteSlice } from './byte-slice.ts';
+import { deepFreeze } from './deep-freeze.ts';
+import { LazyLines } from './lazy-lines.ts';
 import { SeenLately } from './seen-lately.ts';
 import type { Row } from './table-index.ts';
 
@@ -12,10 +12,10 @@ const lineOpening = '{"id":"';
  * what they know of these. One that was not read lately is made anew for the one who reads it: to keep all that a large fleet reads would be of no use, for each
  * comes again when ten thousand others have been read, and takes 130 MB.
  */
-export class TextRows {
+export class LazyRows {
   readonly #documentOf: (id: string) => string;
   readonly #most: number;
-  readonly #loaded = new Map<string, LoadedLines>();
+  readonly #loaded = new Map<string, LazyLines>();
   readonly #changed = new Map<string, Row>();
   readonly #parsed = new Map<string, Row>();
   readonly #seen = new SeenLately();
@@ -33,8 +33,8 @@ export class TextRows {
   }
 
   /** A document has come, with a row on each line. */
-  add(document: string, bytes: Buffer): LoadedLines {
-    const lines = new LoadedLines(bytes, lineOpening);
+  add(document: string, bytes: Buffer): LazyLines {
+    const lines = new LazyLines(bytes, lineOpening);
     this.#loaded.set(document, lines);
     return lines;
   }
@@ -47,17 +47,17 @@ export class TextRows {
     const text = this.#linesOf(id)?.find(id);
     if (!text) return undefined;
     const row: Row = JSON.parse(text.toString());
-    return this.#seen.again(id) ? this.#keep(id, frozen(row)) : row;
+    return this.#seen.again(id) ? this.#keep(id, deepFreeze(row)) : row;
   }
 
   /** The row as it is held. */
-  held(id: string): Row | JsonText | undefined {
+  held(id: string): Row | ByteSlice | undefined {
     return this.#changed.get(id) ?? this.#linesOf(id)?.find(id);
   }
 
   set(id: string, row: Row): void {
     this.#forget(id);
-    this.#changed.set(id, frozen(row));
+    this.#changed.set(id, deepFreeze(row));
   }
 
   delete(id: string): void {
@@ -71,7 +71,7 @@ export class TextRows {
     yield* this.#changed.keys();
   }
 
-  #linesOf(id: string): LoadedLines | undefined {
+  #linesOf(id: string): LazyLines | undefined {
     return this.#loaded.get(this.#documentOf(id));
   }
 

@@ -10,9 +10,9 @@ import { codeFinishedAt } from '../../../domain/records/pairing-code.ts';
 import type { Device, Rows, StoredConfig } from '../../../domain/records/rows.ts';
 import type { ListedTable, ListQuery, Slice } from '../../store.ts';
 import { tables } from '../../tables.ts';
-import { turn } from '../disk/yield.ts';
-import type { Marks } from '../parts.ts';
-import type { Base } from './layer.ts';
+import { yieldToEventLoop } from '../disk/yield.ts';
+import type { LastActivityPart } from '../parts.ts';
+import type { CommittedRows } from './layer.ts';
 import { allRows, lowerBound } from './table-index.ts';
 
 /** Rows looked at before others get their turn, or fewer: the first look at a device's notes finds those of all that are in the same document. */
@@ -23,8 +23,8 @@ type Test = (row: Record<string, unknown>) => boolean;
 
 /** One page of a table's durable rows, in the order of their ids. */
 export async function listRows<T extends ListedTable>(
-  base: Base,
-  marks: Marks,
+  base: CommittedRows,
+  marks: LastActivityPart,
   table: T,
   query: ListQuery<T>,
 ): Promise<Slice<Rows[T]>> {
@@ -32,7 +32,7 @@ export async function listRows<T extends ListedTable>(
   const index = narrowestIndex(base, table, query.where ?? {});
   const items: Rows[T][] = [];
   const room = new PageRoom();
-  for (let after = query.after ?? ''; ; await turn()) {
+  for (let after = query.after ?? ''; ; await yieldToEventLoop()) {
     const endMs = performance.now() + sliceMs;
     const ids = base.ids(table, index.member, index.value);
     let place = lowerBound(ids, after);
@@ -53,7 +53,7 @@ export async function listRows<T extends ListedTable>(
 
 /** Ids of codes that ended before a time, oldest first. */
 export async function listFinishedCodes(
-  base: Base,
+  base: CommittedRows,
   timeMs: number,
   limit: number,
 ): Promise<string[]> {
@@ -62,7 +62,7 @@ export async function listFinishedCodes(
   for (const id of base.all('codes')) {
     const at = codeFinishedAt(base.row('codes', id) as unknown as Rows['codes']);
     if (at < timeMs) finished.push({ id, at });
-    if (++seen % sliceRows === 0) await turn();
+    if (++seen % sliceRows === 0) await yieldToEventLoop();
   }
   return finished
     .sort((one, other) => one.at - other.at)
@@ -72,7 +72,7 @@ export async function listFinishedCodes(
 
 /** The index that leaves the fewest rows to look at. */
 function narrowestIndex(
-  base: Base,
+  base: CommittedRows,
   table: ListedTable,
   where: object,
 ): { member: string; value: string } {
@@ -87,8 +87,8 @@ function narrowestIndex(
 }
 
 function testsOf<T extends ListedTable>(
-  base: Base,
-  marks: Marks,
+  base: CommittedRows,
+  marks: LastActivityPart,
   { where = {}, labels = {}, name, search, online }: ListQuery<T>,
 ): Test[] {
   const tests: Test[] = [];
@@ -121,7 +121,7 @@ function testsOf<T extends ListedTable>(
   return tests;
 }
 
-function configOf(base: Base, device: Device): DeviceConfig {
+function configOf(base: CommittedRows, device: Device): DeviceConfig {
   return effectiveConfig(
     configIds(device).map((id) => (base.row('configs', id) as StoredConfig | undefined)?.config),
   );

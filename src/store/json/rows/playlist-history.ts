@@ -5,7 +5,7 @@ import type { PastPlaylistQuery, Slice } from '../../store.ts';
 import type { RenderedDocument, WrittenDocument } from '../checkpoint/document-owner.ts';
 import { textLines } from '../checkpoint/lines.ts';
 import { unavailable } from '../log/group-log.ts';
-import type { ColdTable, MakeColdTable } from '../parts.ts';
+import type { MakeOnDiskTable, OnDiskTable } from '../parts.ts';
 import { shardNames } from './shard.ts';
 
 const shards = 256;
@@ -25,7 +25,7 @@ interface Shard {
 }
 
 /** Past playlist versions: documents `past-00` to `past-ff` by screen, a line for each row, ordered by id. */
-class ColdPlaylists implements ColdTable {
+class ColdPlaylists implements OnDiskTable {
   readonly kind = 'past';
   readonly log = 'journal';
   readonly readsLate = true;
@@ -192,4 +192,4 @@ function* changed(changes: Changes, id = ''): Generator<string> {
   if (row) yield lineOf(row);
 }
 
-export const makeColdTable: MakeColdTable = () => new ColdPlaylists();
+export const makePlaylistHistory: MakeOnDiskTable = () => new ColdPlaylists();

@@ -4,16 +4,16 @@ import type {
   RenderedDocument,
   WrittenDocument,
 } from '../checkpoint/document-owner.ts';
-import { JsonText } from './byte-slice.ts';
-import type { Base } from './layer.ts';
-import type { LoadedLines } from './lazy-lines.ts';
+import { ByteSlice } from './byte-slice.ts';
+import type { CommittedRows } from './layer.ts';
+import type { LazyLines } from './lazy-lines.ts';
 import { playlistDocument, playlistDocuments, screenShards } from './playlist-document.ts';
 import { shardNames } from './shard.ts';
 import { SharedIds } from './shared-ids.ts';
 import type { Row } from './table-index.ts';
 
 /** Tables held in memory. */
-export type HotTable = Exclude<TableName, 'pastPlaylists'>;
+export type InMemoryTable = Exclude<TableName, 'pastPlaylists'>;
 
 const venueShards = 64;
 
@@ -24,7 +24,7 @@ const configDocument = {
 };
 
 /** In which document a row lies: what changes together lies together. */
-const documentOf: { [T in HotTable]: (row: Rows[T]) => string } = {
+const documentOf: { [T in InMemoryTable]: (row: Rows[T]) => string } = {
   tenants: configDocument.tenant,
   tokens: configDocument.tenant,
   venues: (row) => configDocument.venue(row.id),
@@ -38,34 +38,34 @@ const documentOf: { [T in HotTable]: (row: Rows[T]) => string } = {
   mirrorTargets: configDocument.tenant,
 };
 
-const hotTables = Object.keys(documentOf) as HotTable[];
+const hotTables = Object.keys(documentOf) as InMemoryTable[];
 
 interface Document {
   /** Ids; so few that looking through them costs nothing, and a set of each would. */
-  rows: { [T in HotTable]?: string[] };
+  rows: { [T in InMemoryTable]?: string[] };
   /** Of playlists as they were loaded: their ids are told when the document changes. */
-  loaded?: LoadedLines | undefined;
+  loaded?: LazyLines | undefined;
   /** It differs from what is on the disk; a snapshot that is being written takes the mark off. */
   dirty: boolean;
 }
 
 /** The documents of the tables in memory: `rows-tenants`, `rows-venues-<shard>`, `rows-screens-<shard>`, `rows-playlists-<shard>`. */
-export class TableDocuments implements DocumentOwner {
+export class RowDocuments implements DocumentOwner {
   readonly kind = 'rows';
   readonly log = 'journal';
-  readonly #base: Base;
+  readonly #base: CommittedRows;
   readonly #seq: () => number;
   readonly #documents = new Map<string, Document>();
   readonly #ids = new SharedIds();
 
   /** `seq` tells the last record that the base contains. */
-  constructor(base: Base, seq: () => number) {
+  constructor(base: CommittedRows, seq: () => number) {
     this.#base = base;
     this.#seq = seq;
   }
 
   /** A row of the base is about to be replaced or deleted (`null`). */
-  changing(table: HotTable, id: string, after: Row | null): void {
+  changing(table: InMemoryTable, id: string, after: Row | null): void {
     const before = this.#base.row(table, id);
     if (before) {
       const document = this.#document(table, before);
@@ -91,7 +91,7 @@ export class TableDocuments implements DocumentOwner {
       const ids = document.rows[table] ?? [];
       return ids.length === 0
         ? []
-        : [{ table, rows: ids.map((id) => this.#base.held(table, id) as Row | JsonText) }];
+        : [{ table, rows: ids.map((id) => this.#base.held(table, id) as Row | ByteSlice) }];
     });
     if (snapshot.length === 0) return undefined;
     const seq = this.#seq();
@@ -112,7 +112,9 @@ export class TableDocuments implements DocumentOwner {
       document.loaded = this.#base.playlists.add(name, await written.bytes());
       return;
     }
-    const { rows } = JSON.parse(await written.read()) as { rows: Partial<Record<HotTable, Row[]>> };
+    const { rows } = JSON.parse(await written.read()) as {
+      rows: Partial<Record<InMemoryTable, Row[]>>;
+    };
     this.#ids.share(rows);
     for (const table of hotTables) {
       const found = rows[table];
@@ -126,7 +128,7 @@ export class TableDocuments implements DocumentOwner {
     this.#ids.clear();
   }
 
-  #document(table: HotTable, row: Row): Document {
+  #document(table: InMemoryTable, row: Row): Document {
     const name = rowDocument(table, row);
     let document = this.#told(name);
     if (!document) {
@@ -144,7 +146,7 @@ export class TableDocuments implements DocumentOwner {
     return document;
   }
 
-  #place(table: HotTable, row: Row): Document {
+  #place(table: InMemoryTable, row: Row): Document {
     const document = this.#document(table, row);
     document.rows[table] ??= [];
     document.rows[table].push(row.id);
@@ -153,14 +155,14 @@ export class TableDocuments implements DocumentOwner {
 }
 
 /** The document that a row lies in. */
-export function rowDocument(table: HotTable, row: Row): string {
+export function rowDocument(table: InMemoryTable, row: Row): string {
   return (documentOf[table] as (row: Row) => string)(row);
 }
 
 /** `{"seq":n,"rows":{"screens":[…],…}}`, a row on each line, its id first. */
 export function* rowLines(
   seq: number,
-  tables: readonly { table: string; rows: readonly (Row | JsonText)[] }[],
+  tables: readonly { table: string; rows: readonly (Row | ByteSlice)[] }[],
 ): Generator<string> {
   yield `{"seq":${seq},"rows":{`;
   for (const [place, { table, rows }] of tables.entries()) {
@@ -172,8 +174,8 @@ export function* rowLines(
   yield '}}';
 }
 
-function lineOf(row: Row | JsonText): string {
-  if (row instanceof JsonText) return row.toString();
+function lineOf(row: Row | ByteSlice): string {
+  if (row instanceof ByteSlice) return row.toString();
   const { id, ...rest } = row;
   return JSON.stringify({ id, ...rest });
 }

@@ -1,14 +1,14 @@
-import { frozen } from './deep-freeze.ts';
-import { endOfId, KeylessMap } from './hash-index.ts';
+import { deepFreeze } from './deep-freeze.ts';
+import { endOfId, HashIndex } from './hash-index.ts';
 import type { Row } from './table-index.ts';
 
 /** Rows by id. */
-export class HeldRows {
-  readonly #rows = new KeylessMap<Row>((row, id) => row.id === id, endOfId);
+export class RowMap {
+  readonly #rows = new HashIndex<Row>((row, id) => row.id === id, endOfId);
 
   /** Frozen now rather than when it was loaded: a start has better things to do with 500,000 rows. */
   get(id: string): Row | undefined {
-    return frozen(this.#rows.get(id));
+    return deepFreeze(this.#rows.get(id));
   }
 
   set(id: string, row: Row): void {

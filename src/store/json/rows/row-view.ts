@@ -1,21 +1,26 @@
-import type { Awaitable } from '../../../domain/maybe-promise.ts';
+import type { MaybePromise } from '../../../domain/maybe-promise.ts';
 import type { Device, DeviceKey, Rows, Screen, TableName } from '../../../domain/records/rows.ts';
-import type { KeyBearer, Reader } from '../../store.ts';
+import type { KeyHolder, Reader } from '../../store.ts';
 import { type IndexOf, tables, type UniqueOf } from '../../tables.ts';
-import type { ColdTable } from '../parts.ts';
-import type { Base, Layer, Overlay } from './layer.ts';
+import type { OnDiskTable } from '../parts.ts';
+import type { CommittedRows, RowLayer, WriteSet } from './layer.ts';
 import { keysOf, type Row } from './table-index.ts';
 
 /** Rows as they are seen through overlays, topmost first, down to what is durable. */
 export class RowView implements Reader {
   protected readonly guard: () => void;
-  readonly #base: Base;
-  readonly #cold: ColdTable;
-  readonly #overlays: readonly Overlay[];
-  readonly #layers: readonly Layer[];
+  readonly #base: CommittedRows;
+  readonly #cold: OnDiskTable;
+  readonly #overlays: readonly WriteSet[];
+  readonly #layers: readonly RowLayer[];
 
   /** `guard` throws when there is no reading any more. */
-  constructor(base: Base, cold: ColdTable, overlays: readonly Overlay[], guard: () => void) {
+  constructor(
+    base: CommittedRows,
+    cold: OnDiskTable,
+    overlays: readonly WriteSet[],
+    guard: () => void,
+  ) {
     this.#base = base;
     this.#cold = cold;
     this.#overlays = overlays;
@@ -23,7 +28,7 @@ export class RowView implements Reader {
     this.guard = guard;
   }
 
-  get<T extends TableName>(table: T, id: string): Awaitable<Rows[T] | undefined> {
+  get<T extends TableName>(table: T, id: string): MaybePromise<Rows[T] | undefined> {
     this.guard();
     const row = this.#topmost(table, id);
     if (row === undefined && isCold(table))
@@ -64,7 +69,7 @@ export class RowView implements Reader {
     return count;
   }
 
-  keyBearer(hash: string): KeyBearer | undefined {
+  findByKeyHash(hash: string): KeyHolder | undefined {
     this.guard();
     const key = this.holder('deviceKeys', 'hash', hash) as DeviceKey | undefined;
     if (!key) return undefined;

@@ -1,7 +1,7 @@
 import type { TableName } from '../../../domain/records/rows.ts';
 import type { ListedTable } from '../../store.ts';
 import { tables } from '../../tables.ts';
-import { endOfId, KeylessMap } from './hash-index.ts';
+import { endOfId, HashIndex } from './hash-index.ts';
 
 /** A row of whatever table; frozen where it is shared, or made for the one who reads it. */
 export type Row = { readonly id: string };
@@ -71,7 +71,7 @@ export class TableIndex {
     const members = listed.includes(table) ? [allRows, ...indexed] : indexed;
     const idsBy = (member: string): Found<Ids> => {
       if (!rowOf) return new Map();
-      return new KeylessMap<Ids>((ids, value) => {
+      return new HashIndex<Ids>((ids, value) => {
         const row = rowOf(firstOf(ids));
         return row !== undefined && memberOf(row, member) === value;
       }, endOfId);
@@ -82,7 +82,7 @@ export class TableIndex {
         name,
         keyOf,
         holders: rowOf
-          ? new KeylessMap<Row>((row, key) => keyOf(row) === key, mostSummed)
+          ? new HashIndex<Row>((row, key) => keyOf(row) === key, mostSummed)
           : new Map<string, Row>(),
       };
     });

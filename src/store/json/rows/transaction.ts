@@ -3,9 +3,9 @@ import type { AuditEntry, Rows, TableName } from '../../../domain/records/rows.t
 import type { SealedEntry } from '../../audit/audit-chain.ts';
 import type { Tx } from '../../store.ts';
 import type { ChainDraft } from '../audit/trail-chain.ts';
-import type { ColdTable } from '../parts.ts';
-import { frozen } from './deep-freeze.ts';
-import { type Base, type Change, Overlay } from './layer.ts';
+import type { OnDiskTable } from '../parts.ts';
+import { deepFreeze } from './deep-freeze.ts';
+import { type Change, type CommittedRows, WriteSet } from './layer.ts';
 import { RowView } from './row-view.ts';
 import { keysOf, type Row } from './table-index.ts';
 
@@ -18,11 +18,17 @@ export class Transaction extends RowView implements Tx {
   readonly ops: string[] = [];
   /** Links the entries of this change. */
   readonly draft: ChainDraft;
-  readonly #own: Overlay;
+  readonly #own: WriteSet;
   #over = false;
 
-  constructor(now: number, base: Base, cold: ColdTable, staged: Overlay, draft: ChainDraft) {
-    const own = new Overlay();
+  constructor(
+    now: number,
+    base: CommittedRows,
+    cold: OnDiskTable,
+    staged: WriteSet,
+    draft: ChainDraft,
+  ) {
+    const own = new WriteSet();
     super(base, cold, [own, staged], () => this.#refuseLateCall());
     this.now = now;
     this.draft = draft;
@@ -32,7 +38,7 @@ export class Transaction extends RowView implements Tx {
   async put<T extends TableName>(table: T, row: Rows[T]): Promise<void> {
     const text = JSON.stringify(row);
     // Exactly what a restart would read back, and nobody else's to change.
-    const kept = frozen<Row>(JSON.parse(text));
+    const kept = deepFreeze<Row>(JSON.parse(text));
     this.#refuseTakenKeys(table, kept);
     this.#stage({ table, id: kept.id, row: kept }, `["put","${table}",${text}]`);
   }
@@ -46,7 +52,7 @@ export class Transaction extends RowView implements Tx {
     this.guard();
     const text = JSON.stringify(entry);
     const link = this.draft.link(text);
-    this.entries.push({ entry: frozen(JSON.parse(text)), link });
+    this.entries.push({ entry: deepFreeze(JSON.parse(text)), link });
     this.ops.push(`["audit",${text},${JSON.stringify(link)}]`);
   }
 

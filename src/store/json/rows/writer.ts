@@ -3,8 +3,8 @@ import type { TrailChain } from '../audit/trail-chain.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Durable } from '../journal/journal-replay.ts';
 import { unavailable } from '../log/group-log.ts';
-import type { ColdTable } from '../parts.ts';
-import { type Base, Overlay } from './layer.ts';
+import type { OnDiskTable } from '../parts.ts';
+import { type CommittedRows, WriteSet } from './layer.ts';
 import { Transaction } from './transaction.ts';
 
 type Outcome<T> = { value: T } | { error: unknown };
@@ -14,12 +14,12 @@ type Outcome<T> = { value: T } | { error: unknown };
  * disk, and only then is its caller answered. A change that did nothing, or threw, may have seen what is staged: it waits for that, too.
  */
 export class Writer {
-  readonly #base: Base;
-  readonly #cold: ColdTable;
+  readonly #base: CommittedRows;
+  readonly #cold: OnDiskTable;
   readonly #journal: Journal;
   readonly #chain: TrailChain;
   readonly #fold: (durable: Durable) => void;
-  #staged = new Overlay();
+  #staged = new WriteSet();
   /** Counts failed groups: a change that began before one has seen what no longer is. */
   #failures = 0;
   #turn: Promise<unknown> = Promise.resolve();
@@ -27,8 +27,8 @@ export class Writer {
 
   /** `fold` makes a durable change visible to everyone. */
   constructor(
-    base: Base,
-    cold: ColdTable,
+    base: CommittedRows,
+    cold: OnDiskTable,
     { journal, chain }: { journal: Journal; chain: TrailChain },
     fold: (durable: Durable) => void,
   ) {
@@ -39,7 +39,7 @@ export class Writer {
     this.#fold = fold;
     journal.onFailure = () => {
       this.#failures++;
-      this.#staged = new Overlay();
+      this.#staged = new WriteSet();
       this.#chain.stepBack();
       this.#lastRecord = Promise.resolve();
     };

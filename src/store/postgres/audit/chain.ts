@@ -1,9 +1,9 @@
 import type { Random } from '../../../domain/clock.ts';
 import { type ChainHead, ChainKey, type ChainState } from '../../audit/audit-chain.ts';
-import type { Ask } from '../connection/query.ts';
+import type { Query } from '../connection/query.ts';
 
 /** Lets the database link entries (`signage.make_changes`). The first instance on a store makes its writer. */
-export async function openChain(ask: Ask, secret: Uint8Array, random: Random): Promise<ChainKey> {
+export async function openChain(ask: Query, secret: Uint8Array, random: Random): Promise<ChainKey> {
   const key = new ChainKey(secret);
   const { inner, outer } = key.pads();
   await ask(
@@ -28,7 +28,7 @@ interface Row {
 }
 
 /** What the database keeps of the chain beside the entries. */
-export async function readChain(ask: Ask): Promise<ChainState> {
+export async function readChain(ask: Query): Promise<ChainState> {
   const [row] = await ask<Row>(
     `SELECT c.writer, c.head_writer, c.head_link, c.head_mac, c.head_sig, b.bounds
       FROM (SELECT true AS one) o LEFT JOIN signage.audit_chain c USING (one) LEFT JOIN signage.audit_bounds b USING (one)`,
@@ -41,7 +41,7 @@ export async function readChain(ask: Ask): Promise<ChainState> {
   return { ...known, ...(writer !== null && { writer }), ...(head && { head }) };
 }
 
-export async function writeBounds(ask: Ask, { start, gaps }: ChainState): Promise<void> {
+export async function writeBounds(ask: Query, { start, gaps }: ChainState): Promise<void> {
   await ask(
     'INSERT INTO signage.audit_bounds (bounds) VALUES ($1) ON CONFLICT (one) DO UPDATE SET bounds = excluded.bounds',
     [JSON.stringify({ ...(start && { start }), ...(gaps && { gaps }) })],
@@ -49,7 +49,7 @@ export async function writeBounds(ask: Ask, { start, gaps }: ChainState): Promis
 }
 
 /** Puts the chain of a store that is copied into an empty database. The next start gives it a writer of its own. */
-export async function putChain(ask: Ask, state: ChainState): Promise<void> {
+export async function putChain(ask: Query, state: ChainState): Promise<void> {
   const { head } = state;
   await ask('DELETE FROM signage.audit_chain');
   if (head) {

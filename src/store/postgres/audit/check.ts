@@ -12,7 +12,7 @@ import { connector } from '../connection/connect.ts';
 import { parseDatabaseUrl } from '../connection/database-url.ts';
 import { refuseUnfinishedCopy } from '../connection/instance-lock.ts';
 import { migrate } from '../connection/migrate.ts';
-import { type Ask, send, sendAll } from '../connection/query.ts';
+import { type Query, send, sendAll } from '../connection/query.ts';
 import { patient } from '../copy/copy-session.ts';
 import { explained } from '../open.ts';
 import { auditColumns } from '../rows/change-steps.ts';
@@ -40,7 +40,7 @@ export async function checkDatabaseTrail(
     client.on('error', () => {});
     await client.connect();
     try {
-      const ask: Ask = (text, parameters) => send(client, false, text, parameters);
+      const ask: Query = (text, parameters) => send(client, false, text, parameters);
       await sendAll(client, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       await refuseUnfinishedCopy(ask);
       const [server] = await ask<{ secret: string }>('SELECT secret FROM signage.server');
@@ -67,7 +67,7 @@ function unusable(url: string, why: string): SignageError {
   );
 }
 
-async function* rowsOf(ask: Ask): AsyncGenerator<Row> {
+async function* rowsOf(ask: Query): AsyncGenerator<Row> {
   for (let after = -1; ; ) {
     const rows = await ask<Row>(
       `SELECT seq, entry, writer, link, mac, at, tenant_id, action, subject_id, venue_ids FROM signage.audit

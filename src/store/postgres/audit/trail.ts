@@ -14,7 +14,7 @@ import {
 import { AuditVerifier } from '../../audit/audit-verifier.ts';
 import type { AuditPageQuery, Slice } from '../../store.ts';
 import type { Database } from '../connection/database.ts';
-import type { Ask } from '../connection/query.ts';
+import type { Query } from '../connection/query.ts';
 import { keptText } from '../rows/columns.ts';
 import { readChain, writeBounds } from './chain.ts';
 
@@ -25,7 +25,7 @@ const atOnce = 2000;
 const cursorOf = (seq: number) => eventId({ receivedAtMs: 0, batch: seq, index: 0 });
 
 /** One page of the trail, newest first. */
-export async function auditPage(ask: Ask, query: AuditPageQuery): Promise<Slice<AuditEntry>> {
+export async function auditPage(ask: Query, query: AuditPageQuery): Promise<Slice<AuditEntry>> {
   const { tenantIds, venueIds, action, subjectId, from, to, limit } = query;
   const after = query.after === undefined ? undefined : eventPosition(query.after);
   if (query.after !== undefined && !after) return { items: [], next: null };

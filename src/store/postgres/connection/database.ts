@@ -2,8 +2,14 @@ import type { ClientBase, Pool, PoolClient } from 'pg';
 import { type Clock, secondMs, systemClock } from '../../../domain/clock.ts';
 import type { Connect, DatabaseLimits } from './connect.ts';
 import { destroy } from './destroy.ts';
-import { isClash, isLost, Silence, translated, unavailable } from './errors.ts';
-import { type Ask, send, sendAll } from './query.ts';
+import {
+  isConnectionLost,
+  isSerializationConflict,
+  QueryTimeout,
+  translated,
+  unavailable,
+} from './errors.ts';
+import { type Query, send, sendAll } from './query.ts';
 
 /** Beyond the server's own time-out: an answer that has not come by then does not come, for the network or the server has gone. */
 const patienceMs = 2 * secondMs;
@@ -13,7 +19,7 @@ const goodbyeMs = 2 * secondMs;
 
 /**
  * The pool of connections. Nothing waits for ever: while the database is away, callers are refused at once, and it is looked for twice a second.
- * Throws `unavailable`, and clashes (`isClash`) as they are.
+ * Throws `unavailable`, and clashes (`isSerializationConflict`) as they are.
  */
 export class Database {
   readonly #pool: Pool;
@@ -41,7 +47,7 @@ export class Database {
   }
 
   /** One statement, by itself. */
-  readonly ask: Ask = <R>(text: string, parameters?: readonly unknown[]) =>
+  readonly ask: Query = <R>(text: string, parameters?: readonly unknown[]) =>
     this.#use((client) => this.#within(send<R>(client, this.#prepared, text, parameters)));
 
   /** The same, with less patience. */
@@ -52,11 +58,11 @@ export class Database {
   /** A transaction. `begin` is sent as it is, and may be several statements; `body` is handed the row that the last of them answers. */
   transaction<R, T>(
     begin: string,
-    body: (ask: Ask, begun: readonly [R]) => Promise<T>,
+    body: (ask: Query, begun: readonly [R]) => Promise<T>,
   ): Promise<T> {
     return this.#use(async (client) => {
       let failure: unknown;
-      const ask: Ask = <A>(text: string, parameters?: readonly unknown[]) =>
+      const ask: Query = <A>(text: string, parameters?: readonly unknown[]) =>
         this.#within(send<A>(client, this.#prepared, text, parameters)).catch((error: unknown) => {
           failure ??= error;
           throw error;
@@ -71,7 +77,7 @@ export class Database {
         await this.#within(sendAll(client, 'COMMIT'));
         return value;
       } catch (error) {
-        if (!isLost(error)) await this.#within(sendAll(client, 'ROLLBACK'));
+        if (!isConnectionLost(error)) await this.#within(sendAll(client, 'ROLLBACK'));
         throw error;
       }
     });
@@ -83,8 +89,8 @@ export class Database {
       return await this.#take(work);
     } catch (error) {
       if (this.#closed) throw closedStore();
-      if (isLost(error)) this.#lose(error);
-      throw isClash(error) ? error : translated(error);
+      if (isConnectionLost(error)) this.#lose(error);
+      throw isSerializationConflict(error) ? error : translated(error);
     }
   }
 
@@ -94,7 +100,7 @@ export class Database {
     try {
       return await work(client);
     } catch (error) {
-      gone = isLost(error);
+      gone = isConnectionLost(error);
       throw error;
     } finally {
       client.release(gone);
@@ -112,7 +118,7 @@ export class Database {
     } finally {
       cancel();
     }
-    throw new Silence('The database does not answer.');
+    throw new QueryTimeout('The database does not answer.');
   }
 
   /** Throws when there is no use in asking: the store is closed, or the database away. One lost connection is no reason: a first look tells. */

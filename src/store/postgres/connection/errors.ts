@@ -13,14 +13,14 @@ const lostMessages =
   /^(Connection terminated|timeout expired|Client (has encountered a connection error|was closed)|The server does not support SSL|There was an error establishing an SSL)/;
 
 /** The database did not answer in time. */
-export class Silence extends Error {}
+export class QueryTimeout extends Error {}
 
 /** Whether the database was not reached, or has gone: what it does not answer it does not answer to others either. */
-export function isLost(error: unknown): boolean {
+export function isConnectionLost(error: unknown): boolean {
   if (error instanceof SignageError) return false;
-  if (error instanceof Silence) return true;
+  if (error instanceof QueryTimeout) return true;
   const code = codeOf(error);
-  if (error instanceof AggregateError) return error.errors.some(isLost);
+  if (error instanceof AggregateError) return error.errors.some(isConnectionLost);
   if (code === '') return error instanceof Error && lostMessages.test(error.message);
   // 08: connection exceptions; 57P: the server is stopping or starting; 25006: it has become a standby, and another is the server now; 28: it does not let us
   // in; 3D: no such database.
@@ -42,7 +42,7 @@ export function tlsFailure(error: unknown, host: string): string | undefined {
 }
 
 /** What the change has read is not so any more; `beginning` is what it read first. */
-export class Clash extends Error {
+export class SerializationConflict extends Error {
   readonly beginning: string;
 
   constructor(beginning: string) {
@@ -52,12 +52,14 @@ export class Clash extends Error {
 }
 
 /** Whether the change met another at the same moment: run again, it finds a different state. 23505: a key that somebody has taken since it was looked up. */
-export function isClash(error: unknown): boolean {
-  return error instanceof Clash || ['40001', '40P01', '23505'].includes(codeOf(error));
+export function isSerializationConflict(error: unknown): boolean {
+  return (
+    error instanceof SerializationConflict || ['40001', '40P01', '23505'].includes(codeOf(error))
+  );
 }
 
 /** Somebody else holds what a statement must have for itself. */
-export function isHeld(error: unknown): boolean {
+export function isLockHeld(error: unknown): boolean {
   return (
     codeOf(error) === '55P03' || (error instanceof SignageError && codeOf(error.cause) === '55P03')
   );
@@ -73,7 +75,8 @@ const passing = /^(53|58)|^(57014|55P03|25P03|40001|40P01)$/;
 
 /** What callers are told. What is not passing is a mistake, and flies on as it is. */
 export function translated(error: unknown): unknown {
-  if (isLost(error)) return unavailable('The database cannot be reached right now.', error);
+  if (isConnectionLost(error))
+    return unavailable('The database cannot be reached right now.', error);
   // All connections are busy, and stay so.
   const busy = error instanceof Error && error.message.startsWith('timeout exceeded');
   if (busy || passing.test(codeOf(error)))

@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import { SignageError } from '../../../domain/error.ts';
 import { unfinished } from '../../copy/copy-progress.ts';
-import { type Ask, sendAll } from './query.ts';
+import { type Query, sendAll } from './query.ts';
 
 /** Any number that is ours: `SIGC` in ASCII. */
 const lock = 0x53494743;
@@ -28,6 +28,6 @@ export function databaseLocked(place: string, by: string): SignageError {
 }
 
 /** Throws `copy_unfinished` for a database that has only a part of a store. */
-export async function refuseUnfinishedCopy(ask: Ask): Promise<void> {
+export async function refuseUnfinishedCopy(ask: Query): Promise<void> {
   if ((await ask('SELECT FROM signage.copies')).length > 0) throw unfinished('The database');
 }

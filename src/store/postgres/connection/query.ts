@@ -1,7 +1,7 @@
 import type { ClientBase, QueryResult } from 'pg';
 
 /** Sends one statement, and answers its rows. Arrays go in as PostgreSQL's. */
-export type Ask = <R>(text: string, parameters?: readonly unknown[]) => Promise<readonly R[]>;
+export type Query = <R>(text: string, parameters?: readonly unknown[]) => Promise<readonly R[]>;
 
 const names = new Map<string, string>();
 

@@ -6,13 +6,13 @@ import type {
   CopiedMarks,
   DeviceKeys,
 } from '../../copy/transfer.ts';
-import type { Ask } from '../connection/query.ts';
+import type { Query } from '../connection/query.ts';
 import { auditColumns } from '../rows/change-steps.ts';
 import { keptText, type Shape } from '../rows/columns.ts';
 
 /** Puts batches into the log as they were, and makes the partitions of their days; `days` has those that are made. Their counts are in the roll-ups already. */
 export async function putBatches(
-  ask: Ask,
+  ask: Query,
   batches: readonly CopiedBatch[],
   days: Set<number>,
 ): Promise<void> {
@@ -37,7 +37,7 @@ const insertBatches = `INSERT INTO signage.batches (seq, received_at, tenant_id,
   ) AS b`;
 
 /** Puts the idempotency keys of devices, numbered from 1. */
-export async function putKeys(ask: Ask, devices: readonly DeviceKeys[]): Promise<void> {
+export async function putKeys(ask: Query, devices: readonly DeviceKeys[]): Promise<void> {
   const rows = devices.flatMap(({ deviceId, keys }) =>
     keys.map(([key, sent], place) => ({ device: deviceId, n: place + 1, key, sent })),
   );
@@ -49,7 +49,7 @@ export async function putKeys(ask: Ask, devices: readonly DeviceKeys[]): Promise
 }
 
 export async function putImpressions(
-  ask: Ask,
+  ask: Query,
   impressions: readonly CopiedImpressions[],
 ): Promise<void> {
   await ask(
@@ -60,7 +60,7 @@ export async function putImpressions(
   );
 }
 
-export async function putMarks(ask: Ask, noted: readonly CopiedMarks[]): Promise<void> {
+export async function putMarks(ask: Query, noted: readonly CopiedMarks[]): Promise<void> {
   const rows = noted.map(({ kind, id, marks }) => ({
     kind,
     id,
@@ -76,7 +76,7 @@ export async function putMarks(ask: Ask, noted: readonly CopiedMarks[]): Promise
 
 /** Puts rows into a table that has none of them, nor of their keys. */
 export async function putRows(
-  ask: Ask,
+  ask: Query,
   { name, columns }: Shape,
   rows: readonly { id: string }[],
 ): Promise<void> {
@@ -93,7 +93,7 @@ export async function putRows(
 }
 
 /** Adds entries to the audit trail, in their order. */
-export async function putAudit(ask: Ask, entries: readonly SealedEntry[]): Promise<void> {
+export async function putAudit(ask: Query, entries: readonly SealedEntry[]): Promise<void> {
   const rows = entries.map(({ entry, link }) => ({
     ...auditColumns(entry),
     writer: link?.writer,

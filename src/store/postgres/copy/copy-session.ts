@@ -6,7 +6,7 @@ import { type Connect, connector } from '../connection/connect.ts';
 import { parseDatabaseUrl } from '../connection/database-url.ts';
 import { translated } from '../connection/errors.ts';
 import { databaseLocked, holdAlone } from '../connection/instance-lock.ts';
-import { type Ask, send, sendAll } from '../connection/query.ts';
+import { type Query, send, sendAll } from '../connection/query.ts';
 import { explained } from '../open.ts';
 
 /** A sort of all roll-ups takes its time, and nobody waits for a lock of ours. */
@@ -43,7 +43,8 @@ export class CopySession {
     });
   }
 
-  readonly ask: Ask = (text, parameters) => this.#told(send(this.#client, true, text, parameters));
+  readonly ask: Query = (text, parameters) =>
+    this.#told(send(this.#client, true, text, parameters));
 
   /** Statements without parameters, which are not prepared; answers the rows of the last. */
   askAll<R>(text: string): Promise<readonly R[]> {

@@ -4,7 +4,7 @@ import { shortHash } from '../../short-hash.ts';
 import type { EventBatch } from '../../store.ts';
 import type { Database } from '../connection/database.ts';
 import { lacksPartition } from '../connection/errors.ts';
-import { Grouped } from '../rows/batcher.ts';
+import { Batcher } from '../rows/batcher.ts';
 import { keptCounts } from './batch-counts.ts';
 
 /** Batches that share one commit. Of small ones, 64 take half the time each that 16 take; more gain nothing. */
@@ -22,7 +22,7 @@ export class EventLog {
   readonly #database: Database;
   readonly #clock: Clock | undefined;
   readonly #stored: (topics: ReadonlySet<string>) => void;
-  readonly #grouped: Grouped<EventBatch, string>;
+  readonly #grouped: Batcher<EventBatch, string>;
 
   constructor(
     database: Database,
@@ -32,7 +32,7 @@ export class EventLog {
     this.#database = database;
     this.#clock = clock;
     this.#stored = stored;
-    this.#grouped = new Grouped(together, (batches: readonly EventBatch[]) => this.#store(batches));
+    this.#grouped = new Batcher(together, (batches: readonly EventBatch[]) => this.#store(batches));
   }
 
   async append(batch: EventBatch): Promise<'stored' | 'repeated'> {

@@ -1,7 +1,7 @@
 import { eventId, eventPosition } from '../../../domain/events/event-id.ts';
 import { jsonBytes, maxPageBytes, PageRoom } from '../../../domain/page-room.ts';
 import type { EventPageQuery, Slice, StoredEvent } from '../../store.ts';
-import type { Ask } from '../connection/query.ts';
+import type { Query } from '../connection/query.ts';
 
 /** Batches fetched at a time: what a page of ordinary ones needs. */
 const atOnce = 32;
@@ -29,7 +29,7 @@ interface Position {
 }
 
 /** One page of the log's events. */
-export async function eventPage(ask: Ask, query: EventPageQuery): Promise<Slice<StoredEvent>> {
+export async function eventPage(ask: Query, query: EventPageQuery): Promise<Slice<StoredEvent>> {
   const given = query.after === undefined ? undefined : eventPosition(query.after);
   // An id that no event has: nothing comes after it.
   if (query.after !== undefined && !given) return { items: [], next: null };

@@ -1,6 +1,6 @@
 import { dayMs } from '../../../domain/clock.ts';
 import type { Database } from '../connection/database.ts';
-import { isHeld } from '../connection/errors.ts';
+import { isLockHeld } from '../connection/errors.ts';
 
 /** While a partition is dropped, or waits to be, every batch waits too. */
 const beginning = `BEGIN; SET LOCAL lock_timeout = '200ms'`;
@@ -30,6 +30,6 @@ export async function dropDaysBefore(
     for (const { name } of days)
       await database.transaction(beginning, (ask) => ask(`DROP TABLE IF EXISTS signage.${name}`));
   } catch (error) {
-    if (!isHeld(error)) throw error;
+    if (!isLockHeld(error)) throw error;
   }
 }

@@ -2,7 +2,7 @@ import { type Cell, count } from '../../../domain/events/batch-counts.ts';
 import { dayOf, type ReportRow } from '../../../domain/records/report.ts';
 import type { ImpressionQuery } from '../../store.ts';
 import type { Database } from '../connection/database.ts';
-import type { Ask } from '../connection/query.ts';
+import type { Query } from '../connection/query.ts';
 import { dayCounts } from './batch-counts.ts';
 
 /** Batches that are folded in one transaction: large ones of many campaigns take a millisecond each to add up, and nothing else is done meanwhile. */
@@ -73,7 +73,7 @@ export class Rollups {
 }
 
 /** Folds the next batches; answers how far it is then. */
-async function foldSome(ask: Ask): Promise<number> {
+async function foldSome(ask: Query): Promise<number> {
   const [mark] = (await ask<Position>(
     'SELECT received_at, seq FROM signage.rollup_mark FOR UPDATE',
   )) as [Position];

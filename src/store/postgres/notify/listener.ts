@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 import { type Clock, secondMs } from '../../../domain/clock.ts';
-import type { Topics } from '../../change-topics.ts';
+import type { ChangeTopics } from '../../change-topics.ts';
 import type { Connect, DatabaseLimits } from '../connection/connect.ts';
 import { destroy } from '../connection/destroy.ts';
 import { databaseLocked, joinInstances } from '../connection/instance-lock.ts';
@@ -14,7 +14,7 @@ const pingMs = 10 * secondMs;
 export class Listener {
   readonly #connect: Connect;
   readonly #limits: DatabaseLimits;
-  readonly #topics: Topics;
+  readonly #topics: ChangeTopics;
   readonly #instance: string;
   readonly #clock: Clock;
   /** Somebody copies the database. */
@@ -26,7 +26,7 @@ export class Listener {
   constructor(
     connect: Connect,
     limits: DatabaseLimits,
-    { topics, instance, clock }: { topics: Topics; instance: string; clock: Clock },
+    { topics, instance, clock }: { topics: ChangeTopics; instance: string; clock: Clock },
   ) {
     this.#connect = connect;
     this.#limits = limits;

@@ -1,5 +1,5 @@
 import { type Clock, secondMs, systemClock } from '../../../domain/clock.ts';
-import type { Topics } from '../../change-topics.ts';
+import type { ChangeTopics } from '../../change-topics.ts';
 import type { Database } from '../connection/database.ts';
 
 const againMs = secondMs;
@@ -12,14 +12,14 @@ const mostWaiting = 10_000;
  */
 export class Notifier {
   readonly #database: Database;
-  readonly #topics: Topics;
+  readonly #topics: ChangeTopics;
   readonly #instance: string;
   readonly #clock: Clock = systemClock;
   #waiting = new Set<string>();
   #sending: Promise<void> | undefined;
   #closed = false;
 
-  constructor(database: Database, topics: Topics, instance: string) {
+  constructor(database: Database, topics: ChangeTopics, instance: string) {
     this.#database = database;
     this.#topics = topics;
     this.#instance = instance;

@@ -15,7 +15,7 @@ interface How<I> {
 }
 
 /** Does together what is asked for in the same turn of the event loop, or while others are being done. */
-export class Grouped<I, A> {
+export class Batcher<I, A> {
   readonly #how: How<I>;
   readonly #work: (items: readonly I[]) => Promise<readonly (A | Promise<A>)[]>;
   readonly #waiting: Waiting<I, A>[] = [];

@@ -1,6 +1,6 @@
 import type { AuditEntry, TableName } from '../../../domain/records/rows.ts';
 import { keptText, shapes } from './columns.ts';
-import type { Seen } from './versioned-rows.ts';
+import type { VersionedRow } from './versioned-rows.ts';
 
 /** One of the things that the database does for a change, in their order (`signage.make_changes`). After a check that fails, nothing of the change is done. */
 export type Step =
@@ -34,7 +34,7 @@ export function stillSeen(
   table: TableName,
   col: string,
   vals: readonly string[],
-  rows: readonly Seen[],
+  rows: readonly VersionedRow[],
 ): Check {
   const versions = rows.map(({ version }) => version).sort();
   return {

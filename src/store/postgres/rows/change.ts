@@ -1,6 +1,6 @@
 import { SignageError } from '../../../domain/error.ts';
 import type { AuditEntry, Rows, TableName } from '../../../domain/records/rows.ts';
-import type { KeyBearer, Tx } from '../../store.ts';
+import type { KeyHolder, Tx } from '../../store.ts';
 import { type IndexOf, tables, type UniqueOf } from '../../tables.ts';
 import {
   auditing,
@@ -13,7 +13,7 @@ import {
   stillSeen,
 } from './change-steps.ts';
 import { keptKey, keptText, keyColumn, memberColumn, shapes } from './columns.ts';
-import type { Seen, SeenRows } from './versioned-rows.ts';
+import type { VersionedRow, VersionedRows } from './versioned-rows.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: rows of every table
 type AnyRow = any;
@@ -34,7 +34,7 @@ export class Change implements Tx {
   readonly topics = new Set<string>();
   /** The first read that failed: after it nothing can be made of the change. */
   failure: unknown;
-  readonly #rows: SeenRows;
+  readonly #rows: VersionedRows;
   readonly #looksAhead: boolean;
   readonly #checks: Check[] = [];
   /** What it does, in its order: keys may be given on from one row to another. */
@@ -46,7 +46,7 @@ export class Change implements Tx {
   #over = false;
 
   /** Who `looksAhead` looks at each put whether its keys are taken; otherwise that is found out in the end, and the change is run again. */
-  constructor(now: number, rows: SeenRows, { looksAhead }: { looksAhead: boolean }) {
+  constructor(now: number, rows: VersionedRows, { looksAhead }: { looksAhead: boolean }) {
     this.now = now;
     this.#rows = rows;
     this.#looksAhead = looksAhead;
@@ -94,7 +94,7 @@ export class Change implements Tx {
     return count;
   }
 
-  async keyBearer(hash: string): Promise<KeyBearer | undefined> {
+  async findByKeyHash(hash: string): Promise<KeyHolder | undefined> {
     const key = await this.find('deviceKeys', 'hash', hash);
     if (!key) return undefined;
     const [device, screen] = await Promise.all([
@@ -203,7 +203,7 @@ export class Change implements Tx {
     return seen && !this.#ownOf(table).has(seen.id) ? seen : undefined;
   }
 
-  async #see(table: TableName, column: string, values: readonly string[]): Promise<Seen[]> {
+  async #see(table: TableName, column: string, values: readonly string[]): Promise<VersionedRow[]> {
     const seen = await this.#read(this.#rows.rows(shapes[table].name, column, values));
     this.#checks.push(stillSeen(table, column, values, seen));
     return seen;

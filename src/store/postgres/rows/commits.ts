@@ -1,6 +1,6 @@
 import { SignageError } from '../../../domain/error.ts';
-import type { Ask } from '../connection/query.ts';
-import { Grouped } from './batcher.ts';
+import type { Query } from '../connection/query.ts';
+import { Batcher } from './batcher.ts';
 import type { Step } from './change-steps.ts';
 
 /** While one group is committed the next is on its way: it waits for its turn in the database. */
@@ -16,23 +16,23 @@ export type Commit = (steps: readonly Step[]) => Promise<boolean>;
 
 /** Makes changes, those of this instance that come at about the same moment in one transaction. */
 export class Commits {
-  readonly #grouped: Grouped<string, boolean>;
+  readonly #grouped: Batcher<string, boolean>;
 
-  constructor(ask: Ask) {
-    this.#grouped = new Grouped(together, (changes: readonly string[]) => makeAll(ask, changes));
+  constructor(ask: Query) {
+    this.#grouped = new Batcher(together, (changes: readonly string[]) => makeAll(ask, changes));
   }
 
   readonly commit: Commit = (steps) => this.#grouped.do(JSON.stringify(steps));
 }
 
 /** Makes one change by itself. */
-export async function makeOne(ask: Ask, steps: readonly Step[]): Promise<boolean> {
+export async function makeOne(ask: Query, steps: readonly Step[]): Promise<boolean> {
   return (await make(ask, [JSON.stringify(steps)]))[0] as boolean;
 }
 
 /** What one of them cannot do must not fail the others: then each is made by itself. */
 async function makeAll(
-  ask: Ask,
+  ask: Query,
   changes: readonly string[],
 ): Promise<readonly (boolean | Promise<boolean>)[]> {
   try {
@@ -50,7 +50,7 @@ async function makeAll(
 }
 
 /** One statement is one transaction: it is done, or it is not, whatever becomes of us meanwhile. */
-async function make(ask: Ask, changes: readonly string[]): Promise<boolean[]> {
+async function make(ask: Query, changes: readonly string[]): Promise<boolean[]> {
   const text = 'SELECT signage.make_changes($1::text) AS clashed';
   const [answer] = (await ask<{ clashed: string }>(text, [`[${changes.join(',')}]`])) as [
     { clashed: string },

@@ -1,5 +1,5 @@
 /** Lets those who are after the same thing go one after another, and all others side by side. */
-export class Turns {
+export class KeyedMutex {
   readonly #last = new Map<string, Promise<unknown>>();
 
   async take<T>(thing: string, work: () => Promise<T>): Promise<T> {

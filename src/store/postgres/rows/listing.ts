@@ -3,7 +3,7 @@ import { maxPageBytes, PageRoom } from '../../../domain/page-room.ts';
 import { defaultConfig } from '../../../domain/records/config.ts';
 import type { Playlist, Rows } from '../../../domain/records/rows.ts';
 import type { ListedTable, ListQuery, PastPlaylistQuery, Slice } from '../../store.ts';
-import type { Ask } from '../connection/query.ts';
+import type { Query } from '../connection/query.ts';
 import { keptLabels, keptText, memberColumn, type Shape, shapes } from './columns.ts';
 import { rowOf } from './row-reader.ts';
 
@@ -23,7 +23,7 @@ class Conditions {
 
 /** One page of a table. What no column tells is told by the rows: pages are fetched until there are enough that fit. */
 export async function listRows<T extends ListedTable>(
-  ask: Ask,
+  ask: Query,
   table: T,
   query: ListQuery<T>,
 ): Promise<Slice<Rows[T]>> {
@@ -68,7 +68,7 @@ function isWhole(found: readonly KeptRow[]): boolean {
 
 /** One page of a screen's past versions, newest first. */
 export async function listPastPlaylists(
-  ask: Ask,
+  ask: Query,
   { screenId, below, limit }: PastPlaylistQuery,
 ): Promise<Slice<Playlist>> {
   const items: Playlist[] = [];
@@ -163,7 +163,7 @@ function fits<T extends ListedTable>(
 
 /** Ids of codes that ended before a time, oldest first. */
 export async function listFinishedCodes(
-  ask: Ask,
+  ask: Query,
   timeMs: number,
   limit: number,
 ): Promise<string[]> {

@@ -1,11 +1,11 @@
 import { KnownHashes } from '../../../domain/known-hashes.ts';
 import type { Rows, TableName } from '../../../domain/records/rows.ts';
-import type { KeyBearer, Reader } from '../../store.ts';
+import type { KeyHolder, Reader } from '../../store.ts';
 import type { IndexOf, UniqueOf } from '../../tables.ts';
-import type { Ask } from '../connection/query.ts';
-import { Grouped } from './batcher.ts';
+import type { Query } from '../connection/query.ts';
+import { Batcher } from './batcher.ts';
 import { keptKey, keptText, keyColumn, memberColumn, shapes } from './columns.ts';
-import { lookUps, SeenRows, strangersLookUps } from './versioned-rows.ts';
+import { lookUps, strangersLookUps, VersionedRows } from './versioned-rows.ts';
 
 /** A row as it was put. */
 export function rowOf<T extends TableName>(kept: { row: string }): Rows[T] {
@@ -23,15 +23,15 @@ const parsed = (row: string | null) => (row === null ? undefined : JSON.parse(ro
 
 /** Reads what is durable, outside of any change. Rows are parsed for each caller: they are nobody else's to change. */
 export class RowReader implements Reader {
-  readonly #rows: SeenRows;
+  readonly #rows: VersionedRows;
   readonly #guard: () => void;
-  readonly #bearers: Grouped<string, Bearer | undefined>;
+  readonly #bearers: Batcher<string, Bearer | undefined>;
   /** Keys and tokens that were found lately. Others are looked up apart, on few connections: whoever makes them up must not hold up TVs. */
   readonly #known = new KnownHashes();
-  readonly #strangers: { bearers: Grouped<string, Bearer | undefined>; rows: SeenRows };
+  readonly #strangers: { bearers: Batcher<string, Bearer | undefined>; rows: VersionedRows };
 
   /** `guard` throws when there is no reading any more. */
-  constructor(ask: Ask, rows: SeenRows, guard: () => void) {
+  constructor(ask: Query, rows: VersionedRows, guard: () => void) {
     this.#rows = rows;
     this.#guard = guard;
     const bearersOf = async (hashes: readonly string[]) => {
@@ -39,10 +39,10 @@ export class RowReader implements Reader {
       const byHash = new Map(found.map((one) => [one.hash, one]));
       return hashes.map((hash) => byHash.get(hash));
     };
-    this.#bearers = new Grouped(lookUps, bearersOf);
+    this.#bearers = new Batcher(lookUps, bearersOf);
     this.#strangers = {
-      bearers: new Grouped(strangersLookUps, bearersOf),
-      rows: new SeenRows(ask, strangersLookUps),
+      bearers: new Batcher(strangersLookUps, bearersOf),
+      rows: new VersionedRows(ask, strangersLookUps),
     };
   }
 
@@ -84,7 +84,7 @@ export class RowReader implements Reader {
     return this.#rows.count(shapes[table].name, memberColumn(index), keptText(value));
   }
 
-  async keyBearer(hash: string): Promise<KeyBearer | undefined> {
+  async findByKeyHash(hash: string): Promise<KeyHolder | undefined> {
     this.#guard();
     const bearers = this.#known.has(hash) ? this.#bearers : this.#strangers.bearers;
     const found = await bearers.do(keptKey(hash));

@@ -2,13 +2,17 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import { type Clock, type Random, systemClock } from '../../../domain/clock.ts';
 import type { Tx } from '../../store.ts';
 import type { Database } from '../connection/database.ts';
-import { Clash, isClash, unavailable } from '../connection/errors.ts';
-import type { Ask } from '../connection/query.ts';
-import { Grouped } from './batcher.ts';
+import {
+  isSerializationConflict,
+  SerializationConflict,
+  unavailable,
+} from '../connection/errors.ts';
+import type { Query } from '../connection/query.ts';
+import { Batcher } from './batcher.ts';
 import { Change } from './change.ts';
 import { type Commit, Commits, makeOne } from './commits.ts';
-import { Turns } from './keyed-mutex.ts';
-import { lookUps, SeenRows } from './versioned-rows.ts';
+import { KeyedMutex } from './keyed-mutex.ts';
+import { lookUps, VersionedRows } from './versioned-rows.ts';
 
 /** After so many clashes a change is run within the database's turn. */
 const triesOutside = 6;
@@ -31,18 +35,18 @@ export class Writer {
   readonly #random: Random;
   readonly #limit: LimitFunction = pLimit(mostUnderWay);
   /** Those that clashed and began with the same row are after the same: they go one by one. */
-  readonly #turns = new Turns();
+  readonly #turns = new KeyedMutex();
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #committed: (topics: ReadonlySet<string>) => void;
-  readonly #rows: SeenRows;
+  readonly #rows: VersionedRows;
   readonly #commits: Commits;
-  readonly #time: Grouped<undefined, number>;
+  readonly #time: Batcher<undefined, number>;
   #latest = 0;
 
   /** `clock` is the store's time where that is not the database's; `committed` hears of what watchers may wait for. */
   constructor(
     database: Database,
-    rows: SeenRows,
+    rows: VersionedRows,
     {
       clock,
       random,
@@ -59,7 +63,7 @@ export class Writer {
     this.#random = random;
     this.#committed = committed;
     this.#commits = new Commits(database.ask);
-    this.#time = new Grouped(lookUps, async (calls: readonly undefined[]) => {
+    this.#time = new Batcher(lookUps, async (calls: readonly undefined[]) => {
       const [{ now }] = (await database.ask('SELECT signage.now_ms() AS now')) as [{ now: number }];
       return calls.map(() => now);
     });
@@ -85,10 +89,10 @@ export class Writer {
         if (beginning === undefined) return await this.#attempt(change, false);
         return await this.#turns.take(...this.#again(beginning, change, tries > triesOutside));
       } catch (error) {
-        if (!isClash(error)) throw error;
+        if (!isSerializationConflict(error)) throw error;
         if (tries === mostTries)
           throw unavailable('Too many changes at the same moment; nothing was changed.', error);
-        beginning = error instanceof Clash ? error.beginning : '';
+        beginning = error instanceof SerializationConflict ? error.beginning : '';
       }
       const [chance = 0] = this.#random(1);
       await new Promise<void>(
@@ -117,8 +121,8 @@ export class Writer {
   async #withinTurn<T>(change: Work<T>): Promise<T> {
     const { tx, value } = await this.#database.transaction(
       taking,
-      async (ask: Ask, [{ now }]: readonly [{ now: number }]) => {
-        const own = new Change(this.#timeOf(now), new SeenRows(ask), { looksAhead: true });
+      async (ask: Query, [{ now }]: readonly [{ now: number }]) => {
+        const own = new Change(this.#timeOf(now), new VersionedRows(ask), { looksAhead: true });
         return { tx: own, value: await run(change, own, (steps) => makeOne(ask, steps)) };
       },
     );
@@ -144,7 +148,7 @@ async function run<T>(change: Work<T>, tx: Change, commit: Commit): Promise<T> {
   tx.end();
   if (tx.failure !== undefined) throw tx.failure;
   const steps = 'error' in outcome ? tx.checks() : tx.steps();
-  if (needsTurn(steps) && !(await commit(steps))) throw new Clash(tx.beginning);
+  if (needsTurn(steps) && !(await commit(steps))) throw new SerializationConflict(tx.beginning);
   if ('error' in outcome) throw outcome.error;
   return outcome.value;
 }

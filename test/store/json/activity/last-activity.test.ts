@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { minuteMs } from '../../../../src/domain/clock.ts';
-import { makeMarks } from '../../../../src/store/json/activity/last-activity.ts';
+import { makeLastActivityPart } from '../../../../src/store/json/activity/last-activity.ts';
 import type { WrittenDocument } from '../../../../src/store/json/checkpoint/document-owner.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { guid } from '../../sample-batch.ts';
@@ -12,7 +12,7 @@ const token = (n: number) => guid('toke', n);
 
 async function opened(disk = new CrashDisk(), clock = new ManualClock()) {
   const context = contextOn(disk, clock);
-  const marks = makeMarks(context);
+  const marks = makeLastActivityPart(context);
   const rig = await openParts(context, [], [marks]);
   const documents = () => disk.paths().filter((path) => path.startsWith('/data/documents/marks'));
   return { disk, clock, marks, rig, documents };
@@ -139,7 +139,7 @@ describe('the documents', () => {
   });
 
   it('are of no log', () => {
-    const marks = makeMarks(contextOn(new CrashDisk(), new ManualClock()));
+    const marks = makeLastActivityPart(contextOn(new CrashDisk(), new ManualClock()));
     expect([marks.kind, marks.log]).toEqual(['marks', 'none']);
   });
 

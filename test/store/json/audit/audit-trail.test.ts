@@ -359,7 +359,7 @@ describe('a start', () => {
   });
 });
 
-describe('dropBefore', () => {
+describe('purgeBefore', () => {
   const files = (disk: CrashDisk) =>
     disk
       .paths()

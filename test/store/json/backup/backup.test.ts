@@ -90,7 +90,7 @@ describe('a backup', () => {
     // Asked for a part only: the backup has begun, and stands still.
     const reader = stream.getReader();
     await reader.read();
-    await store.dropBefore(clock.now() - dayMs);
+    await store.purgeBefore(clock.now() - dayMs);
     clock.advance(minuteMs);
     await store.write(async (tx) => tx.put('venues', venueRow(5)));
     expect([...(await shown(store)).events.keys()]).toEqual([4]);
@@ -111,7 +111,7 @@ describe('a backup', () => {
     await stream.cancel();
     clock.advance(40 * dayMs);
     await add(store, clock, 4);
-    await store.dropBefore(clock.now() - dayMs);
+    await store.purgeBefore(clock.now() - dayMs);
     await store.close();
     expect(await readdir(join(folder, 'events'))).toHaveLength(1);
   });
@@ -124,7 +124,7 @@ describe('a backup', () => {
     const reader = stream.getReader();
     await reader.read();
     await expect.poll(() => counts.bytes).toBeGreaterThan(aheadBytes);
-    await store.dropBefore(clock.now() - dayMs);
+    await store.purgeBefore(clock.now() - dayMs);
     clock.advance(4 * minuteMs);
     await new Promise(setImmediate);
     expect(await files()).toBe(2);

@@ -472,7 +472,7 @@ describe('a checkpoint', () => {
   });
 });
 
-describe('dropBefore', () => {
+describe('purgeBefore', () => {
   /** A batch on each of four days. */
   async function fourDays() {
     const all = await opened();

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { batchSums, type Cell } from '../../../../src/domain/events/batch-counts.ts';
 import type { ReportGroup } from '../../../../src/domain/records/report.ts';
-import { countBatch, groupOrder, sectionOf } from '../../../../src/store/impression-counts.ts';
-import { Tally } from '../../../../src/store/json/rollups/impression-counts.ts';
+import { countBatch, counterGroupOf, groupOrder } from '../../../../src/store/impression-counts.ts';
+import { ImpressionCounter } from '../../../../src/store/json/rollups/impression-counts.ts';
 
 interface Counted {
   scopes: string[];
@@ -30,7 +30,7 @@ function summed(all: readonly Counted[]): Map<string, Cell> {
   const sums = new Map<string, Cell>();
   for (const { scopes, day, group, key, cell } of all) {
     for (const scope of scopes) {
-      const name = `${sectionOf(group, scope)}${day},${key}`;
+      const name = `${counterGroupOf(group, scope)}${day},${key}`;
       const { impressions, seconds } = sums.get(name) ?? { impressions: 0, seconds: 0 };
       sums.set(name, {
         impressions: impressions + cell.impressions,
@@ -41,14 +41,14 @@ function summed(all: readonly Counted[]): Map<string, Cell> {
   return sums;
 }
 
-function tallyOf(all: readonly Counted[]): Tally {
-  const tally = new Tally();
+function tallyOf(all: readonly Counted[]): ImpressionCounter {
+  const tally = new ImpressionCounter();
   for (const { scopes, day, group, key, cell } of all)
     for (const scope of scopes) tally.addCell(scope, day, group, key, cell);
   return tally;
 }
 
-function told(tally: Tally): Map<string, Cell> {
+function told(tally: ImpressionCounter): Map<string, Cell> {
   const cells = new Map<string, Cell>();
   for (const [section, days] of tally.sections) {
     for (const [day, owner] of days) {
@@ -78,7 +78,7 @@ it('adds up by section, day and key what plain maps would', () => {
 });
 
 it('counts what a batch has once for its tenant and once for its venue, by ids in lower case', () => {
-  const tally = new Tally();
+  const tally = new ImpressionCounter();
   const event = { type: 'impression', timestamp: 0, duration: 2 };
   const sums = batchSums([
     { ...event, campaignId: 'C', creativeId: 'a' },
@@ -90,12 +90,12 @@ it('counts what a batch has once for its tenant and once for its venue, by ids i
   const both = { impressions: 4, seconds: 8 };
   const half = { impressions: 2, seconds: 4 };
   const cells = ['t', 'V'].flatMap((scope): [string, Cell][] => [
-    [`${sectionOf('day', scope)}1970-01-01,1970-01-01`, both],
-    [`${sectionOf('campaign', scope)}1970-01-01,c`, both],
-    [`${sectionOf('creative', scope)}1970-01-01,a`, half],
-    [`${sectionOf('creative', scope)}1970-01-01,b`, half],
-    [`${sectionOf('venue', scope)}1970-01-01,v`, both],
-    [`${sectionOf('screen', scope)}1970-01-01,s`, both],
+    [`${counterGroupOf('day', scope)}1970-01-01,1970-01-01`, both],
+    [`${counterGroupOf('campaign', scope)}1970-01-01,c`, both],
+    [`${counterGroupOf('creative', scope)}1970-01-01,a`, half],
+    [`${counterGroupOf('creative', scope)}1970-01-01,b`, half],
+    [`${counterGroupOf('venue', scope)}1970-01-01,v`, both],
+    [`${counterGroupOf('screen', scope)}1970-01-01,s`, both],
   ]);
   expect(told(tally)).toEqual(new Map(cells));
 });
@@ -110,7 +110,7 @@ it('says of what was never counted that nothing was', () => {
       cell: { impressions: 1, seconds: 2 },
     },
   ]);
-  const owner = tally.sections.get(sectionOf('campaign', 'a'))?.get('one') as number;
+  const owner = tally.sections.get(counterGroupOf('campaign', 'a'))?.get('one') as number;
   expect(tally.cellOf(owner, 'known')).toEqual({ impressions: 1, seconds: 2 });
   expect(tally.cellOf(owner, 'other')).toEqual({ impressions: 0, seconds: 0 });
   expect(tally.cellOf(owner + 1, 'known')).toEqual({ impressions: 0, seconds: 0 });

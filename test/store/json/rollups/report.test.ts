@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DocumentFile } from '../../../../src/store/json/checkpoint/document-file.ts';
 import type { WrittenDocument } from '../../../../src/store/json/checkpoint/document-owner.ts';
-import { ReportSums } from '../../../../src/store/json/rollups/report.ts';
+import { ReportTotals } from '../../../../src/store/json/rollups/report.ts';
 import { sectionRuns } from '../../../../src/store/json/rollups/runs.ts';
 import { guid } from '../../sample-batch.ts';
 import { CrashDisk } from '../crash-disk.ts';
@@ -39,7 +39,7 @@ async function documentOf(lines: readonly Line[]): Promise<WrittenDocument> {
 async function summed(
   documents: readonly WrittenDocument[],
   wanted: readonly string[],
-  sums = new ReportSums(),
+  sums = new ReportTotals(),
 ) {
   for (const document of documents) {
     sums.rewind();
@@ -66,7 +66,7 @@ function expected(lines: readonly Line[], wanted: readonly string[]) {
 
 describe('the sums of a report', () => {
   it('are the same in whatever order keys come', () => {
-    const sums = new ReportSums();
+    const sums = new ReportTotals();
     const documents = [['b', 'd'], ['a', 'b', 'c', 'd'], ['c'], ['e', 'a']];
     for (const keys of documents) {
       sums.rewind();
@@ -146,7 +146,7 @@ describe('the sums of a report', () => {
     for (const section of sections)
       expect(await summed([document], [section])).toEqual(expected(lines, [section]));
     expect(await summed([document], ['["9-none","x",'])).toEqual([]);
-    const sums = new ReportSums();
+    const sums = new ReportTotals();
     sums.add(guid('scre', 7), { impressions: 1, seconds: 0 });
     sums.add(guid('scre', 3), { impressions: 1, seconds: 0 });
     const [, , , third] = await summed([document], [sections[0] as string], sums);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KeylessMap } from '../../../../src/store/json/rows/hash-index.ts';
+import { HashIndex } from '../../../../src/store/json/rows/hash-index.ts';
 
 interface Named {
   name: string;
@@ -8,7 +8,7 @@ interface Named {
 }
 
 const made = (mostSummed = 12) =>
-  new KeylessMap<Named>((value, key) => value.name === key, mostSummed);
+  new HashIndex<Named>((value, key) => value.name === key, mostSummed);
 
 describe('a map without keys', () => {
   it('finds what was put last, and nothing that was deleted', () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Topics } from '../../../../src/store/change-topics.ts';
+import { ChangeTopics } from '../../../../src/store/change-topics.ts';
 import { connector } from '../../../../src/store/postgres/connection/connect.ts';
 import { parseDatabaseUrl } from '../../../../src/store/postgres/connection/database-url.ts';
 import { Listener } from '../../../../src/store/postgres/notify/listener.ts';
@@ -19,7 +19,7 @@ beforeEach(async () => {
   url = await freshDatabase();
   proxy = await databaseProxy(url);
   clock = new ManualClock();
-  const topics = new Topics();
+  const topics = new ChangeTopics();
   woken = [];
   for (const topic of ['codes/a', 'codes/b']) topics.watch(topic, () => woken.push(topic));
   listener = new Listener(await connector(parseDatabaseUrl(proxy.url)), limits, {
