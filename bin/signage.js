@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Hands the command line to the program, and sets the exit code. This file is CommonJS (package.json beside it says so), for Node is ready for
 // that a fifth sooner than for modules: they are loaded when there is more to do than to tell what the build has written down.
-const { directIo, processIo, tellAtOnce } = require('../dist/cli/at-once.cjs');
+const { synchronousIo, processIo, runFastPath } = require('../dist/cli/at-once.cjs');
 
 const interrupted = [130, 143];
 
@@ -25,7 +25,7 @@ function endNow() {
 async function run(argv) {
   const io = processIo();
   process.exitCode =
-    (await tellAtOnce(argv, directIo(io), facts)) ??
+    (await runFastPath(argv, synchronousIo(io), facts)) ??
     (await (await import('../dist/cli/main.js')).main(argv, io));
   if (interrupted.includes(process.exitCode)) endNow();
 }
