@@ -6,7 +6,7 @@ import { openStore } from '../../../src/store/open.ts';
 import { add } from '../../store/json/backup-load.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { Dice } from '../fuzz/dice.ts';
+import { Dice } from '../fuzz/random.ts';
 import { mutations } from './mutations.ts';
 import { contentOf, nameOf, takeApart } from './tar-blocks.ts';
 

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import type { Dice } from '../fuzz/dice.ts';
+import type { Dice } from '../fuzz/random.ts';
 import {
   base256,
   contentOf,

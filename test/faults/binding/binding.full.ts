@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { playBinding } from './binding-story.ts';
-import { onCrashingDisk, onDatabase } from './places.ts';
+import { onCrashingDisk, onDatabase } from './fixture.ts';
 import { raceForOne } from './race-for-one.ts';
+import { playBinding } from './scenario.ts';
 
 it('1,000 stories with two power cuts each have an order', async () => {
   let calls = 0;

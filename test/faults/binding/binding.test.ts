@@ -1,7 +1,7 @@
 // What clients are told about a screen while many call at once must have an order that explains it, also across power cuts.
 import { describe, expect, it } from 'vitest';
-import { playBinding } from './binding-story.ts';
-import { onCrashingDisk, onDatabase } from './places.ts';
+import { onCrashingDisk, onDatabase } from './fixture.ts';
+import { playBinding } from './scenario.ts';
 
 const size = { instances: 1, screens: 2, clients: 5, calls: 8, cuts: 2 };
 

@@ -1,7 +1,7 @@
 import type { mounted } from '../../support/mounted.ts';
 import { type Answer, adminToken } from '../../support/service.ts';
-import type { Dice } from '../fuzz/dice.ts';
-import type { ScreenCall } from './screen-model.ts';
+import type { Dice } from '../fuzz/random.ts';
+import type { ScreenCall } from './model.ts';
 
 type Instance = Pick<Awaited<ReturnType<typeof mounted>>, 'send'>;
 type Kind = ScreenCall['kind'];

@@ -1,6 +1,6 @@
 import { dayOf } from '../../../src/domain/records/report.ts';
 import { type Contents, countedAfter, rowsAfter } from './contents.ts';
-import type { Ledger, Run } from './ledger.ts';
+import type { Ledger, Run } from './model.ts';
 import { countsOf } from './sample-changes.ts';
 
 /** Which of the changes and batches a store holds. */

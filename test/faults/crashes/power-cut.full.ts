@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { type KillReport, killLoop } from '../kill-loop.ts';
-import { packProgram } from '../packed-program.ts';
+import { packProgram } from '../kills/packed-program.ts';
+import { type KillReport, killLoop } from '../kills/scenario.ts';
 import { LoopDisk, whyNoLoopDisk } from './loop-disk.ts';
 
 /** The disk is small, and what is compared grows: so there are some of them. */

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { type Act, shuffled, wholeLife } from './acts.ts';
+import { examine, openOn, type Plant } from './checker.ts';
 import { type CrashState, crashStates } from './crash-states.ts';
-import { examine, openOn, type Plant } from './examine.ts';
-import { type Run, timeAt } from './ledger.ts';
+import { type Run, timeAt } from './model.ts';
 import { type Files, RecordedDisk } from './recorded-disk.ts';
-import { ScriptedLife } from './scripted-life.ts';
+import { ScriptedLife } from './scenario.ts';
+import { type Act, shuffled, wholeLife } from './steps.ts';
 
 export interface CrashSearch {
   /** So many lives, each with its acts in another order; the first one as they are written down. */

@@ -1,14 +1,14 @@
 import { crc32 } from 'node:zlib';
 import { hasCode } from '../../../src/domain/error.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { wholeLife } from '../crashes/acts.ts';
+import { directory, openOn } from '../crashes/checker.ts';
 import { compare } from '../crashes/compare.ts';
 import { contentsOf } from '../crashes/contents.ts';
 import { readableFiles } from '../crashes/crash-states.ts';
-import { directory, openOn } from '../crashes/examine.ts';
-import { type Run, timeAt, unsure } from '../crashes/ledger.ts';
+import { type Run, timeAt, unsure } from '../crashes/model.ts';
 import { diskOf, type Files, RecordedDisk } from '../crashes/recorded-disk.ts';
-import { ScriptedLife } from '../crashes/scripted-life.ts';
+import { ScriptedLife } from '../crashes/scenario.ts';
+import { wholeLife } from '../crashes/steps.ts';
 
 export interface CopyReport {
   copies: number;

@@ -1,13 +1,13 @@
 import { hasCode } from '../../../src/domain/error.ts';
 import { checkFolder } from '../../../src/store/json/check/check-folder.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { type Act, wholeLife } from '../crashes/acts.ts';
+import { directory, openOn, type Plant } from '../crashes/checker.ts';
 import { compare } from '../crashes/compare.ts';
 import { contentsOf } from '../crashes/contents.ts';
-import { directory, openOn, type Plant } from '../crashes/examine.ts';
-import { type Run, timeAt, unsure } from '../crashes/ledger.ts';
+import { type Run, timeAt, unsure } from '../crashes/model.ts';
 import { diskOf, type Files, RecordedDisk } from '../crashes/recorded-disk.ts';
-import { ScriptedLife } from '../crashes/scripted-life.ts';
+import { ScriptedLife } from '../crashes/scenario.ts';
+import { type Act, wholeLife } from '../crashes/steps.ts';
 
 export interface DamageSearch {
   /** Whether the store was stopped, or killed. */

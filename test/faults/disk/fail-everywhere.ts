@@ -1,10 +1,10 @@
-import { type Act, wholeLife } from '../crashes/acts.ts';
+import { examine, type Plant } from '../crashes/checker.ts';
 import { crashStates } from '../crashes/crash-states.ts';
-import { examine, type Plant } from '../crashes/examine.ts';
-import type { Run } from '../crashes/ledger.ts';
+import type { Run } from '../crashes/model.ts';
 import { RecordedDisk } from '../crashes/recorded-disk.ts';
-import { ScriptedLife } from '../crashes/scripted-life.ts';
+import { ScriptedLife } from '../crashes/scenario.ts';
 import { nameOf } from '../crashes/search-crash-states.ts';
+import { type Act, wholeLife } from '../crashes/steps.ts';
 import { FailingDisk, type Failure, failuresOf } from './failing-disk.ts';
 
 export interface FailureSearch {

@@ -1,10 +1,10 @@
 import { type Operation, operations } from '../../../src/wire/operations.ts';
 import { type Described, operationOf, systemOperations } from '../../support/described-answers.ts';
-import type { Dice } from './dice.ts';
+import type { World } from './fixture.ts';
 import { Grower, guid, type Schema } from './grow-json.ts';
-import { nastyTexts } from './nasty.ts';
+import { nastyTexts } from './nasty-values.ts';
+import type { Dice } from './random.ts';
 import { spoilBody } from './spoil-json.ts';
-import type { World } from './world.ts';
 
 /** A request as it goes out. */
 export interface Composed {

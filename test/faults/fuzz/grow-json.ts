@@ -1,4 +1,4 @@
-import type { Dice } from './dice.ts';
+import type { Dice } from './random.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: schemas are walked as the JSON that they are.
 export type Schema = any;

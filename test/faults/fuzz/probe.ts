@@ -1,8 +1,8 @@
 import type { Client } from 'undici';
 import type { DescribedAnswers } from '../../support/described-answers.ts';
 import type { Answer } from '../../support/service.ts';
+import { judgeAnswer } from './checker.ts';
 import type { Composed } from './compose-request.ts';
-import { judgeAnswer } from './judge-answer.ts';
 
 /** What came of one request. */
 export interface Probed {

@@ -3,9 +3,9 @@ import { describedAnswers } from '../../support/described-answers.ts';
 import type { DriftingClock } from '../../support/drifting-clock.ts';
 import type { TestService } from '../../support/service.ts';
 import { Composer } from './compose-request.ts';
-import { Dice } from './dice.ts';
+import { World } from './fixture.ts';
 import { probe } from './probe.ts';
-import { World } from './world.ts';
+import { Dice } from './random.ts';
 
 export interface FuzzOptions {
   service: Pick<TestService, 'send' | 'url'>;

@@ -2,13 +2,13 @@ import { Client } from 'undici';
 import { type Operation, operations } from '../../../src/wire/operations.ts';
 import { describedAnswers } from '../../support/described-answers.ts';
 import type { Composed } from './compose-request.ts';
-import { Dice } from './dice.ts';
+import { World } from './fixture.ts';
 import { Grower, guid, type Schema } from './grow-json.ts';
-import { nastyTexts } from './nasty.ts';
+import { nastyTexts } from './nasty-values.ts';
 import { probe } from './probe.ts';
+import { Dice } from './random.ts';
 import type { FuzzOptions } from './run-fuzz.ts';
 import { eachSpoilt } from './spoil-json.ts';
-import { World } from './world.ts';
 
 /** Puts in all that may be put in, and nothing at its limit. */
 class FullDice extends Dice {

@@ -1,5 +1,5 @@
-import type { Dice } from './dice.ts';
-import { nastyBodies, nastyNumbers, nastyTexts, nastyValues } from './nasty.ts';
+import { nastyBodies, nastyNumbers, nastyTexts, nastyValues } from './nasty-values.ts';
+import type { Dice } from './random.ts';
 
 /** JSON that is put in as it is written: not every number and every object can be said by a value. */
 class Raw {

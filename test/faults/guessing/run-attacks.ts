@@ -1,9 +1,9 @@
 import type { GuessCounter } from '../../../src/domain/records/rows.ts';
 import { SeededRandom } from '../../../src/simulator/time/seeded-random.ts';
 import type { GuessCountersOfEach } from '../../../src/store/store.ts';
-import { Ledger } from './ledger.ts';
+import { Ledger } from './checker.ts';
 import { composeSchedule, type Place, type Schedule, type Step, type Tenant } from './schedule.ts';
-import { type Plant, Town, type Verdict } from './town.ts';
+import { type Plant, Town, type Verdict } from './topology.ts';
 
 const hour = 3_600_000;
 /** Of refused guesses, so many are looked at twice: whether a right code would have fared otherwise. */

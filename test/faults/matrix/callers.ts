@@ -1,7 +1,7 @@
 import { hashKey } from '../../../src/domain/api-key.ts';
 import { type Role, roles } from '../../../src/domain/records/role.ts';
 import { type Manager, unknownId } from '../../support/management.ts';
-import type { Cast, Place } from './cast.ts';
+import type { Cast, Place } from './fixture.ts';
 
 /** Who asks, as the rules see it. */
 export type Who =

@@ -4,7 +4,7 @@ import type { Assembled } from '../../support/assembled.ts';
 import type { Change } from '../../support/ledger-store.ts';
 import { operationCalls } from '../../support/operation-calls.ts';
 import type { Answer, Sent } from '../../support/service.ts';
-import { type Cast, makeCast } from './cast.ts';
+import { type Cast, makeCast } from './fixture.ts';
 
 /** What becomes of members that nobody knows (docs/protocol.md §1.7); where a body is not named here they are refused. */
 const fates: Partial<Record<SchemaName, 'ignored' | 'kept'>> = {

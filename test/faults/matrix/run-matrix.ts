@@ -4,10 +4,10 @@ import { unknownId } from '../../support/management.ts';
 import { operationCalls } from '../../support/operation-calls.ts';
 import type { Answer } from '../../support/service.ts';
 import { type Caller, makeCallers } from './callers.ts';
-import { type Cast, makeCast, type Place } from './cast.ts';
-import { judgeOpen, judgeRefusal } from './judge.ts';
+import { judgeOpen, judgeRefusal } from './checker.ts';
+import { type Cast, makeCast, type Place } from './fixture.ts';
+import { acting, type Target, verdict } from './model.ts';
 import { targetsOf } from './targets.ts';
-import { acting, type Target, verdict } from './verdict.ts';
 
 interface MatrixRun {
   cells: number;

@@ -1,7 +1,7 @@
 import type { Operation, RecordKind } from '../../../src/wire/operations.ts';
 import { unknownId } from '../../support/management.ts';
-import type { Cast, Place } from './cast.ts';
-import { namedInBody, type Target } from './verdict.ts';
+import type { Cast, Place } from './fixture.ts';
+import { namedInBody, type Target } from './model.ts';
 
 const idOf: Record<RecordKind, (place: Place) => string> = {
   tenant: ({ tenantId }) => tenantId,

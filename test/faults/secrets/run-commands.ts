@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { runCli } from '../../cli/run-cli.ts';
 import { adminToken, type TestService } from '../../support/service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import type { Canaries } from './canaries.ts';
-import type { Place } from './search-secrets.ts';
+import type { Place } from './checker.ts';
+import type { Canaries } from './sentinels.ts';
 
 interface Command {
   argv: readonly string[];

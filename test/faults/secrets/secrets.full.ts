@@ -9,9 +9,9 @@ import { s3Credentials } from '../../support/s3-server.ts';
 import { adminToken } from '../../support/service.ts';
 import { checkout, endProcesses, startProcess } from '../../support/signage-process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { Canaries } from './canaries.ts';
+import { filesIn, type Place, type Search, searchSecrets } from './checker.ts';
 import { runCommands } from './run-commands.ts';
-import { filesIn, type Place, type Search, searchSecrets } from './search-secrets.ts';
+import { Canaries } from './sentinels.ts';
 
 afterEach(endProcesses);
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { playTime } from './time-story.ts';
+import { playTime } from './scenario.ts';
 
 it('400 lives with a clock that jumps', async () => {
   for (let life = 0; life < 400; life++)

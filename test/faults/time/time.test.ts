@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { openStore } from '../../../src/store/open.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { playTime } from './time-story.ts';
+import { playTime } from './scenario.ts';
 
 describe('a service whose clock jumps', () => {
   it.each(Array.from({ length: 8 }, (_, n) => `life ${n}`))(

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { openStore } from '../../../src/store/open.ts';
-import { type Action, stories, tellRotations } from '../../faults/rotation-story.ts';
+import { type Action, stories, tellRotations } from '../../faults/rotations/scenario.ts';
 
 it('whatever order of rotations, old repeats and uses: what was replaced stays dead, and at most one key waits', async () => {
   const tell = async (actions: readonly Action[]) => {
