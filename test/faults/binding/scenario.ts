@@ -3,23 +3,23 @@ import type { Store } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { mounted } from '../../support/mounted.ts';
 import { turns } from '../../support/turns.ts';
-import { Dice } from '../fuzz/random.ts';
+import { FuzzRandom } from '../fuzz/random.ts';
 import { isLinearizable } from './checker.ts';
 import { applyCall, nameOf, newScreen } from './model.ts';
 import { ScreenClient } from './screen-client.ts';
 
 type Instance = Awaited<ReturnType<typeof mounted<ManualClock>>>;
 
-/** Where a story takes place. */
-export interface Place {
+/** Where a scenario takes place. */
+export interface Fixture {
   /** Opens one more instance on what is kept. */
   open(clock: ManualClock): Promise<Store>;
   /** Pulls the plug: from now on nothing more is kept. What opens next finds what was made to last, and perhaps some of the rest. */
-  cut?(dice: Dice): void;
+  cut?(fuzzRandom: FuzzRandom): void;
   close?(): Promise<void>;
 }
 
-export interface StorySize {
+export interface ScenarioSize {
   instances: number;
   screens: number;
   clients: number;
@@ -30,17 +30,17 @@ export interface StorySize {
 
 /** Some clients call at the same time, each one thing after another. */
 async function rush(
-  dice: Dice,
-  size: StorySize,
+  fuzzRandom: FuzzRandom,
+  size: ScenarioSize,
   instances: readonly Instance[],
   screens: readonly ScreenClient[],
   clock: ManualClock,
 ) {
   const client = async (): Promise<void> => {
     for (let call = 0; call < size.calls; call++) {
-      await turns(dice.whole(0, 3));
+      await turns(fuzzRandom.whole(0, 3));
       clock.advance(1);
-      await dice.one(screens).call(dice, dice.one(instances));
+      await fuzzRandom.one(screens).call(fuzzRandom, fuzzRandom.one(instances));
     }
   };
   await Promise.all(Array.from({ length: size.clients }, client));
@@ -73,13 +73,13 @@ async function contradictions(store: Store, screenIds: readonly string[]): Promi
   return found;
 }
 
-/** Plays one story; answers what in it cannot be, a line each. */
-export async function playBinding(
+/** Plays one scenario; answers what in it cannot be, a line each. */
+export async function runBindingScenario(
   seed: string,
-  place: Place,
-  size: StorySize,
+  place: Fixture,
+  size: ScenarioSize,
 ): Promise<{ found: string[]; calls: number }> {
-  const dice = new Dice(seed);
+  const fuzzRandom = new FuzzRandom(seed);
   const clock = new ManualClock();
   const start = async () => {
     const stores = await Promise.all(
@@ -101,10 +101,10 @@ export async function playBinding(
   }
   for (let life = 0; life <= size.cuts; life++) {
     const isLast = life === size.cuts;
-    const calling = rush(dice, size, running.instances, screens, clock);
+    const calling = rush(fuzzRandom, size, running.instances, screens, clock);
     if (!isLast) {
-      await turns(dice.whole(5, 60));
-      place.cut?.(dice);
+      await turns(fuzzRandom.whole(5, 60));
+      place.cut?.(fuzzRandom);
     }
     await calling;
     if (isLast) break;

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { startPostgres } from '../../support/postgres-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { accusations } from './fleet.ts';
-import { Cluster, type FaultReport, suffer, terminateBackends } from './scenario.ts';
+import { violations } from './fleet.ts';
+import { Cluster, type FaultReport, injectFaults, terminateBackends } from './scenario.ts';
 
 const rounds = 5;
 const wellAgainMs = 5000;
@@ -14,7 +14,7 @@ it('two instances lose nothing that was acknowledged, and are well again within 
   const { load, fleet } = await cluster.load(200, 6);
   const reports: FaultReport[] = [];
   const note = async (fault: string, happen: () => Promise<void>) => {
-    const report = await suffer(load, fault, happen);
+    const report = await injectFaults(load, fault, happen);
     console.log(JSON.stringify(report));
     reports.push(report);
   };
@@ -52,7 +52,7 @@ it('two instances lose nothing that was acknowledged, and are well again within 
     expect(report.troubledMs, report.fault).toBeLessThan(wellAgainMs);
     if (report.fault === 'an instance is restarted') expect(report.troubles).toEqual({});
   }
-  expect(accusations(lived)).toEqual([]);
+  expect(violations(lived)).toEqual([]);
   expect(load.failed).toEqual([]);
   expect(missing).toEqual([]);
 });

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { freshDatabase } from '../../support/postgres.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { accusations } from './fleet.ts';
-import { Cluster, type FaultReport, suffer, terminateBackends } from './scenario.ts';
+import { violations } from './fleet.ts';
+import { Cluster, type FaultReport, injectFaults, terminateBackends } from './scenario.ts';
 
 // The long form, with a database that stops at once, is `npm run faults`.
 it('two instances on one database lose nothing that was acknowledged, and fail no call, whatever fails', {
@@ -13,7 +13,7 @@ it('two instances on one database lose nothing that was acknowledged, and fail n
   const { load, fleet } = await cluster.load(6, 1);
   const reports: FaultReport[] = [];
   const note = async (fault: string, happen: () => Promise<void>) =>
-    void reports.push(await suffer(load, fault, happen));
+    void reports.push(await injectFaults(load, fault, happen));
   await note('an instance is killed, and all backends are terminated', async () => {
     await cluster.kill(0);
     await terminateBackends(database);
@@ -33,7 +33,7 @@ it('two instances on one database lose nothing that was acknowledged, and fail n
   // Of a restart nobody sees more than that he is asked to come again.
   for (const { troubles } of reports.slice(restarts))
     expect(Object.keys(troubles).filter((outcome) => outcome !== '503')).toEqual([]);
-  expect(accusations(lived)).toEqual([]);
+  expect(violations(lived)).toEqual([]);
   expect(lived.reconciliation.events.acknowledged).toBeGreaterThan(20);
   expect(load.failed).toEqual([]);
   expect(await cluster.missing(load)).toEqual([]);

@@ -92,7 +92,7 @@ export function startFleetLoad(
 }
 
 /** What the books say against the service, a line each; nothing when all is well. */
-export function accusations({ reconciliation, endpoints, tvs }: FleetReport): string[] {
+export function violations({ reconciliation, endpoints, tvs }: FleetReport): string[] {
   const { outcome, findings } = reconciliation;
   const strange = endpoints.flatMap(({ operation, answers }) =>
     Object.keys(answers).flatMap((status) =>

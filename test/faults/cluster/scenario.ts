@@ -118,7 +118,7 @@ async function untilWell(load: ClusterLoad, from: number): Promise<void> {
 }
 
 /** Lets one fault happen under load, and waits until all is well again. */
-export async function suffer(
+export async function injectFaults(
   load: ClusterLoad,
   fault: string,
   happen: () => Promise<void>,

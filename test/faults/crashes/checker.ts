@@ -8,14 +8,14 @@ import { openJsonStore } from '../../../src/store/json/open.ts';
 import { readSecret } from '../../../src/store/json/secret.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { compare, type Held } from './compare.ts';
+import { compare, type StoredContents } from './compare.ts';
 import { contentsOf, countedAfter } from './contents.ts';
 import { newRun, type Run, timeAt } from './model.ts';
 import { diskOf, type Files } from './recorded-disk.ts';
 import { batchNumber, isKeyed, makeChange } from './sample-changes.ts';
 
-/** What a bug is planted around: the disk under the store, or the store itself. */
-export interface Plant {
+/** What a bug is seeded around: the disk under the store, or the store itself. */
+export interface Defect {
   disk?: (disk: FileSystem) => FileSystem;
   store?: (store: Store) => Store;
 }
@@ -29,7 +29,7 @@ const aFurther = 900_001;
 export async function openOn(
   disk: FileSystem,
   clock: ManualClock,
-  { disk: around, store: over }: Plant = {},
+  { disk: around, store: over }: Defect = {},
 ): Promise<Store> {
   const context = {
     disk: around?.(disk) ?? disk,
@@ -43,7 +43,7 @@ export async function openOn(
 }
 
 /** The keys of what is there must be known: a repeat is told to be one, and nothing is stored. */
-async function checkRepeats(store: Store, { batches }: Held): Promise<string[]> {
+async function checkRepeats(store: Store, { batches }: StoredContents): Promise<string[]> {
   const wrong: string[] = [];
   for (const number of batches.filter(isKeyed)) {
     const answer = await store.appendBatch(batchNumber(number));
@@ -62,7 +62,7 @@ async function look(
   store: Store,
   run: Run,
   step: number,
-): Promise<{ wrong: string[]; held: Held }> {
+): Promise<{ wrong: string[]; held: StoredContents }> {
   const { contents, wrong } = await contentsOf(store);
   const compared = compare(contents, run, step);
   const secret = hexOf(store.secret);
@@ -86,7 +86,12 @@ async function trailDamage(disk: FileSystem): Promise<string[]> {
 }
 
 /** A run of which this is all that was acknowledged. */
-function runOf({ changes, batches }: Held, of: Run, step: number, secret: Uint8Array): Run {
+function runOf(
+  { changes, batches }: StoredContents,
+  of: Run,
+  step: number,
+  secret: Uint8Array,
+): Run {
   const run = {
     ...newRun(),
     secret: { step: 0, hex: hexOf(secret) },
@@ -108,19 +113,19 @@ function runOf({ changes, batches }: Held, of: Run, step: number, secret: Uint8A
  * Opens the store on what a crash has left, and says what is wrong: it must start, and show what it may show after so many steps of the run. If `twice`, it must also
  * take a further change and a further batch; after another power cut show all that again; and know the batches that are sent again.
  */
-export async function examine(
+export async function checkState(
   files: Files,
   run: Run,
   step: number,
-  { twice, ...plant }: Plant & { twice: boolean },
+  { twice, ...defect }: Defect & { twice: boolean },
 ): Promise<string[]> {
   const nowMs = timeAt(run, step);
   const disk = diskOf(files);
   try {
-    const left = await trailDamage(plant.disk?.(disk) ?? disk);
-    const store = await openOn(disk, new ManualClock(nowMs), plant);
+    const left = await trailDamage(defect.disk?.(disk) ?? disk);
+    const store = await openOn(disk, new ManualClock(nowMs), defect);
     const { wrong, held } = await look(store, run, step);
-    wrong.push(...left, ...(await trailDamage(plant.disk?.(disk) ?? disk)));
+    wrong.push(...left, ...(await trailDamage(defect.disk?.(disk) ?? disk)));
     if (wrong.length > 0 || !twice) return wrong;
     await makeChange(store, aFurther, nowMs);
     await store.appendBatch(batchNumber(aFurther));
@@ -130,7 +135,7 @@ export async function examine(
       step,
       store.secret,
     );
-    const again = await openOn(disk.afterPowerCut(), new ManualClock(nowMs), plant);
+    const again = await openOn(disk.afterPowerCut(), new ManualClock(nowMs), defect);
     const second = await look(again, later, 0);
     if (second.wrong.length === 0) second.wrong.push(...(await checkRepeats(again, second.held)));
     return second.wrong.map((what) => `once more: ${what}`);

@@ -9,7 +9,7 @@ interface Entry {
 }
 
 /** What was asked of a store in one order, change after change or batch after batch. */
-export class Ledger {
+export class ExpectedState {
   readonly entries: Entry[] = [];
 
   begin(number: number, step: number, at: number): Entry {
@@ -59,8 +59,8 @@ export class Ledger {
 
 /** All that is known of a run: what it asked for, and when. */
 export interface Run {
-  changes: Ledger;
-  batches: Ledger;
+  changes: ExpectedState;
+  batches: ExpectedState;
   /** Days before this time were given up, from that step on. */
   dropped: { step: number; beforeMs: number }[];
   /** The store's time from that step on. */
@@ -75,8 +75,8 @@ export interface Run {
 
 export function newRun(): Run {
   return {
-    changes: new Ledger(),
-    batches: new Ledger(),
+    changes: new ExpectedState(),
+    batches: new ExpectedState(),
     dropped: [],
     times: [],
     starts: [],

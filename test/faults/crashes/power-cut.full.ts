@@ -18,7 +18,7 @@ it.skipIf(why !== undefined)(
     const run = await packProgram();
     const reports: KillReport[] = [];
     // Nobody syncs this file: if it is always there afterwards, no power was cut.
-    const canary = 'not synced';
+    const sentinel = 'not synced';
     let canariesLost = 0;
     for (let number = 0; number < disks; number++) {
       const disk = new LoopDisk(await temporaryFolder());
@@ -30,12 +30,12 @@ it.skipIf(why !== undefined)(
             atMostAnswers: 120,
             run,
             async crash(service) {
-              await writeFile(`${disk.data}/../canary`, canary);
+              await writeFile(`${disk.data}/../canary`, sentinel);
               service.pause();
               const copy = await disk.copyAtAnInstant();
               await service.kill();
               await disk.restore(copy);
-              if ((await readFile(`${disk.data}/../canary`, 'utf8').catch(() => '')) !== canary)
+              if ((await readFile(`${disk.data}/../canary`, 'utf8').catch(() => '')) !== sentinel)
                 canariesLost++;
             },
           }),

@@ -6,7 +6,7 @@ import type { FileSystem } from '../../../src/store/json/disk/file-system.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { CrashDisk } from '../../store/json/crash-disk.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { directory, examine, openOn, type Plant } from './checker.ts';
+import { checkState, type Defect, directory, openOn } from './checker.ts';
 import { compare } from './compare.ts';
 import { contentsOf } from './contents.ts';
 import { newRun, type Run } from './model.ts';
@@ -19,7 +19,7 @@ import {
   makeChange,
   makeConflictingChange,
 } from './sample-changes.ts';
-import type { Act } from './steps.ts';
+import type { Step } from './steps.ts';
 
 /** Stands between the store and the disk, and may make it fail; but not while it is quiet. */
 interface Between {
@@ -28,10 +28,10 @@ interface Between {
 }
 
 /** A store's life on a recorded disk: what it is asked for is noted with what it answers, and what it shows is compared all along. */
-export class ScriptedLife {
+export class CrashScenario {
   readonly run: Run = newRun();
   readonly #recorded: RecordedDisk;
-  readonly #plant: Plant;
+  readonly #defect: Defect;
   #clock = new ManualClock();
   #store: Store | undefined;
   #kill = () => {};
@@ -41,19 +41,19 @@ export class ScriptedLife {
 
   constructor(
     recorded: RecordedDisk,
-    plant: Plant = {},
+    defect: Defect = {},
     between: Between = { over: (disk) => disk, isQuiet: false },
   ) {
-    [this.#recorded, this.#plant, this.#between] = [recorded, plant, between];
+    [this.#recorded, this.#defect, this.#between] = [recorded, defect, between];
   }
 
   get step(): number {
     return this.#recorded.steps.length;
   }
 
-  async live(acts: readonly Act[]): Promise<Run> {
+  async live(scenarioSteps: readonly Step[]): Promise<Run> {
     await this.#start();
-    for (const act of acts) {
+    for (const act of scenarioSteps) {
       await this.#do(act);
       await this.checkShown();
       if (this.run.wrong.length > 0) break;
@@ -113,7 +113,7 @@ export class ScriptedLife {
       const { disk, kill } = this.#recorded.life();
       this.#kill = kill;
       try {
-        this.#store = await openOn(this.#between.over(disk), this.#clock, this.#plant);
+        this.#store = await openOn(this.#between.over(disk), this.#clock, this.#defect);
         break;
       } catch (error) {
         kill();
@@ -145,9 +145,9 @@ export class ScriptedLife {
     this.#noteTime();
   }
 
-  async #do(act: Act): Promise<void> {
+  async #do(act: Step): Promise<void> {
     if (!this.#store) return;
-    const dos: Record<Act, () => Promise<void>> = {
+    const dos: Record<Step, () => Promise<void>> = {
       change: () => this.#change(),
       'large change': () => this.#change(this.#nextLarge++),
       group: () => this.#group(),
@@ -183,8 +183,8 @@ export class ScriptedLife {
   async #backup(): Promise<void> {
     const disk = new CrashDisk();
     await restoreBackup(await (this.#store as Store).backup(), { disk, directory });
-    const wrong = await examine(disk.afterPowerCut().files(), this.run, this.step, {
-      ...this.#plant,
+    const wrong = await checkState(disk.afterPowerCut().files(), this.run, this.step, {
+      ...this.#defect,
       twice: true,
     });
     this.run.wrong.push(...wrong.map((what) => `of a backup: ${what}`));

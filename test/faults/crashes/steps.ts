@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 
 /** What a life does, one after another. */
-export type Act =
+export type Step =
   | 'change'
   /** Larger than a segment of the journal. */
   | 'large change'
@@ -17,7 +17,7 @@ export type Act =
   | 'kill'
   | 'kill busy';
 
-const days: readonly (readonly Act[])[] = [
+const days: readonly (readonly Step[])[] = [
   [
     'change',
     'batch',
@@ -52,7 +52,7 @@ const days: readonly (readonly Act[])[] = [
 ];
 
 /** Everything there is, in rounds that differ. */
-export function wholeLife(rounds: number, first = 0): Act[] {
+export function allSteps(rounds: number, first = 0): Step[] {
   return Array.from(
     { length: rounds },
     (_, round) => days[(first + round) % days.length] ?? [],

@@ -7,8 +7,8 @@ import { contentsOf } from '../crashes/contents.ts';
 import { readableFiles } from '../crashes/crash-states.ts';
 import { type Run, timeAt, unsure } from '../crashes/model.ts';
 import { diskOf, type Files, RecordedDisk } from '../crashes/recorded-disk.ts';
-import { ScriptedLife } from '../crashes/scenario.ts';
-import { wholeLife } from '../crashes/steps.ts';
+import { CrashScenario } from '../crashes/scenario.ts';
+import { allSteps } from '../crashes/steps.ts';
 
 export interface CopyReport {
   copies: number;
@@ -69,7 +69,7 @@ async function judge(
 /** Copies the folder of a store that lives on meanwhile, many times: each copy must be refused, or hold what an earlier crash may have left. */
 export async function copyInUse(copies: number): Promise<CopyReport> {
   const recorded = new RecordedDisk();
-  const run = await new ScriptedLife(recorded).live(wholeLife(2));
+  const run = await new CrashScenario(recorded).live(allSteps(2));
   const moments = [...readableFiles(new Map(), recorded.steps)];
   const report: CopyReport = { copies, refused: 0, earlier: 0, bad: [...run.wrong] };
   for (let copy = 0; copy < copies; copy++) {

@@ -65,7 +65,7 @@ function ofSuccess(request: Composed, answer: Answer, documented: DescribedAnswe
 const outside = ['not_found', 'method_not_allowed', 'malformed_request', 'headers_too_large'];
 
 /** What is wrong with an answer, by the rules that hold for all and by the document; empty when nothing is. */
-export function judgeAnswer(
+export function checkAnswer(
   request: Composed,
   answer: Answer,
   documented: DescribedAnswers,

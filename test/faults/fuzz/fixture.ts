@@ -1,6 +1,6 @@
 import { item, type Manager, manager, unknownId } from '../../support/management.ts';
 import type { Sent, TestService } from '../../support/service.ts';
-import type { Dice } from './random.ts';
+import type { FuzzRandom } from './random.ts';
 
 interface Tv {
   screenId: string;
@@ -25,7 +25,7 @@ interface Known {
 const roles = ['viewer', 'installer', 'operator', 'admin'];
 
 /** The tenant, its TVs and its managers that requests are about. It is made anew every so often, for requests delete and revoke. */
-export class World {
+export class Fixture {
   known: Known = {
     tenants: [],
     venues: [],
@@ -113,9 +113,9 @@ export class World {
   }
 
   /** Something that a member or parameter of this name can be about; `undefined` where there is nothing of the kind. */
-  idFor(name: string, dice: Dice): string | undefined {
+  idFor(name: string, fuzzRandom: FuzzRandom): string | undefined {
     const ids = this.#idsByName(name);
-    return ids === undefined || ids.length === 0 ? undefined : dice.one(ids);
+    return ids === undefined || ids.length === 0 ? undefined : fuzzRandom.one(ids);
   }
 
   #idsByName(name: string): readonly string[] | undefined {
@@ -131,7 +131,7 @@ export class World {
   }
 
   /** What can stand for the variable of a path. */
-  idInPath(path: string, dice: Dice): string {
+  idInPath(path: string, fuzzRandom: FuzzRandom): string {
     const { tenants, venues, screens, devices, tokenIds, codes } = this.known;
     const kinds: [RegExp, readonly string[]][] = [
       [/provisioning-codes/, codes],
@@ -141,6 +141,6 @@ export class World {
       [/^\/v1\/screens/, screens],
       [/^\/v1\/devices/, devices],
     ];
-    return dice.one(kinds.find(([form]) => form.test(path))?.[1] ?? [unknownId]);
+    return fuzzRandom.one(kinds.find(([form]) => form.test(path))?.[1] ?? [unknownId]);
   }
 }

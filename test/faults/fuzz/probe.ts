@@ -1,7 +1,7 @@
 import type { Client } from 'undici';
 import type { DescribedAnswers } from '../../support/described-answers.ts';
 import type { Answer } from '../../support/service.ts';
-import { judgeAnswer } from './checker.ts';
+import { checkAnswer } from './checker.ts';
 import type { Composed } from './compose-request.ts';
 
 /** What came of one request. */
@@ -61,7 +61,7 @@ export async function probe(
   const operation = request.described?.operation;
   try {
     const answer = await exchange(client, request);
-    const complaints = judgeAnswer(request, answer, documented);
+    const complaints = checkAnswer(request, answer, documented);
     const wrong =
       complaints.length === 0
         ? []

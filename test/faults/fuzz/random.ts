@@ -1,7 +1,7 @@
 import { SeededRandom } from '../../../src/simulator/time/seeded-random.ts';
 
 /** Choices that follow from their seed alone. */
-export class Dice {
+export class FuzzRandom {
   readonly #chance: SeededRandom;
 
   constructor(seed: string) {

@@ -67,7 +67,7 @@ function groupsOf(source: string): [name: string, most: number][] {
 }
 
 /** The attacker's tries, judged by the promises alone, without a look at how they are kept. */
-export class Ledger {
+export class GuessChecker {
   readonly #told = new Window(lifetime, most.told);
   readonly #tries: Record<Tenant, Window> = {
     victim: new Window(lifetime, most.tries),

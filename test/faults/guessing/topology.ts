@@ -17,11 +17,11 @@ import type {
   Tx,
 } from '../../../src/store/store.ts';
 
-export type Attempting = Store['updateGuessCounters'];
+export type UpdateCounters = Store['updateGuessCounters'];
 
 /** What a bug may be put around; one is made for each instance at each of its starts. */
-export interface Plant {
-  attempts?: (attempts: Attempting, at: Site) => Attempting;
+export interface TopologyDefect {
+  attempts?: (attempts: UpdateCounters, at: Site) => UpdateCounters;
   limit?: (limit: GuessRateLimit, at: Site) => GuessRateLimit;
 }
 
@@ -30,9 +30,9 @@ interface Site {
   own: Clock;
   store: Clock;
   /** Remembers for itself. */
-  separate(): Attempting;
+  separate(): UpdateCounters;
   /** What the store remembers, past any bug. */
-  shared: Attempting;
+  shared: UpdateCounters;
 }
 
 export interface Instance {
@@ -47,21 +47,21 @@ const lifetime = 15 * 60_000;
 const start = Date.UTC(2026, 10, 20, 12);
 
 /** Instances of the service, as far as guessing goes: the real limit and trust, and what they share. */
-export class Town {
+export class Topology {
   nowMs = start;
   readonly audit: AuditEntry[] = [];
   readonly #skewsMs: readonly number[];
-  readonly #plant: Plant;
+  readonly #defect: TopologyDefect;
   readonly #store: Clock = { now: () => this.nowMs, after: () => () => {} };
-  readonly #shared: Attempting;
+  readonly #shared: UpdateCounters;
   readonly #instances: Instance[];
   #dry = false;
   /** What the last change of what is remembered was, or would have been. */
   kept: GuessCountersOfEach = [];
 
-  constructor(skewsMs: readonly number[], plant: Plant = {}) {
+  constructor(skewsMs: readonly number[], defect: TopologyDefect = {}) {
     this.#skewsMs = skewsMs;
-    this.#plant = plant;
+    this.#defect = defect;
     this.#shared = this.#remembering();
     this.#instances = skewsMs.map((_, by) => this.#start(by));
   }
@@ -96,7 +96,7 @@ export class Town {
     }
   }
 
-  #remembering(): Attempting {
+  #remembering(): UpdateCounters {
     const memory = new MemoryGuessCounters(() => this.nowMs);
     return async <T>(sources: readonly string[], change: GuessCounterChange<T>): Promise<T> =>
       memory.change(sources, (known, nowMs) => {
@@ -117,7 +117,7 @@ export class Town {
       separate: () => this.#remembering(),
       shared: this.#shared,
     };
-    const attempts = this.#plant.attempts?.(this.#shared, site) ?? this.#shared;
+    const attempts = this.#defect.attempts?.(this.#shared, site) ?? this.#shared;
     const trust = makeTrustedSources({ updateGuessCounters: attempts }, own);
     const write = (change: (tx: Tx) => Promise<unknown>) =>
       change({
@@ -131,6 +131,6 @@ export class Town {
       newId: () => 'an id',
     };
     const limit = makeGuessRateLimit(deps, trust, { codeTtlMs: lifetime });
-    return { trust, limit: this.#plant.limit?.(limit, site) ?? limit };
+    return { trust, limit: this.#defect.limit?.(limit, site) ?? limit };
   }
 }

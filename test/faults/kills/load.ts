@@ -135,7 +135,10 @@ export async function post(
 }
 
 /** Runs all of them until every one has met the end of the service. */
-export async function load(place: Place, { installers, editors, posters }: Workers): Promise<void> {
+export async function runLoad(
+  place: Place,
+  { installers, editors, posters }: Workers,
+): Promise<void> {
   const several = (count: number, work: (place: Place) => Promise<never>) =>
     Array.from({ length: count }, () => work(place));
   await Promise.allSettled([

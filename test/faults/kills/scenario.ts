@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ManagementClient } from '../../../src/client/management-client.ts';
 import { checkAcknowledged, checkLife, sendLostAgain } from './checker.ts';
 import { type KilledService, startService } from './killed-service.ts';
-import { load, type Workers } from './load.ts';
+import { runLoad, type Workers } from './load.ts';
 import { type Acknowledged, addLife, nothingYet } from './model.ts';
 
 const token = `mak_${'KillLoop'.repeat(4)}`;
@@ -65,7 +65,7 @@ export async function killLoop(
   let cutOff = 0;
   for (let kill = 0; kill < kills && missing.length === 0; kill++) {
     const life = nothingYet();
-    const working = load(
+    const working = runLoad(
       { url: service.url, token, venueId: venue.id, seen: life },
       loads[kill % loads.length] as Workers,
     );

@@ -3,13 +3,13 @@ import type { Operation } from '../../../src/wire/operations.ts';
 import type { Change } from '../../support/ledger-store.ts';
 import type { Answer } from '../../support/service.ts';
 import type { Who } from './callers.ts';
-import type { Cast } from './fixture.ts';
-import { isInReach, type Verdict } from './model.ts';
+import type { Fixture } from './fixture.ts';
+import { type ExpectedAnswer, isInReach } from './model.ts';
 
 interface Refused {
   answer: Answer;
   changes: readonly Change[];
-  expected: Verdict;
+  expected: ExpectedAnswer;
   requestId: string;
   isHead: boolean;
 }
@@ -17,7 +17,7 @@ interface Refused {
 const tables = (changes: readonly Change[]) => changes.map(({ table }) => table).join(', ');
 
 /** What is wrong with a refusal: it must be the very one, a whole problem document, and nothing may have changed. */
-export function judgeRefusal({ answer, changes, expected, requestId, isHead }: Refused): string[] {
+export function checkRefusal({ answer, changes, expected, requestId, isHead }: Refused): string[] {
   const { status, title } = errorKinds[expected as ErrorCode];
   const { headers, body } = answer;
   const wrong: string[] = [];
@@ -45,14 +45,14 @@ interface Opened {
   answer: Answer;
   changes: readonly Change[];
   who: Who;
-  cast: Cast;
-  /** The tenant that the caller acts in. */
+  fixtureRows: Fixture;
+  /** The tenant that the caller steps in. */
   tenantId: string | null;
   /** Whether the store makes backups; a database has tools of its own for that. */
   backups: boolean;
 }
 
-/** The status of success, or what is answered in its place because of how things stand in the cast. */
+/** The status of success, or what is answered in its place because of how things stand in the fixtureRows. */
 function isDue({ id, operation, answer, who, backups }: Opened): boolean {
   const isBound = who.kind === 'token' && who.venueId !== undefined;
   // The only venue that such a token knows of has screens; and there is no object store.
@@ -63,10 +63,10 @@ function isDue({ id, operation, answer, who, backups }: Opened): boolean {
 }
 
 /** Ids of records that the caller may not know of. */
-function hidden({ id, who, cast, tenantId }: Opened): string[] {
-  // A backup is of all tenants, whichever the one who asks acts in.
+function hidden({ id, who, fixtureRows, tenantId }: Opened): string[] {
+  // A backup is of all tenants, whichever the one who asks steps in.
   if (id === 'createBackup' || who.kind !== 'token' || tenantId === null) return [];
-  const places = [cast.inside, cast.outside, cast.foreign].filter(
+  const places = [fixtureRows.inside, fixtureRows.outside, fixtureRows.foreign].filter(
     (place) => !isInReach(who, tenantId, place),
   );
   return places.flatMap(({ venueId, screenId, spareId, deviceId, tokenId, code }) => [
@@ -80,7 +80,7 @@ function hidden({ id, who, cast, tenantId }: Opened): string[] {
 }
 
 /** What is wrong with an answer to somebody who is let in: it must succeed, tell nothing that is not theirs, and change nothing of others. */
-export function judgeOpen(opened: Opened): string[] {
+export function checkAllowed(opened: Opened): string[] {
   const { operation, answer, changes, tenantId } = opened;
   const wrong: string[] = [];
   if (!isDue(opened))

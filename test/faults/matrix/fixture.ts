@@ -17,7 +17,7 @@ export interface Place {
   apiKey: string;
 }
 
-export interface Cast {
+export interface Fixture {
   /** Two venues of one tenant, and one of another. */
   inside: Place;
   outside: Place;
@@ -34,7 +34,7 @@ export interface Cast {
 
 const made = (answer: { status: number; text: string; body: unknown }) => {
   if (answer.status >= 300)
-    throw new Error(`The cast cannot be made: ${answer.status} ${answer.text}`);
+    throw new Error(`The fixture cannot be made: ${answer.status} ${answer.text}`);
   // biome-ignore lint/suspicious/noExplicitAny: answers of every shape.
   return answer.body as any;
 };
@@ -83,7 +83,7 @@ async function furnish(
 }
 
 /** TVs whose keys have died in each way there is, after they had worked. */
-async function killKeys(service: Assembled, master: Manager): Promise<Cast['dead']> {
+async function killKeys(service: Assembled, master: Manager): Promise<Fixture['dead']> {
   const { id: venueId } = await master.venue('Where TVs die');
   const use = async (screenId: string, key: string) =>
     made(await service.send('GET', `/devices/${screenId}/config`, { key }));
@@ -112,12 +112,12 @@ async function endTokens(
   service: Assembled,
   platform: Manager,
   home: Manager,
-): Promise<Pick<Cast, 'expired' | 'deleted'>> {
+): Promise<Pick<Fixture, 'expired' | 'deleted'>> {
   const make = async (by: Manager, role: Role, more: object = {}) =>
     made(await by.post('/v1/tokens', { name: `Ended ${crypto.randomUUID()}`, role, ...more }));
   const expiresAt = new Date(service.clock.now() + 3_600_000).toISOString();
-  const expired = {} as Cast['expired'];
-  const deleted = {} as Cast['deleted'];
+  const expired = {} as Fixture['expired'];
+  const deleted = {} as Fixture['deleted'];
   for (const role of ['viewer', 'admin', 'platform'] as const) {
     expired[role] = (await make(home, role, { expiresAt })).token;
     const { id, token } = await make(home, role);
@@ -132,7 +132,7 @@ async function endTokens(
 }
 
 /** Two tenants with all that a caller could reach for, and credentials that are no good any more. */
-export async function makeCast(service: Assembled): Promise<Cast> {
+export async function makeFixture(service: Assembled): Promise<Fixture> {
   const platform = manager(service);
   const { tenantId: homeId } = made(await platform.get('/v1/me'));
   const home = platform.in(homeId);

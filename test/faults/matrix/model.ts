@@ -14,13 +14,13 @@ export interface Target {
 }
 
 /** The code of the refusal; `open` where there is none. */
-export type Verdict = keyof typeof errorKinds | 'open';
+export type ExpectedAnswer = keyof typeof errorKinds | 'open';
 
 /** By what they may do, each all that those before it may. */
 const ranks = ['viewer', 'installer', 'operator', 'admin', 'platform'];
 type Token = Extract<Who, { kind: 'token' }>;
 
-function ofDevice(who: Who, target: Target): Verdict {
+function ofDevice(who: Who, target: Target): ExpectedAnswer {
   if (who.kind === 'nobody') return 'device_key_missing';
   if (who.kind !== 'device') return 'device_key_invalid';
   if (who.dead) return `device_key_${who.dead}`;
@@ -29,12 +29,12 @@ function ofDevice(who: Who, target: Target): Verdict {
     : 'device_key_mismatch';
 }
 
-/** The tenant that a token acts in, or why in none; `null` is in none at all. */
+/** The tenant that a token steps in, or why in none; `null` is in none at all. */
 function tenantOf(
   who: Token,
   { access, answer }: Operation,
   known: readonly string[],
-): { refused: Verdict } | string | null {
+): { refused: ExpectedAnswer } | string | null {
   if (who.tenantId !== null)
     return who.names === undefined || who.names === who.tenantId
       ? who.tenantId
@@ -44,7 +44,7 @@ function tenantOf(
   return access === 'platform' || answer === 'me' ? null : { refused: 'tenant_required' };
 }
 
-/** Whether a token that acts in a tenant may know of what is in a place. */
+/** Whether a token that steps in a tenant may know of what is in a place. */
 export function isInReach(
   who: Token,
   acting: string | null,
@@ -67,12 +67,12 @@ export const namedInBody: Record<string, RecordKind> = {
   venueIds: 'venue',
 };
 
-/** What the one who asks acts as: the tenant, or the refusal. */
+/** What the one who asks steps as: the tenant, or the refusal. */
 export function acting(
   operation: Operation,
   who: Token,
   known: readonly string[],
-): { refused: Verdict } | string | null {
+): { refused: ExpectedAnswer } | string | null {
   if (who.expired) return { refused: 'credential_expired' };
   const isAllowed = ranks.indexOf(who.role) >= ranks.indexOf(operation.access);
   if (!isAllowed || (operation.wholeTenant && who.venueId !== undefined))
@@ -81,13 +81,13 @@ export function acting(
 }
 
 /** What must become of a good request of this kind from this caller. `members` are those of its body. */
-export function verdict(
+export function expectedAnswer(
   operation: Operation,
   who: Who,
   target: Target,
   members: readonly string[],
   known: readonly string[],
-): Verdict {
+): ExpectedAnswer {
   if (operation.access === 'public') return 'open';
   if (operation.access === 'device') return ofDevice(who, target);
   if (who.kind === 'nobody') return 'credential_missing';

@@ -13,7 +13,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 2, arbitrary: fc.constant({ do: 'rotate' as const, secret: undefined }) },
   { weight: 1, arbitrary: fc.constant({ do: 'use' as const }) },
 );
-export const stories = fc.array(action, { minLength: 1, maxLength: 24, size: 'max' });
+export const scenarios = fc.array(action, { minLength: 1, maxLength: 24, size: 'max' });
 
 type Service = Awaited<ReturnType<typeof mounted>>;
 
@@ -67,7 +67,7 @@ class Told {
 }
 
 /** Lets one TV do this; answers what was wrong: what was replaced stays dead, at most one key waits, and a repeat gets the same one. */
-export async function tellRotations(actions: readonly Action[], store: Store): Promise<string[]> {
+export async function runRotations(actions: readonly Action[], store: Store): Promise<string[]> {
   const service = await mounted({ store });
   const tv = await service.tv();
   const told = new Told(service, tv);

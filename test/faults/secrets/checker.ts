@@ -9,8 +9,8 @@ import { item } from '../../support/content.ts';
 import { s3Bucket, s3Credentials, startS3Server } from '../../support/s3-server.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { type StubService, stubService } from '../../support/stub-service.ts';
-import { tellStory } from './scenario.ts';
-import { Canaries } from './sentinels.ts';
+import { runScenario } from './scenario.ts';
+import { Sentinels } from './sentinels.ts';
 
 /** Something that was written, shown or sent. */
 export interface Place {
@@ -37,7 +37,7 @@ export interface SearchOptions {
   /** The service, in place of the sound one. */
   start?: (options?: ServeOptions) => Promise<Running>;
   /** More that is done with the service, and what it left to see. */
-  also?: (service: TestService, canaries: Canaries) => Promise<Place[]>;
+  also?: (service: TestService, sentinels: Sentinels) => Promise<Place[]>;
 }
 
 /** Everything that was said to a log, with all that hangs on it. */
@@ -104,7 +104,7 @@ async function failAround(service: TestService): Promise<Place[]> {
   ];
 }
 
-/** Tells a whole story with secrets, and looks for them wherever anything was written, shown or sent. */
+/** Tells a whole scenario with secrets, and looks for them wherever anything was written, shown or sent. */
 export async function searchSecrets({
   store,
   contents,
@@ -113,16 +113,16 @@ export async function searchSecrets({
   also,
   misplaced,
 }: SearchOptions): Promise<Search> {
-  const canaries = new Canaries();
-  for (const [name, secret] of Object.entries(secrets)) canaries.add(name, secret);
+  const sentinels = new Sentinels();
+  for (const [name, secret] of Object.entries(secrets)) sentinels.add(name, secret);
   const { log, said } = capturingLog();
   const objects = await startS3Server();
   heard = 0;
   const source = await tellingSource();
   const [metricsToken, onDemandToken] = ['canary-of-the-metrics-3b7e', 'canary-of-the-source-91aa'];
-  canaries.add('the metrics token', metricsToken);
-  canaries.add('the token of the on-demand source', onDemandToken);
-  canaries.add('the secret of the object store', s3Credentials.secretAccessKey);
+  sentinels.add('the metrics token', metricsToken);
+  sentinels.add('the token of the on-demand source', onDemandToken);
+  sentinels.add('the secret of the object store', s3Credentials.secretAccessKey);
   const onDemand = {
     onDemandUrl: `${source.url}/{screenId}`,
     onDemandToken,
@@ -136,14 +136,14 @@ export async function searchSecrets({
     { store, log, metricsToken, ...onDemand, ...objectStore },
     start,
   );
-  const { answers, metrics, audit } = await tellStory(service, canaries, misplaced);
+  const { answers, metrics, audit } = await runScenario(service, sentinels, misplaced);
   objects.fault = () => ({
     status: 403,
     body: `<Error><Code>AccessDenied</Code><Message>${s3Credentials.accessKeyId}</Message></Error>`,
   });
   const around = await failAround(service);
   const backup = await service.manage('POST', '/v1/backup');
-  const more = (await also?.(service, canaries)) ?? [];
+  const more = (await also?.(service, sentinels)) ?? [];
   const events = await service.manage('GET', '/v1/events?limit=200');
   await service.close();
   await source.close();
@@ -175,13 +175,13 @@ export async function searchSecrets({
   ];
   await objects.close();
   const found = places.flatMap((place) =>
-    canaries.in(place.contents).map((name) => `${name} stands in ${place.where}`),
+    sentinels.in(place.contents).map((name) => `${name} stands in ${place.where}`),
   );
   const bytes = places.reduce((sum, { contents: one }) => sum + one.length, 0);
   return {
     places: places.length,
     bytes,
-    secrets: canaries.secrets.length,
+    secrets: sentinels.secrets.length,
     found: [...new Set(found)],
   };
 }

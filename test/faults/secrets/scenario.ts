@@ -1,8 +1,8 @@
 import { impression, item } from '../../support/content.ts';
 import { type Answer, adminToken, type BoundTv, type TestService } from '../../support/service.ts';
-import type { Canaries } from './sentinels.ts';
+import type { Sentinels } from './sentinels.ts';
 
-export interface Story {
+export interface Scenario {
   /** All but those that give a secret to whom it belongs. */
   answers: Answer[];
   metrics: string;
@@ -16,29 +16,29 @@ const rotationKey = 'canary-idempotency-rotation-5';
 /** A TV that changes its key, and codes in each state there is; all of them secrets. */
 async function makeSecrets(
   service: TestService,
-  canaries: Canaries,
+  sentinels: Sentinels,
   told: Told,
 ): Promise<{ key: string; pending: string; tv: BoundTv }> {
   const idempotency = { headers: { 'idempotency-key': idempotencyKey } };
   const { code, screenId } = await service.code();
   const unused = await service.code(screenId);
-  canaries.add('a pairing code that is used', code);
+  sentinels.add('a pairing code that is used', code);
   const { body } = await service.register(code, idempotency);
-  canaries.add('the apiKey', body.apiKey);
-  canaries.add('the apiKey’s digits', body.apiKey.slice(4));
-  canaries.add('a pairing code that is cancelled', unused.code);
+  sentinels.add('the apiKey', body.apiKey);
+  sentinels.add('the apiKey’s digits', body.apiKey.slice(4));
+  sentinels.add('a pairing code that is cancelled', unused.code);
   const pending = await service.code();
-  canaries.add('a pairing code that is pending', pending.code);
-  canaries.add('an operator’s token', await service.token('operator'));
+  sentinels.add('a pairing code that is pending', pending.code);
+  sentinels.add('an operator’s token', await service.token('operator'));
   const cancelled = await service.code();
-  canaries.add('a pairing code that was deleted', cancelled.code);
+  sentinels.add('a pairing code that was deleted', cancelled.code);
   await service.manage('DELETE', `/v1/devices/provisioning-codes/${cancelled.code}`);
   const plain = await service.tv();
-  canaries.add('an apiKey that was not derived', plain.apiKey);
+  sentinels.add('an apiKey that was not derived', plain.apiKey);
 
   const rotation = { key: plain.apiKey, headers: { 'idempotency-key': rotationKey } };
   const rotated = await service.send('POST', `/devices/${plain.screenId}/keys/rotate`, rotation);
-  canaries.add('an apiKey that took the place of another', rotated.body.apiKey);
+  sentinels.add('an apiKey that took the place of another', rotated.body.apiKey);
   await told(
     service.send('GET', `/devices/${plain.screenId}/config`, { key: rotated.body.apiKey }),
   );
@@ -123,11 +123,11 @@ async function misplace(
  * Everything that the service is for, and everything that goes wrong, with secrets in every place where a caller may put one: all of them, or so many of
  * them.
  */
-export async function tellStory(
+export async function runScenario(
   service: TestService,
-  canaries: Canaries,
+  sentinels: Sentinels,
   misplaced = Number.POSITIVE_INFINITY,
-): Promise<Story> {
+): Promise<Scenario> {
   const answers: Answer[] = [];
   const told: Told = async (answer) => {
     answers.push(await answer);
@@ -138,15 +138,15 @@ export async function tellStory(
     'a lost Idempotency-Key': lostKey,
     'the Idempotency-Key of a rotation': rotationKey,
   };
-  for (const [name, secret] of Object.entries({ ...first, ...lost })) canaries.add(name, secret);
-  const { key, pending, tv } = await makeSecrets(service, canaries, told);
+  for (const [name, secret] of Object.entries({ ...first, ...lost })) sentinels.add(name, secret);
+  const { key, pending, tv } = await makeSecrets(service, sentinels, told);
   await play(service, tv, key, told);
-  const inPaths = canaries.secrets.filter((one) => /^[\w-]+$/.test(one)).slice(0, misplaced);
+  const inPaths = sentinels.secrets.filter((one) => /^[\w-]+$/.test(one)).slice(0, misplaced);
   for (const secret of inPaths)
     await misplace(service, secret, { screenId: tv.screenId, key, pending }, told);
   for (let n = 0; n < 12; n++) await told(service.register(`0000000${n % 10}`));
   // A source that a token vouches for goes on, for the codes of its tenant.
-  canaries.add('an apiKey that was given last', (await service.register(pending)).body.apiKey);
+  sentinels.add('an apiKey that was given last', (await service.register(pending)).body.apiKey);
   await service.manage('POST', `/v1/devices/${tv.deviceId}/revoke`, { reason: 'done' });
   await told(service.send('GET', `/devices/${tv.screenId}/playlist`, { key }));
   const metrics = (await service.send('GET', '/metrics')).text;

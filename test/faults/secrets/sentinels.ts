@@ -25,8 +25,8 @@ function formsOf(secret: string): [form: string, text: string][] {
   ];
 }
 
-/** Secrets that a story has used, and the search for them: each by its name. */
-export class Canaries {
+/** Secrets that a scenario has used, and the search for them: each by its name. */
+export class Sentinels {
   readonly #forms = new Map<
     string,
     { secret: string; plain: string; others: [form: string, text: string][] }

@@ -3,7 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { restoreStore } from '../../../src/store/maintenance/restore.ts';
 import { fuzzRestore } from '../archives/fuzz-restore.ts';
-import type { Planted } from './seeded-defect.ts';
+import type { SeededDefect } from './seeded-defect.ts';
 
 type Restore = typeof restoreStore;
 
@@ -16,7 +16,7 @@ const afterFailure =
       throw error;
     });
 
-const bugs: Record<string, Restore> = {
+const defects: Record<string, Restore> = {
   'a restore that fails leaves an empty folder': afterFailure((folder) =>
     mkdir(join(folder, 'journal'), { recursive: true }),
   ),
@@ -35,9 +35,11 @@ const bugs: Record<string, Restore> = {
 
 const fuzz = { seed: 'planted', count: 30, only: ['cut short', 'an entry twice'] };
 
-export const archives: readonly Planted[] = Object.entries(bugs).map(([bug, restore]) => ({
-  bug,
-  harness: 'fuzz-restore',
-  find: async () => (await fuzzRestore({ ...fuzz, restore })).wrong,
-  findInSound: async () => (await fuzzRestore(fuzz)).wrong,
-}));
+export const archives: readonly SeededDefect[] = Object.entries(defects).map(
+  ([defect, restore]) => ({
+    defect,
+    harness: 'fuzz-restore',
+    find: async () => (await fuzzRestore({ ...fuzz, restore })).wrong,
+    findInOriginal: async () => (await fuzzRestore(fuzz)).wrong,
+  }),
+);

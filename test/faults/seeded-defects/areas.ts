@@ -1,18 +1,18 @@
 import { archives } from './archives.ts';
 import { authority } from './authority.ts';
 import { binding } from './binding.ts';
-import { planted as crashes } from './crashes.ts';
+import { crashDefects as crashes } from './crashes.ts';
 import { guessing } from './guessing.ts';
-import { planted as http } from './http.ts';
-import { planted as instances } from './instances.ts';
-import { planted as intruders } from './intruders.ts';
+import { http } from './http.ts';
+import { instances } from './instances.ts';
+import { intruders } from './intruders.ts';
 import { origins } from './origins.ts';
 import { rotations } from './rotations.ts';
-import type { Planted } from './seeded-defect.ts';
+import type { SeededDefect } from './seeded-defect.ts';
 import { starts } from './starts.ts';
 
-/** All planted bugs, by the area that they are in. */
-export const areas: Record<string, readonly Planted[]> = {
+/** All seeded defects, by the area that they are in. */
+export const areas: Record<string, readonly SeededDefect[]> = {
   authority,
   archives,
   binding,

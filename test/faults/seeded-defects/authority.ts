@@ -5,7 +5,7 @@ import { type Bug, servePlanted } from '../../support/planted-bugs.ts';
 import { overriding, withTx } from '../../support/planted-store.ts';
 import { startService } from '../../support/service.ts';
 import { runAttacks } from '../authority/run-attacks.ts';
-import type { Planted } from './seeded-defect.ts';
+import type { SeededDefect } from './seeded-defect.ts';
 
 /** A token that was read once is not read again, as if it were cached. */
 function remembering(reader: Reader, known: Map<string, Rows['tokens']>): Partial<Reader> {
@@ -34,20 +34,20 @@ const tokensCached: Bug = {
   },
 };
 
-async function attack(bug: Bug): Promise<string[]> {
+async function attack(defect: Bug): Promise<string[]> {
   const service = await startService<Clock>({ clock: systemClock }, (async () =>
-    servePlanted(bug)) as never);
+    servePlanted(defect)) as never);
   const attacked = await runAttacks([service], 2);
   return Object.entries(attacked).flatMap(([name, { successes }]) =>
     successes.map((what) => `${name}: ${what}`),
   );
 }
 
-export const authority: readonly Planted[] = [
+export const authority: readonly SeededDefect[] = [
   {
-    bug: 'a token is good as long as the service remembers it',
+    defect: 'a token is good as long as the service remembers it',
     harness: 'authority',
     find: () => attack(tokensCached),
-    findInSound: () => attack({}),
+    findInOriginal: () => attack({}),
   },
 ];

@@ -2,8 +2,8 @@ import type { Store } from '../../../src/store/store.ts';
 import { bugOf } from '../../support/planted-bugs.ts';
 import { overriding, withTx } from '../../support/planted-store.ts';
 import { onCrashingDisk } from '../binding/fixture.ts';
-import { playBinding } from '../binding/scenario.ts';
-import type { Planted } from './seeded-defect.ts';
+import { runBindingScenario } from '../binding/scenario.ts';
+import type { SeededDefect } from './seeded-defect.ts';
 
 const size = { instances: 1, screens: 1, clients: 4, calls: 10, cuts: 1 };
 const seeds = ['first', 'second', 'third', 'fourth'];
@@ -12,7 +12,7 @@ async function play(wrap?: (store: Store) => Store): Promise<string[]> {
   const found: string[] = [];
   for (const seed of seeds)
     if (found.length === 0)
-      found.push(...(await playBinding(seed, onCrashingDisk(wrap), size)).found);
+      found.push(...(await runBindingScenario(seed, onCrashingDisk(wrap), size)).found);
   return found;
 }
 
@@ -43,7 +43,7 @@ const keepingCodes = (store: Store) =>
     })),
   );
 
-const bugs: Record<string, (store: Store) => Store> = {
+const defects: Record<string, (store: Store) => Store> = {
   'a used code works again': planting('lets a used code work again'),
   'two devices on one screen': planting('binds two devices to one screen'),
   'the screen stays active after a revoke': planting('leaves the screen active after a revoke'),
@@ -53,9 +53,9 @@ const bugs: Record<string, (store: Store) => Store> = {
 
 let inSound: Promise<string[]> | undefined;
 
-export const binding: readonly Planted[] = Object.entries(bugs).map(([bug, wrap]) => ({
-  bug,
-  harness: 'binding-story',
+export const binding: readonly SeededDefect[] = Object.entries(defects).map(([defect, wrap]) => ({
+  defect,
+  harness: 'binding/scenario',
   find: () => play(wrap),
-  findInSound: () => (inSound ??= play()),
+  findInOriginal: () => (inSound ??= play()),
 }));

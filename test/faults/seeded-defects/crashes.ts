@@ -8,15 +8,15 @@ import {
 } from '../../../src/store/json/manifest.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { overriding, withTx } from '../../support/planted-store.ts';
-import { directory, type Plant } from '../crashes/checker.ts';
+import { type Defect, directory } from '../crashes/checker.ts';
 import { type CrashSearch, searchCrashStates } from '../crashes/search-crash-states.ts';
-import type { Act } from '../crashes/steps.ts';
+import type { Step } from '../crashes/steps.ts';
 import { damageEverywhere } from '../disk/damage-everywhere.ts';
 import { failEverywhere } from '../disk/fail-everywhere.ts';
 import { findTwoOwners } from '../disk/two-owners.ts';
 import { cutBackup } from './cut-backup.ts';
 import { lockByTime } from './lock-by-time.ts';
-import type { Planted } from './seeded-defect.ts';
+import type { SeededDefect } from './seeded-defect.ts';
 
 /** A disk of which each file that is written is another. */
 function withFiles(
@@ -137,47 +137,52 @@ const stores = {
 } satisfies Record<string, (store: Store) => Store>;
 
 type Bug = keyof typeof disks | keyof typeof stores;
-type Find = (plant: Plant) => Promise<readonly string[]>;
+type Find = (seededDefect: Defect) => Promise<readonly string[]>;
 
-const crashes = (search: Partial<CrashSearch> & { acts: readonly Act[] }): Find => {
+const crashes = (search: Partial<CrashSearch> & { scenarioSteps: readonly Step[] }): Find => {
   const whole = { lives: 1, tornEveryBytes: 2000, first: true, ...search };
-  return async (plant) => (await searchCrashStates(whole, plant)).bad;
+  return async (seededDefect) => (await searchCrashStates(whole, seededDefect)).bad;
 };
 
-/** Small, and each with what it takes to see the bug. */
+/** Small, and each with what it takes to see the defect. */
 const states = crashes({
-  acts: ['change', 'batch', 'minute', 'kill', 'change', 'batches'],
+  scenarioSteps: ['change', 'batch', 'minute', 'kill', 'change', 'batches'],
   every: 9,
 });
-const running = crashes({ acts: ['group', 'batches', 'batches'], every: 200 });
+const running = crashes({ scenarioSteps: ['group', 'batches', 'batches'], every: 200 });
 const restarted = crashes({
-  acts: ['change', 'kill', 'change', 'minute'],
+  scenarioSteps: ['change', 'kill', 'change', 'minute'],
   lastSteps: 30,
   every: 3,
 });
-const torn = crashes({ acts: ['change', 'change'], tornEveryBytes: 900, every: 3, twiceEvery: 1 });
+const torn = crashes({
+  scenarioSteps: ['change', 'change'],
+  tornEveryBytes: 900,
+  every: 3,
+  twiceEvery: 1,
+});
 const chained = crashes({
-  acts: ['change', 'day', 'change', 'minute', 'drop', 'kill', 'change'],
+  scenarioSteps: ['change', 'day', 'change', 'minute', 'drop', 'kill', 'change'],
   lastSteps: 40,
   every: 5,
 });
-const backups = crashes({ acts: ['change', 'minute', 'change', 'backup'], every: 500 });
+const backups = crashes({ scenarioSteps: ['change', 'minute', 'change', 'backup'], every: 500 });
 const failures =
   (only: RegExp): Find =>
-  async (plant) =>
+  async (seededDefect) =>
     (
       await failEverywhere(
-        { acts: ['change', 'batch', 'change', 'batch', 'change'], only, untilBad: true },
-        plant,
+        { scenarioSteps: ['change', 'batch', 'change', 'batch', 'change'], only, untilBad: true },
+        seededDefect,
       )
     ).bad;
 const failedSyncs = failures(/^datasync .*\/journal\//);
 const failedWrites = failures(/^write .*\/journal\//);
-const damages: Find = async (plant) =>
+const damages: Find = async (seededDefect) =>
   (
     await damageEverywhere(
-      { clean: true, acts: ['change', 'batch'], everyBytes: 3000, untilBad: true },
-      plant,
+      { clean: true, scenarioSteps: ['change', 'batch'], everyBytes: 3000, untilBad: true },
+      seededDefect,
     )
   ).bad;
 
@@ -207,22 +212,22 @@ function inSound(find: Find): Promise<readonly string[]> {
   return known;
 }
 
-const plants: Record<string, Plant> = {
-  ...Object.fromEntries(Object.entries(disks).map(([bug, disk]) => [bug, { disk }])),
-  ...Object.fromEntries(Object.entries(stores).map(([bug, store]) => [bug, { store }])),
+const defects: Record<string, Defect> = {
+  ...Object.fromEntries(Object.entries(disks).map(([defect, disk]) => [defect, { disk }])),
+  ...Object.fromEntries(Object.entries(stores).map(([defect, store]) => [defect, { store }])),
 };
 
-export const planted: readonly Planted[] = [
-  ...Object.entries(harnesses).map(([bug, [harness, find]]) => ({
-    bug,
+export const crashDefects: readonly SeededDefect[] = [
+  ...Object.entries(harnesses).map(([defect, [harness, find]]) => ({
+    defect,
     harness,
-    find: () => find(plants[bug] as Plant),
-    findInSound: () => inSound(find),
+    find: () => find(defects[defect] as Defect),
+    findInOriginal: () => inSound(find),
   })),
   {
-    bug: 'a lock by a time stamp',
+    defect: 'a lock by a time stamp',
     harness: 'two-owners',
     find: () => findTwoOwners(lockByTime),
-    findInSound: () => findTwoOwners(),
+    findInOriginal: () => findTwoOwners(),
   },
 ];

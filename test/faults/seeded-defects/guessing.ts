@@ -3,18 +3,18 @@ import type { GuessCounter } from '../../../src/domain/records/rows.ts';
 import type { GuessCounterChange, GuessCountersOfEach } from '../../../src/store/store.ts';
 import { overriding } from '../../support/planted-store.ts';
 import { runAttacks } from '../guessing/run-attacks.ts';
-import { type PlantStore, runRegistrations } from '../guessing/run-registrations.ts';
-import type { Attempting, Plant } from '../guessing/topology.ts';
-import type { Planted } from './seeded-defect.ts';
+import { runRegistrations, type StoreDefect } from '../guessing/run-registrations.ts';
+import type { TopologyDefect, UpdateCounters } from '../guessing/topology.ts';
+import type { SeededDefect } from './seeded-defect.ts';
 
 const lifetimeMs = 15 * 60_000;
 
 /** Attempts of which a change is shown something else. */
 const showing =
   (
-    attempts: Attempting,
+    attempts: UpdateCounters,
     show: (known: GuessCounter, source: string, nowMs: number) => GuessCounter | undefined,
-  ): Attempting =>
+  ): UpdateCounters =>
   (sources, change) =>
     attempts(sources, (known, nowMs) => {
       const shown = known.map((one, place) => one && show(one, sources[place] as string, nowMs));
@@ -26,7 +26,7 @@ const showing =
     });
 
 /** Forgets what was counted of some sources. */
-const forgetting = async (attempts: Attempting, sources: readonly string[]): Promise<void> => {
+const forgetting = async (attempts: UpdateCounters, sources: readonly string[]): Promise<void> => {
   const change: GuessCounterChange<void> = (known) => ({
     attempts: known.map((one) => one && { ...one, times: [] }),
     result: undefined,
@@ -36,7 +36,7 @@ const forgetting = async (attempts: Attempting, sources: readonly string[]): Pro
 
 /** Shows the count of all sources as empty until it is full: then nobody's share gets smaller. */
 const withoutShares =
-  (attempts: Attempting): Attempting =>
+  (attempts: UpdateCounters): UpdateCounters =>
   (sources, change) =>
     attempts(sources, (known, nowMs) => {
       const place = sources.indexOf('*');
@@ -54,7 +54,7 @@ const withoutShares =
 const isTooMany = (error: unknown) =>
   error instanceof SignageError && error.code === 'too_many_attempts';
 
-const bugs: Record<string, Plant> = {
+const defects: Record<string, TopologyDefect> = {
   'limit by fixed window': {
     attempts: (attempts) =>
       showing(attempts, (known, _, nowMs) => {
@@ -158,34 +158,34 @@ function withTimesOf(before: GuessCountersOfEach, now: GuessCountersOfEach): Gue
   return now.map((one, place) => one && { ...one, times: before[place]?.times ?? [] });
 }
 
-/** All bugs are compared with the same sound run. */
+/** All defects are compared with the same sound run. */
 function runOnce<T>(run: () => Promise<T>): () => Promise<T> {
   let ran: Promise<T> | undefined;
   return () => (ran ??= run());
 }
 
 /** Codes live by the clock of the instance that is asked. */
-const ownExpiry: PlantStore = (store, own) =>
+const ownExpiry: StoreDefect = (store, own) =>
   overriding(store, {
     write: (change) => store.write((tx) => change(overriding(tx, { now: own.now() }))),
   });
 
 const attacks = { schedules: 300, seed: 'planted', enough: 1 };
 const sound = runOnce(() => runAttacks(attacks));
-const registrations = { stories: 3, seed: 'quick' };
+const registrations = { scenarios: 3, seed: 'quick' };
 
 /** Bugs in what slows guessing, and in how long codes live. */
-export const guessing: readonly Planted[] = [
-  ...Object.entries(bugs).map(([bug, plant]) => ({
-    bug,
+export const guessing: readonly SeededDefect[] = [
+  ...Object.entries(defects).map(([defect, seededDefect]) => ({
+    defect,
     harness: 'run-attacks',
-    find: async () => (await runAttacks({ ...attacks, plant })).findings,
-    findInSound: async () => (await sound()).findings,
+    find: async () => (await runAttacks({ ...attacks, defect: seededDefect })).findings,
+    findInOriginal: async () => (await sound()).findings,
   })),
   {
-    bug: 'expiry by the instance’s clock',
+    defect: 'expiry by the instance’s clock',
     harness: 'run-registrations',
-    find: async () => (await runRegistrations({ ...registrations, plant: ownExpiry })).findings,
-    findInSound: async () => (await runRegistrations(registrations)).findings,
+    find: async () => (await runRegistrations({ ...registrations, defect: ownExpiry })).findings,
+    findInOriginal: async () => (await runRegistrations(registrations)).findings,
   },
 ];

@@ -8,7 +8,7 @@ import { memberAttacks } from '../http/member-attacks.ts';
 import { modelOverload, varied } from '../http/overload.ts';
 import { runAttacks } from '../http/run-attacks.ts';
 import { slowClients } from '../http/slow-clients.ts';
-import type { Planted } from './seeded-defect.ts';
+import type { SeededDefect } from './seeded-defect.ts';
 
 /** Passes connections on, what clients send rewritten. */
 async function rewriting(
@@ -101,47 +101,47 @@ const untimed = { headersTimeout: 0, requestTimeout: 0 };
 const slow = (limits: Around['limits']) => () =>
   fronted({ limits }, (url, aim) => slowClients(url, aim, 600));
 
-export const planted: readonly Planted[] = [
+export const http: readonly SeededDefect[] = [
   {
-    bug: 'a second Host accepted',
+    defect: 'a second Host accepted',
     harness: 'framing-attacks',
     find: attacked({ network: (url) => rewriting(url, firstHost) }, /Host/),
-    findInSound: attacked({ network: (url) => rewriting(url, (bytes) => bytes) }, /Host/),
+    findInOriginal: attacked({ network: (url) => rewriting(url, (bytes) => bytes) }, /Host/),
   },
   {
-    bug: 'a compressed body taken as JSON',
+    defect: 'a compressed body taken as JSON',
     harness: 'body-attacks',
     find: attacked({ front: gunzipping }, /venues: gzip$/),
-    findInSound: attacked({ front: withBody((_request, body) => ({ body })) }, /venues: gzip$/),
+    findInOriginal: attacked({ front: withBody((_request, body) => ({ body })) }, /venues: gzip$/),
   },
   {
-    bug: 'Object.assign of a body',
+    defect: 'Object.assign of a body',
     harness: 'member-attacks',
     find: members({ front: assigning }),
-    findInSound: members({}),
+    findInOriginal: members({}),
   },
   {
-    bug: 'of two members with one name the first counts',
+    defect: 'of two members with one name the first counts',
     harness: 'member-attacks',
     find: members({ front: firstMember }),
-    findInSound: members({}),
+    findInOriginal: members({}),
   },
   {
-    bug: 'slow requests are never timed out',
+    defect: 'slow requests are never timed out',
     harness: 'slow-clients',
     find: slow(untimed),
-    findInSound: slow(timed),
+    findInOriginal: slow(timed),
   },
   {
-    bug: 'nobody is turned away',
+    defect: 'nobody is turned away',
     harness: 'overload',
     find: () => modelOverload({ random: varied(), front: () => ({ admit: () => true }) }),
-    findInSound: () => modelOverload({ random: varied() }),
+    findInOriginal: () => modelOverload({ random: varied() }),
   },
   {
-    bug: 'fixed Retry-After',
+    defect: 'fixed Retry-After',
     harness: 'overload',
     find: () => modelOverload({ random: () => new Uint8Array(1) }),
-    findInSound: () => modelOverload({ random: varied() }),
+    findInOriginal: () => modelOverload({ random: varied() }),
   },
 ];

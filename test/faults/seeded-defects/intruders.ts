@@ -18,7 +18,7 @@ import { runAssignments } from '../matrix/run-assignments.ts';
 import { runMatrix } from '../matrix/run-matrix.ts';
 import { searchSecrets } from '../secrets/checker.ts';
 import { sentElsewhere } from '../secrets/sent-elsewhere.ts';
-import type { Planted } from './seeded-defect.ts';
+import type { SeededDefect } from './seeded-defect.ts';
 
 /** The answer with other members in its body, or another status. */
 async function rewritten(
@@ -178,31 +178,31 @@ async function inMemory(
 }
 
 function byMatrix(
-  bug: string,
+  defect: string,
   makeBug: (clock: ManualClock) => Bug,
   only: string[],
   oneOf = 3,
-): Planted {
+): SeededDefect {
   const run = (service: Assembled) => runMatrix(service, { only, oneOf });
   return {
-    bug,
+    defect: defect,
     harness: 'run-matrix',
     find: () => inMemory(makeBug, run),
-    findInSound: () => inMemory(() => ({}), run),
+    findInOriginal: () => inMemory(() => ({}), run),
   };
 }
 
-function byAssignments(bug: string, planted: Bug, only: string[]): Planted {
+function byAssignments(defect: string, seeded: Bug, only: string[]): SeededDefect {
   const run = (service: Assembled) => runAssignments(service, only);
   return {
-    bug,
+    defect: defect,
     harness: 'run-assignments',
-    find: () => inMemory(() => planted, run),
-    findInSound: () => inMemory(() => ({}), run),
+    find: () => inMemory(() => seeded, run),
+    findInOriginal: () => inMemory(() => ({}), run),
   };
 }
 
-function byFuzz(bug: string, planted: Bug, only: string[], requests: number): Planted {
+function byFuzz(defect: string, seeded: Bug, only: string[], requests: number): SeededDefect {
   async function run(of: Bug): Promise<string[]> {
     const clock = new DriftingClock();
     const { url, close } = await servePlanted(of, { clock });
@@ -218,10 +218,15 @@ function byFuzz(bug: string, planted: Bug, only: string[], requests: number): Pl
     await close();
     return wrong;
   }
-  return { bug, harness: 'run-fuzz', find: () => run(planted), findInSound: () => run({}) };
+  return {
+    defect: defect,
+    harness: 'run-fuzz',
+    find: () => run(seeded),
+    findInOriginal: () => run({}),
+  };
 }
 
-export const planted: readonly Planted[] = [
+export const intruders: readonly SeededDefect[] = [
   byMatrix('a revocation leaves the key', () => revokeLeavesKey, ['getDeviceConfig']),
   byMatrix('a key is cached for five seconds', keyCached, ['getDeviceConfig'], 1),
   byMatrix('a foreign record is 403', () => bugOf('answers 403 for another tenant’s record'), [
@@ -234,21 +239,21 @@ export const planted: readonly Planted[] = [
   byFuzz('a status that is not documented', undocumented, ['getScreen'], 50),
   byFuzz('a stack trace in an error', stackShown, ['createVenue'], 30),
   {
-    bug: 'a token in a log',
+    defect: 'a token in a log',
     harness: 'search-secrets',
     find: () => searched(serveTelling),
-    findInSound: () => searched(),
+    findInOriginal: () => searched(),
   },
   {
-    bug: 'a redirect is followed',
+    defect: 'a redirect is followed',
     harness: 'sent-elsewhere',
     find: () => sentElsewhere(following),
-    findInSound: () => sentElsewhere(),
+    findInOriginal: () => sentElsewhere(),
   },
   {
-    bug: 'control bytes are printed',
+    defect: 'control bytes are printed',
     harness: 'obeyed-output',
     find: () => obeyedOutput(unescaping),
-    findInSound: () => obeyedOutput(),
+    findInOriginal: () => obeyedOutput(),
   },
 ];

@@ -2,7 +2,7 @@ import type { Playlist, Screen } from '../../../src/domain/records/rows.ts';
 import type { PlaylistChain } from '../../../src/origin/origin.ts';
 import { playStory, type Step } from '../../service/version-story.ts';
 import type { ThreeOrigins } from '../../support/three-origins.ts';
-import type { Planted } from './seeded-defect.ts';
+import type { SeededDefect } from './seeded-defect.ts';
 
 type Plant = NonNullable<ThreeOrigins['plant']>;
 
@@ -14,8 +14,8 @@ const sound = {
   objects: 'no',
 } as const;
 
-/** A story in which the copy lags behind when the store is lost, and one in which nothing but a withdrawal happens. */
-const stories: Step[][] = [
+/** A scenario in which the copy lags behind when the store is lost, and one in which nothing but a withdrawal happens. */
+const scenarios: Step[][] = [
   [
     sound,
     { do: 'publish', content: 0 },
@@ -28,9 +28,9 @@ const stories: Step[][] = [
   [sound, { do: 'publish', content: 0 }, { do: 'get' }, { do: 'withdraw' }, { do: 'get' }],
 ];
 
-async function play(plant?: Plant): Promise<string[]> {
+async function play(seededDefect?: Plant): Promise<string[]> {
   const played = await Promise.allSettled(
-    stories.map((steps) => playStory('memory:', 0, steps, plant)),
+    scenarios.map((steps) => playStory('memory:', 0, steps, seededDefect)),
   );
   return played.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
 }
@@ -48,7 +48,7 @@ function keepingAnswers(ask: PlaylistChain): PlaylistChain {
   };
 }
 
-const bugs: Record<string, Plant> = {
+const defects: Record<string, Plant> = {
   'version lowered by a fallback': ({ served }) => ({
     served: {
       ...served,
@@ -58,9 +58,11 @@ const bugs: Record<string, Plant> = {
   'withdrawn playlist served': ({ ask }) => ({ ask: keepingAnswers(ask) }),
 };
 
-export const origins: readonly Planted[] = Object.entries(bugs).map(([bug, plant]) => ({
-  bug,
-  harness: 'version-story',
-  find: () => play(plant),
-  findInSound: () => play(),
-}));
+export const origins: readonly SeededDefect[] = Object.entries(defects).map(
+  ([defect, seededDefect]) => ({
+    defect,
+    harness: 'version-story',
+    find: () => play(seededDefect),
+    findInOriginal: () => play(),
+  }),
+);

@@ -8,8 +8,8 @@ import { overriding, withTx } from '../../support/planted-store.ts';
 import { quickFleet } from '../../support/quick-fleet.ts';
 import { adminToken as token } from '../../support/service.ts';
 import { rotateUnderLoss } from '../rotations/load.ts';
-import { type Action, tellRotations } from '../rotations/scenario.ts';
-import type { Planted } from './seeded-defect.ts';
+import { type Action, runRotations } from '../rotations/scenario.ts';
+import type { SeededDefect } from './seeded-defect.ts';
 
 type Plant = (store: Store) => Store;
 
@@ -51,10 +51,10 @@ const forgetful: Plant = (store) => {
 };
 const sound: Plant = (store) => store;
 
-async function underLoss(plant: Plant): Promise<readonly string[]> {
+async function underLoss(seededDefect: Plant): Promise<readonly string[]> {
   const store = await openStore('memory:');
   try {
-    return (await rotateUnderLoss(plant(store), { tvs: 3, rotations: 6, seed: 7 })).wrong;
+    return (await rotateUnderLoss(seededDefect(store), { tvs: 3, rotations: 6, seed: 7 })).wrong;
   } catch (error) {
     return [String(error)];
   } finally {
@@ -62,20 +62,20 @@ async function underLoss(plant: Plant): Promise<readonly string[]> {
   }
 }
 
-const story: Action[] = [0, 1, 1, 2].map((secret) => ({ do: 'rotate', secret }));
+const scenario: Action[] = [0, 1, 1, 2].map((secret) => ({ do: 'rotate', secret }));
 
-async function told(plant: Plant): Promise<readonly string[]> {
+async function told(seededDefect: Plant): Promise<readonly string[]> {
   const store = await openStore('memory:');
   try {
-    return await tellRotations([...story, { do: 'use' }, ...story], plant(store));
+    return await runRotations([...scenario, { do: 'use' }, ...scenario], seededDefect(store));
   } finally {
     await store.close();
   }
 }
 
-async function inFleet(plant: Plant): Promise<readonly string[]> {
+async function inFleet(seededDefect: Plant): Promise<readonly string[]> {
   const store = await openStore('memory:', { clock: systemClock });
-  const service = await mounted({ store: plant(store), clock: systemClock });
+  const service = await mounted({ store: seededDefect(store), clock: systemClock });
   const { url, close } = await listen({
     host: '127.0.0.1',
     port: 0,
@@ -98,7 +98,7 @@ async function inFleet(plant: Plant): Promise<readonly string[]> {
   }
 }
 
-const harnesses = { 'rotation-load': underLoss, 'rotation-story': told, 'key-check': inFleet };
+const harnesses = { 'rotations/load': underLoss, 'rotations/scenario': told, 'key-check': inFleet };
 
 /** Once for each harness: it is the same each time. */
 const foundInSound = new Map<string, Promise<readonly string[]>>();
@@ -108,35 +108,39 @@ function inSound(harness: keyof typeof harnesses): Promise<readonly string[]> {
   return found;
 }
 
-const planted = (bug: string, plant: Plant, ...names: (keyof typeof harnesses)[]): Planted[] =>
+const seeded = (
+  defect: string,
+  seededDefect: Plant,
+  ...names: (keyof typeof harnesses)[]
+): SeededDefect[] =>
   names.map((harness) => ({
-    bug,
+    defect,
     harness,
-    find: () => harnesses[harness](plant),
-    findInSound: () => inSound(harness),
+    find: () => harnesses[harness](seededDefect),
+    findInOriginal: () => inSound(harness),
   }));
 
 /** What can be wrong with the keys of a TV that changes them. */
-export const rotations: readonly Planted[] = [
-  ...planted(
+export const rotations: readonly SeededDefect[] = [
+  ...seeded(
     'the old key dies when the new one is made',
     diesAtOnce,
-    'rotation-load',
-    'rotation-story',
+    'rotations/load',
+    'rotations/scenario',
     'key-check',
   ),
-  ...planted(
+  ...seeded(
     'the old key goes on working after the new one was used',
     staysAlive,
-    'rotation-load',
-    'rotation-story',
+    'rotations/load',
+    'rotations/scenario',
     'key-check',
   ),
-  ...planted(
+  ...seeded(
     'a new key that was replaced goes on working',
     waitsOn,
-    'rotation-load',
-    'rotation-story',
+    'rotations/load',
+    'rotations/scenario',
   ),
-  ...planted('a repeat gets another key', forgetful, 'rotation-story'),
+  ...seeded('a repeat gets another key', forgetful, 'rotations/scenario'),
 ];

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../support/free-port.ts';
 import { firstStart, type Started } from '../starts/first-starts.ts';
-import type { Planted } from './seeded-defect.ts';
+import type { SeededDefect } from './seeded-defect.ts';
 
 const bootstrapMs = 20;
 
@@ -21,11 +21,11 @@ async function start(opensEarly: boolean): Promise<Started> {
   return { port, ended: new Promise<never>(() => {}), end: async () => void server.close() };
 }
 
-export const starts: readonly Planted[] = [
+export const starts: readonly SeededDefect[] = [
   {
-    bug: 'the port opens before the admin token is in the store',
+    defect: 'the port opens before the admin token is in the store',
     harness: 'first-starts',
     find: () => firstStart([() => start(true)]),
-    findInSound: () => firstStart([() => start(false)]),
+    findInOriginal: () => firstStart([() => start(false)]),
   },
 ];

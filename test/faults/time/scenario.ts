@@ -2,7 +2,7 @@ import type { ServeOptions } from '../../../src/serve/serve-options.ts';
 import { impression } from '../../support/content.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { startService, type TestService } from '../../support/service.ts';
-import { Dice } from '../fuzz/random.ts';
+import { FuzzRandom } from '../fuzz/random.ts';
 
 const second = 1000;
 const minute = 60 * second;
@@ -23,9 +23,9 @@ interface Code {
 }
 
 /** One life of a service whose clock jumps. */
-class Story {
+class Scenario {
   readonly found: string[] = [];
-  readonly #dice: Dice;
+  readonly #fuzzRandom: FuzzRandom;
   readonly #clock: ManualClock;
   readonly #service: TestService;
   readonly #codes: Code[] = [];
@@ -35,8 +35,8 @@ class Story {
   /** Whether codes may be over by the store's time, which never steps back, that are not by the clock's. */
   #wasSetBack = false;
 
-  constructor(dice: Dice, clock: ManualClock, service: TestService) {
-    this.#dice = dice;
+  constructor(fuzzRandom: FuzzRandom, clock: ManualClock, service: TestService) {
+    this.#fuzzRandom = fuzzRandom;
     this.#clock = clock;
     this.#service = service;
   }
@@ -47,21 +47,23 @@ class Story {
   }
 
   jump(): void {
-    const ms = this.#dice.happens(0.15) ? this.#dice.one(yearsMs) : this.#dice.one(jumpsMs);
+    const ms = this.#fuzzRandom.happens(0.15)
+      ? this.#fuzzRandom.one(yearsMs)
+      : this.#fuzzRandom.one(jumpsMs);
     this.#wasSetBack ||= ms < 0;
     this.#clock.set(this.#clock.now() + ms);
   }
 
   async make(): Promise<void> {
     const { id } = await this.#service.screen();
-    for (let n = this.#dice.whole(1, 2); n > 0; n--) {
+    for (let n = this.#fuzzRandom.whole(1, 2); n > 0; n--) {
       const { code } = await this.#service.code(id);
       this.#codes.push({ code, screenId: id, end: undefined });
     }
   }
 
   async register(): Promise<void> {
-    const known = this.#codes.length > 0 ? this.#dice.one(this.#codes) : undefined;
+    const known = this.#codes.length > 0 ? this.#fuzzRandom.one(this.#codes) : undefined;
     if (!known) return;
     const before = await this.#service.manage(
       'GET',
@@ -138,7 +140,7 @@ class Story {
     const statuses = new Set<number>();
     for (let n = 0; n < 11; n++)
       statuses.add(
-        (await this.#service.register(`ZZZZ${1000 + this.#dice.whole(0, 8999)}`)).status,
+        (await this.#service.register(`ZZZZ${1000 + this.#fuzzRandom.whole(0, 8999)}`)).status,
       );
     this.#expect('a guess too many', statuses.has(429), true);
     this.#clock.advance(ttl + second);
@@ -181,33 +183,33 @@ class Story {
 }
 
 /** Plays a life of `steps` things that happen, with jumps between them; answers what must not have been, a line each. */
-export async function playTime(
+export async function runTimeScenario(
   seed: string,
   steps: number,
   options: ServeOptions = {},
 ): Promise<string[]> {
-  const dice = new Dice(seed);
+  const fuzzRandom = new FuzzRandom(seed);
   const clock = new ManualClock();
   // Retention is by the clock: nothing is to be old enough here.
   const service = await startService({ retentionDays: 36_500, ...options, clock });
-  const story = new Story(dice, clock, service);
+  const scenario = new Scenario(fuzzRandom, clock, service);
   const happenings = [
-    story.make,
-    story.make,
-    story.register,
-    story.register,
-    story.revoke,
-    story.play,
-    story.guess,
-    story.ends,
+    scenario.make,
+    scenario.make,
+    scenario.register,
+    scenario.register,
+    scenario.revoke,
+    scenario.play,
+    scenario.guess,
+    scenario.ends,
   ];
   for (let step = 0; step < steps; step++) {
-    if (dice.happens(0.6)) story.jump();
-    if (dice.happens(0.1)) await service.restart();
-    await dice.one(happenings).call(story);
+    if (fuzzRandom.happens(0.6)) scenario.jump();
+    if (fuzzRandom.happens(0.1)) await service.restart();
+    await fuzzRandom.one(happenings).call(scenario);
   }
-  await story.play();
-  await story.pages();
+  await scenario.play();
+  await scenario.pages();
   await service.close();
-  return story.found;
+  return scenario.found;
 }

@@ -3,7 +3,7 @@ import { it } from 'vitest';
 import { playStory, story, ttlsMs, withoutRestarts } from '../../service/version-story.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-it('the version that a TV gets never goes down, in 1,000 stories of faults', async () => {
+it('the version that a TV gets never goes down, in 1,000 scenarios of faults', async () => {
   const property = fc.asyncProperty(story, ttlsMs, (steps, ttlMs) =>
     playStory('memory:', ttlMs, withoutRestarts(steps)),
   );
