@@ -5,7 +5,7 @@ import { LongestFirst } from './longest-first.ts';
 
 /** Forms that measure time, or wait no longer than so long: they would measure what runs beside them. */
 const timed = [
-  'test/faults/cluster.full.ts',
+  'test/faults/cluster/cluster.full.ts',
   'test/faults/http/{floods,herd,hostile-connections,large-lists,overload,slow-sockets}.full.ts',
 ];
 
