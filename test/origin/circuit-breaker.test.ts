@@ -89,15 +89,15 @@ describe('the breaker', () => {
   });
 
   describe('that is told what failures say of the other side', () => {
-    const tells = (error: unknown) => {
+    const classify = (error: unknown) => {
       const { message } = error as Error;
-      return message === 'bad answer' ? 'up' : message === 'busy' ? 'nothing' : 'down';
+      return message === 'bad answer' ? 'success' : message === 'busy' ? 'ignored' : 'failure';
     };
     const failing = async (message: string, count = 1) => {
       for (let n = 0; n < count; n++) await fail(new Error(message)).catch(() => undefined);
     };
     beforeEach(() => {
-      breaker = new CircuitBreaker({ clock, tells });
+      breaker = new CircuitBreaker({ clock, classify });
     });
 
     it('does not open by those that say that it is up, or nothing', async () => {
@@ -112,7 +112,7 @@ describe('the breaker', () => {
       await failing('busy');
       await failing('down');
       expect(breaker.isOpen).toBe(true);
-      breaker = new CircuitBreaker({ clock, tells });
+      breaker = new CircuitBreaker({ clock, classify });
       await failing('down', 4);
       await failing('bad answer');
       await failing('down', 4);

@@ -50,11 +50,14 @@ function instance(codeTtlMinutes = 15, itsClock = clock) {
 let addresses = 0;
 const fresh = () => `10.${(++addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses & 255}`;
 
-/** How a registration of a code of `owner`, of none if unknown, is judged: `judged`, or the seconds to wait. */
-async function judged(address: string, owner?: string, by = limit): Promise<'judged' | number> {
+/**
+ * How a registration of a code of `owner`, of none if unknown, is judged: `judged`, or the seconds
+ * to wait.
+ */
+async function attempt(address: string, owner?: string, by = limit): Promise<'allowed' | number> {
   try {
     await by.judge({ address, requestId: 'request-1' }, owner);
-    return 'judged';
+    return 'allowed';
   } catch (error) {
     const { code, retryAfterSeconds } = error as { code: string; retryAfterSeconds: number };
     expect(code).toBe('too_many_attempts');
@@ -63,14 +66,17 @@ async function judged(address: string, owner?: string, by = limit): Promise<'jud
 }
 
 async function guessFromFresh(count: number, by = limit): Promise<void> {
-  for (let n = 0; n < count; n++) expect(await judged(fresh(), undefined, by)).toBe('judged');
+  for (let n = 0; n < count; n++) expect(await attempt(fresh(), undefined, by)).toBe('allowed');
 }
 
-/** Unknown codes from one source until nothing is judged there any more: tries at codes of a tenant that vouches for it. */
+/**
+ * Unknown codes from one source until nothing is judged there any more: tries at codes of a tenant
+ * that vouches for it.
+ */
 async function guessWhileTrusted(address: string, tenant: string, most = 100): Promise<number> {
   for (let tries = 0; tries < most; tries++) {
-    if ((await judged(address, tenant)) !== 'judged') return tries;
-    await judged(address);
+    if ((await attempt(address, tenant)) !== 'allowed') return tries;
+    await attempt(address);
   }
   return most;
 }
@@ -78,26 +84,26 @@ async function guessWhileTrusted(address: string, tenant: string, most = 100): P
 describe('unknown codes from all sources together', () => {
   it('are judged 128 times, then refused wherever they come from, and right codes with them', async () => {
     await guessFromFresh(128);
-    expect(await judged(fresh())).toBe(60);
-    expect(await judged(fresh(), 'a')).toBe(60);
+    expect(await attempt(fresh())).toBe(60);
+    expect(await attempt(fresh(), 'a')).toBe(60);
   });
 
   it('cannot be used up by few sources: one may use an eighth of what is left, so it takes 35', async () => {
     let sources = 0;
     for (let used = 0; used < 128; sources++) {
       const source = fresh();
-      expect(await judged(source, 'a')).toBe('judged');
-      while ((await judged(source)) === 'judged') used++;
+      expect(await attempt(source, 'a')).toBe('allowed');
+      while ((await attempt(source)) === 'allowed') used++;
     }
     expect(sources).toBe(35);
-    expect(await judged(fresh(), 'a')).not.toBe('judged');
+    expect(await attempt(fresh(), 'a')).not.toBe('allowed');
   });
 
   it('cannot be used up by fewer IPv6 /48s than IPv4 addresses, whatever /64s they guess from', async () => {
     let prefixes = 0;
     for (let used = 0; used < 128; prefixes++) {
       for (let n = 0; n < 100; n++)
-        if ((await judged(`2001:db8:${prefixes}:${n}00::1`)) === 'judged') used++;
+        if ((await attempt(`2001:db8:${prefixes}:${n}00::1`)) === 'allowed') used++;
     }
     expect(prefixes).toBe(35);
   });
@@ -111,12 +117,12 @@ describe('unknown codes from all sources together', () => {
       code: 'too_many_attempts',
     });
     await guessFromFresh(64);
-    expect(await judged(fresh())).not.toBe('judged');
+    expect(await attempt(fresh())).not.toBe('allowed');
   });
 
   it('are judged exactly 128 times of many at the same moment', async () => {
-    const answers = await Promise.all(Array.from({ length: 300 }, () => judged(fresh())));
-    expect(answers.filter((answer) => answer === 'judged')).toHaveLength(128);
+    const answers = await Promise.all(Array.from({ length: 300 }, () => attempt(fresh())));
+    expect(answers.filter((answer) => answer === 'allowed')).toHaveLength(128);
   });
 
   it('count for one lifetime of a code, over a sliding window', async () => {
@@ -124,23 +130,23 @@ describe('unknown codes from all sources together', () => {
     clock.advance(10 * minute);
     await guessFromFresh(64);
     clock.advance(5 * minute - 1);
-    expect(await judged(fresh(), 'a')).toBe(60);
+    expect(await attempt(fresh(), 'a')).toBe(60);
     clock.advance(1);
     await guessFromFresh(64);
-    expect(await judged(fresh())).toEqual(expect.any(Number));
+    expect(await attempt(fresh())).toEqual(expect.any(Number));
     clock.advance(10 * minute);
     await guessFromFresh(64);
-    expect(await judged(fresh())).toEqual(expect.any(Number));
+    expect(await attempt(fresh())).toEqual(expect.any(Number));
   });
 
   it.each([1, 60])('count for %i minutes where codes live as long', async (minutes) => {
     const { limit: own } = instance(minutes);
     await guessFromFresh(128, own);
     clock.advance(minutes * minute - 1);
-    expect(await judged(fresh(), 'a', own)).toEqual(expect.any(Number));
+    expect(await attempt(fresh(), 'a', own)).toEqual(expect.any(Number));
     clock.advance(1);
     await guessFromFresh(128, own);
-    expect(await judged(fresh(), undefined, own)).toEqual(expect.any(Number));
+    expect(await attempt(fresh(), undefined, own)).toEqual(expect.any(Number));
   });
 
   it('are counted by all instances together, by the time of the store', async () => {
@@ -149,53 +155,53 @@ describe('unknown codes from all sources together', () => {
     await guessFromFresh(64);
     await guessFromFresh(64, other);
     for (const by of [limit, other])
-      expect(await judged(fresh(), 'a', by)).toEqual(expect.any(Number));
+      expect(await attempt(fresh(), 'a', by)).toEqual(expect.any(Number));
   });
 
   it('do not count where they are refused, and codes that are known never do', async () => {
-    for (let n = 0; n < 300; n++) expect(await judged('192.0.2.1', 'a')).toBe('judged');
-    for (let n = 0; n < 10; n++) expect(await judged('192.0.2.1')).toBe('judged');
-    for (let n = 0; n < 300; n++) expect(await judged('192.0.2.1')).not.toBe('judged');
+    for (let n = 0; n < 300; n++) expect(await attempt('192.0.2.1', 'a')).toBe('allowed');
+    for (let n = 0; n < 10; n++) expect(await attempt('192.0.2.1')).toBe('allowed');
+    for (let n = 0; n < 300; n++) expect(await attempt('192.0.2.1')).not.toBe('allowed');
     await guessFromFresh(118);
-    expect(await judged(fresh())).not.toBe('judged');
+    expect(await attempt(fresh())).not.toBe('allowed');
   });
 
   it('are refused for 60, 120, 240, 480, then always 900 seconds to a world that never stops asking', async () => {
     await guessFromFresh(128);
     const seen: number[] = [];
     for (const part of [1, 1, 1, 1, 1, 1, 1]) {
-      const seconds = (await judged(fresh())) as number;
+      const seconds = (await attempt(fresh())) as number;
       seen.push(seconds);
       clock.advance(seconds * 1000 * part);
       // As soon as one leaves the window another comes in.
-      for (let n = 0; n < 128; n++) if ((await judged(fresh())) !== 'judged') break;
+      for (let n = 0; n < 128; n++) if ((await attempt(fresh())) !== 'allowed') break;
     }
     expect(seen.slice(0, 4)).toEqual([60, 120, 240, 480]);
     expect(seen.slice(4).every((seconds) => seconds <= 900)).toBe(true);
   });
 
   it('leave alone what the source had left of its own ten', async () => {
-    for (let n = 0; n < 9; n++) await judged('192.0.2.1');
+    for (let n = 0; n < 9; n++) await attempt('192.0.2.1');
     await guessFromFresh(119);
-    for (let n = 0; n < 5; n++) expect(await judged('192.0.2.1')).not.toBe('judged');
+    for (let n = 0; n < 5; n++) expect(await attempt('192.0.2.1')).not.toBe('allowed');
     clock.advance(15 * minute);
-    for (let n = 0; n < 10; n++) expect(await judged('192.0.2.1')).toBe('judged');
+    for (let n = 0; n < 10; n++) expect(await attempt('192.0.2.1')).toBe('allowed');
   });
 
   it('count as long as ever when the clock is set back', async () => {
     await guessFromFresh(128);
     clock.set(clock.now() - hour);
-    expect(await judged(fresh(), 'a')).toEqual(expect.any(Number));
+    expect(await attempt(fresh(), 'a')).toEqual(expect.any(Number));
     clock.advance(15 * minute);
     await guessFromFresh(128);
-    expect(await judged(fresh())).toEqual(expect.any(Number));
+    expect(await attempt(fresh())).toEqual(expect.any(Number));
   });
 
   it('make nobody wait for longer than was said when the clock is set back by less', async () => {
     await guessFromFresh(128);
-    expect(await judged(fresh())).toBe(60);
+    expect(await attempt(fresh())).toBe(60);
     clock.set(clock.now() - 10 * minute);
-    expect(await judged(fresh())).toBe(60);
+    expect(await attempt(fresh())).toBe(60);
   });
 });
 
@@ -204,18 +210,18 @@ describe('while all sources together are refused', () => {
 
   it('codes of the tenants that vouch for a source bind, however many; others do not', async () => {
     trust.remember('192.0.2.1', 'a');
-    for (let n = 0; n < 200; n++) expect(await judged('192.0.2.1', 'a')).toBe('judged');
-    expect(await judged('192.0.2.1', 'b')).toBe(60);
-    expect(await judged('192.0.2.2', 'a')).toBe(60);
+    for (let n = 0; n < 200; n++) expect(await attempt('192.0.2.1', 'a')).toBe('allowed');
+    expect(await attempt('192.0.2.1', 'b')).toBe(60);
+    expect(await attempt('192.0.2.2', 'a')).toBe(60);
   });
 
   it('unknown codes from there are refused, and 20 of them in one lifetime of a code are tries at codes of the tenant', async () => {
     trust.remember('192.0.2.1', 'a');
     expect(await guessWhileTrusted('192.0.2.1', 'a')).toBe(20);
     clock.advance(15 * minute - 1);
-    expect(await judged('192.0.2.1', 'a')).not.toBe('judged');
+    expect(await attempt('192.0.2.1', 'a')).not.toBe('allowed');
     clock.advance(1);
-    expect(await judged('192.0.2.1', 'a')).toBe('judged');
+    expect(await attempt('192.0.2.1', 'a')).toBe('allowed');
   });
 
   it('a guest at one trusted address leaves each of the others its share, and one try when the 60 are used up', async () => {
@@ -225,7 +231,7 @@ describe('while all sources together are refused', () => {
     for (const venue of venues.slice(0, 15)) tries.push(await guessWhileTrusted(venue, 'a'));
     expect(tries).toEqual([20, 13, 9, 6, 4, 3, 2, 1, 1, 1, 1, 1, 1, 1, 1]);
     for (const venue of venues.slice(15))
-      for (let n = 0; n < 5; n++) expect(await judged(venue, 'a')).toBe('judged');
+      for (let n = 0; n < 5; n++) expect(await attempt(venue, 'a')).toBe('allowed');
   });
 
   it('it takes 20 trusted addresses to refuse the tenant’s codes at the others', async () => {
@@ -233,18 +239,18 @@ describe('while all sources together are refused', () => {
     for (const venue of venues) trust.remember(venue, 'a');
     let tries = 0;
     for (const venue of venues.slice(0, 20)) {
-      expect(await judged(venues[20] as string, 'a')).toBe('judged');
+      expect(await attempt(venues[20] as string, 'a')).toBe('allowed');
       tries += await guessWhileTrusted(venue, 'a');
     }
     expect(tries).toBe(70);
-    expect(await judged(venues[20] as string, 'a')).not.toBe('judged');
+    expect(await attempt(venues[20] as string, 'a')).not.toBe('allowed');
   });
 
   it('what the sources of one tenant guess takes nothing from those of another', async () => {
     trust.remember('192.0.2.1', 'a');
     trust.remember('192.0.2.2', 'b');
     expect(await guessWhileTrusted('192.0.2.1', 'a')).toBe(20);
-    expect(await judged('192.0.2.2', 'b')).toBe('judged');
+    expect(await attempt('192.0.2.2', 'b')).toBe('allowed');
   });
 
   it('an unknown code from a source of two tenants is a try at the codes of both', async () => {
@@ -261,7 +267,7 @@ describe('while all sources together are refused', () => {
     }
     const open: string[] = [];
     for (let n = 0; n < 12; n++)
-      if ((await judged('192.0.2.1', `tenant ${n}`)) === 'judged') open.push(`tenant ${n}`);
+      if ((await attempt('192.0.2.1', `tenant ${n}`)) === 'allowed') open.push(`tenant ${n}`);
     expect(open).toEqual(Array.from({ length: 8 }, (_, n) => `tenant ${n + 4}`));
   });
 
@@ -269,10 +275,10 @@ describe('while all sources together are refused', () => {
     for (const source of ['192.0.2.1', '192.0.2.2']) trust.remember(source, source);
     for (let n = 0; n < 20; n++) {
       clock.advance(1000);
-      expect(await judged('192.0.2.1', 'other')).toBe(await judged('192.0.2.2'));
+      expect(await attempt('192.0.2.1', 'other')).toBe(await attempt('192.0.2.2'));
     }
     for (const source of ['192.0.2.1', '192.0.2.2'])
-      expect(await judged(source, source)).not.toBe('judged');
+      expect(await attempt(source, source)).not.toBe('allowed');
   });
 });
 
@@ -282,10 +288,10 @@ describe('the trust in a source', () => {
   it('is shared by all instances, and outlives one', async () => {
     trust.remember('192.0.2.1', 'a');
     const { limit: other } = instance();
-    expect(await judged('192.0.2.1', 'a', other)).toBe('judged');
+    expect(await attempt('192.0.2.1', 'a', other)).toBe('allowed');
     clock.advance(24 * hour);
     await guessFromFresh(128);
-    expect(await judged('192.0.2.1', 'a', other)).not.toBe('judged');
+    expect(await attempt('192.0.2.1', 'a', other)).not.toBe('allowed');
   });
 
   it('is told to the others once an hour, so that it never ends there while the credential works', async () => {
@@ -307,7 +313,7 @@ describe('the trust in a source', () => {
     expect(told).toBe(2);
     clock.advance(24 * hour - 1);
     await guessFromFresh(128);
-    expect(await judged('192.0.2.1', 'a', instance().limit)).toBe('judged');
+    expect(await attempt('192.0.2.1', 'a', instance().limit)).toBe('allowed');
   });
 
   it('is told of many sources at a time, one telling after another, and none of it is lost', async () => {
@@ -331,7 +337,7 @@ describe('the trust in a source', () => {
     const { limit: other } = instance();
     for (const source of [sources[0], sources[124], sources[249]]) {
       for (const tenant of ['a', 'b'])
-        expect(await judged(source as string, tenant, other)).toBe('judged');
+        expect(await attempt(source as string, tenant, other)).toBe('allowed');
     }
   });
 
@@ -344,19 +350,19 @@ describe('the trust in a source', () => {
     const own = makeTrustedSources(failing, clock);
     own.remember('192.0.2.1', 'a');
     await new Promise(setImmediate);
-    expect(await judged('192.0.2.1', 'a', instance().limit)).not.toBe('judged');
+    expect(await attempt('192.0.2.1', 'a', instance().limit)).not.toBe('allowed');
     fails = false;
     own.remember('192.0.2.1', 'a');
-    expect(await judged('192.0.2.1', 'a', instance().limit)).toBe('judged');
+    expect(await attempt('192.0.2.1', 'a', instance().limit)).toBe('allowed');
   });
 
   it('is kept of a source that is locked out, and does not open it for unknown codes', async () => {
     clock.advance(15 * minute);
-    for (let n = 0; n < 10; n++) expect(await judged('192.0.2.1')).toBe('judged');
+    for (let n = 0; n < 10; n++) expect(await attempt('192.0.2.1')).toBe('allowed');
     trust.remember('192.0.2.1', 'a');
     const { limit: other } = instance();
-    expect(await judged('192.0.2.1', undefined, other)).toBe(60);
-    expect(await judged('192.0.2.1', 'a', other)).toBe('judged');
+    expect(await attempt('192.0.2.1', undefined, other)).toBe(60);
+    expect(await attempt('192.0.2.1', 'a', other)).toBe('allowed');
   });
 });
 
@@ -365,7 +371,7 @@ describe('a lock-out', () => {
     (await store.audit({ tenantIds: [null], action: 'registration.locked_out', limit: 10 })).items;
 
   it('of a source is told and written down once', async () => {
-    for (let n = 0; n < 15; n++) await judged('2001:db8:1:2::7');
+    for (let n = 0; n < 15; n++) await attempt('2001:db8:1:2::7');
     const lockOut = { scope: 'source', source: '2001:db8:1:2::/64' };
     expect(lockOuts).toEqual([lockOut]);
     expect(await lockOutsInAudit()).toEqual([
@@ -382,7 +388,7 @@ describe('a lock-out', () => {
       },
     ]);
     clock.advance(15 * minute);
-    for (let n = 0; n < 15; n++) await judged('2001:db8:1:2::7');
+    for (let n = 0; n < 15; n++) await attempt('2001:db8:1:2::7');
     expect(lockOuts).toEqual([lockOut, lockOut]);
     expect(await lockOutsInAudit()).toHaveLength(2);
   });
@@ -391,7 +397,7 @@ describe('a lock-out', () => {
     const { limit: other } = instance();
     await guessFromFresh(128);
     expect(lockOuts).toEqual([]);
-    for (let n = 0; n < 50; n++) await judged(fresh(), undefined, n % 2 ? limit : other);
+    for (let n = 0; n < 50; n++) await attempt(fresh(), undefined, n % 2 ? limit : other);
     expect(lockOuts).toEqual([{ scope: 'service', source: expect.any(String) }]);
     expect(await lockOutsInAudit()).toEqual([
       expect.objectContaining({

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { holdUntil } from '../../src/service/long-poll.ts';
+import { longPoll } from '../../src/service/long-poll.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
@@ -31,7 +31,7 @@ function poll({
     return new Promise<typeof answer>((resolve) => looks.push(() => resolve(answer)));
   };
   let answered: string | undefined;
-  const answer = holdUntil(
+  const answer = longPoll(
     { store, clock },
     { topic: 't', forMs: 1000, signal: gone.signal, check: async () => {} },
     look,
@@ -58,7 +58,7 @@ function poll({
 const pending = { value: 'pending', settled: false };
 const done = { value: 'done', settled: true };
 
-describe('holdUntil', () => {
+describe('longPoll', () => {
   it('answers at once what is worth it, and lets go of everything', async () => {
     const held = poll({ answers: [done] });
     await held.letLook();
@@ -140,7 +140,7 @@ describe('holdUntil', () => {
       signal: new AbortController().signal,
       check: async () => {},
     };
-    await expect(holdUntil({ store, clock }, poll, failing)).rejects.toThrow('gone');
+    await expect(longPoll({ store, clock }, poll, failing)).rejects.toThrow('gone');
     expect([watching, clock.waiting]).toEqual([false, 0]);
   });
 });

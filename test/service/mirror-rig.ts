@@ -8,7 +8,7 @@ import { makePlaylistCopies } from '../../src/origin/object-store/playlist-copie
 import { withAuthority } from '../../src/service/auth/authority.ts';
 import { system, type TenantCaller } from '../../src/service/context.ts';
 import { type Mirror, startMirror } from '../../src/service/mirror/mirror.ts';
-import { agrees } from '../../src/service/mirror/sync-screen.ts';
+import { isUpToDate } from '../../src/service/mirror/sync-screen.ts';
 import { makeScreens } from '../../src/service/places/screens.ts';
 import { makePlaylists } from '../../src/service/playlists/playlists.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -73,7 +73,10 @@ export async function plantScreens(
 
 export const publication = () => ({ items: [item()] as never });
 
-/** Lets time pass until nothing is to be mirrored any more; in steps so small that no call under way takes them for silence. */
+/**
+ * Lets time pass until nothing is to be mirrored any more; in steps so small that no call under way
+ * takes them for silence.
+ */
 export async function settled(clock: ManualClock, ...mirrors: Mirror[]): Promise<void> {
   await turns();
   for (
@@ -97,8 +100,10 @@ export async function expectEqual(
   const copies = makePlaylistCopies(objects, clock);
   for (const screen of screens) {
     const row = await store.read.get('playlists', screen.id);
-    const held = await copies.read(screen);
-    expect(agrees(held, row), `${JSON.stringify(held)} for ${JSON.stringify(row)}`).toBe(true);
+    const stored = await copies.read(screen);
+    expect(isUpToDate(stored, row), `${JSON.stringify(stored)} for ${JSON.stringify(row)}`).toBe(
+      true,
+    );
   }
   expect((await store.list('mirrorPending', { limit: 200 })).items).toEqual([]);
 }

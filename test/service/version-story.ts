@@ -84,7 +84,10 @@ function sayer(state: SourceState, nowMs: number): () => unknown {
   return says[state.kind];
 }
 
-/** The version up to which the object store knows that the playlist was withdrawn, too; 0 while it was not told. */
+/**
+ * The version up to which the object store knows that the playlist was withdrawn, too; 0 while it
+ * was not told.
+ */
 async function withdrawnEverywhere(
   { inner, copies, objects, driven }: Deployment,
   screenId: string,
@@ -102,8 +105,8 @@ export const withoutRestarts = (steps: readonly Step[]) =>
   steps.filter((one) => one.do !== 'restart');
 
 /**
- * Takes the steps with one TV on a store at this place: what it gets must never be older than what it had, and no fallback may serve what was withdrawn.
- * With `plant`, the origins have a bug.
+ * Takes the steps with one TV on a store at this place: what it gets must never be older than what
+ * it had, and no fallback may serve what was withdrawn. With `plant`, the origins have a bug.
  */
 export async function playStory(
   location: string,

@@ -43,7 +43,8 @@ for (const knowsConditions of [true, false]) {
   );
 }
 
-// It checks no signatures of version 4 and knows no conditions; it is here for being an S3 that others wrote: its paths, its errors, its XML.
+// It checks no signatures of version 4 and knows no conditions; it is here for being an S3 that
+// others wrote: its paths, its errors, its XML.
 describeObjectStore('s3rver', {
   async open() {
     const directory = await mkdtemp(join(await temporaryFolder(), 's3rver-'));

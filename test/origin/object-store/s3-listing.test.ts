@@ -41,7 +41,8 @@ describe('the answer of ListObjectsV2', () => {
       readS3Listing(xml);
       return performance.now() - startedAt;
     };
-    // One pass takes milliseconds; one pass for each part, minutes. So the small one says it, before the large one would take days.
+    // One pass takes milliseconds; one pass for each part, minutes. So the small one says it,
+    // before the large one would take days.
     expect(took(1_000_000)).toBeLessThan(3_000);
     expect(took(16_000_000)).toBeLessThan(60_000);
   });

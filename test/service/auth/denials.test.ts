@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { makeIdSource } from '../../../src/domain/id.ts';
-import { type Denied, makeDenials } from '../../../src/service/auth/denials.ts';
+import { type DeniedCaller, makeDenials } from '../../../src/service/auth/denials.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-const by = (id: string): Denied => ({
+const by = (id: string): DeniedCaller => ({
   actor: { kind: 'token', id, name: id },
   role: 'viewer',
   tenantId: 'tenant',

@@ -40,7 +40,10 @@ const faults = fc.infiniteStream(
   fc.constantFrom<ObjectStoreFault>('no', 'no', 'no', 'before', 'after', 'hang'),
 );
 
-/** Two instances on one store and one object store, as on PostgreSQL; in the embedded store they share the process. */
+/**
+ * Two instances on one store and one object store, as on PostgreSQL; in the embedded store they
+ * share the process.
+ */
 async function run(
   actions: readonly Action[],
   planted: Iterator<ObjectStoreFault>,

@@ -277,7 +277,8 @@ describe('the mirror, when something comes between', () => {
       release();
       await settled(clock, one.mirror, other.mirror);
       expect(copyOf(screen)).toMatchObject({ version: 2 });
-      // Where conditions are not heeded, the newer one comes back as soon as the older one was written.
+      // Where conditions are not heeded, the newer one comes back as soon as the older one was
+      // written.
       if (knowsConditions) expect(versions).toEqual(versions.toSorted());
     },
   );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeConfigCopies } from '../../../src/origin/object-store/config-copies.ts';
 import { leaveMirror } from '../../../src/service/mirror/initial-fill.ts';
-import { mirrorConfig } from '../../../src/service/mirror/sync-config.ts';
+import { syncConfig } from '../../../src/service/mirror/sync-config.ts';
 import { makeConfigs } from '../../../src/service/places/configs.ts';
 import { openStore } from '../../../src/store/open.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -117,7 +117,7 @@ describe('copies of configs', () => {
       updatedAt: 1,
     };
     await store.write((tx) => tx.put('configs', row));
-    await mirrorConfig(store, copies, of);
+    await syncConfig(store, copies, of);
     const [[key, text]] = [...objects.objects] as [[string, string]];
     for (const bad of [
       '{"format":1',
@@ -126,7 +126,7 @@ describe('copies of configs', () => {
     ]) {
       objects.objects.set(key, bad);
       expect(await copies.read(of)).toEqual({ row: undefined, etag: expect.any(String) });
-      await mirrorConfig(store, copies, of);
+      await syncConfig(store, copies, of);
       expect((await copies.read(of))?.row).toEqual(row);
     }
     await store.close();
@@ -142,7 +142,7 @@ describe('copies of configs', () => {
       await store.write((tx) => tx.put('configs', { ...row, updatedAt: ++changes + 1 }));
       return put(...given);
     };
-    await expect(mirrorConfig(store, copies, of)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(syncConfig(store, copies, of)).rejects.toMatchObject({ code: 'unavailable' });
     expect(changes).toBe(5);
     await store.close();
   });

@@ -3,25 +3,25 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  formatGroup,
   groupsOf,
-  shownGroup,
   sourceOf,
   unknownSource,
 } from '../../../src/service/pairing/guess-source.ts';
 import {
-  type Claim,
-  countersOf,
-  judged,
-  type Verdict,
+  applyRatePolicy,
+  counterKeysOf,
+  type Decision,
+  type RegistrationAttempt,
 } from '../../../src/service/pairing/rate-policy.ts';
 import { MemoryGuessCounters } from '../../../src/store/json/guess-counters.ts';
 
 const minute = 60_000;
 const tenants = ['a', 'b'] as const;
-const allTries = 198;
+const maxGuesses = 198;
 
 /** One service: the counters in its store, and which tenants trust which source. */
-class Judge {
+class Service {
   nowMs = 1_000_000_000;
   readonly codeTtlMs: number;
   readonly #counters = new MemoryGuessCounters(() => this.nowMs);
@@ -32,24 +32,26 @@ class Judge {
     this.#trusted = trusted;
   }
 
-  judge(source: string, owner?: string, isDry = false): Verdict {
-    const claim: Claim = {
+  decide(source: string, owner?: string, isDry = false): Decision {
+    const attempt: RegistrationAttempt = {
       owner,
       groups: groupsOf(source),
-      vouching: this.#trusted(source),
+      trustingTenants: this.#trusted(source),
       codeTtlMs: this.codeTtlMs,
     };
-    return this.#counters.change(countersOf(claim), (known, nowMs) => {
-      const { attempts, result } = judged(known, nowMs, claim);
-      return { attempts: isDry ? known : attempts, result };
+    return this.#counters.change(counterKeysOf(attempt), (stored, nowMs) => {
+      const { attempts, result } = applyRatePolicy(stored, nowMs, attempt);
+      return { attempts: isDry ? stored : attempts, result };
     });
   }
 
   /** An unknown code. Returns the tenants whose right codes would have bound in its place. */
   guess(source: string): string[] {
-    const tried = tenants.filter((tenant) => this.judge(source, tenant, true) === undefined);
-    this.judge(source);
-    return tried;
+    const tenantsAtRisk = tenants.filter(
+      (tenant) => this.decide(source, tenant, true) === undefined,
+    );
+    this.decide(source);
+    return tenantsAtRisk;
   }
 }
 
@@ -91,7 +93,7 @@ describe('the tries at the codes of one tenant', () => {
         fc.integer({ min: 1, max: 60 }),
         fc.array(burst, { minLength: 1, maxLength: 40 }),
         (ttlMinutes, bursts) => {
-          const judge = new Judge(ttlMinutes * minute, trustedBy);
+          const decide = new Service(ttlMinutes * minute, trustedBy);
           const tries: Record<string, number[]> = { a: [], b: [] };
           for (const one of bursts) {
             for (let n = 0; n < one.count; n++) {
@@ -102,12 +104,14 @@ describe('the tries at the codes of one tenant', () => {
                   : n % 2
                     ? `10.0.1.${(one.spread + n) % 200}`
                     : slash64(one.spread + n);
-              for (const tenant of judge.guess(at)) tries[tenant]?.push(judge.nowMs);
+              for (const tenant of decide.guess(at)) tries[tenant]?.push(decide.nowMs);
             }
-            judge.nowMs += one.waitMs;
+            decide.nowMs += one.waitMs;
           }
           for (const tenant of tenants)
-            expect(peak(tries[tenant] as number[], judge.codeTtlMs)).toBeLessThanOrEqual(allTries);
+            expect(peak(tries[tenant] as number[], decide.codeTtlMs)).toBeLessThanOrEqual(
+              maxGuesses,
+            );
         },
       ),
       { numRuns: 100 },
@@ -117,18 +121,20 @@ describe('the tries at the codes of one tenant', () => {
   it.each([1, 15, 60])(
     'reach 198 where an attacker has enough sources, trusted ones too, with codes that live %i minutes',
     (minutes) => {
-      const judge = new Judge(minutes * minute, (name) => (name.startsWith('10.9.') ? ['a'] : []));
+      const decide = new Service(minutes * minute, (name) =>
+        name.startsWith('10.9.') ? ['a'] : [],
+      );
       let tries = 0;
       const guessFrom = (name: string) => {
-        for (let n = 0; n < 12; n++) tries += judge.guess(name).includes('a') ? 1 : 0;
+        for (let n = 0; n < 12; n++) tries += decide.guess(name).includes('a') ? 1 : 0;
       };
       for (let n = 0; n < 200; n++) guessFrom(`10.0.0.${n}`);
       expect(tries).toBe(128);
       for (let n = 0; n < 200; n++) guessFrom(`10.9.0.${n}`);
-      expect(tries).toBe(allTries);
-      judge.nowMs += minutes * minute - 1;
+      expect(tries).toBe(maxGuesses);
+      decide.nowMs += minutes * minute - 1;
       for (let n = 0; n < 200; n++) guessFrom(`10.9.1.${n}`);
-      expect(tries).toBe(allTries);
+      expect(tries).toBe(maxGuesses);
     },
   );
 
@@ -136,13 +142,13 @@ describe('the tries at the codes of one tenant', () => {
     const attacker = fc.record({ at: fc.nat(8), count: fc.integer({ min: 1, max: 80 }) });
     fc.assert(
       fc.property(fc.array(attacker, { maxLength: 40 }), (attackers) => {
-        const judge = new Judge(15 * minute, (name) => (name.startsWith('10.9.') ? ['a'] : []));
-        for (let n = 0; n < 200; n++) judge.guess(`10.0.0.${n}`);
+        const decide = new Service(15 * minute, (name) => (name.startsWith('10.9.') ? ['a'] : []));
+        for (let n = 0; n < 200; n++) decide.guess(`10.0.0.${n}`);
         for (const { at, count } of attackers)
-          for (let n = 0; n < count; n++) judge.guess(`10.9.0.${at}`);
-        expect(judge.judge('10.9.1.1', 'a')).toBeUndefined();
-        expect(judge.guess('10.9.1.1')).toEqual(['a']);
-        expect(judge.judge('10.9.1.2', 'a')).toBeUndefined();
+          for (let n = 0; n < count; n++) decide.guess(`10.9.0.${at}`);
+        expect(decide.decide('10.9.1.1', 'a')).toBeUndefined();
+        expect(decide.guess('10.9.1.1')).toEqual(['a']);
+        expect(decide.decide('10.9.1.2', 'a')).toBeUndefined();
       }),
       { numRuns: 100 },
     );
@@ -153,11 +159,11 @@ describe('the tries of few sources', () => {
   it.each([1, 15, 60])(
     'leave room for all others where codes live %i minutes, however patient they are',
     (minutes) => {
-      const judge = new Judge(minutes * minute, () => []);
+      const decide = new Service(minutes * minute, () => []);
       for (let n = 0; n < 150; n++) {
-        for (let m = 0; m < 34; m++) judge.guess(m % 2 ? `10.0.0.${m}` : slash64(m << 4));
-        expect(judge.judge(`10.1.0.${n}`, 'a')).toBeUndefined();
-        judge.nowMs += minute;
+        for (let m = 0; m < 34; m++) decide.guess(m % 2 ? `10.0.0.${m}` : slash64(m << 4));
+        expect(decide.decide(`10.1.0.${n}`, 'a')).toBeUndefined();
+        decide.nowMs += minute;
       }
     },
   );
@@ -171,15 +177,15 @@ describe('the tries of few sources', () => {
         fc.integer({ min: 1, max: 60 }),
         fc.array(wait, { maxLength: 60 }),
         (customer, ttlMinutes, waits) => {
-          const judge = new Judge(ttlMinutes * minute, () => []);
+          const decide = new Service(ttlMinutes * minute, () => []);
           const tries: number[] = [];
           for (const [n, waitMs] of waits.entries()) {
             const at = customer.includes(':')
               ? sourceOf(`${customer}:${((n * 7919) & 0xffff).toString(16)}::1`)
               : customer;
             for (let count = 0; count < 3; count++)
-              if (judge.guess(at).length > 0) tries.push(judge.nowMs);
-            judge.nowMs += waitMs;
+              if (decide.guess(at).length > 0) tries.push(decide.nowMs);
+            decide.nowMs += waitMs;
           }
           expect(peak(tries, Math.max(15, ttlMinutes) * minute)).toBeLessThanOrEqual(10);
         },
@@ -198,6 +204,6 @@ describe('the groups of a source', () => {
     ['fe80::1%eth0', ['fe80::/64', 'fe80::/56', 'fe80::/48']],
     ['nonsense', ['unknown']],
   ])('%s', (address, groups) => {
-    expect(groupsOf(sourceOf(address)).map(({ key }) => shownGroup(key))).toEqual(groups);
+    expect(groupsOf(sourceOf(address)).map(({ key }) => formatGroup(key))).toEqual(groups);
   });
 });
