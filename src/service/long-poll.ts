@@ -21,8 +21,8 @@ export interface ConcurrencySlot {
 }
 
 /**
- * Long poll: calls `look` again after each change until its value is `settled`, the time is
- * hasEnded, or the signal aborts. Reslots the value of the isLastLook look.
+ * Long poll: calls `look` again after each change until its value is `settled`, the time is over,
+ * or the signal aborts. Returns the value of the last look.
  */
 export async function longPoll<T>(
   { store, clock }: { store: Pick<Store, 'watch'>; clock: Clock },

@@ -5,8 +5,8 @@ import { playlistRow, screenRow } from '../support/playlist-rows.ts';
 const screen = screenRow({});
 const bad = expect.objectContaining({ code: 'origin_bad_answer' });
 
-describe('a row of the store', () => {
-  it('is answered as it is when it can be served, also the second time', () => {
+describe('validation of a stored playlist', () => {
+  it('returns a valid row unchanged, each time', () => {
     const row = Object.freeze(playlistRow(screen, {}));
     for (let time = 0; time < 2; time++) expect(validPlaylist(row)).toBe(row);
     expect(validPlaylist(undefined)).toBeUndefined();
@@ -17,12 +17,12 @@ describe('a row of the store', () => {
     ['items that are no list', { items: '{}' }],
     ['items that are no JSON', { items: '[{' }],
     ['a state that is none', { state: 'lost' as never }],
-  ])('is refused with %s, each time', (_, wrong) => {
+  ])('rejects a row with %s, each time', (_, wrong) => {
     const row = Object.freeze({ ...playlistRow(screen, {}), ...wrong });
     for (let time = 0; time < 2; time++) expect(() => validPlaylist(row)).toThrow(bad);
   });
 
-  it('is looked at anew where it may have changed', () => {
+  it('validates a row that is not frozen again', () => {
     const row = { ...playlistRow(screen, {}) };
     expect(validPlaylist(row)).toBe(row);
     expect(() => validPlaylist(Object.assign(row, { items: 'none' }))).toThrow(bad);

@@ -1,4 +1,4 @@
-// What all sources together may guess, and what the trusted sources of a tenant may beside it.
+// Limits of all sources together, and of the trusted sources of a tenant.
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeIdSource } from '../../src/domain/id.ts';
@@ -31,7 +31,7 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-/** One more instance on the store. */
+/** Starts another instance on the store. */
 function instance(codeTtlMinutes = 15, itsClock = clock) {
   const deps = {
     store,
@@ -51,8 +51,8 @@ let addresses = 0;
 const fresh = () => `10.${(++addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses & 255}`;
 
 /**
- * How a registration of a code of `owner`, of none if unknown, is judged: `judged`, or the seconds
- * to wait.
+ * Registers with a code of `owner`, or with an unknown code. Returns `allowed`, or the seconds to
+ * wait.
  */
 async function attempt(address: string, owner?: string, by = limit): Promise<'allowed' | number> {
   try {
@@ -70,8 +70,8 @@ async function guessFromFresh(count: number, by = limit): Promise<void> {
 }
 
 /**
- * Unknown codes from one source until nothing is judged there any more: tries at codes of a tenant
- * that vouches for it.
+ * Sends unknown codes from one source until it is refused. Returns the number of guesses at codes
+ * of a tenant that trusts it.
  */
 async function guessWhileTrusted(address: string, tenant: string, most = 100): Promise<number> {
   for (let tries = 0; tries < most; tries++) {
@@ -82,13 +82,13 @@ async function guessWhileTrusted(address: string, tenant: string, most = 100): P
 }
 
 describe('unknown codes from all sources together', () => {
-  it('are judged 128 times, then refused wherever they come from, and right codes with them', async () => {
+  it('are allowed 128 times, then refused from every source, like correct codes', async () => {
     await guessFromFresh(128);
     expect(await attempt(fresh())).toBe(60);
     expect(await attempt(fresh(), 'a')).toBe(60);
   });
 
-  it('cannot be used up by few sources: one may use an eighth of what is left, so it takes 35', async () => {
+  it('cannot be used up by few sources: each may use an eighth of the rest, so it takes 35', async () => {
     let sources = 0;
     for (let used = 0; used < 128; sources++) {
       const source = fresh();
@@ -99,7 +99,7 @@ describe('unknown codes from all sources together', () => {
     expect(await attempt(fresh(), 'a')).not.toBe('allowed');
   });
 
-  it('cannot be used up by fewer IPv6 /48s than IPv4 addresses, whatever /64s they guess from', async () => {
+  it('cannot be used up by fewer IPv6 /48s than IPv4 addresses, from any of their /64s', async () => {
     let prefixes = 0;
     for (let used = 0; used < 128; prefixes++) {
       for (let n = 0; n < 100; n++)
@@ -108,7 +108,7 @@ describe('unknown codes from all sources together', () => {
     expect(prefixes).toBe(35);
   });
 
-  it('of a caller whose address is not known leave half to the others', async () => {
+  it('leave half to the others if the address of the caller is unknown', async () => {
     const unknown = () => limit.judge({ address: null, requestId: null }, undefined);
     for (let n = 0; n < 64; n++) await unknown();
     await expect(unknown()).rejects.toMatchObject({ code: 'too_many_attempts' });
@@ -120,12 +120,12 @@ describe('unknown codes from all sources together', () => {
     expect(await attempt(fresh())).not.toBe('allowed');
   });
 
-  it('are judged exactly 128 times of many at the same moment', async () => {
+  it('are allowed exactly 128 times for concurrent requests', async () => {
     const answers = await Promise.all(Array.from({ length: 300 }, () => attempt(fresh())));
     expect(answers.filter((answer) => answer === 'allowed')).toHaveLength(128);
   });
 
-  it('count for one lifetime of a code, over a sliding window', async () => {
+  it('count for one lifetime of a code, in a sliding window', async () => {
     await guessFromFresh(64);
     clock.advance(10 * minute);
     await guessFromFresh(64);
@@ -139,7 +139,7 @@ describe('unknown codes from all sources together', () => {
     expect(await attempt(fresh())).toEqual(expect.any(Number));
   });
 
-  it.each([1, 60])('count for %i minutes where codes live as long', async (minutes) => {
+  it.each([1, 60])('count for %i minutes with an equal code lifetime', async (minutes) => {
     const { limit: own } = instance(minutes);
     await guessFromFresh(128, own);
     clock.advance(minutes * minute - 1);
@@ -149,7 +149,7 @@ describe('unknown codes from all sources together', () => {
     expect(await attempt(fresh(), undefined, own)).toEqual(expect.any(Number));
   });
 
-  it('are counted by all instances together, by the time of the store', async () => {
+  it('are counted across all instances, by the clock of the store', async () => {
     const ahead = new ManualClock(clock.now() + 20 * minute);
     const { limit: other } = instance(15, ahead);
     await guessFromFresh(64);
@@ -158,7 +158,7 @@ describe('unknown codes from all sources together', () => {
       expect(await attempt(fresh(), 'a', by)).toEqual(expect.any(Number));
   });
 
-  it('do not count where they are refused, and codes that are known never do', async () => {
+  it('do not count when refused, and existing codes never count', async () => {
     for (let n = 0; n < 300; n++) expect(await attempt('192.0.2.1', 'a')).toBe('allowed');
     for (let n = 0; n < 10; n++) expect(await attempt('192.0.2.1')).toBe('allowed');
     for (let n = 0; n < 300; n++) expect(await attempt('192.0.2.1')).not.toBe('allowed');
@@ -166,21 +166,21 @@ describe('unknown codes from all sources together', () => {
     expect(await attempt(fresh())).not.toBe('allowed');
   });
 
-  it('are refused for 60, 120, 240, 480, then always 900 seconds to a world that never stops asking', async () => {
+  it('are refused for 60, 120, 240, 480, then always 900 seconds while requests never stop', async () => {
     await guessFromFresh(128);
     const seen: number[] = [];
     for (const part of [1, 1, 1, 1, 1, 1, 1]) {
       const seconds = (await attempt(fresh())) as number;
       seen.push(seconds);
       clock.advance(seconds * 1000 * part);
-      // As soon as one leaves the window another comes in.
+      // As soon as one guess leaves the window, the next one enters.
       for (let n = 0; n < 128; n++) if ((await attempt(fresh())) !== 'allowed') break;
     }
     expect(seen.slice(0, 4)).toEqual([60, 120, 240, 480]);
     expect(seen.slice(4).every((seconds) => seconds <= 900)).toBe(true);
   });
 
-  it('leave alone what the source had left of its own ten', async () => {
+  it('do not reduce the source’s own limit of ten', async () => {
     for (let n = 0; n < 9; n++) await attempt('192.0.2.1');
     await guessFromFresh(119);
     for (let n = 0; n < 5; n++) expect(await attempt('192.0.2.1')).not.toBe('allowed');
@@ -188,7 +188,7 @@ describe('unknown codes from all sources together', () => {
     for (let n = 0; n < 10; n++) expect(await attempt('192.0.2.1')).toBe('allowed');
   });
 
-  it('count as long as ever when the clock is set back', async () => {
+  it('count for the same time when the clock is set back', async () => {
     await guessFromFresh(128);
     clock.set(clock.now() - hour);
     expect(await attempt(fresh(), 'a')).toEqual(expect.any(Number));
@@ -197,7 +197,7 @@ describe('unknown codes from all sources together', () => {
     expect(await attempt(fresh())).toEqual(expect.any(Number));
   });
 
-  it('make nobody wait for longer than was said when the clock is set back by less', async () => {
+  it('never extend the announced wait when the clock is set back', async () => {
     await guessFromFresh(128);
     expect(await attempt(fresh())).toBe(60);
     clock.set(clock.now() - 10 * minute);
@@ -205,17 +205,17 @@ describe('unknown codes from all sources together', () => {
   });
 });
 
-describe('while all sources together are refused', () => {
+describe('while all untrusted sources are refused', () => {
   beforeEach(() => guessFromFresh(128));
 
-  it('codes of the tenants that vouch for a source bind, however many; others do not', async () => {
+  it('any number of codes bind for tenants that trust the source, and no others', async () => {
     trust.remember('192.0.2.1', 'a');
     for (let n = 0; n < 200; n++) expect(await attempt('192.0.2.1', 'a')).toBe('allowed');
     expect(await attempt('192.0.2.1', 'b')).toBe(60);
     expect(await attempt('192.0.2.2', 'a')).toBe(60);
   });
 
-  it('unknown codes from there are refused, and 20 of them in one lifetime of a code are tries at codes of the tenant', async () => {
+  it('unknown codes of a trusted source are refused, and the first 20 are guesses at the tenant’s codes', async () => {
     trust.remember('192.0.2.1', 'a');
     expect(await guessWhileTrusted('192.0.2.1', 'a')).toBe(20);
     clock.advance(15 * minute - 1);
@@ -224,7 +224,7 @@ describe('while all sources together are refused', () => {
     expect(await attempt('192.0.2.1', 'a')).toBe('allowed');
   });
 
-  it('a guest at one trusted address leaves each of the others its share, and one try when the 60 are used up', async () => {
+  it('a guesser at one trusted address leaves the others their share, and one guess each after 60', async () => {
     const venues = Array.from({ length: 30 }, fresh);
     for (const venue of venues) trust.remember(venue, 'a');
     const tries: number[] = [];
@@ -246,21 +246,21 @@ describe('while all sources together are refused', () => {
     expect(await attempt(venues[20] as string, 'a')).not.toBe('allowed');
   });
 
-  it('what the sources of one tenant guess takes nothing from those of another', async () => {
+  it('guesses of one tenant’s sources do not reduce the guesses of another’s', async () => {
     trust.remember('192.0.2.1', 'a');
     trust.remember('192.0.2.2', 'b');
     expect(await guessWhileTrusted('192.0.2.1', 'a')).toBe(20);
     expect(await attempt('192.0.2.2', 'b')).toBe('allowed');
   });
 
-  it('an unknown code from a source of two tenants is a try at the codes of both', async () => {
+  it('an unknown code from a source trusted by two tenants is a guess at the codes of both', async () => {
     for (const tenant of ['a', 'b']) trust.remember('192.0.2.1', tenant);
     trust.remember('192.0.2.2', 'b');
     expect(await guessWhileTrusted('192.0.2.1', 'a')).toBe(20);
     expect(await guessWhileTrusted('192.0.2.2', 'b')).toBe(13);
   });
 
-  it('of very many tenants that vouch for one source the eight count whose credentials worked there last', async () => {
+  it('of many tenants that trust a source, only the eight seen last count', async () => {
     for (let n = 0; n < 12; n++) {
       trust.remember('192.0.2.1', `tenant ${n}`);
       clock.advance(1);
@@ -271,7 +271,7 @@ describe('while all sources together are refused', () => {
     expect(open).toEqual(Array.from({ length: 8 }, (_, n) => `tenant ${n + 4}`));
   });
 
-  it('another tenant’s code is to them as one that is unknown: it counts alike, and is answered alike', async () => {
+  it('another tenant’s code counts and is answered like an unknown code', async () => {
     for (const source of ['192.0.2.1', '192.0.2.2']) trust.remember(source, source);
     for (let n = 0; n < 20; n++) {
       clock.advance(1000);
@@ -282,10 +282,10 @@ describe('while all sources together are refused', () => {
   });
 });
 
-describe('the trust in a source', () => {
+describe('trust in a source', () => {
   beforeEach(() => guessFromFresh(128));
 
-  it('is shared by all instances, and outlives one', async () => {
+  it('is shared by all instances, and survives a restart', async () => {
     trust.remember('192.0.2.1', 'a');
     const { limit: other } = instance();
     expect(await attempt('192.0.2.1', 'a', other)).toBe('allowed');
@@ -294,7 +294,7 @@ describe('the trust in a source', () => {
     expect(await attempt('192.0.2.1', 'a', other)).not.toBe('allowed');
   });
 
-  it('is told to the others once an hour, so that it never ends there while the credential works', async () => {
+  it('is synchronised to other instances every hour, so that it never expires there while in use', async () => {
     let told = 0;
     const counting = {
       updateGuessCounters: (...call: Parameters<Store['updateGuessCounters']>) => {
@@ -316,7 +316,7 @@ describe('the trust in a source', () => {
     expect(await attempt('192.0.2.1', 'a', instance().limit)).toBe('allowed');
   });
 
-  it('is told of many sources at a time, one telling after another, and none of it is lost', async () => {
+  it('is synchronised for many sources per batch, one batch at a time, without loss', async () => {
     const told: number[] = [];
     const slow = {
       async updateGuessCounters(
@@ -331,7 +331,7 @@ describe('the trust in a source', () => {
     const own = makeTrustedSources(slow, clock);
     const sources = Array.from({ length: 250 }, fresh);
     for (const source of sources) for (const tenant of ['a', 'b']) own.remember(source, tenant);
-    // A source whose second tenant comes with the next hundred is in both.
+    // A source whose second tenant is in the next batch appears in both batches.
     await expect.poll(() => told).toEqual([1, 51, 51, 51, 51, 50]);
     await new Promise(setImmediate);
     const { limit: other } = instance();
@@ -341,7 +341,7 @@ describe('the trust in a source', () => {
     }
   });
 
-  it('is told the next time when the store could not take it', async () => {
+  it('is synchronised at the next use after a failed write', async () => {
     let fails = true;
     const failing = {
       updateGuessCounters: (...call: Parameters<Store['updateGuessCounters']>) =>
@@ -356,7 +356,7 @@ describe('the trust in a source', () => {
     expect(await attempt('192.0.2.1', 'a', instance().limit)).toBe('allowed');
   });
 
-  it('is kept of a source that is locked out, and does not open it for unknown codes', async () => {
+  it('is recorded for a locked-out source, and does not allow unknown codes from it', async () => {
     clock.advance(15 * minute);
     for (let n = 0; n < 10; n++) expect(await attempt('192.0.2.1')).toBe('allowed');
     trust.remember('192.0.2.1', 'a');
@@ -370,7 +370,7 @@ describe('a lock-out', () => {
   const lockOutsInAudit = async () =>
     (await store.audit({ tenantIds: [null], action: 'registration.locked_out', limit: 10 })).items;
 
-  it('of a source is told and written down once', async () => {
+  it('of a source is reported and audited once', async () => {
     for (let n = 0; n < 15; n++) await attempt('2001:db8:1:2::7');
     const lockOut = { scope: 'source', source: '2001:db8:1:2::/64' };
     expect(lockOuts).toEqual([lockOut]);
@@ -393,7 +393,7 @@ describe('a lock-out', () => {
     expect(await lockOutsInAudit()).toHaveLength(2);
   });
 
-  it('of all that are not trusted is told and written down once, wherever they ask', async () => {
+  it('of all untrusted sources is reported and audited once, across sources and instances', async () => {
     const { limit: other } = instance();
     await guessFromFresh(128);
     expect(lockOuts).toEqual([]);
@@ -407,7 +407,7 @@ describe('a lock-out', () => {
     ]);
   });
 
-  it('is refused as unavailable while it cannot be written down', async () => {
+  it('is answered with unavailable while the audit entry cannot be written', async () => {
     await guessFromFresh(128);
     const down = Object.assign(Object.create(store) as Store, {
       attempts: (...call: Parameters<Store['updateGuessCounters']>) =>

@@ -41,7 +41,7 @@ const put = (...codes: Rows['codes'][]) =>
 const left = async () =>
   (await store.read.select('codes', 'screenId', ['s'])).map(({ id }) => Number(id));
 
-/** Goes on by as many minutes, one round at a time. */
+/** Advances the clock by this many minutes, one housekeeping run at a time. */
 async function passMinutes(minutes: number): Promise<void> {
   for (let round = 0; round < minutes; round++) {
     const before = drops.length + warnings.length;
@@ -56,7 +56,7 @@ beforeEach(async () => {
   drops = [];
   warnings = [];
   failure = undefined;
-  // On a clock of its own: it has timers too.
+  // On its own clock, since the store also has timers.
   store = await openStore('memory:', { clock: new ManualClock() });
   const watched = Object.create(store, {
     dropBefore: {
@@ -84,8 +84,8 @@ afterEach(async () => {
   await store.close();
 });
 
-describe('finished codes', () => {
-  it('are purged 24 hours after they were used, cancelled or expired, and not before', async () => {
+describe('housekeeping of finished codes', () => {
+  it('purges them 24 hours after they were used, cancelled or expired, and not before', async () => {
     const now = clock.now();
     await put(
       code(1, { state: 'used', usedAt: now }),
@@ -104,7 +104,7 @@ describe('finished codes', () => {
     expect(await left()).toEqual([4]);
   });
 
-  it('are purged all, however many there are', async () => {
+  it('purges all of them, however many there are', async () => {
     await put(
       ...Array.from({ length: 1201 }, (_, index) =>
         code(index, { state: 'used', usedAt: clock.now() }),
@@ -116,16 +116,16 @@ describe('finished codes', () => {
   });
 });
 
-describe('events and audit entries', () => {
-  it('are dropped past their retention, once a minute', async () => {
+describe('housekeeping of events and audit entries', () => {
+  it('purges them past their retention, once a minute', async () => {
     const start = clock.now();
     await passMinutes(2);
     expect(drops).toEqual([start + minuteMs - 90 * dayMs, start + 2 * minuteMs - 90 * dayMs]);
   });
 });
 
-describe('a round that fails', () => {
-  it('is told to the log, and the next one comes all the same', async () => {
+describe('a failed housekeeping run', () => {
+  it('is logged, and the next run still happens', async () => {
     failure = new Error('the disk is full');
     await passMinutes(2);
     expect(warnings).toEqual([failure, failure]);
@@ -136,8 +136,8 @@ describe('a round that fails', () => {
   });
 });
 
-describe('stop', () => {
-  it('ends it: nothing is left waiting, and nothing begins again', async () => {
+describe('stopping the housekeeping', () => {
+  it('cancels the timer, and no further run starts', async () => {
     await passMinutes(1);
     await housekeeping.stop();
     expect(clock.waiting).toBe(0);
@@ -145,7 +145,7 @@ describe('stop', () => {
     expect(drops).toHaveLength(1);
   });
 
-  it('waits for the round that is under way', async () => {
+  it('waits for the run in progress', async () => {
     await put(code(1, { state: 'used', usedAt: clock.now() - 2 * dayMs }));
     clock.advance(minuteMs);
     await housekeeping.stop();

@@ -4,7 +4,7 @@ import { longPoll } from '../../src/service/long-poll.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
-/** One poll, with the ends of its wires in the test's hands. */
+/** A long poll whose changes, timer and signal are controlled by the test. */
 function poll({
   answers,
   aborted = false,
@@ -25,7 +25,7 @@ function poll({
     },
   } as unknown as Store;
   const looks: (() => void)[] = [];
-  /** Each look is held until the test lets it go, and answers what stood when it began. */
+  /** Each look waits for the test, and returns the state from when it began. */
   const look = () => {
     const answer = answers.shift() ?? { value: 'late', settled: false };
     return new Promise<typeof answer>((resolve) => looks.push(() => resolve(answer)));
@@ -59,13 +59,13 @@ const pending = { value: 'pending', settled: false };
 const done = { value: 'done', settled: true };
 
 describe('longPoll', () => {
-  it('answers at once what is worth it, and lets go of everything', async () => {
+  it('returns a settled value at once, and cleans up', async () => {
     const held = poll({ answers: [done] });
     await held.letLook();
     expect([held.answered(), held.watching(), held.clock.waiting]).toEqual(['done', false, 0]);
   });
 
-  it('looks again after a change, and goes on holding when that was for nothing', async () => {
+  it('looks again after a change, and keeps waiting if the value is not settled', async () => {
     const held = poll({ answers: [pending, pending, done] });
     await held.letLook();
     expect(held.looking()).toBe(0);
@@ -79,7 +79,7 @@ describe('longPoll', () => {
     expect(held.answered()).toBe('done');
   });
 
-  it('looks again after a change that came while it looked', async () => {
+  it('looks again after a change during a look', async () => {
     const held = poll({ answers: [pending, done] });
     held.wake();
     await held.letLook();
@@ -87,7 +87,7 @@ describe('longPoll', () => {
     expect(held.answered()).toBe('done');
   });
 
-  it('looks once more when the time is over, also when it ends while it looks', async () => {
+  it('looks once more when the time is over, also if it ends during a look', async () => {
     const held = poll({ answers: [pending, { value: 'expired', settled: true }] });
     held.clock.advance(1000);
     await held.letLook();
@@ -96,7 +96,7 @@ describe('longPoll', () => {
     expect(held.answered()).toBe('expired');
   });
 
-  it('ends by its timer alone, also when the clock stepped back meanwhile', async () => {
+  it('ends by its timer, also when the clock is set back meanwhile', async () => {
     const held = poll({ answers: [pending, pending] });
     await held.letLook();
     const end = held.clock.now() + 1000;
@@ -107,7 +107,7 @@ describe('longPoll', () => {
     expect([held.answered(), held.watching(), held.clock.waiting]).toEqual(['pending', false, 0]);
   });
 
-  it('ends when the signal says so', async () => {
+  it('ends when the signal aborts', async () => {
     const held = poll({ answers: [pending, pending] });
     await held.letLook();
     held.gone.abort();
@@ -116,13 +116,13 @@ describe('longPoll', () => {
     expect([held.answered(), held.watching(), held.clock.waiting]).toEqual(['pending', false, 0]);
   });
 
-  it('looks once for a caller who is gone already', async () => {
+  it('looks once for a client that is already disconnected', async () => {
     const held = poll({ answers: [pending], aborted: true });
     await held.letLook();
     expect([held.answered(), held.looking(), held.watching()]).toEqual(['pending', 0, false]);
   });
 
-  it('passes on what a look throws, and lets go of everything', async () => {
+  it('rethrows the error of a look, and cleans up', async () => {
     const clock = new ManualClock();
     let watching = false;
     const store = {

@@ -20,13 +20,13 @@ import { turns } from '../support/turns.ts';
 
 export const tenantId = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
 
-/** May do everything in the tenant. */
+/** A caller with all rights in the tenant. */
 export const caller: TenantCaller = {
   ...{ actor: system, role: 'operator', tenantId, venueIds: null, expiresAt: null },
   ...{ address: null, requestId: null },
 };
 
-/** One instance of the service, as far as playlists and their mirror go. */
+/** Starts an instance of the service, reduced to playlists and their mirror. */
 export function instance({
   store,
   objects,
@@ -56,7 +56,7 @@ export function instance({
   return { copies, mirror, deps, playlists: makePlaylists(deps), screens: makeScreens(deps) };
 }
 
-/** Puts rows of screens into the store, as if they had been made. */
+/** Inserts screens directly into the store. */
 export async function plantScreens(
   store: Store,
   count: number,
@@ -74,8 +74,8 @@ export async function plantScreens(
 export const publication = () => ({ items: [item()] as never });
 
 /**
- * Lets time pass until nothing is to be mirrored any more; in steps so small that no call under way
- * takes them for silence.
+ * Advances the clock until the mirror is idle, in steps small enough that no call in flight times
+ * out.
  */
 export async function settled(clock: ManualClock, ...mirrors: Mirror[]): Promise<void> {
   await turns();
@@ -90,7 +90,7 @@ export async function settled(clock: ManualClock, ...mirrors: Mirror[]): Promise
   expect(mirrors.map((mirror) => mirror.lag().pending)).toEqual(mirrors.map(() => 0));
 }
 
-/** That each screen's copy says what the store says, and the outbox is empty. */
+/** Expects each screen's copy to match the store, and an empty outbox. */
 export async function expectEqual(
   store: Store,
   objects: MemoryObjectStore,

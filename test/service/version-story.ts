@@ -34,7 +34,7 @@ const answers = fc.record({
 const noAnswer = fc.record({
   kind: fc.constantFrom('none' as const, 'error' as const, 'hang' as const, 'garbage' as const),
 });
-/** All origins change at once: so a few steps make a story. */
+/** All origins change in one step, so that few steps make a scenario. */
 const world = fc.record({
   do: fc.constant('world' as const),
   source: fc.oneof(answers, noAnswer),
@@ -66,7 +66,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** What the source answers in a state; its ends stay the same while it stays in it. */
+/** The answer of the source in a state. Its expiry is constant within the state. */
 function sayer(state: SourceState, nowMs: number): () => unknown {
   if (state.kind === 'answers') {
     const validUntil =
@@ -84,10 +84,7 @@ function sayer(state: SourceState, nowMs: number): () => unknown {
   return says[state.kind];
 }
 
-/**
- * The version up to which the object store knows that the playlist was withdrawn, too; 0 while it
- * was not told.
- */
+/** The version up to which the object store has recorded the withdrawal. 0: it has not. */
 async function withdrawnEverywhere(
   { inner, copies, objects, driven }: Deployment,
   screenId: string,
@@ -97,7 +94,7 @@ async function withdrawnEverywhere(
   return held?.copy.kind === 'withdrawn' ? held.copy.version : 0;
 }
 
-/** Steps in any order, some of them restarts. */
+/** Arbitrary steps, some of them restarts. */
 export const story = fc.array(step, { minLength: 10, maxLength: 60, size: 'max' });
 export const ttlsMs = fc.constantFrom(0, 0, 10_000);
 
@@ -105,8 +102,9 @@ export const withoutRestarts = (steps: readonly Step[]) =>
   steps.filter((one) => one.do !== 'restart');
 
 /**
- * Takes the steps with one TV on a store at this place: what it gets must never be older than what
- * it had, and no fallback may serve what was withdrawn. With `plant`, the origins have a bug.
+ * Runs the steps with one TV on a store at this location. The TV must never get an older version
+ * than before, and no fallback may serve a withdrawn one. With `plant`, the origins have a seeded
+ * defect.
  */
 export async function playStory(
   location: string,
@@ -143,7 +141,7 @@ export async function playStory(
     newest = version;
     if (headers.get('x-source') !== 'on-demand')
       expect(version, 'what was withdrawn is served').toBeGreaterThan(withdrawn);
-    // A version is one content for ever; its end is moved on for those that have none.
+    // A version never changes its content. Without an expiry of its own, its validUntil moves.
     const content = JSON.stringify(body.items);
     expect(bodies.get(version) ?? content, 'a version has two contents').toBe(content);
     bodies.set(version, content);
@@ -164,7 +162,7 @@ export async function playStory(
       await rig.close();
       rig = await start();
     } else if (rig.store.fault === 'no' && rig.store.faultOfWrites === 'no') {
-      // What hangs would be of no interest here, and hold everything up.
+      // A hanging read adds nothing here, and slows the test down.
       if (one.do === 'publish') await rig.publish(tv.screenId, contents[one.content]!);
       else if ((await rig.withdraw(tv.screenId)).status === 204)
         withdrawn = Math.max(withdrawn, await withdrawnEverywhere(rig, tv.screenId));

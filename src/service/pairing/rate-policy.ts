@@ -6,7 +6,7 @@ import { addGuess, currentGuesses, recordRefusal } from './sliding-window.ts';
 
 /*
  * Security bound: at most 198 guesses at one tenant's codes within the lifetime of a code. With
- * 31^8 possible codes, an attacker succeeds with a probability of 198 / 31^8 < 2^-32.
+ * 31^8 possible codes, the chance to hit one given code is at most 198 / 31^8 < 2^-32.
  *
  * A guess is a try at every code that would bind in its place. While the source is within the
  * limits of all sources, that is every tenant's code. Beyond them, it is the codes of tenants that

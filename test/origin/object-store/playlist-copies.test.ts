@@ -12,14 +12,14 @@ const rig = () => {
   return { objects, clock, copies: makePlaylistCopies(objects, clock) };
 };
 
-describe('copies of playlists', () => {
-  it('lie under the id of their tenant', async () => {
+describe('mirror copies of playlists', () => {
+  it('have keys below the id of their tenant', async () => {
     const { objects, copies } = rig();
     expect(await copies.write(playlistRow(screen), undefined)).toBe(true);
     expect([...objects.objects.keys()]).toEqual([`${screen.tenantId}/playlists/${screen.id}.json`]);
   });
 
-  it('are found by tenant, among whatever else lies there', async () => {
+  it('are listed by tenant, without other objects', async () => {
     const { objects, copies } = rig();
     await copies.write(playlistRow(screen), undefined);
     await copies.write(playlistRow(screenRow()), undefined);
@@ -34,7 +34,7 @@ describe('copies of playlists', () => {
     expect(await copies.screensOf(screen.tenantId, null)).toEqual({ ids: [screen.id], next: null });
   });
 
-  it('are refused where they would be larger than what is read', async () => {
+  it('are rejected if they would exceed the read limit', async () => {
     const { objects, copies } = rig();
     const items = JSON.stringify([{ more: 'x'.repeat(maxObjectBytes) }]);
     await expect(copies.write(playlistRow(screen, { items }), undefined)).rejects.toEqual(
@@ -43,9 +43,9 @@ describe('copies of playlists', () => {
     expect(objects.calls).toEqual([]);
   });
 
-  it('of a body of a megabyte are never that large, however its numbers are written', async () => {
+  it('never exceed the limit for a body of 1 MiB, however its numbers are written', async () => {
     const { copies } = rig();
-    // The most that JSON makes of so few characters: 1e20 has 21 digits.
+    // The largest growth in JSON: 1e20 becomes 21 digits.
     const numbers = Array.from({ length: (1024 * 1024) / '1e20,'.length }, () => 1e20);
     const items = JSON.stringify([{ numbers }]);
     expect(await copies.write(playlistRow(screen, { items }), undefined)).toBe(true);

@@ -1,6 +1,6 @@
-// The examples of the Amazon S3 API Reference, "Signature Calculations for the Authorization
-// Header: Transferring Payload in a Single Chunk (AWS Signature Version 4)", with the credentials,
-// the date and the signatures that are printed there.
+// Examples from the Amazon S3 API Reference, "Signature Calculations for the Authorization Header:
+// Transferring Payload in a Single Chunk (AWS Signature Version 4)", with the credentials, date and
+// signatures printed there.
 import { describe, expect, it } from 'vitest';
 import { signRequest } from '../../../src/origin/object-store/s3-client.ts';
 
@@ -51,7 +51,7 @@ const examples = [
 
 describe('a request to S3', () => {
   it.each(examples)(
-    'is signed as AWS does it: $name',
+    'has the signature of the AWS example: $name',
     async ({ call, path, signedHeaders, signature }) => {
       const { headers } = await signRequest(call, bucket + path, at);
       const scope = 'AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request';
@@ -61,7 +61,7 @@ describe('a request to S3', () => {
     },
   );
 
-  it('signs the session token of temporary credentials, and sends it', async () => {
+  it('contains and signs the session token of temporary credentials', async () => {
     const { headers } = await signRequest({ method: 'GET' }, `${bucket}/test.txt`, {
       ...at,
       credentials: { ...credentials, sessionToken: 'temporary' },

@@ -56,7 +56,7 @@ describe('a change for a caller', () => {
     ['whose token has another venue by now, too', { venueIds: ['a', 'b'] }, undefined],
     ['whose token ends a moment later', { expiresAt: Date.UTC(2026, 10, 20, 12) + 1 }, undefined],
     [
-      'whose token ends at this moment',
+      'whose token expires at this moment',
       { expiresAt: Date.UTC(2026, 10, 20, 12) },
       'credential_expired',
     ],
@@ -74,7 +74,7 @@ describe('a change for a caller', () => {
     );
   });
 
-  it('whose token was of the whole tenant, and is bound by now', async () => {
+  it('403 for a caller whose token was for the whole tenant, and is bound to venues now', async () => {
     const { store, write } = await kitOn('memory:');
     await store.write((tx) => tx.put('tokens', tokenRow(1, { role: 'operator', venueIds: ['a'] })));
     await expect(write({ ...caller, venueIds: null }, change)).rejects.toMatchObject({
@@ -93,7 +93,7 @@ describe('a change for a caller', () => {
     ['forgotten', (tx) => tx.delete('deviceKeys', bound.key.id), 'device_key_invalid'],
     ['without a device', (tx) => tx.delete('devices', bound.device.id), 'device_key_orphaned'],
     [
-      'of another device than the screen’s',
+      'of a device that its screen no longer has',
       (tx) => tx.put('screens', { ...bound.screen, deviceId: guid('devi', 2) }),
       'device_key_orphaned',
     ],
@@ -111,13 +111,13 @@ describe('a change for a caller', () => {
     );
   });
 
-  it('that is the service itself needs no credential', async () => {
+  it('needs no credential when the caller is the service itself', async () => {
     const { store, write } = await kitOn('memory:');
     await write({ ...caller, actor: system }, change);
     expect(await store.read.get('venues', venueRow(1).id)).toEqual(venueRow(1));
   });
 
-  it('runs again when another instance deletes its token after it was checked, and is refused', async () => {
+  it('runs again and is rejected when another instance deletes its token after the check', async () => {
     const database = await freshDatabase();
     const [one, other] = [await kitOn(database), await kitOn(database)];
     await one.store.write((tx) =>
@@ -130,12 +130,12 @@ describe('a change for a caller', () => {
       await change(tx);
     });
     await expect(late).rejects.toMatchObject({ code: 'credential_invalid' });
-    // The second run ends at the check.
+    // The second run fails at the check.
     expect(runs).toBe(1);
     expect(await one.store.read.get('venues', venueRow(1).id)).toBeUndefined();
   });
 
-  it('runs again when another instance revokes its key after it was checked, and is refused', async () => {
+  it('runs again and is rejected when another instance revokes its key after the check', async () => {
     const database = await freshDatabase();
     const [one, other] = [await kitOn(database), await kitOn(database)];
     await one.store.write(async (tx) => {

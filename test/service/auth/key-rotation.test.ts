@@ -10,7 +10,7 @@ import { expectProblem } from '../../support/problem.ts';
 
 type Service = Awaited<ReturnType<typeof mounted>>;
 
-/** A store whose changes are counted, and refused while `failing`. */
+/** A store that counts changes, and rejects them while `failing`. */
 function watched(store: Store) {
   const seen = { writes: 0, failing: false };
   const write: Store['write'] = async (change) => {
@@ -21,7 +21,7 @@ function watched(store: Store) {
   return { store: overriding(store, { write }), seen };
 }
 
-/** Two instances of the service, and a TV that has a new key which waits. */
+/** Two instances of the service, and a TV with a pending new key. */
 async function waiting(stores?: readonly [Store, Store]) {
   const clock = new ManualClock();
   const { store, seen } = watched(stores?.[0] ?? (await openStore('memory:', { clock })));
@@ -52,7 +52,7 @@ describe('the first use of a new key', () => {
     ['one store', memory],
     ['two stores on one database', onDatabase],
   ])(
-    'is decided once by the store, with many at once on two instances with %s',
+    'is recorded once in the store for concurrent requests on two instances with %s',
     async (_, open) => {
       const stores = await open();
       const { one, other, old, fresh, call, keys, audited } = await waiting(stores);
@@ -68,7 +68,7 @@ describe('the first use of a new key', () => {
     },
   );
 
-  it('is noted as that of the device, for whoever reads the audit trail, without any key', async () => {
+  it('is an audit entry with the device as actor, and contains no key', async () => {
     const { one, old, fresh, call, audited } = await waiting();
     await call(one, fresh);
     const entries = [...(await audited('key.rotate')), ...(await audited('key.activate'))];
@@ -79,7 +79,7 @@ describe('the first use of a new key', () => {
       expect(text).not.toContain(secret.slice(4));
   });
 
-  it('changes the store once: all other requests only look', async () => {
+  it('writes to the store once: all later requests only read', async () => {
     const { seen, one, other, fresh, call } = await waiting();
     seen.writes = 0;
     await call(one, fresh);
@@ -89,7 +89,7 @@ describe('the first use of a new key', () => {
   });
 
   it.each([true, false])(
-    'and another rotation at the same moment: one of both is first, the other is dead (%s)',
+    'racing with another rotation: one comes first, and the other key is revoked (%s)',
     async (rotatesFirst) => {
       const { one, other, old, fresh, rotate, call, keys } = await waiting();
       const work = [() => rotate(one, old, 'another-secret-1'), () => call(other, fresh)];
@@ -110,7 +110,7 @@ describe('the first use of a new key', () => {
     },
   );
 
-  it('401 when another new key took its place after it was looked up', async () => {
+  it('401 when another new key replaced it after the look-up', async () => {
     const { store, one, old, fresh, call, rotate, keys } = await waiting();
     const [, stale] = await keys();
     await rotate(one, old, 'another-secret-1');
@@ -126,7 +126,7 @@ describe('the first use of a new key', () => {
     expect((await keys()).map(({ state }) => state)).toEqual(['retiring', 'revoked', 'active']);
   });
 
-  it('200 all the same while the store takes no changes; the old key dies with the next use', async () => {
+  it('200 while the store rejects changes; the next use revokes the old key', async () => {
     const { seen, one, old, fresh, call, keys } = await waiting();
     seen.failing = true;
     for (const key of [fresh, old, fresh]) expect((await call(one, key)).status).toBe(200);
@@ -138,7 +138,7 @@ describe('the first use of a new key', () => {
 });
 
 describe('a rotation', () => {
-  it('503 unavailable when it cannot be stored: the keys are as they were', async () => {
+  it('503 unavailable when the store rejects the change, and the keys are unchanged', async () => {
     const { seen, one, old, fresh, rotate, call, keys } = await waiting();
     const before = await keys();
     seen.failing = true;
@@ -149,7 +149,7 @@ describe('a rotation', () => {
     expect((await call(one, fresh)).status).toBe(200);
   });
 
-  it('keeps no key: hashes alone, and of the dead the last 4', async () => {
+  it('stores only hashes, and of revoked keys only the last 4', async () => {
     const { one, old, fresh, rotate, keys } = await waiting();
     const issued = [old, fresh];
     for (let n = 0; n < 9; n++)
@@ -163,7 +163,7 @@ describe('a rotation', () => {
     for (const key of issued) expect(text).not.toContain(key.slice(4));
   });
 
-  it('repeats its answer after a restart of the service, and on the other instance', async () => {
+  it('repeats its answer after a restart and on another instance', async () => {
     const { store, clock, other, old, fresh, rotate } = await waiting();
     for (const service of [other, await mounted({ store, clock })]) {
       expect((await rotate(service, old, 'the-first-secret')).body).toEqual({ apiKey: fresh });

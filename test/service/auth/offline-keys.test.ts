@@ -16,7 +16,7 @@ function bearerOf(number: number): KeyHolder {
   };
 }
 
-/** A grace of ten seconds over a store whose answers are planted. */
+/** Offline keys valid for ten seconds, over a store with answers set by the test. */
 function rig() {
   const clock = new ManualClock();
   const planted = {
@@ -54,8 +54,8 @@ function rig() {
 
 const unavailable = { code: 'unavailable' };
 
-describe('the grace of device keys', () => {
-  it('answers what the store last said, for so long, and nothing for a key that it was not asked about', async () => {
+describe('offline device keys', () => {
+  it('return the last answer of the store within the time limit, and nothing for unknown keys', async () => {
     const { clock, verify, recall } = rig();
     await verify(1);
     clock.advance(10_000);
@@ -65,7 +65,7 @@ describe('the grace of device keys', () => {
     await expect(recall(1)).rejects.toMatchObject(unavailable);
   });
 
-  it('gets no longer when the clock is set back', async () => {
+  it('are not valid for longer when the clock is set back', async () => {
     const { clock, verify, recall } = rig();
     await verify(1);
     const verifiedAt = clock.now();
@@ -75,7 +75,7 @@ describe('the grace of device keys', () => {
     await expect(recall(1)).rejects.toMatchObject(unavailable);
   });
 
-  it('throws what is no outage as it is', async () => {
+  it('rethrow errors other than unavailable', async () => {
     const { planted, verify, recall } = rig();
     await verify(1);
     planted.keyBearer = () => Promise.reject(new Error('planted: a mistake'));
@@ -88,10 +88,10 @@ describe('the grace of device keys', () => {
     ['without its device', (bearer) => ({ ...bearer, device: undefined })],
     ['without its screen', (bearer) => ({ ...bearer, screen: undefined })],
     [
-      'of a screen with another device',
+      'of a screen that has another device',
       (bearer) => ({ ...bearer, screen: { ...bearer.screen!, deviceId: 'another' } }),
     ],
-  ])('forgets a key that is %s', async (_, change) => {
+  ])('forget a key that is %s', async (_, change) => {
     const { planted, verify, recall } = rig();
     await verify(1);
     planted.keyBearer = async () => change(bearerOf(1));
@@ -100,7 +100,7 @@ describe('the grace of device keys', () => {
     await expect(recall(1)).rejects.toMatchObject(unavailable);
   });
 
-  it('forgets a device that this instance revokes or deletes, and no other', async () => {
+  it('forget a device that this instance revokes or deletes, and no other', async () => {
     const { grace, verify, revoke, recall } = rig();
     for (const number of [1, 2, 3]) await verify(number);
     await revoke(1);
@@ -109,7 +109,7 @@ describe('the grace of device keys', () => {
     expect(await recall(3)).toEqual(bearerOf(3));
   });
 
-  it('forgets it also when nobody knows whether the change was made', async () => {
+  it('forget a device when it is unknown whether the change was committed', async () => {
     const { planted, verify, revoke, recall } = rig();
     await verify(1);
     planted.outcome = away;
@@ -117,7 +117,7 @@ describe('the grace of device keys', () => {
     await expect(recall(1)).rejects.toMatchObject(unavailable);
   });
 
-  it('does not remember an answer from before a revocation that came in between', async () => {
+  it('ignore an answer read before a concurrent revocation', async () => {
     const { planted, grace, revoke, recall } = rig();
     let answer = (_: KeyHolder) => {};
     planted.keyBearer = () => new Promise((resolve) => (answer = resolve));
@@ -129,7 +129,7 @@ describe('the grace of device keys', () => {
     await expect(recall(1)).rejects.toMatchObject(unavailable);
   });
 
-  it('remembers the latest 100,000 devices', async () => {
+  it('keep the latest 100,000 devices', async () => {
     const { planted, grace, recall } = rig();
     const { key, device, screen } = bearerOf(0) as Required<KeyHolder>;
     const numbered = (id: string) => ({

@@ -14,7 +14,7 @@ import {
   settled,
 } from '../mirror-rig.ts';
 
-/** What an instance is asked to do with a screen, and what happens to instances and the time. */
+/** Changes of a screen on an instance, and events of instances and the clock. */
 type Change = { do: 'publish' | 'withdraw' | 'delete' | 'roll back'; screen: number; by: number };
 type Action = Change | { do: 'stop' | 'kill' | 'pause' };
 
@@ -41,8 +41,8 @@ const faults = fc.infiniteStream(
 );
 
 /**
- * Two instances on one store and one object store, as on PostgreSQL; in the embedded store they
- * share the process.
+ * Two instances on one store and one object store, as with PostgreSQL. With the embedded store they
+ * share a process.
  */
 async function run(
   actions: readonly Action[],
@@ -55,7 +55,7 @@ async function run(
   const screens = await plantScreens(store, screenCount);
   const objects = Object.assign(memoryObjectStore(), { knowsConditions });
   const dead = new Set<object>();
-  /** Each sees the objects through a line of its own, which is cut when it is killed. */
+  /** Each has its own connection to the object store, which is cut when it is killed. */
   const start = () => {
     const cut =
       <A extends unknown[], T>(call: (...given: A) => Promise<T>) =>
@@ -85,7 +85,7 @@ async function run(
     await kept.remove(caller, screen.id, true);
   }
 
-  /** The first instance ends, and another takes its place. */
+  /** Stops the first instance and starts another. */
   function replace(how: 'stop' | 'kill'): void {
     const [first, ...rest] = instances;
     if (how === 'kill') dead.add(first!.line);
@@ -112,7 +112,7 @@ async function run(
 
 describe('the mirror', () => {
   it.each([true, false])(
-    'is equal to the store in the end, whatever fails on the way (conditions heeded: %s)',
+    'matches the store eventually, with any failures (conditional writes: %s)',
     async (knowsConditions) => {
       await fc.assert(
         fc.asyncProperty(fc.array(action, { maxLength: 25 }), faults, (actions, planted) =>

@@ -17,9 +17,9 @@ async function rig(knowsConditions = true) {
   return { clock, store, objects, screen: screen!, of, copies: makeConfigCopies(objects, clock) };
 }
 
-describe('copies of configs', () => {
+describe('mirror copies of configs', () => {
   it.each([true, false])(
-    'say in the end what the store says, however many change them (conditions heeded: %s)',
+    'match the store eventually, with concurrent changes (conditional writes: %s)',
     async (knowsConditions) => {
       const { clock, store, objects, screen, of, copies } = await rig(knowsConditions);
       const instances = [1, 2, 3].map(() => instance({ store, objects, clock }));
@@ -44,7 +44,7 @@ describe('copies of configs', () => {
     },
   );
 
-  it('are made of what was there before, of every level, the first time and not again', async () => {
+  it('are made of existing configs of every level, the first time only', async () => {
     const { clock, store, objects, screen, copies } = await rig();
     const owners = { tenant: tenantId, venue: screen.venueId, screen: screen.id } as const;
     const levels = Object.entries(owners) as [keyof typeof owners, string][];
@@ -88,7 +88,7 @@ describe('copies of configs', () => {
     await store.close();
   });
 
-  it('go with a config that was removed in a time without an object store', async () => {
+  it('are deleted for a config removed while no object store was configured', async () => {
     const { clock, store, objects, screen, of, copies } = await rig();
     const first = instance({ store, objects, clock });
     await makeConfigs(first.deps).put(caller, 'screen', screen.id, { volume: 3 });
@@ -107,7 +107,7 @@ describe('copies of configs', () => {
     await store.close();
   });
 
-  it('are written anew where they are damaged, or of somebody else', async () => {
+  it('are rewritten if they are damaged, or belong to another owner', async () => {
     const { store, objects, screen, of, copies } = await rig();
     const row = {
       ...of,
@@ -132,7 +132,7 @@ describe('copies of configs', () => {
     await store.close();
   });
 
-  it('unavailable when somebody changes one faster than it can be followed', async () => {
+  it('throw unavailable for a config that changes faster than it can be mirrored', async () => {
     const { store, objects, screen, of, copies } = await rig();
     const row = { ...of, level: 'screen' as const, ownerId: screen.id, config: {}, updatedAt: 1 };
     let changes = 0;

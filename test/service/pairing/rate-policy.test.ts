@@ -1,5 +1,5 @@
-// The arithmetic of guessing, for any mix of sources: never more than 198 tries at a tenant's codes
-// in one lifetime of a code.
+// Verifies the bound of the rate policy: at most 198 guesses at a tenant's codes within the
+// lifetime of a code, for any mix of sources.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -20,7 +20,7 @@ const minute = 60_000;
 const tenants = ['a', 'b'] as const;
 const maxGuesses = 198;
 
-/** One service: the counters in its store, and which tenants trust which source. */
+/** A service: guess counters in a store, and the tenants that trust each source. */
 class Service {
   nowMs = 1_000_000_000;
   readonly codeTtlMs: number;
@@ -45,7 +45,7 @@ class Service {
     });
   }
 
-  /** An unknown code. Returns the tenants whose right codes would have bound in its place. */
+  /** Sends an unknown code. Returns the tenants whose correct codes would have bound instead. */
   guess(source: string): string[] {
     const tenantsAtRisk = tenants.filter(
       (tenant) => this.decide(source, tenant, true) === undefined,
@@ -55,7 +55,7 @@ class Service {
   }
 }
 
-/** The most moments within one lifetime. */
+/** Returns the largest number of times within one window. */
 function peak(times: readonly number[], windowMs: number): number {
   let first = 0;
   return times.reduce((most, time, last) => {
@@ -79,7 +79,7 @@ const trustedBy = (name: string): readonly string[] => {
   return name === unknownSource ? [] : ([['a'], ['b'], ['b', 'a']][n] ?? []);
 };
 
-describe('the tries at the codes of one tenant', () => {
+describe('the guesses at the codes of one tenant', () => {
   const burst = fc.record({
     source,
     spread: fc.nat(60),
@@ -87,7 +87,7 @@ describe('the tries at the codes of one tenant', () => {
     waitMs: fc.oneof(fc.constant(0), fc.nat(2000), fc.nat(20 * minute)),
   });
 
-  it('are at most 198 in one lifetime of a code, whatever sources they come from', () => {
+  it('are at most 198 in the lifetime of a code, for any mix of sources', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 60 }),
@@ -97,7 +97,7 @@ describe('the tries at the codes of one tenant', () => {
           const tries: Record<string, number[]> = { a: [], b: [] };
           for (const one of bursts) {
             for (let n = 0; n < one.count; n++) {
-              // A burst comes from one source, or walks through many.
+              // A burst comes from one source, or from many in turn.
               const at =
                 one.spread < 30
                   ? one.source
@@ -119,7 +119,7 @@ describe('the tries at the codes of one tenant', () => {
   });
 
   it.each([1, 15, 60])(
-    'reach 198 where an attacker has enough sources, trusted ones too, with codes that live %i minutes',
+    'reach 198 if an attacker has enough sources, also trusted ones, with a code lifetime of %i minutes',
     (minutes) => {
       const decide = new Service(minutes * minute, (name) =>
         name.startsWith('10.9.') ? ['a'] : [],
@@ -138,7 +138,7 @@ describe('the tries at the codes of one tenant', () => {
     },
   );
 
-  it('leave each trusted source a try of its own, whatever fewer than ten others and all untrusted ones do', () => {
+  it('leave each trusted source a guess of its own, if fewer than ten other trusted ones guess', () => {
     const attacker = fc.record({ at: fc.nat(8), count: fc.integer({ min: 1, max: 80 }) });
     fc.assert(
       fc.property(fc.array(attacker, { maxLength: 40 }), (attackers) => {
@@ -155,9 +155,9 @@ describe('the tries at the codes of one tenant', () => {
   });
 });
 
-describe('the tries of few sources', () => {
+describe('the guesses of few sources', () => {
   it.each([1, 15, 60])(
-    'leave room for all others where codes live %i minutes, however patient they are',
+    'leave guesses for all others with a code lifetime of %i minutes, however long they go on',
     (minutes) => {
       const decide = new Service(minutes * minute, () => []);
       for (let n = 0; n < 150; n++) {
@@ -168,7 +168,7 @@ describe('the tries of few sources', () => {
     },
   );
 
-  it('from one IPv4 address or one IPv6 /48 are at most 10 in 15 minutes, or in one lifetime of a code where that is longer', () => {
+  it('are at most 10 per 15 minutes, or per lifetime of a code if longer, from one IPv4 address or IPv6 /48', () => {
     const oneCustomer = fc.oneof(fc.constant('203.0.113.7'), fc.constant('2001:db8:7'));
     const wait = fc.oneof(fc.constant(0), fc.nat(10 * minute));
     fc.assert(

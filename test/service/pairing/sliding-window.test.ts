@@ -4,12 +4,12 @@ import { currentGuesses, recordRefusal } from '../../../src/service/pairing/slid
 const windowMs = 900_000;
 const guesses = { times: [1_000_000], waitUntil: 1_060_000, waitMs: 60_000, forgetAt: 0 };
 
-describe('guesses in a store whose time was set back', () => {
-  it('count while they are ahead by less than the window', () => {
+describe('guesses after the clock of the store was set back', () => {
+  it('count while they are less than a window in the future', () => {
     expect(currentGuesses(guesses, 1_000_000 - windowMs + 1, windowMs)).toBe(guesses);
   });
 
-  it('are forgotten when they are further ahead, and what was to be waited for with them', () => {
+  it('are removed with their wait when they are further in the future', () => {
     expect(currentGuesses(guesses, 1_000_000 - windowMs, windowMs)).toMatchObject({
       times: [],
       waitUntil: 0,
@@ -17,7 +17,7 @@ describe('guesses in a store whose time was set back', () => {
     });
   });
 
-  it('make nobody wait for longer than was said', () => {
+  it('never extend the announced wait', () => {
     expect(recordRefusal(guesses, 500_000)).toEqual({
       guesses,
       waitMs: 60_000,

@@ -4,8 +4,8 @@ import { playlistRow, screenRow } from '../../support/playlist-rows.ts';
 
 const nowMs = 1_760_000_000_000;
 
-describe('the last known versions', () => {
-  it('are found by their content alone, and make the same row', () => {
+describe('last known versions', () => {
+  it('are found by their content alone, and give the same row', () => {
     const versions = makeLastKnownVersions();
     const screen = screenRow();
     const row = playlistRow(screen, { version: 4, publishedAt: 17, validUntil: nowMs + 1000 });
@@ -23,7 +23,7 @@ describe('the last known versions', () => {
   it.each([
     ['was withdrawn', { state: 'withdrawn' as const }],
     ['has ended', { validUntil: nowMs }],
-  ])('are forgotten when the playlist %s, or is gone', (_, end) => {
+  ])('are forgotten when the playlist %s, or is deleted', (_, end) => {
     const versions = makeLastKnownVersions();
     const screen = screenRow();
     const row = playlistRow(screen);
@@ -35,7 +35,7 @@ describe('the last known versions', () => {
     }
   });
 
-  it('are bounded: of more screens than that the first go', () => {
+  it('are limited in number: the oldest entries are evicted', () => {
     const versions = makeLastKnownVersions(3);
     const screen = screenRow();
     const row = playlistRow(screen);

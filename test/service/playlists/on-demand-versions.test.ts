@@ -40,7 +40,7 @@ describe('an on-demand answer that the store cannot record', () => {
   );
 
   it.each(['error', 'hang', 'garbage'] as const)(
-    'is served when it is the last known version: the same bytes while reads end in: %s',
+    'is served if it is the last known version, byte for byte, while reads end in: %s',
     async (fault) => {
       const before = await get();
       expect(summary(before)).toBe('200 on-demand 1');
@@ -52,7 +52,7 @@ describe('an on-demand answer that the store cannot record', () => {
     },
   );
 
-  it('is not served when it differs from the last known version: 500, for there is no other', async () => {
+  it('is not served if it differs from the last known version: 500 without another origin', async () => {
     expect(await got()).toBe('200 on-demand 1');
     rig.store.fault = 'error';
     says = () => ({ items: second });
@@ -63,7 +63,7 @@ describe('an on-demand answer that the store cannot record', () => {
     expect(await got()).toBe('200 on-demand 1');
   });
 
-  it('is not served when it was a version before the last known', async () => {
+  it('is not served if it was a version before the last known one', async () => {
     expect(await got()).toBe('200 on-demand 1');
     says = () => ({ items: second });
     expect(await got()).toBe('200 on-demand 2');
@@ -72,7 +72,7 @@ describe('an on-demand answer that the store cannot record', () => {
     expect(await got()).toBe('500');
   });
 
-  it('is not served when the store was seen to have another version since, or none in force', async () => {
+  it('is not served if the store had another or no active version since', async () => {
     expect(await got()).toBe('200 on-demand 1');
     says = none;
     await rig.publish(tv.screenId, second);
@@ -82,14 +82,14 @@ describe('an on-demand answer that the store cannot record', () => {
     expect(await got()).toBe('500');
   });
 
-  it('is not served after a start, before the store was asked', async () => {
+  it('is not served after a start, before the store was read', async () => {
     rig.store.fault = 'error';
     expect(await got()).toBe('500');
   });
 });
 
-describe('one new answer', () => {
-  it('becomes one version, and is recorded once, however many ask', async () => {
+describe('a new on-demand answer', () => {
+  it('becomes one version, written once for concurrent requests', async () => {
     await rig.close();
     let calls = 0;
     rig = await threeOrigins({
@@ -114,7 +114,7 @@ describe('one new answer', () => {
     expect(items.length).toBe(1);
   });
 
-  it('is nobody’s when the screen is gone meanwhile', async () => {
+  it('is dropped if the screen was deleted meanwhile', async () => {
     const screen = (await rig.inner.read.get('screens', tv.screenId))!;
     await rig.inner.write((tx) => tx.delete('screens', screen.id));
     expect(await rig.driven(Promise.resolve(rig.origins.ask(screen)))).toEqual({ kind: 'none' });
@@ -122,8 +122,8 @@ describe('one new answer', () => {
   });
 });
 
-describe('two instances on one store', () => {
-  it('do not take turns: an answer that one still holds does not replace a newer one of the other', async () => {
+describe('two instances on one store with an on-demand source', () => {
+  it('do not alternate: a cached answer of one does not replace a newer one of the other', async () => {
     const { store, clock } = rig;
     const screen = (await rig.inner.read.get('screens', tv.screenId))!;
     const answer = (items: unknown): OnDemandAnswer => ({
@@ -153,7 +153,7 @@ describe('two instances on one store', () => {
   });
 });
 
-describe('10,000 screens that ask at once, again and again', () => {
+describe('10,000 screens that repeatedly request at once', () => {
   it('cause one call per screen and TTL, also after a publish', async () => {
     await rig.close();
     let calls = 0;
@@ -182,7 +182,7 @@ describe('10,000 screens that ask at once, again and again', () => {
   });
 });
 
-describe('the object store behind the store', () => {
+describe('the object store as a fallback of on-demand source and store', () => {
   beforeEach(async () => {
     rig.objects.fault = 'no';
     expect(await got()).toBe('200 on-demand 1');
@@ -192,7 +192,7 @@ describe('the object store behind the store', () => {
     };
   });
 
-  /** Waits until the copy of the screen's playlist says this version. */
+  /** Waits until the screen's copy has this version. */
   async function expectMirrored(version: number): Promise<void> {
     await expect
       .poll(() =>
@@ -201,14 +201,14 @@ describe('the object store behind the store', () => {
       .toEqual([version]);
   }
 
-  it('200 with the last good on-demand answer when the source and the store are lost', async () => {
+  it('200 with the last good on-demand answer when source and store are down', async () => {
     rig.store.fault = 'error';
     const answer = await get();
     expect(summary(answer)).toBe('200 object-store 1');
     expect(answer.body.items).toEqual(first);
   });
 
-  it('404 when it was withdrawn before the store was lost', async () => {
+  it('404 when it was withdrawn before the store failed', async () => {
     await rig.withdraw(tv.screenId);
     await expect
       .poll(() => [...rig.objects.objects.values()].map(String))
@@ -217,7 +217,7 @@ describe('the object store behind the store', () => {
     expect(await got()).toBe('404');
   });
 
-  it('500 when its copy is older than what was served: of a playlist as of a withdrawal', async () => {
+  it('500 when its copy is older than the served version, for playlists and withdrawals', async () => {
     rig.objects.fault = 'error';
     await rig.publish(tv.screenId, second);
     expect(await got()).toBe('200 store 2');
