@@ -14,7 +14,7 @@ function membersOf(target: object): Set<string> {
 
 /**
  * Returns an object with the members of `target`, some of them replaced by `own`. Methods are bound
- * to `target`, so private members keep working. Members added to `target` later are not visible: a
+ * to `target`, so private members keep working. Members added to `target` later are not visible. A
  * `Proxy` would forward them, but makes each call on the hot path four times as slow.
  */
 export function decorateStore<T extends object>(target: T, own: Partial<T>): T {

@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 
 const succeed = () => breaker.run(async () => ++calls);
-const fail = (error: Error = new Error('planted')) =>
+const fail = (error: Error = new Error('injected')) =>
   breaker.run(async () => {
     calls++;
     throw error;
@@ -26,7 +26,7 @@ const failures = async (count: number) => {
 describe('the circuit breaker', () => {
   it('passes results and errors through while closed', async () => {
     expect(await succeed()).toBe(1);
-    await expect(fail()).rejects.toThrow('planted');
+    await expect(fail()).rejects.toThrow('injected');
     expect(breaker.isOpen).toBe(false);
   });
 
@@ -138,18 +138,18 @@ describe('the circuit breaker', () => {
   });
 
   it('calls onOpen once each time it opens', async () => {
-    let told = 0;
-    breaker = new CircuitBreaker({ clock, onOpen: () => told++ });
+    let opened = 0;
+    breaker = new CircuitBreaker({ clock, onOpen: () => opened++ });
     await failures(20);
     clock.advance(2000);
     await failures(1);
     await turns();
-    expect(told).toBe(1);
+    expect(opened).toBe(1);
     clock.advance(2000);
     await succeed().catch(() => undefined);
     await turns();
     await failures(5);
-    expect(told).toBe(2);
+    expect(opened).toBe(2);
   });
 
   it('rejects with a SignageError while open', async () => {

@@ -48,7 +48,8 @@ function instance(codeTtlMinutes = 15, itsClock = clock) {
 }
 
 let addresses = 0;
-const fresh = () => `10.${(++addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses & 255}`;
+const newAddress = () =>
+  `10.${(++addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses & 255}`;
 
 /**
  * Registers with a code of `owner`, or with an unknown code. Returns `allowed`, or the seconds to
@@ -66,7 +67,8 @@ async function attempt(address: string, owner?: string, by = limit): Promise<'al
 }
 
 async function guessFromFresh(count: number, by = limit): Promise<void> {
-  for (let n = 0; n < count; n++) expect(await attempt(fresh(), undefined, by)).toBe('allowed');
+  for (let n = 0; n < count; n++)
+    expect(await attempt(newAddress(), undefined, by)).toBe('allowed');
 }
 
 /**
@@ -84,19 +86,19 @@ async function guessWhileTrusted(address: string, tenant: string, most = 100): P
 describe('unknown codes from all sources together', () => {
   it('are allowed 128 times, then refused from every source, like correct codes', async () => {
     await guessFromFresh(128);
-    expect(await attempt(fresh())).toBe(60);
-    expect(await attempt(fresh(), 'a')).toBe(60);
+    expect(await attempt(newAddress())).toBe(60);
+    expect(await attempt(newAddress(), 'a')).toBe(60);
   });
 
   it('cannot be used up by few sources: each may use an eighth of the rest, so it takes 35', async () => {
     let sources = 0;
     for (let used = 0; used < 128; sources++) {
-      const source = fresh();
+      const source = newAddress();
       expect(await attempt(source, 'a')).toBe('allowed');
       while ((await attempt(source)) === 'allowed') used++;
     }
     expect(sources).toBe(35);
-    expect(await attempt(fresh(), 'a')).not.toBe('allowed');
+    expect(await attempt(newAddress(), 'a')).not.toBe('allowed');
   });
 
   it('cannot be used up by fewer IPv6 /48s than IPv4 addresses, from any of their /64s', async () => {
@@ -117,11 +119,11 @@ describe('unknown codes from all sources together', () => {
       code: 'too_many_attempts',
     });
     await guessFromFresh(64);
-    expect(await attempt(fresh())).not.toBe('allowed');
+    expect(await attempt(newAddress())).not.toBe('allowed');
   });
 
   it('are allowed exactly 128 times for concurrent requests', async () => {
-    const answers = await Promise.all(Array.from({ length: 300 }, () => attempt(fresh())));
+    const answers = await Promise.all(Array.from({ length: 300 }, () => attempt(newAddress())));
     expect(answers.filter((answer) => answer === 'allowed')).toHaveLength(128);
   });
 
@@ -130,23 +132,23 @@ describe('unknown codes from all sources together', () => {
     clock.advance(10 * minute);
     await guessFromFresh(64);
     clock.advance(5 * minute - 1);
-    expect(await attempt(fresh(), 'a')).toBe(60);
+    expect(await attempt(newAddress(), 'a')).toBe(60);
     clock.advance(1);
     await guessFromFresh(64);
-    expect(await attempt(fresh())).toEqual(expect.any(Number));
+    expect(await attempt(newAddress())).toEqual(expect.any(Number));
     clock.advance(10 * minute);
     await guessFromFresh(64);
-    expect(await attempt(fresh())).toEqual(expect.any(Number));
+    expect(await attempt(newAddress())).toEqual(expect.any(Number));
   });
 
   it.each([1, 60])('count for %i minutes with an equal code lifetime', async (minutes) => {
     const { limit: own } = instance(minutes);
     await guessFromFresh(128, own);
     clock.advance(minutes * minute - 1);
-    expect(await attempt(fresh(), 'a', own)).toEqual(expect.any(Number));
+    expect(await attempt(newAddress(), 'a', own)).toEqual(expect.any(Number));
     clock.advance(1);
     await guessFromFresh(128, own);
-    expect(await attempt(fresh(), undefined, own)).toEqual(expect.any(Number));
+    expect(await attempt(newAddress(), undefined, own)).toEqual(expect.any(Number));
   });
 
   it('are counted across all instances, by the clock of the store', async () => {
@@ -155,7 +157,7 @@ describe('unknown codes from all sources together', () => {
     await guessFromFresh(64);
     await guessFromFresh(64, other);
     for (const by of [limit, other])
-      expect(await attempt(fresh(), 'a', by)).toEqual(expect.any(Number));
+      expect(await attempt(newAddress(), 'a', by)).toEqual(expect.any(Number));
   });
 
   it('do not count when refused, and existing codes never count', async () => {
@@ -163,18 +165,18 @@ describe('unknown codes from all sources together', () => {
     for (let n = 0; n < 10; n++) expect(await attempt('192.0.2.1')).toBe('allowed');
     for (let n = 0; n < 300; n++) expect(await attempt('192.0.2.1')).not.toBe('allowed');
     await guessFromFresh(118);
-    expect(await attempt(fresh())).not.toBe('allowed');
+    expect(await attempt(newAddress())).not.toBe('allowed');
   });
 
   it('are refused for 60, 120, 240, 480, then always 900 seconds while requests never stop', async () => {
     await guessFromFresh(128);
     const seen: number[] = [];
     for (const part of [1, 1, 1, 1, 1, 1, 1]) {
-      const seconds = (await attempt(fresh())) as number;
+      const seconds = (await attempt(newAddress())) as number;
       seen.push(seconds);
       clock.advance(seconds * 1000 * part);
       // As soon as one guess leaves the window, the next one enters.
-      for (let n = 0; n < 128; n++) if ((await attempt(fresh())) !== 'allowed') break;
+      for (let n = 0; n < 128; n++) if ((await attempt(newAddress())) !== 'allowed') break;
     }
     expect(seen.slice(0, 4)).toEqual([60, 120, 240, 480]);
     expect(seen.slice(4).every((seconds) => seconds <= 900)).toBe(true);
@@ -191,17 +193,17 @@ describe('unknown codes from all sources together', () => {
   it('count for the same time when the clock is set back', async () => {
     await guessFromFresh(128);
     clock.set(clock.now() - hour);
-    expect(await attempt(fresh(), 'a')).toEqual(expect.any(Number));
+    expect(await attempt(newAddress(), 'a')).toEqual(expect.any(Number));
     clock.advance(15 * minute);
     await guessFromFresh(128);
-    expect(await attempt(fresh())).toEqual(expect.any(Number));
+    expect(await attempt(newAddress())).toEqual(expect.any(Number));
   });
 
   it('never extend the announced wait when the clock is set back', async () => {
     await guessFromFresh(128);
-    expect(await attempt(fresh())).toBe(60);
+    expect(await attempt(newAddress())).toBe(60);
     clock.set(clock.now() - 10 * minute);
-    expect(await attempt(fresh())).toBe(60);
+    expect(await attempt(newAddress())).toBe(60);
   });
 });
 
@@ -225,7 +227,7 @@ describe('while all untrusted sources are refused', () => {
   });
 
   it('a guesser at one trusted address leaves the others their share, and one guess each after 60', async () => {
-    const venues = Array.from({ length: 30 }, fresh);
+    const venues = Array.from({ length: 30 }, newAddress);
     for (const venue of venues) trust.remember(venue, 'a');
     const tries: number[] = [];
     for (const venue of venues.slice(0, 15)) tries.push(await guessWhileTrusted(venue, 'a'));
@@ -235,7 +237,7 @@ describe('while all untrusted sources are refused', () => {
   });
 
   it('it takes 20 trusted addresses to refuse the tenant’s codes at the others', async () => {
-    const venues = Array.from({ length: 21 }, fresh);
+    const venues = Array.from({ length: 21 }, newAddress);
     for (const venue of venues) trust.remember(venue, 'a');
     let tries = 0;
     for (const venue of venues.slice(0, 20)) {
@@ -295,10 +297,10 @@ describe('trust in a source', () => {
   });
 
   it('is synchronised to other instances every hour, so that it never expires there while in use', async () => {
-    let told = 0;
+    let syncs = 0;
     const counting = {
       updateGuessCounters: (...call: Parameters<Store['updateGuessCounters']>) => {
-        told++;
+        syncs++;
         return store.updateGuessCounters(...call);
       },
     } as Pick<Store, 'updateGuessCounters'>;
@@ -308,31 +310,31 @@ describe('trust in a source', () => {
       clock.advance(minute);
     }
     await new Promise(setImmediate);
-    expect(told).toBe(1);
+    expect(syncs).toBe(1);
     own.remember('192.0.2.1', 'a');
-    expect(told).toBe(2);
+    expect(syncs).toBe(2);
     clock.advance(24 * hour - 1);
     await guessFromFresh(128);
     expect(await attempt('192.0.2.1', 'a', instance().limit)).toBe('allowed');
   });
 
   it('is synchronised for many sources per batch, one batch at a time, without loss', async () => {
-    const told: number[] = [];
+    const batchSizes: number[] = [];
     const slow = {
       async updateGuessCounters(
         sources: readonly string[],
         change: Parameters<Store['updateGuessCounters']>[1],
       ) {
-        told.push(sources.length);
+        batchSizes.push(sources.length);
         await new Promise(setImmediate);
         return store.updateGuessCounters(sources, change);
       },
     } as Pick<Store, 'updateGuessCounters'>;
     const own = makeTrustedSources(slow, clock);
-    const sources = Array.from({ length: 250 }, fresh);
+    const sources = Array.from({ length: 250 }, newAddress);
     for (const source of sources) for (const tenant of ['a', 'b']) own.remember(source, tenant);
     // A source whose second tenant is in the next batch appears in both batches.
-    await expect.poll(() => told).toEqual([1, 51, 51, 51, 51, 50]);
+    await expect.poll(() => batchSizes).toEqual([1, 51, 51, 51, 51, 50]);
     await new Promise(setImmediate);
     const { limit: other } = instance();
     for (const source of [sources[0], sources[124], sources[249]]) {
@@ -345,7 +347,7 @@ describe('trust in a source', () => {
     let fails = true;
     const failing = {
       updateGuessCounters: (...call: Parameters<Store['updateGuessCounters']>) =>
-        fails ? Promise.reject(new Error('planted')) : store.updateGuessCounters(...call),
+        fails ? Promise.reject(new Error('injected')) : store.updateGuessCounters(...call),
     } as Pick<Store, 'updateGuessCounters'>;
     const own = makeTrustedSources(failing, clock);
     own.remember('192.0.2.1', 'a');
@@ -397,7 +399,7 @@ describe('a lock-out', () => {
     const { limit: other } = instance();
     await guessFromFresh(128);
     expect(lockOuts).toEqual([]);
-    for (let n = 0; n < 50; n++) await attempt(fresh(), undefined, n % 2 ? limit : other);
+    for (let n = 0; n < 50; n++) await attempt(newAddress(), undefined, n % 2 ? limit : other);
     expect(lockOuts).toEqual([{ scope: 'service', source: expect.any(String) }]);
     expect(await lockOutsInAudit()).toEqual([
       expect.objectContaining({
@@ -410,9 +412,9 @@ describe('a lock-out', () => {
   it('is answered with unavailable while the audit entry cannot be written', async () => {
     await guessFromFresh(128);
     const down = Object.assign(Object.create(store) as Store, {
-      attempts: (...call: Parameters<Store['updateGuessCounters']>) =>
+      updateGuessCounters: (...call: Parameters<Store['updateGuessCounters']>) =>
         store.updateGuessCounters(...call),
-      write: () => Promise.reject(Object.assign(new Error('planted'), { code: 'unavailable' })),
+      write: () => Promise.reject(Object.assign(new Error('injected'), { code: 'unavailable' })),
     });
     const deps = {
       store: down,
@@ -421,8 +423,10 @@ describe('a lock-out', () => {
       newId: makeIdSource(clock, randomBytes),
     };
     const own = makeGuessRateLimit(deps, trust, { codeTtlMs: 15 * minute });
-    await expect(own.judge({ address: fresh(), requestId: null }, 'a')).rejects.toThrow('planted');
-    await expect(own.judge({ address: fresh(), requestId: null }, 'a')).rejects.toMatchObject({
+    await expect(own.judge({ address: newAddress(), requestId: null }, 'a')).rejects.toThrow(
+      'injected',
+    );
+    await expect(own.judge({ address: newAddress(), requestId: null }, 'a')).rejects.toMatchObject({
       code: 'too_many_attempts',
     });
   });

@@ -13,7 +13,7 @@ const dayMs = 24 * 60 * minuteMs;
 
 let clock: ManualClock;
 let store: Store;
-let drops: number[];
+let purges: number[];
 let failure: Error | undefined;
 let warnings: unknown[];
 let housekeeping: { stop(): Promise<void> };
@@ -44,25 +44,25 @@ const left = async () =>
 /** Advances the clock by this many minutes, one housekeeping run at a time. */
 async function passMinutes(minutes: number): Promise<void> {
   for (let round = 0; round < minutes; round++) {
-    const before = drops.length + warnings.length;
+    const before = purges.length + warnings.length;
     clock.advance(minuteMs);
-    await expect.poll(() => drops.length + warnings.length).toBe(before + 1);
+    await expect.poll(() => purges.length + warnings.length).toBe(before + 1);
     await expect.poll(() => clock.waiting).toBeGreaterThan(0);
   }
 }
 
 beforeEach(async () => {
   clock = new ManualClock();
-  drops = [];
+  purges = [];
   warnings = [];
   failure = undefined;
   // On its own clock, since the store also has timers.
   store = await openStore('memory:', { clock: new ManualClock() });
-  const watched = Object.create(store, {
-    dropBefore: {
+  const observedStore = Object.create(store, {
+    purgeBefore: {
       async value(timeMs: number) {
         if (failure) throw failure;
-        drops.push(timeMs);
+        purges.push(timeMs);
         await store.purgeBefore(timeMs);
       },
     },
@@ -71,7 +71,7 @@ beforeEach(async () => {
     finishedCodes: { value: store.finishedCodes.bind(store) },
   }) as Store;
   const deps: SystemDependencies = {
-    store: watched,
+    store: observedStore,
     clock,
     random: (length) => new Uint8Array(length),
     newId: makeIdSource(clock),
@@ -120,7 +120,7 @@ describe('housekeeping of events and audit entries', () => {
   it('purges them past their retention, once a minute', async () => {
     const start = clock.now();
     await passMinutes(2);
-    expect(drops).toEqual([start + minuteMs - 90 * dayMs, start + 2 * minuteMs - 90 * dayMs]);
+    expect(purges).toEqual([start + minuteMs - 90 * dayMs, start + 2 * minuteMs - 90 * dayMs]);
   });
 });
 
@@ -131,7 +131,7 @@ describe('a failed housekeeping run', () => {
     expect(warnings).toEqual([failure, failure]);
     failure = undefined;
     await passMinutes(1);
-    expect(drops).toHaveLength(1);
+    expect(purges).toHaveLength(1);
     expect(warnings).toHaveLength(2);
   });
 });
@@ -142,14 +142,14 @@ describe('stopping the housekeeping', () => {
     await housekeeping.stop();
     expect(clock.waiting).toBe(0);
     clock.advance(10 * minuteMs);
-    expect(drops).toHaveLength(1);
+    expect(purges).toHaveLength(1);
   });
 
   it('waits for the run in progress', async () => {
     await put(code(1, { state: 'used', usedAt: clock.now() - 2 * dayMs }));
     clock.advance(minuteMs);
     await housekeeping.stop();
-    expect(drops).toHaveLength(1);
+    expect(purges).toHaveLength(1);
     expect(await left()).toEqual([]);
     expect(clock.waiting).toBe(0);
   });

@@ -13,8 +13,8 @@ function poll({
   aborted?: boolean;
 }) {
   const clock = new ManualClock();
-  const gone = new AbortController();
-  if (aborted) gone.abort();
+  const disconnect = new AbortController();
+  if (aborted) disconnect.abort();
   let wake: (() => void) | undefined;
   const store = {
     watch(_: string, call: () => void) {
@@ -30,28 +30,28 @@ function poll({
     const answer = answers.shift() ?? { value: 'late', settled: false };
     return new Promise<typeof answer>((resolve) => looks.push(() => resolve(answer)));
   };
-  let answered: string | undefined;
+  let answeredValue: string | undefined;
   const answer = longPoll(
     { store, clock },
-    { topic: 't', forMs: 1000, signal: gone.signal, check: async () => {} },
+    { topic: 't', forMs: 1000, signal: disconnect.signal, check: async () => {} },
     look,
   ).then((value) => {
-    answered = value;
+    answeredValue = value;
     return value;
   });
-  const letLook = async () => {
+  const completeLook = async () => {
     looks.shift()?.();
     await setImmediate();
   };
   return {
     clock,
-    gone,
+    disconnect,
     answer,
-    letLook,
+    completeLook,
     wake: () => wake?.(),
-    watching: () => wake !== undefined,
-    answered: () => answered,
-    looking: () => looks.length,
+    isWatching: () => wake !== undefined,
+    answeredValue: () => answeredValue,
+    pendingLooks: () => looks.length,
   };
 }
 
@@ -60,76 +60,92 @@ const done = { value: 'done', settled: true };
 
 describe('longPoll', () => {
   it('returns a settled value at once, and cleans up', async () => {
-    const held = poll({ answers: [done] });
-    await held.letLook();
-    expect([held.answered(), held.watching(), held.clock.waiting]).toEqual(['done', false, 0]);
+    const polling = poll({ answers: [done] });
+    await polling.completeLook();
+    expect([polling.answeredValue(), polling.isWatching(), polling.clock.waiting]).toEqual([
+      'done',
+      false,
+      0,
+    ]);
   });
 
   it('looks again after a change, and keeps waiting if the value is not settled', async () => {
-    const held = poll({ answers: [pending, pending, done] });
-    await held.letLook();
-    expect(held.looking()).toBe(0);
-    held.wake();
+    const polling = poll({ answers: [pending, pending, done] });
+    await polling.completeLook();
+    expect(polling.pendingLooks()).toBe(0);
+    polling.wake();
     await setImmediate();
-    await held.letLook();
-    expect([held.answered(), held.looking()]).toEqual([undefined, 0]);
-    held.wake();
+    await polling.completeLook();
+    expect([polling.answeredValue(), polling.pendingLooks()]).toEqual([undefined, 0]);
+    polling.wake();
     await setImmediate();
-    await held.letLook();
-    expect(held.answered()).toBe('done');
+    await polling.completeLook();
+    expect(polling.answeredValue()).toBe('done');
   });
 
   it('looks again after a change during a look', async () => {
-    const held = poll({ answers: [pending, done] });
-    held.wake();
-    await held.letLook();
-    await held.letLook();
-    expect(held.answered()).toBe('done');
+    const polling = poll({ answers: [pending, done] });
+    polling.wake();
+    await polling.completeLook();
+    await polling.completeLook();
+    expect(polling.answeredValue()).toBe('done');
   });
 
   it('looks once more when the time is over, also if it ends during a look', async () => {
-    const held = poll({ answers: [pending, { value: 'expired', settled: true }] });
-    held.clock.advance(1000);
-    await held.letLook();
-    expect(held.answered()).toBeUndefined();
-    await held.letLook();
-    expect(held.answered()).toBe('expired');
+    const polling = poll({ answers: [pending, { value: 'expired', settled: true }] });
+    polling.clock.advance(1000);
+    await polling.completeLook();
+    expect(polling.answeredValue()).toBeUndefined();
+    await polling.completeLook();
+    expect(polling.answeredValue()).toBe('expired');
   });
 
   it('ends by its timer, also when the clock is set back meanwhile', async () => {
-    const held = poll({ answers: [pending, pending] });
-    await held.letLook();
-    const end = held.clock.now() + 1000;
-    held.clock.set(end - 5000);
-    held.clock.advance(5000);
+    const polling = poll({ answers: [pending, pending] });
+    await polling.completeLook();
+    const end = polling.clock.now() + 1000;
+    polling.clock.set(end - 5000);
+    polling.clock.advance(5000);
     await setImmediate();
-    await held.letLook();
-    expect([held.answered(), held.watching(), held.clock.waiting]).toEqual(['pending', false, 0]);
+    await polling.completeLook();
+    expect([polling.answeredValue(), polling.isWatching(), polling.clock.waiting]).toEqual([
+      'pending',
+      false,
+      0,
+    ]);
   });
 
   it('ends when the signal aborts', async () => {
-    const held = poll({ answers: [pending, pending] });
-    await held.letLook();
-    held.gone.abort();
+    const polling = poll({ answers: [pending, pending] });
+    await polling.completeLook();
+    polling.disconnect.abort();
     await setImmediate();
-    await held.letLook();
-    expect([held.answered(), held.watching(), held.clock.waiting]).toEqual(['pending', false, 0]);
+    await polling.completeLook();
+    expect([polling.answeredValue(), polling.isWatching(), polling.clock.waiting]).toEqual([
+      'pending',
+      false,
+      0,
+    ]);
   });
 
   it('looks once for a client that is already disconnected', async () => {
-    const held = poll({ answers: [pending], aborted: true });
-    await held.letLook();
-    expect([held.answered(), held.looking(), held.watching()]).toEqual(['pending', 0, false]);
+    const polling = poll({ answers: [pending], aborted: true });
+    await polling.completeLook();
+    expect([polling.answeredValue(), polling.pendingLooks(), polling.isWatching()]).toEqual([
+      'pending',
+      0,
+      false,
+    ]);
   });
 
   it('rethrows the error of a look, and cleans up', async () => {
     const clock = new ManualClock();
-    let watching = false;
+    let isWatching = false;
     const store = {
       watch() {
-        watching = true;
+        isWatching = true;
         return () => {
-          watching = false;
+          isWatching = false;
         };
       },
     } as unknown as Store;
@@ -141,6 +157,6 @@ describe('longPoll', () => {
       check: async () => {},
     };
     await expect(longPoll({ store, clock }, poll, failing)).rejects.toThrow('gone');
-    expect([watching, clock.waiting]).toEqual([false, 0]);
+    expect([isWatching, clock.waiting]).toEqual([false, 0]);
   });
 });

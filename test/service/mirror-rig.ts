@@ -22,8 +22,13 @@ export const tenantId = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
 
 /** A caller with all rights in the tenant. */
 export const caller: TenantCaller = {
-  ...{ actor: system, role: 'operator', tenantId, venueIds: null, expiresAt: null },
-  ...{ address: null, requestId: null },
+  actor: system,
+  role: 'operator',
+  tenantId,
+  venueIds: null,
+  expiresAt: null,
+  address: null,
+  requestId: null,
 };
 
 /** Starts an instance of the service, reduced to playlists and their mirror. */

@@ -3,9 +3,9 @@ import { SignageError } from '../../domain/error.ts';
 const invalidOption = (why: string) => new SignageError('invalid_option', why);
 
 /**
- * Parses a URL given by the operator: http or https, without fragment, user name and password,
- * since command lines are visible to all users of the machine. Throws `invalid_option` without
- * showing the URL, which may contain a secret.
+ * Parses a URL given by the operator: http or https, without fragment, user name and password. A
+ * command line is visible to all users of the machine. Throws `invalid_option` without showing the
+ * URL, which may contain a secret.
  *
  * @param subject what the URL belongs to, as the subject of the error message
  */

@@ -48,8 +48,8 @@ function classify(error: unknown): 'failure' | 'success' | 'ignored' {
 
 /**
  * Minimises calls to the source. Concurrent requests for one screen share a call (single flight),
- * answers are cached, calls have a concurrency limit, and a circuit breaker stops them while the
- * source is down.
+ * and answers are cached. Calls have a concurrency limit, and a circuit breaker stops them while
+ * the source is down.
  */
 export function makeOnDemandSource({
   clock,

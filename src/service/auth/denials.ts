@@ -22,8 +22,8 @@ interface Pair {
 
 /**
  * Records in the audit trail that known tokens were rejected with 403 (docs/protocol.md §5.7).
- * Writes the first denial of a token and operation at once, and further ones of the same minute as
- * a count at its end. No request waits for the write.
+ * Writes the first denial of a token and operation at once. Further ones are counted, and written
+ * once a minute. No request waits for the write.
  */
 export function makeDenials(deps: SystemDependencies) {
   const pairs = new Map<string, Pair>();

@@ -50,8 +50,8 @@ function prefixOf(source: string, bits: number): string {
 
 /**
  * Returns the groups of a source, the smallest first. The first key is the source itself. Callers
- * of unknown address cannot be told apart: together they get up to half of the remaining guesses,
- * so that none of them locks out the others.
+ * of unknown address cannot be told apart. Together they get up to half of the remaining guesses,
+ * and never lock out the other sources.
  */
 export function groupsOf(source: string): readonly SourceGroup[] {
   if (source === unknownSource) return [{ key: source, maxGuesses: maxUnknown, shareDivisor: 1 }];

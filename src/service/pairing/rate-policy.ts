@@ -60,7 +60,7 @@ const allSources = '*';
 
 /**
  * Returns the keys of the counters that `applyRatePolicy` takes: one per group, one of all sources,
- * and two per trusting tenant (in total and of this source).
+ * and two per trusting tenant. The first of the two counts all sources, the second only this one.
  */
 export function counterKeysOf({
   groups,

@@ -23,8 +23,8 @@ export interface TrustedSources {
   /** Records that a credential of the tenant worked there. An unknown address is never trusted. */
   remember(address: string | null, tenantId: string, nowMs?: number): void;
   /**
-   * Returns the tenants that trust a source: those with a credential that worked there within 24
-   * hours, the latest first, at most eight. `stored` is the counter of the source in the store, and
+   * Returns the tenants that trust a source: a credential of theirs worked there within 24 hours.
+   * The latest come first, at most eight. `stored` is the counter of the source in the store, and
    * `nowMs` the time of the store.
    */
   of(source: string, stored: GuessCounter | undefined, nowMs: number): readonly string[];

@@ -80,8 +80,8 @@ describe('the on-demand source', () => {
     const screen = screenRow();
     const first = source.ask(screen);
     await turns();
-    asked[0]?.fail(new Error('planted'));
-    await expect(first).rejects.toThrow('planted');
+    asked[0]?.fail(new Error('injected'));
+    await expect(first).rejects.toThrow('injected');
     source.ask(screen).catch(() => undefined);
     await turns();
     expect(asked.length).toBe(2);
@@ -241,13 +241,11 @@ describe('the on-demand source', () => {
     it('a whole playlist', async () => {
       const whole = (screen: { id: string }) => ({
         ...playlist({ validUntil: 1_900_000_000 }),
-        ...{
-          id: 'any',
-          tenantId: 'any',
-          screenId: screen.id.toUpperCase(),
-          status: 'active',
-          version: 17,
-        },
+        id: 'any',
+        tenantId: 'any',
+        screenId: screen.id.toUpperCase(),
+        status: 'active',
+        version: 17,
       });
       expect((await (await answered(whole)).answer)?.validUntil).toBe(1_900_000_000_000);
     });

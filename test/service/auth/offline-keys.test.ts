@@ -5,9 +5,9 @@ import type { KeyHolder, Store, Tx } from '../../../src/store/store.ts';
 import { deviceKeyRow, deviceRow, screenRow } from '../../store/sample-rows.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
-const away = () => Promise.reject(new SignageError('unavailable', 'planted: the store is away'));
+const storeDown = () => Promise.reject(new SignageError('unavailable', 'the store is down'));
 
-function bearerOf(number: number): KeyHolder {
+function holderOf(number: number): KeyHolder {
   const device = deviceRow(number);
   return {
     key: deviceKeyRow(number, { deviceId: device.id }),
@@ -17,38 +17,38 @@ function bearerOf(number: number): KeyHolder {
 }
 
 /** Offline keys valid for ten seconds, over a store with answers set by the test. */
-function rig() {
+function setUp() {
   const clock = new ManualClock();
-  const planted = {
-    keyBearer: away as (hash: string) => Promise<KeyHolder | undefined>,
+  const storeBehaviour = {
+    findByKeyHash: storeDown as (hash: string) => Promise<KeyHolder | undefined>,
     outcome: () => Promise.resolve(),
   };
   const tx = { put: async () => {}, delete: async () => {} } as unknown as Tx;
   const store = {
-    read: { keyBearer: (hash: string) => planted.keyBearer(hash) },
+    read: { findByKeyHash: (hash: string) => storeBehaviour.findByKeyHash(hash) },
     async write<T>(change: (one: Tx) => Promise<T>): Promise<T> {
       const result = await change(tx);
-      await planted.outcome();
+      await storeBehaviour.outcome();
       return result;
     },
   } as unknown as Store;
-  const grace = makeOfflineKeys(store, clock, 10_000);
+  const offlineKeys = makeOfflineKeys(store, clock, 10_000);
   const verify = async (number: number) => {
-    planted.keyBearer = async () => bearerOf(number);
-    await grace.findByKeyHash(`hash ${number}`);
-    planted.keyBearer = away;
+    storeBehaviour.findByKeyHash = async () => holderOf(number);
+    await offlineKeys.findByKeyHash(`hash ${number}`);
+    storeBehaviour.findByKeyHash = storeDown;
   };
   const revoke = (number: number) => {
-    const { key } = bearerOf(number);
-    return grace.store.write((one) => one.put('deviceKeys', { ...key, state: 'revoked' }));
+    const { key } = holderOf(number);
+    return offlineKeys.store.write((one) => one.put('deviceKeys', { ...key, state: 'revoked' }));
   };
   return {
     clock,
-    planted,
-    grace,
+    storeBehaviour,
+    offlineKeys,
     verify,
     revoke,
-    recall: (number: number) => grace.findByKeyHash(`hash ${number}`),
+    recall: (number: number) => offlineKeys.findByKeyHash(`hash ${number}`),
   };
 }
 
@@ -56,30 +56,30 @@ const unavailable = { code: 'unavailable' };
 
 describe('offline device keys', () => {
   it('return the last answer of the store within the time limit, and nothing for unknown keys', async () => {
-    const { clock, verify, recall } = rig();
+    const { clock, verify, recall } = setUp();
     await verify(1);
     clock.advance(10_000);
-    expect(await recall(1)).toEqual(bearerOf(1));
+    expect(await recall(1)).toEqual(holderOf(1));
     await expect(recall(2)).rejects.toMatchObject(unavailable);
     clock.advance(1);
     await expect(recall(1)).rejects.toMatchObject(unavailable);
   });
 
   it('are not valid for longer when the clock is set back', async () => {
-    const { clock, verify, recall } = rig();
+    const { clock, verify, recall } = setUp();
     await verify(1);
     const verifiedAt = clock.now();
     clock.set(verifiedAt - 10_000);
-    expect(await recall(1)).toEqual(bearerOf(1));
+    expect(await recall(1)).toEqual(holderOf(1));
     clock.set(verifiedAt - 10_001);
     await expect(recall(1)).rejects.toMatchObject(unavailable);
   });
 
   it('rethrow errors other than unavailable', async () => {
-    const { planted, verify, recall } = rig();
+    const { storeBehaviour, verify, recall } = setUp();
     await verify(1);
-    planted.keyBearer = () => Promise.reject(new Error('planted: a mistake'));
-    await expect(recall(1)).rejects.toThrow('a mistake');
+    storeBehaviour.findByKeyHash = () => Promise.reject(new Error('injected mistake'));
+    await expect(recall(1)).rejects.toThrow('injected mistake');
   });
 
   it.each<[string, (bearer: KeyHolder) => KeyHolder | undefined]>([
@@ -92,54 +92,55 @@ describe('offline device keys', () => {
       (bearer) => ({ ...bearer, screen: { ...bearer.screen!, deviceId: 'another' } }),
     ],
   ])('forget a key that is %s', async (_, change) => {
-    const { planted, verify, recall } = rig();
+    const { storeBehaviour, verify, recall } = setUp();
     await verify(1);
-    planted.keyBearer = async () => change(bearerOf(1));
-    expect(await recall(1)).toEqual(change(bearerOf(1)));
-    planted.keyBearer = away;
+    storeBehaviour.findByKeyHash = async () => change(holderOf(1));
+    expect(await recall(1)).toEqual(change(holderOf(1)));
+    storeBehaviour.findByKeyHash = storeDown;
     await expect(recall(1)).rejects.toMatchObject(unavailable);
   });
 
   it('forget a device that this instance revokes or deletes, and no other', async () => {
-    const { grace, verify, revoke, recall } = rig();
+    const { offlineKeys, verify, revoke, recall } = setUp();
     for (const number of [1, 2, 3]) await verify(number);
     await revoke(1);
-    await grace.store.write((tx) => tx.delete('devices', bearerOf(2).device!.id));
+    await offlineKeys.store.write((tx) => tx.delete('devices', holderOf(2).device!.id));
     for (const number of [1, 2]) await expect(recall(number)).rejects.toMatchObject(unavailable);
-    expect(await recall(3)).toEqual(bearerOf(3));
+    expect(await recall(3)).toEqual(holderOf(3));
   });
 
   it('forget a device when it is unknown whether the change was committed', async () => {
-    const { planted, verify, revoke, recall } = rig();
+    const { storeBehaviour, verify, revoke, recall } = setUp();
     await verify(1);
-    planted.outcome = away;
+    storeBehaviour.outcome = storeDown;
     await expect(revoke(1)).rejects.toMatchObject(unavailable);
     await expect(recall(1)).rejects.toMatchObject(unavailable);
   });
 
   it('ignore an answer read before a concurrent revocation', async () => {
-    const { planted, grace, revoke, recall } = rig();
+    const { storeBehaviour, offlineKeys, revoke, recall } = setUp();
     let answer = (_: KeyHolder) => {};
-    planted.keyBearer = () => new Promise((resolve) => (answer = resolve));
-    const asked = grace.findByKeyHash('hash 1');
+    storeBehaviour.findByKeyHash = () => new Promise((resolve) => (answer = resolve));
+    const asked = offlineKeys.findByKeyHash('hash 1');
     await revoke(1);
-    answer(bearerOf(1));
-    expect(await asked).toEqual(bearerOf(1));
-    planted.keyBearer = away;
+    answer(holderOf(1));
+    expect(await asked).toEqual(holderOf(1));
+    storeBehaviour.findByKeyHash = storeDown;
     await expect(recall(1)).rejects.toMatchObject(unavailable);
   });
 
   it('keep the latest 100,000 devices', async () => {
-    const { planted, grace, recall } = rig();
-    const { key, device, screen } = bearerOf(0) as Required<KeyHolder>;
+    const { storeBehaviour, offlineKeys, recall } = setUp();
+    const { key, device, screen } = holderOf(0) as Required<KeyHolder>;
     const numbered = (id: string) => ({
       key,
       device: { ...device!, id },
       screen: { ...screen!, deviceId: id },
     });
-    planted.keyBearer = async (hash) => numbered(hash);
-    for (let number = 0; number < 100_001; number++) await grace.findByKeyHash(`hash ${number}`);
-    planted.keyBearer = away;
+    storeBehaviour.findByKeyHash = async (hash) => numbered(hash);
+    for (let number = 0; number < 100_001; number++)
+      await offlineKeys.findByKeyHash(`hash ${number}`);
+    storeBehaviour.findByKeyHash = storeDown;
     await expect(recall(0)).rejects.toMatchObject(unavailable);
     expect(await recall(1)).toEqual(numbered('hash 1'));
   });

@@ -46,7 +46,7 @@ const faults = fc.infiniteStream(
  */
 async function run(
   actions: readonly Action[],
-  planted: Iterator<ObjectStoreFault>,
+  injectedFaults: Iterator<ObjectStoreFault>,
   knowsConditions: boolean,
 ): Promise<void> {
   const clock = new ManualClock();
@@ -67,13 +67,13 @@ async function run(
   };
   let instances = [start(), start()];
   let under = true;
-  objects.fault = () => (under ? (planted.next().value as ObjectStoreFault) : 'no');
-  const gone = new Set<string>();
+  objects.fault = () => (under ? (injectedFaults.next().value as ObjectStoreFault) : 'no');
+  const deletedScreens = new Set<string>();
 
   async function change({ do: what, screen: number, by }: Change): Promise<void> {
     const screen = screens[number]!;
     const { playlists, screens: kept } = instances[by]!;
-    if (gone.has(screen.id)) return;
+    if (deletedScreens.has(screen.id)) return;
     if (what === 'publish') await playlists.publish(caller, screen.id, publication());
     if (what === 'withdraw') await playlists.withdraw(caller, screen.id);
     if (what === 'roll back') {
@@ -81,7 +81,7 @@ async function run(
       if (last) await playlists.publish(caller, screen.id, { items: last.items, validUntil: null });
     }
     if (what !== 'delete') return;
-    gone.add(screen.id);
+    deletedScreens.add(screen.id);
     await kept.remove(caller, screen.id, true);
   }
 
@@ -115,8 +115,8 @@ describe('the mirror', () => {
     'matches the store eventually, with any failures (conditional writes: %s)',
     async (knowsConditions) => {
       await fc.assert(
-        fc.asyncProperty(fc.array(action, { maxLength: 25 }), faults, (actions, planted) =>
-          run(actions, planted, knowsConditions),
+        fc.asyncProperty(fc.array(action, { maxLength: 25 }), faults, (actions, injectedFaults) =>
+          run(actions, injectedFaults, knowsConditions),
         ),
         { numRuns: 150 },
       );

@@ -123,9 +123,9 @@ describe('the mirror', () => {
         version: 1,
         state: 'active',
       } as never);
-      throw new Error('planted');
+      throw new Error('injected');
     });
-    await expect(change).rejects.toThrow('planted');
+    await expect(change).rejects.toThrow('injected');
     expect(await outbox()).toEqual([]);
   });
 
@@ -193,12 +193,12 @@ describe('the mirror', () => {
 
   it('makes a few copies concurrently, and those of one screen in sequence', async () => {
     const { playlists, mirror } = start();
-    const underWay = new Set<string>();
+    const inFlight = new Set<string>();
     const { put } = objects;
     objects.put = async (key, ...rest) => {
-      expect(underWay.has(key)).toBe(false);
-      underWay.add(key);
-      return put(key, ...rest).finally(() => underWay.delete(key));
+      expect(inFlight.has(key)).toBe(false);
+      inFlight.add(key);
+      return put(key, ...rest).finally(() => inFlight.delete(key));
     };
     await Promise.all(
       screens.flatMap(({ id }) =>

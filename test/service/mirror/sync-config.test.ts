@@ -8,7 +8,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 import { memoryObjectStore } from '../../support/memory-object-store.ts';
 import { caller, instance, plantScreens, settled, tenantId } from '../mirror-rig.ts';
 
-async function rig(knowsConditions = true) {
+async function setUp(knowsConditions = true) {
   const clock = new ManualClock();
   const store = await openStore('memory:', { clock });
   const objects = Object.assign(memoryObjectStore(), { knowsConditions });
@@ -21,7 +21,7 @@ describe('mirror copies of configs', () => {
   it.each([true, false])(
     'match the store eventually, with concurrent changes (conditional writes: %s)',
     async (knowsConditions) => {
-      const { clock, store, objects, screen, of, copies } = await rig(knowsConditions);
+      const { clock, store, objects, screen, of, copies } = await setUp(knowsConditions);
       const instances = [1, 2, 3].map(() => instance({ store, objects, clock }));
       const services = instances.map(({ deps }) => makeConfigs(deps));
       const mirrors = instances.map(({ mirror }) => mirror);
@@ -45,7 +45,7 @@ describe('mirror copies of configs', () => {
   );
 
   it('are made of existing configs of every level, the first time only', async () => {
-    const { clock, store, objects, screen, copies } = await rig();
+    const { clock, store, objects, screen, copies } = await setUp();
     const owners = { tenant: tenantId, venue: screen.venueId, screen: screen.id } as const;
     const levels = Object.entries(owners) as [keyof typeof owners, string][];
     const at = { createdAt: 1, updatedAt: 1 };
@@ -89,7 +89,7 @@ describe('mirror copies of configs', () => {
   });
 
   it('are deleted for a config removed while no object store was configured', async () => {
-    const { clock, store, objects, screen, of, copies } = await rig();
+    const { clock, store, objects, screen, of, copies } = await setUp();
     const first = instance({ store, objects, clock });
     await makeConfigs(first.deps).put(caller, 'screen', screen.id, { volume: 3 });
     await settled(clock, first.mirror);
@@ -108,7 +108,7 @@ describe('mirror copies of configs', () => {
   });
 
   it('are rewritten if they are damaged, or belong to another owner', async () => {
-    const { store, objects, screen, of, copies } = await rig();
+    const { store, objects, screen, of, copies } = await setUp();
     const row = {
       ...of,
       level: 'screen' as const,
@@ -133,7 +133,7 @@ describe('mirror copies of configs', () => {
   });
 
   it('throw unavailable for a config that changes faster than it can be mirrored', async () => {
-    const { store, objects, screen, of, copies } = await rig();
+    const { store, objects, screen, of, copies } = await setUp();
     const row = { ...of, level: 'screen' as const, ownerId: screen.id, config: {}, updatedAt: 1 };
     let changes = 0;
     await store.write((tx) => tx.put('configs', row));

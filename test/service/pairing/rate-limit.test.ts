@@ -245,10 +245,10 @@ describe('POST /devices/register from a source that guesses codes', () => {
       'is locked out for %i unknown codes %s of an IPv6 address, and its neighbour is not',
       async (most, _, one, other, neighbour) => {
         const { code } = await service.code();
-        let told = 0;
+        let counted = 0;
         for (let n = 0; n < 2 * most; n++)
-          if ((await guess(n % 2 ? one : other)).status === 404) told++;
-        expect(told).toBe(most);
+          if ((await guess(n % 2 ? one : other)).status === 404) counted++;
+        expect(counted).toBe(most);
         expectLockedOut(await service.register(code, from(one)));
         await guessTimes(1, neighbour);
         expect((await service.register(code, from(neighbour))).status).toBe(201);
@@ -258,11 +258,11 @@ describe('POST /devices/register from a source that guesses codes', () => {
 
   it('thirteen /64s of one /60 lock out no other source, of known or unknown address', async () => {
     const { code } = await service.code();
-    let told = 0;
+    let counted = 0;
     for (let n = 0; n < 13; n++)
       for (let m = 0; m < 12; m++)
-        if ((await guess(`2001:db8:1:12${n.toString(16)}::1`)).status === 404) told++;
-    expect(told).toBe(8);
+        if ((await guess(`2001:db8:1:12${n.toString(16)}::1`)).status === 404) counted++;
+    expect(counted).toBe(8);
     expect((await service.register(code, from('198.51.100.1'))).status).toBe(201);
     expect(
       (await service.register((await service.code()).code, from('2001:db8:2:1::1'))).status,

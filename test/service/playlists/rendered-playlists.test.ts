@@ -13,14 +13,12 @@ describe('rendered playlists', () => {
     const one = row(1);
     const bytes = bytesOf(one, 1760000000);
     expect(JSON.parse(bytes.toString())).toEqual({
-      ...{
-        id: one.playlistId,
-        tenantId: one.tenantId,
-        screenId: one.screenId,
-        status: 'active',
-        version: 1,
-        validUntil: 1760000000,
-      },
+      id: one.playlistId,
+      tenantId: one.tenantId,
+      screenId: one.screenId,
+      status: 'active',
+      version: 1,
+      validUntil: 1760000000,
       items: JSON.parse(one.items),
     });
     expect(bytesOf(one, 1760000000)).toBe(bytes);

@@ -63,7 +63,7 @@ describe('served versions', () => {
   it('are none if the screen has no TV, or the store is unavailable', async () => {
     marks = async () => ({ lastPlaylistVersion: null });
     expect(await asked(copy(1))).toBe('playlist');
-    marks = () => Promise.reject(new Error('planted'));
+    marks = () => Promise.reject(new Error('injected'));
     expect(await asked(copy(1))).toBe('playlist');
     marks = () => new Promise(() => {});
     const waiting = asked(copy(1));
