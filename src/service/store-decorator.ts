@@ -13,15 +13,15 @@ function membersOf(target: object): Set<string> {
 }
 
 /**
- * Returns an object with the members of `target`, some of them replaced by `own`. Methods are bound
- * to `target`, so private members keep working. Members added to `target` later are not visible. A
- * `Proxy` would forward them, but makes each call on the hot path four times as slow.
+ * Returns an object with the members of `target`, some of them replaced by `replacements`. Methods
+ * are bound to `target`, so private members keep working. Members added to `target` later are not
+ * visible. A `Proxy` would forward them, but makes each call on the hot path four times as slow.
  */
-export function decorateStore<T extends object>(target: T, own: Partial<T>): T {
+export function decorateStore<T extends object>(target: T, replacements: Partial<T>): T {
   const decorated: Record<string, unknown> = {};
   for (const name of membersOf(target)) {
     const value = target[name as keyof T];
     decorated[name] = typeof value === 'function' ? value.bind(target) : value;
   }
-  return Object.assign(decorated, own) as T;
+  return Object.assign(decorated, replacements) as T;
 }

@@ -69,8 +69,12 @@ async function replace(
 /** Creates a folder and its missing parents, and syncs each new entry. */
 async function makeFolder(fileSystem: FileSystem, path: string): Promise<void> {
   const first = await fileSystem.mkdir(path, { recursive: true, mode: 0o700 });
-  for (let made = path; first !== undefined && made.length >= first.length; made = dirname(made))
-    await syncFolder(fileSystem, dirname(made));
+  for (
+    let folder = path;
+    first !== undefined && folder.length >= first.length;
+    folder = dirname(folder)
+  )
+    await syncFolder(fileSystem, dirname(folder));
 }
 
 /**

@@ -69,8 +69,8 @@ export function makeDenials(deps: SystemDependencies) {
   function restore(entries: readonly { pair: Pair; count: number }[]): void {
     for (const { pair, count } of entries) {
       const key = `${pair.caller.actor.id}/${pair.operation}`;
-      const known = pairs.get(key);
-      if (known) known.count += count;
+      const existing = pairs.get(key);
+      if (existing) existing.count += count;
       else if (pairs.size < maxPairs) pairs.set(key, { ...pair, count });
     }
     cancel ??= deps.clock.after(minuteMs, flush);

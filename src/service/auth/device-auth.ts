@@ -19,7 +19,7 @@ const isScreenOrDevice = (id: string, screen: Screen, device: Device) =>
 export function makeDeviceAuth(
   deps: SystemDependencies,
   trustedSources: TrustedSources,
-  known: KnownHashes,
+  knownHashes: KnownHashes,
   offlineKeys?: OfflineKeys,
 ) {
   const { store, clock } = deps;
@@ -53,7 +53,7 @@ export function makeDeviceAuth(
 
   function accept(caller: DeviceCaller): DeviceCaller {
     const { device, address, key } = caller;
-    known.add(key.hash);
+    knownHashes.add(key.hash);
     const nowMs = clock.now();
     store.touch('device', device.id, { lastSeenAt: nowMs, lastAddress: address });
     trustedSources.remember(address, device.tenantId, nowMs);
@@ -89,7 +89,7 @@ export function makeDeviceAuth(
     return andThen(keys.findByKeyHash(hash), (holder) => {
       // Only accepted requests count as known: a rejected client that retries must not pass for a
       // TV.
-      known.delete(hash);
+      knownHashes.delete(hash);
       return admit(holder, id, client);
     });
   };

@@ -56,9 +56,9 @@ export function makeKeyRotation(deps: ServiceDependencies) {
     const others = (await tx.select('deviceKeys', 'deviceId', [device.id])).filter(
       ({ id }) => id !== key.id,
     );
-    const known =
+    const issuedKey =
       idempotencyKey === undefined ? undefined : repeatedKey(key, others, idempotencyKey);
-    if (known !== undefined) return known;
+    if (issuedKey !== undefined) return issuedKey;
     await revokeKeys(tx, others);
     await tx.put('deviceKeys', { ...key, state: 'retiring' });
     const { tenantId, deviceId, screenId } = key;

@@ -93,8 +93,8 @@ export function makeMirrorAdmin(deps: ServiceDependencies, copies: PlaylistCopie
     const all = await Promise.all(items.map((screen) => limiter(() => copyView(screen)))).finally(
       () => limiter.clearQueue(),
     );
-    const matching = all.flatMap((one) =>
-      one && (query.state === undefined || one.state === query.state) ? [one] : [],
+    const matching = all.flatMap((view) =>
+      view && (query.state === undefined || view.state === query.state) ? [view] : [],
     );
     return { items: matching, nextCursor: next };
   }

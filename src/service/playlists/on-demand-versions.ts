@@ -75,8 +75,8 @@ export function makeOnDemandVersions(
     answer: OnDemandAnswer,
     content: OnDemandContent,
   ): Promise<Playlist | undefined> {
-    const other = recording.get(answer);
-    if (other) return other;
+    const inFlight = recording.get(answer);
+    if (inFlight) return inFlight;
     const row = record(screen, content).finally(() => recording.delete(answer));
     recording.set(answer, row);
     return row;

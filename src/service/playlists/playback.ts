@@ -37,8 +37,8 @@ type Rendered = Answer & { body: BodyBytes };
 const renderedConfigs = new WeakMap<DeviceConfig, Rendered>();
 
 function renderConfig(config: DeviceConfig): Rendered {
-  const before = renderedConfigs.get(config);
-  if (before) return before;
+  const cached = renderedConfigs.get(config);
+  if (cached) return cached;
   const text = JSON.stringify(config);
   const rendered = {
     body: bodyBytes(text),
@@ -66,8 +66,8 @@ const etags = new BoundedMap<Playlist, { validUntil: number; etag: string }>(10_
 
 /** The ETag contains everything that the body depends on. */
 function etagOf(row: Playlist, validUntil: number): string {
-  const before = etags.get(row);
-  if (before?.validUntil === validUntil) return before.etag;
+  const cached = etags.get(row);
+  if (cached?.validUntil === validUntil) return cached.etag;
   const etag = `"${row.playlistId}.${row.version}.${validUntil}"`;
   if (Object.isFrozen(row)) etags.set(row, { validUntil, etag });
   return etag;

@@ -1,19 +1,19 @@
 // Limits of all sources together, and of the trusted sources of a tenant.
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeIdSource } from '../../src/domain/id.ts';
+import { makeIdSource } from '../../../src/domain/id.ts';
 import {
   type GuessRateLimit,
   type LockOut,
   makeGuessRateLimit,
-} from '../../src/service/pairing/rate-limit.ts';
+} from '../../../src/service/pairing/rate-limit.ts';
 import {
   makeTrustedSources,
   type TrustedSources,
-} from '../../src/service/pairing/trusted-sources.ts';
-import { openStore } from '../../src/store/open.ts';
-import type { Store } from '../../src/store/store.ts';
-import { ManualClock } from '../support/manual-clock.ts';
+} from '../../../src/service/pairing/trusted-sources.ts';
+import { openStore } from '../../../src/store/open.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
