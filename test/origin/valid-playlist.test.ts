@@ -13,10 +13,10 @@ describe('validation of a stored playlist', () => {
   });
 
   it.each([
-    ['a version that is none', { version: 0 }],
+    ['an invalid version', { version: 0 }],
     ['items that are no list', { items: '{}' }],
     ['items that are no JSON', { items: '[{' }],
-    ['a state that is none', { state: 'lost' as never }],
+    ['an unknown state', { state: 'lost' as never }],
   ])('rejects a row with %s, each time', (_, wrong) => {
     const row = Object.freeze({ ...playlistRow(screen, {}), ...wrong });
     for (let time = 0; time < 2; time++) expect(() => validPlaylist(row)).toThrow(bad);

@@ -269,7 +269,7 @@ describe('the on-demand source', () => {
         'a playlist of another screen',
         playlist({ screenId: '7b0c5a1e-3f2d-4e6b-8a9c-0d1e2f3a4b5c' }),
       ],
-      ['a status that is none', playlist({ status: 'paused' })],
+      ['an unknown status', playlist({ status: 'paused' })],
     ])('that are %s are rejected, and do not open the breaker', async (_, value) => {
       const { source, answer } = await answered(value);
       await expect(answer).rejects.toMatchObject({ code: 'origin_bad_answer' });
