@@ -24,12 +24,12 @@ export interface GuessRateLimit {
    * Applies the rate policy to a registration (docs/protocol.md §3.5). `owner` is the tenant of the
    * code, or `undefined` for an unknown code. Counts unknown codes in sliding windows across all
    * instances. Beyond the limits it throws `too_many_attempts`, even for a correct code. A trusted
-   * source can still bind codes of the tenants that trust it, while it has reserved guesses left.
+   * source can still bind codes of the tenants that trust it, while it has guesses left there.
    */
   judge(client: ClientInfo, owner: string | undefined): Promise<void>;
 }
 
-function tooMany({ scope, waitMs }: Exclude<Decision, undefined>): SignageError {
+function tooManyAttempts({ scope, waitMs }: Exclude<Decision, undefined>): SignageError {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / secondMs));
   const where = scope === 'source' ? 'this address' : 'many addresses';
   const detail = `Too many unknown pairing codes from ${where}: wait ${retryAfterSeconds} seconds, then check the code on the screen's page.`;
@@ -98,7 +98,7 @@ export function makeGuessRateLimit(
       const refusedGroup = (groupsOf(source)[index] ?? { key: source }).key;
       if (isFirstRefusal)
         await recordLockOut({ scope, source: formatGroup(refusedGroup) }, unknownCodes, client);
-      throw tooMany(decision);
+      throw tooManyAttempts(decision);
     },
   };
 }

@@ -70,7 +70,7 @@ export function makeOnDemandVersions(
   }
 
   /** Single flight: requests with the same answer share one change. */
-  function recordSharing(
+  function recordOnce(
     screen: Screen,
     answer: OnDemandAnswer,
     content: OnDemandContent,
@@ -100,7 +100,7 @@ export function makeOnDemandVersions(
       const current =
         hasSameContent(row, content, clock.now()) && row.noneSince === undefined
           ? row
-          : await recordSharing(screen, answer, content);
+          : await recordOnce(screen, answer, content);
       if (current) versionOfAnswer.set(answer, current.version);
       return current;
     } catch (error) {
