@@ -4,49 +4,52 @@ import type { Screen } from '../domain/records/rows.ts';
 import type { ChainAnswer, OriginAnswer, PlaylistChain, PlaylistOrigin } from './origin.ts';
 import type { OriginHealthTracker } from './origin-health.ts';
 
-/** An origin, and who is told how it fares. */
-export interface Link {
+/** An origin with its health tracker. */
+export interface ChainLink {
   origin: PlaylistOrigin;
-  watch?: OriginHealthTracker;
+  tracker?: OriginHealthTracker;
 }
 
-const outcome = ({ kind }: OriginAnswer) => (kind === 'playlist' ? 'playlist' : 'none');
+const outcomeOf = ({ kind }: OriginAnswer) => (kind === 'playlist' ? 'playlist' : 'none');
 
 /**
- * Asks the origins in their order until one has the playlist, or decides that there is none. One that fails passes the request on; when none
- * delivers and at least one failed, all have failed (docs/protocol.md §2.3).
+ * Asks the origins in order until one returns a playlist or decides that there is none. A failing
+ * origin passes the request on. If no origin delivers and at least one failed, the answer is
+ * `failed` (docs/protocol.md §2.3).
  */
-export function makeChain(links: readonly Link[], clock: Clock): PlaylistChain {
-  function askFrom(
-    turn: number,
+export function makeChain(links: readonly ChainLink[], clock: Clock): PlaylistChain {
+  function askNext(
+    index: number,
     screen: Screen,
     failure?: { cause: unknown },
   ): MaybePromise<ChainAnswer> {
-    const link = links[turn];
+    const link = links[index];
     if (!link) return failure ? { kind: 'failed', ...failure } : { kind: 'none' };
-    const { origin, watch } = link;
+    const { origin, tracker } = link;
     const startMs = clock.now();
-    const answered = (answer: OriginAnswer, endMs = clock.now()): MaybePromise<ChainAnswer> => {
-      watch?.answered(outcome(answer), startMs, endMs);
+    const onAnswer = (answer: OriginAnswer, endMs = clock.now()): MaybePromise<ChainAnswer> => {
+      tracker?.answered(outcomeOf(answer), startMs, endMs);
       if (answer.kind === 'playlist')
         return { kind: 'playlist', playlist: answer.playlist, source: origin.name };
-      return answer.kind === 'decided-none' ? { kind: 'none' } : askFrom(turn + 1, screen, failure);
+      return answer.kind === 'decided-none'
+        ? { kind: 'none' }
+        : askNext(index + 1, screen, failure);
     };
-    const failed = (cause: unknown) => {
-      watch?.failed(cause, startMs);
-      return askFrom(turn + 1, screen, failure ?? { cause });
+    const onFailure = (cause: unknown) => {
+      tracker?.failed(cause, startMs);
+      return askNext(index + 1, screen, failure ?? { cause });
     };
     let answer: MaybePromise<OriginAnswer>;
     try {
       answer = origin.fetch(screen);
     } catch (cause) {
-      return failed(cause);
+      return onFailure(cause);
     }
-    // What was there at once took no time.
+    // A synchronous answer took no time.
     return answer instanceof Promise
-      ? answer.then((late) => answered(late), failed)
-      : answered(answer, startMs);
+      ? answer.then((late) => onAnswer(late), onFailure)
+      : onAnswer(answer, startMs);
   }
 
-  return (screen) => askFrom(0, screen);
+  return (screen) => askNext(0, screen);
 }

@@ -2,35 +2,39 @@ import type { Clock } from '../domain/clock.ts';
 import { SignageError } from '../domain/error.ts';
 import type { MaybePromise } from '../domain/maybe-promise.ts';
 
-const opensAfter = 5;
-/** Short, so that what came back is used again within seconds. */
-const probeEveryMs = 2000;
+const failureThreshold = 5;
+/** Short, so that a recovered origin is used again within seconds. */
+const probeIntervalMs = 2000;
 
 export interface CircuitBreakerOptions {
   clock: Clock;
-  /** What a failure tells of the other side: every one that it is down, unless said. */
-  tells?: (error: unknown) => 'down' | 'up' | 'nothing';
-  /** Called when it opens: who still waits for a call need not do so any longer. */
+  /**
+   * Classifies an error: a failure of the other side, a success, or neither. Default: every error
+   * is a failure.
+   */
+  classify?: (error: unknown) => 'failure' | 'success' | 'ignored';
+  /** Called when the breaker opens, so that pending calls can be rejected. */
   onOpen?: () => void;
 }
 
-export function skipped(): SignageError {
+export function skippedError(): SignageError {
   return new SignageError(
     'origin_skipped',
-    'It failed again and again a moment ago: it is left alone for a while.',
+    'The circuit breaker is open after repeated failures: no call was made.',
   );
 }
 
 /**
- * Spares one who failed five times in a row, and those who would wait for him: calls fail at once with `origin_skipped`. Every two seconds one call is
- * made all the same, while its caller is not kept waiting; when it succeeds, all is as before.
+ * Circuit breaker: opens after five failures in a row. While open, calls fail at once with
+ * `origin_skipped`. Every two seconds a call triggers a probe in the background; its caller does
+ * not wait for it. A successful probe closes the breaker.
  *
- * Own code, for the libraries (opossum, cockatiel) tell the time by themselves, and let a caller wait for the probe.
+ * Not a library: opossum and cockatiel use their own clock, and make a caller wait for the probe.
  */
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
   #failures = 0;
-  #state: 'closed' | 'open' | 'due' | 'probing' = 'closed';
+  #state: 'closed' | 'open' | 'half-open' | 'probing' = 'closed';
   #cancel = () => {};
 
   constructor(options: CircuitBreakerOptions) {
@@ -41,64 +45,65 @@ export class CircuitBreaker {
     return this.#state !== 'closed';
   }
 
-  /** Makes the call, or throws `origin_skipped`. */
+  /** Makes the call, or rejects with `origin_skipped`. */
   run<T>(call: () => Promise<T>): Promise<T>;
   run<T>(call: () => MaybePromise<T>): MaybePromise<T>;
   run<T>(call: () => MaybePromise<T>): MaybePromise<T> {
-    if (this.#state === 'closed') return this.#watch(call);
-    if (this.#state === 'due') {
+    if (this.#state === 'closed') return this.#track(call);
+    if (this.#state === 'half-open') {
       this.#state = 'probing';
       void this.#probe(call);
     }
-    return Promise.reject(skipped());
+    return Promise.reject(skippedError());
   }
 
   async #probe(call: () => MaybePromise<unknown>): Promise<void> {
     try {
-      await this.#watch(call);
+      await this.#track(call);
     } catch {
-      // It is still down, and whoever asked is gone.
+      // The probe failed. Its caller was rejected already.
     }
   }
 
-  #watch<T>(call: () => MaybePromise<T>): MaybePromise<T> {
+  #track<T>(call: () => MaybePromise<T>): MaybePromise<T> {
     let answer: MaybePromise<T>;
     try {
       answer = call();
     } catch (error) {
-      return this.#threw(error);
+      return this.#onError(error);
     }
     return answer instanceof Promise
-      ? answer.then(this.#succeeded as (value: T) => T, this.#threw)
-      : this.#succeeded(answer);
+      ? answer.then(this.#onValue as (value: T) => T, this.#onError)
+      : this.#onValue(answer);
   }
 
-  readonly #succeeded = <T>(value: T): T => {
-    this.#reached();
+  readonly #onValue = <T>(value: T): T => {
+    this.#recordSuccess();
     return value;
   };
 
-  readonly #threw = (error: unknown): never => {
-    const told = this.#options.tells?.(error) ?? 'down';
-    if (told === 'up') this.#reached();
-    else this.#failed(told === 'down' ? 1 : 0);
+  readonly #onError = (error: unknown): never => {
+    const kind = this.#options.classify?.(error) ?? 'failure';
+    if (kind === 'success') this.#recordSuccess();
+    else this.#recordFailure(kind === 'failure' ? 1 : 0);
     throw error;
   };
 
-  #reached(): void {
+  #recordSuccess(): void {
     if (this.#failures === 0) return;
     this.#cancel();
     this.#failures = 0;
     this.#state = 'closed';
   }
 
-  #failed(weight: 0 | 1): void {
+  #recordFailure(weight: 0 | 1): void {
     this.#failures += weight;
-    if (this.#failures < opensAfter || this.#state === 'open' || this.#state === 'due') return;
+    if (this.#failures < failureThreshold || this.#state === 'open' || this.#state === 'half-open')
+      return;
     const wasClosed = this.#state === 'closed';
     this.#state = 'open';
-    this.#cancel = this.#options.clock.after(probeEveryMs, () => {
-      this.#state = 'due';
+    this.#cancel = this.#options.clock.after(probeIntervalMs, () => {
+      this.#state = 'half-open';
     });
     if (wasClosed) this.#options.onOpen?.();
   }

@@ -4,21 +4,23 @@ import type { LogSink } from '../domain/log.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { OriginHealth, OriginName, OriginOutcome } from './origin.ts';
 
-/** How much of a new time enters the average. */
-const weight = 0.1;
-/** Between two complaints of one origin. */
-const quietMs = minuteMs;
-/** From an answer out of memory to one that came at the last moment, in milliseconds. */
-const boundsMs = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2000, 5000, 10_000];
+/** Weight of a new latency in the moving average. */
+const averageWeight = 0.1;
+/** Minimum interval between two log entries about one origin. */
+const logIntervalMs = minuteMs;
+/** Histogram bounds in milliseconds, from cached answers to answers at the time-out. */
+const bucketBoundsMs = [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2000, 5000, 10_000];
 
-export interface HealthOptions {
+export interface HealthTrackerOptions {
   clock: Clock;
-  /** The one that spares the origin, wherever in it that works. */
+  /** The circuit breaker of the origin. */
   breaker: CircuitBreaker;
   log: LogSink;
 }
 
-/** The code of a failure, such as `origin_status_503`: for operators, and never with what an origin said. */
+/**
+ * Returns the code of a failure, such as `origin_status_503`. It contains no text from the origin.
+ */
 function codeOf(error: unknown): string {
   if (error instanceof SignageError)
     return error.status === undefined ? error.code : `${error.code}_${error.status}`;
@@ -26,83 +28,82 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' && /^\w{1,64}$/.test(code) ? code : 'error';
 }
 
-/** Keeps count of how an origin fares. It is told of every answer, so it does no more than to count. */
+/** Tracks the health of an origin. Called for every answer, so it only counts. */
 export class OriginHealthTracker {
   readonly #name: OriginName;
-  readonly #options: HealthOptions;
+  readonly #options: HealthTrackerOptions;
   readonly #counts: Record<OriginOutcome, number> = { playlist: 0, none: 0, failed: 0, skipped: 0 };
-  readonly #inBucket = [...boundsMs, Number.POSITIVE_INFINITY].map(() => 0);
+  readonly #bucketCounts = [...bucketBoundsMs, Number.POSITIVE_INFINITY].map(() => 0);
   #sumMs = 0;
   #averageMs: number | null = null;
   #lastError: OriginHealth['lastError'] = null;
   #state: OriginHealth['state'] = 'ok';
   #sinceMs: number;
-  #complainedMs = Number.NEGATIVE_INFINITY;
+  #loggedMs = Number.NEGATIVE_INFINITY;
 
-  constructor(name: OriginName, options: HealthOptions) {
+  constructor(name: OriginName, options: HealthTrackerOptions) {
     this.#name = name;
     this.#options = options;
     this.#sinceMs = options.clock.now();
   }
 
   answered(outcome: 'playlist' | 'none', startMs: number, nowMs: number): void {
-    this.#took(nowMs - startMs);
-    this.#note(outcome, nowMs);
+    this.#recordLatency(nowMs - startMs);
+    this.#recordOutcome(outcome, nowMs);
   }
 
   failed(error: unknown, startMs: number): void {
     const nowMs = this.#options.clock.now();
     const code = codeOf(error);
     if (code === 'origin_skipped') {
-      this.#note('skipped', nowMs);
+      this.#recordOutcome('skipped', nowMs);
       return;
     }
     this.#lastError = { code, atMs: nowMs };
-    this.#took(nowMs - startMs);
-    this.#note('failed', nowMs);
-    this.#complain(code, error, nowMs);
+    this.#recordLatency(nowMs - startMs);
+    this.#recordOutcome('failed', nowMs);
+    this.#logFailure(code, error, nowMs);
   }
 
   health(): OriginHealth {
     const isOpen = this.#options.breaker.isOpen;
-    // A look whether it is back is nobody's question: the breaker has heard of it first.
+    // Results of probes do not reach this tracker, so the breaker can know of a recovery first.
     const state = isOpen === (this.#state === 'open') ? this.#state : isOpen ? 'open' : 'ok';
     return {
-      ...{
-        name: this.#name,
-        state,
-        sinceMs: this.#sinceMs,
-        lastError: this.#lastError,
-        counts: { ...this.#counts },
-      },
+      name: this.#name,
+      state,
+      sinceMs: this.#sinceMs,
+      lastError: this.#lastError,
+      counts: { ...this.#counts },
       latencyMs: this.#averageMs,
-      latencies: { boundsMs, counts: [...this.#inBucket], sumMs: this.#sumMs },
+      latencies: { boundsMs: bucketBoundsMs, counts: [...this.#bucketCounts], sumMs: this.#sumMs },
     };
   }
 
-  #note(outcome: OriginOutcome, nowMs: number): void {
+  #recordOutcome(outcome: OriginOutcome, nowMs: number): void {
     this.#counts[outcome]++;
     const next = this.#options.breaker.isOpen ? 'open' : outcome === 'failed' ? 'failing' : 'ok';
     if (next === this.#state) return;
-    [this.#state, this.#sinceMs] = [next, nowMs];
+    this.#state = next;
+    this.#sinceMs = nowMs;
   }
 
-  #took(ms: number): void {
+  #recordLatency(ms: number): void {
     let bucket = 0;
-    while (bucket < boundsMs.length && ms > (boundsMs[bucket] as number)) bucket++;
-    this.#inBucket[bucket] = (this.#inBucket[bucket] as number) + 1;
+    while (bucket < bucketBoundsMs.length && ms > (bucketBoundsMs[bucket] as number)) bucket++;
+    this.#bucketCounts[bucket] = (this.#bucketCounts[bucket] as number) + 1;
     this.#sumMs += ms;
     this.#averageMs =
-      this.#averageMs === null ? ms : this.#averageMs + weight * (ms - this.#averageMs);
+      this.#averageMs === null ? ms : this.#averageMs + averageWeight * (ms - this.#averageMs);
   }
 
-  /** Says in the log that it fails, and once a minute at most. */
-  #complain(code: string, err: unknown, nowMs: number): void {
-    if (Math.abs(nowMs - this.#complainedMs) < quietMs) return;
-    this.#complainedMs = nowMs;
+  /** Logs a failure, at most once a minute. */
+  #logFailure(code: string, err: unknown, nowMs: number): void {
+    if (Math.abs(nowMs - this.#loggedMs) < logIntervalMs) return;
+    this.#loggedMs = nowMs;
     this.#options.log.warn(
       { origin: this.#name, code, err },
-      'This origin of playlists fails; the next one is asked.',
+      'This playlist origin fails; the next one is asked.',
     );
   }
 }

@@ -1,10 +1,11 @@
 import type { Clock } from '../domain/clock.ts';
 import { hasCode } from '../domain/error.ts';
 import type { LogSink } from '../domain/log.ts';
+import { withTimeout } from '../domain/timeout.ts';
 import type { Reader } from '../store/store.ts';
 import { makeChain } from './chain.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
-import type { BrokenSource } from './on-demand/source.ts';
+import type { GuardedSource } from './on-demand/source.ts';
 import type {
   OnDemandSource,
   OriginHealth,
@@ -14,37 +15,63 @@ import type {
   RemoteOrigin,
 } from './origin.ts';
 import { OriginHealthTracker } from './origin-health.ts';
-import { makePlaylistReader } from './playlist-reader.ts';
+
 import { makeStoredOrigin } from './stored.ts';
 import { validPlaylist } from './valid-playlist.ts';
-import { originTimeout } from './with-timeout.ts';
 
-/** An origin that has not answered within this has failed; the on-demand source has its own. */
+/** Time-out of the store and the object store. The on-demand source has its own. */
 const originTimeoutMs = 2000;
 
 export interface OriginsOptions {
   clock: Clock;
   reader: Pick<Reader, 'get'>;
-  /** The on-demand source, and how its contents become versions that the store keeps. */
+  /**
+   * The on-demand source, and a function that makes it an origin by assigning versions to its
+   * content.
+   */
   onDemand?:
     | {
-        source: BrokenSource;
+        source: GuardedSource;
         versions: (source: OnDemandSource, read: ReadPlaylist) => PlaylistOrigin;
       }
     | undefined;
   objectStore?: RemoteOrigin | undefined;
-  /** Makes a copy fail that is older than what was served. */
+  /** Decorates an origin: a copy older than the served version counts as failed. */
   notOlder: (origin: PlaylistOrigin) => RemoteOrigin;
   log: LogSink;
 }
 
 export interface Origins {
   ask: PlaylistChain;
-  /** How each fares, in the order in which they are asked. */
+  /** Health of each origin, in the order in which they are asked. */
   health(): OriginHealth[];
 }
 
-/** The origins that there are, in their order: on-demand source, persisted store, object store (docs/protocol.md §2.3). */
+/** Reads playlists from the store, with a time-out and a circuit breaker. */
+function makePlaylistReader(
+  reader: Pick<Reader, 'get'>,
+  clock: Clock,
+  breaker: CircuitBreaker,
+): ReadPlaylist {
+  return (screenId) =>
+    breaker.run(() => {
+      const row = reader.get('playlists', screenId);
+      return row instanceof Promise ? withTimeout(clock, originTimeoutMs, row) : row;
+    });
+}
+
+/** Decorates an origin with a time-out and a circuit breaker. */
+function guarded(origin: RemoteOrigin, clock: Clock, breaker: CircuitBreaker): RemoteOrigin {
+  return {
+    name: origin.name,
+    fetch: (screen) => breaker.run(() => withTimeout(clock, originTimeoutMs, origin.fetch(screen))),
+  };
+}
+
+/**
+ * Creates the configured origins, in their order: on-demand source, store, object store
+ * (docs/protocol.md §2.3).
+ */
 export function makeOrigins({
   clock,
   reader,
@@ -53,25 +80,25 @@ export function makeOrigins({
   notOlder,
   log,
 }: OriginsOptions): Origins {
-  const watch = (origin: PlaylistOrigin, breaker: CircuitBreaker) => ({
+  const tracked = (origin: PlaylistOrigin, breaker: CircuitBreaker) => ({
     origin,
-    watch: new OriginHealthTracker(origin.name, { clock, breaker, log }),
+    tracker: new OriginHealthTracker(origin.name, { clock, breaker, log }),
   });
   const storeBreaker = new CircuitBreaker({ clock });
-  const read = makePlaylistReader(reader, clock, originTimeoutMs, storeBreaker);
-  const all = [watch(makeStoredOrigin(read, clock), storeBreaker)];
+  const read = makePlaylistReader(reader, clock, storeBreaker);
+  const links = [tracked(makeStoredOrigin(read, clock), storeBreaker)];
   if (onDemand) {
     const { source, versions } = onDemand;
-    const readSound: ReadPlaylist = async (screenId) => validPlaylist(await read(screenId));
-    all.unshift(watch(versions(source, readSound), source.breaker));
+    const readValid: ReadPlaylist = async (screenId) => validPlaylist(await read(screenId));
+    links.unshift(tracked(versions(source, readValid), source.breaker));
   }
   if (objectStore) {
-    // A copy that is damaged says nothing of the others.
+    // A damaged copy says nothing about the other copies.
     const breaker = new CircuitBreaker({
       clock,
-      tells: (error) => (hasCode(error, 'origin_bad_answer') ? 'up' : 'down'),
+      classify: (error) => (hasCode(error, 'origin_bad_answer') ? 'success' : 'failure'),
     });
-    all.push(watch(notOlder(originTimeout(objectStore, clock, originTimeoutMs, breaker)), breaker));
+    links.push(tracked(notOlder(guarded(objectStore, clock, breaker)), breaker));
   }
-  return { ask: makeChain(all, clock), health: () => all.map((link) => link.watch.health()) };
+  return { ask: makeChain(links, clock), health: () => links.map((link) => link.tracker.health()) };
 }

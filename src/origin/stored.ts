@@ -5,9 +5,9 @@ import type { Playlist } from '../domain/records/rows.ts';
 import type { OriginAnswer, PlaylistOrigin, ReadPlaylist } from './origin.ts';
 import { validPlaylist } from './valid-playlist.ts';
 
-/** The persisted store as an origin. What it knows to be withdrawn or past its end is a decision. */
+/** The store as an origin. A withdrawn or expired playlist is a decision that there is none. */
 export function makeStoredOrigin(read: ReadPlaylist, clock: Clock): PlaylistOrigin {
-  function judge(row: Playlist | undefined): OriginAnswer {
+  function answerOf(row: Playlist | undefined): OriginAnswer {
     const playlist = validPlaylist(row);
     if (!playlist) return { kind: 'none' };
     return playlistStatusAt(playlist, clock.now()) === 'active'
@@ -15,5 +15,5 @@ export function makeStoredOrigin(read: ReadPlaylist, clock: Clock): PlaylistOrig
       : { kind: 'decided-none' };
   }
 
-  return { name: 'store', fetch: (screen) => andThen(read(screen.id), judge) };
+  return { name: 'store', fetch: (screen) => andThen(read(screen.id), answerOf) };
 }

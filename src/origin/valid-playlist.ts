@@ -2,8 +2,11 @@ import { BoundedMap } from '../domain/bounded-map.ts';
 import { SignageError } from '../domain/error.ts';
 import type { Playlist } from '../domain/records/rows.ts';
 
-/** Rows that were looked at: the embedded store answers the same one each time, frozen. Those of a database are never the same twice. */
-const looked = new BoundedMap<Playlist, true>(10_000);
+/**
+ * Cache of validated rows. The embedded store returns the same frozen object each time; a database
+ * never does.
+ */
+const validated = new BoundedMap<Playlist, true>(10_000);
 
 function isPlaylist({ version, playlistId, items, state }: Playlist): boolean {
   if (
@@ -21,14 +24,17 @@ function isPlaylist({ version, playlistId, items, state }: Playlist): boolean {
   }
 }
 
-/** A row that can be served, as it came from the store. Throws `origin_bad_answer` for one that cannot: it fails alone, and not the store. */
+/**
+ * Returns the row if it can be served. Throws `origin_bad_answer` for a damaged row: this screen
+ * fails, and not the whole store.
+ */
 export function validPlaylist(row: Playlist | undefined): Playlist | undefined {
-  if (row === undefined || looked.get(row)) return row;
+  if (row === undefined || validated.get(row)) return row;
   if (!isPlaylist(row))
     throw new SignageError(
       'origin_bad_answer',
-      'What the store has for this screen is no playlist.',
+      'The row of this screen in the store is not a valid playlist.',
     );
-  if (Object.isFrozen(row)) looked.set(row, true);
+  if (Object.isFrozen(row)) validated.set(row, true);
   return row;
 }

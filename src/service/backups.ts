@@ -1,8 +1,11 @@
 import { type Caller, recordChange, type ServiceDependencies } from './context.ts';
 
-/** Copies of all that the service keeps (docs/protocol.md §5.9). */
+/** Backups of the whole store (docs/protocol.md §5.9). */
 export function makeBackups(deps: ServiceDependencies) {
-  /** A tar of one consistent state, which has everything acknowledged before the call. Throws `not_supported` where the store has tools of its own. */
+  /**
+   * Returns a tar of one consistent state. It holds every change acknowledged before the call.
+   * Throws `not_supported` where the store has backup tools of its own.
+   */
   async function create(caller: Caller): Promise<ReadableStream<Uint8Array>> {
     const backup = await deps.store.backup();
     try {

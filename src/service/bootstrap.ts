@@ -6,10 +6,10 @@ import { adminTokenForm } from '../domain/records/token.ts';
 import type { Tx } from '../store/store.ts';
 import { recordChange, type SystemDependencies, system } from './context.ts';
 
-const by = { actor: system, address: null, requestId: null };
-const mostTries = 3;
+const bySystem = { actor: system, address: null, requestId: null };
+const maxAttempts = 3;
 
-/** Throws `invalid_option` for a token that does not have the form of one. */
+/** Throws `invalid_option` for a malformed admin token. */
 export function checkAdminToken(adminToken: string | undefined): void {
   if (adminToken === undefined || adminTokenForm.test(adminToken)) return;
   throw new SignageError(
@@ -18,58 +18,64 @@ export function checkAdminToken(adminToken: string | undefined): void {
   );
 }
 
-/** The platform token of a start. */
-export interface Bootstrapped {
-  /** The given token, or the one that this start made. */
+/** Result of `bootstrap`. */
+export interface BootstrapResult {
+  /** The given token, or the token created by this start. */
   token: string | undefined;
-  /** Set when this start made the token: deletes it again, so that the next start makes another. */
+  /** Deletes the token that this start created, so that the next start creates another. */
   takeBack?: () => Promise<void>;
 }
 
 /**
- * Makes the service usable at start (docs/protocol.md §5.2): a tenant `default` on empty storage, and a platform token where there is none.
- * That token is returned, and nobody can read it later. Where `makesToken` is false, a first start must be given one. A given token is the
- * bootstrap token at every start: a changed value replaces the former. All of it is durable when the promise resolves.
+ * Prepares the store for use at start (docs/protocol.md §5.2). Creates the tenant `default` in an
+ * empty store, and a platform token if none exists. The new token is returned once and can never be
+ * read again.
+ *
+ * With `makesToken` false, the first start requires `adminToken`. A given token is the bootstrap
+ * token at every start: a changed value replaces the previous one. All changes are durable when the
+ * promise resolves.
  */
 export async function bootstrap(
   deps: SystemDependencies,
   adminToken: string | undefined,
   makesToken = true,
-): Promise<Bootstrapped> {
-  for (let tries = 1; ; tries++) {
+): Promise<BootstrapResult> {
+  for (let attempt = 1; ; attempt++) {
     try {
-      return await begin(deps, adminToken, makesToken);
+      return await bootstrapOnce(deps, adminToken, makesToken);
     } catch (error) {
-      // Another instance began the same store at the same moment. The next try finds its records.
-      if (!hasCode(error, 'conflict') || tries === mostTries) throw error;
+      // Another instance bootstrapped the same store concurrently. The next attempt sees its
+      // records.
+      if (!hasCode(error, 'conflict') || attempt === maxAttempts) throw error;
     }
   }
 }
 
-async function begin(
+async function bootstrapOnce(
   deps: SystemDependencies,
   adminToken: string | undefined,
   makesToken: boolean,
-): Promise<Bootstrapped> {
+): Promise<BootstrapResult> {
   const { items } = await deps.store.list('tenants', { limit: 1 });
-  const empty = items.length === 0;
-  if (empty && adminToken === undefined && !makesToken) {
+  const isEmpty = items.length === 0;
+  if (isEmpty && adminToken === undefined && !makesToken) {
     throw new SignageError(
       'invalid_option',
-      'The store is empty, and nobody would see the platform token that a first start makes: set SIGNAGE_ADMIN_TOKEN to mak_ and at least 24 letters and digits.',
+      'The store is empty, and a platform token created now would not be displayed: set SIGNAGE_ADMIN_TOKEN to mak_ and at least 24 letters and digits.',
     );
   }
-  const made = adminToken === undefined && makesToken ? makeKey('mak_', deps.random) : undefined;
-  const madeId = await deps.store.write(async (tx) => {
-    if (empty) await makeDefaultTenant(deps, tx);
-    if (adminToken !== undefined) await putGivenToken(deps, tx, adminToken);
-    return made === undefined ? undefined : putFirstToken(deps, tx, made);
+  const newToken =
+    adminToken === undefined && makesToken ? makeKey('mak_', deps.random) : undefined;
+  const newTokenId = await deps.store.write(async (tx) => {
+    if (isEmpty) await createDefaultTenant(deps, tx);
+    if (adminToken !== undefined) await applyGivenToken(deps, tx, adminToken);
+    return newToken === undefined ? undefined : createFirstToken(deps, tx, newToken);
   });
-  if (madeId === undefined) return { token: adminToken };
-  return { token: made, takeBack: () => takeBack(deps, madeId) };
+  if (newTokenId === undefined) return { token: adminToken };
+  return { token: newToken, takeBack: () => deleteToken(deps, newTokenId) };
 }
 
-async function makeDefaultTenant(deps: SystemDependencies, tx: Tx): Promise<void> {
+async function createDefaultTenant(deps: SystemDependencies, tx: Tx): Promise<void> {
   const row = { id: deps.newId(), name: 'default', createdAt: tx.now, updatedAt: tx.now };
   await tx.put('tenants', row);
   const change = {
@@ -78,14 +84,14 @@ async function makeDefaultTenant(deps: SystemDependencies, tx: Tx): Promise<void
     tenantId: row.id,
     details: { name: row.name },
   };
-  await recordChange(deps, tx, by, change);
+  await recordChange(deps, tx, bySystem, change);
 }
 
-/** Platform tokens' names are unique: one that somebody else chose already is not taken away. */
-function freeName(wanted: string, others: Token[]): string {
-  const taken = new Set(others.map((row) => foldName(row.name)));
+/** Returns `wanted`, with a number if needed: names of platform tokens are unique. */
+function unusedName(wanted: string, otherTokens: Token[]): string {
+  const usedNames = new Set(otherTokens.map((row) => foldName(row.name)));
   let name = wanted;
-  for (let number = 2; taken.has(name); number++) name = `${wanted} ${number}`;
+  for (let number = 2; usedNames.has(name); number++) name = `${wanted} ${number}`;
   return name;
 }
 
@@ -97,7 +103,7 @@ async function recordToken(
   verb: string,
   { id, name, role }: Token,
 ): Promise<void> {
-  await recordChange(deps, tx, by, {
+  await recordChange(deps, tx, bySystem, {
     action: `token.${verb}`,
     subject: { kind: 'token', id },
     tenantId: null,
@@ -105,7 +111,7 @@ async function recordToken(
   });
 }
 
-async function putToken(
+async function createPlatformToken(
   deps: SystemDependencies,
   tx: Tx,
   row: Omit<Token, 'id' | 'tenantId' | 'role' | 'createdAt'>,
@@ -122,19 +128,23 @@ async function putToken(
   return token.id;
 }
 
-/** Returns the id of the new token; nothing where there is a platform token already. */
-async function putFirstToken(
+/** Returns the id of the new token, or `undefined` if a platform token exists already. */
+async function createFirstToken(
   deps: SystemDependencies,
   tx: Tx,
   token: string,
 ): Promise<string | undefined> {
-  const there = await platformTokens(tx);
-  return there.length > 0
+  const existing = await platformTokens(tx);
+  return existing.length > 0
     ? undefined
-    : putToken(deps, tx, { name: 'first start', hash: hashKey(token), bootstrap: false });
+    : createPlatformToken(deps, tx, {
+        name: 'first start',
+        hash: hashKey(token),
+        bootstrap: false,
+      });
 }
 
-async function takeBack(deps: SystemDependencies, id: string): Promise<void> {
+async function deleteToken(deps: SystemDependencies, id: string): Promise<void> {
   await deps.store.write(async (tx) => {
     const row = await tx.get('tokens', id);
     if (row === undefined) return;
@@ -143,29 +153,29 @@ async function takeBack(deps: SystemDependencies, id: string): Promise<void> {
   });
 }
 
-async function putGivenToken(deps: SystemDependencies, tx: Tx, token: string): Promise<void> {
+async function applyGivenToken(deps: SystemDependencies, tx: Tx, token: string): Promise<void> {
   const hash = hashKey(token);
-  const same = await tx.find('tokens', 'hash', hash);
-  if (same && same.role !== 'platform') {
+  const sameHash = await tx.find('tokens', 'hash', hash);
+  if (sameHash && sameHash.role !== 'platform') {
     throw new SignageError(
       'invalid_option',
-      'The admin token is a token of a tenant: choose another.',
+      'The admin token already belongs to a tenant: choose another.',
     );
   }
-  const others = (await platformTokens(tx)).filter((row) => row.hash !== hash);
-  for (const row of others.filter(({ bootstrap }) => bootstrap)) {
+  const otherTokens = (await platformTokens(tx)).filter((row) => row.hash !== hash);
+  for (const row of otherTokens.filter(({ bootstrap }) => bootstrap)) {
     await tx.delete('tokens', row.id);
     await recordToken(deps, tx, 'delete', row);
   }
-  if (same?.bootstrap) return;
-  if (same) {
+  if (sameHash?.bootstrap) return;
+  if (sameHash) {
     // The operator's bootstrap token does not expire.
-    await tx.put('tokens', { ...same, bootstrap: true, expiresAt: null });
+    await tx.put('tokens', { ...sameHash, bootstrap: true, expiresAt: null });
     return;
   }
-  const name = freeName(
+  const name = unusedName(
     'bootstrap',
-    others.filter(({ bootstrap }) => !bootstrap),
+    otherTokens.filter(({ bootstrap }) => !bootstrap),
   );
-  await putToken(deps, tx, { name, hash, bootstrap: true });
+  await createPlatformToken(deps, tx, { name, hash, bootstrap: true });
 }

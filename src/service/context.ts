@@ -5,7 +5,7 @@ import type { Role } from '../domain/records/role.ts';
 import type { Actor, Device, DeviceKey, Screen } from '../domain/records/rows.ts';
 import type { Store, Tx } from '../store/store.ts';
 
-/** Dependencies of subjects that act for the service itself, and of authentication. */
+/** Dependencies of modules that act for the service itself, and of authentication. */
 export interface SystemDependencies {
   store: Store;
   clock: Clock;
@@ -13,16 +13,19 @@ export interface SystemDependencies {
   newId: IdSource;
 }
 
-/** Dependencies of subjects that act for callers. They get a transaction from `write` alone. */
+/** Dependencies of modules that act for callers. Only `write` gives them a transaction. */
 export interface ServiceDependencies extends Omit<SystemDependencies, 'store'> {
   store: Omit<Store, 'write'>;
-  /** As `Store.write`, but inside the transaction the caller's credential is checked first. Throws the 401 that it would get on arrival. */
+  /**
+   * Like `Store.write`, but first checks the caller's credential inside the transaction. Throws the
+   * same 401 as on arrival.
+   */
   write<T>(caller: Caller | DeviceCaller, change: (tx: Tx) => Promise<T>): Promise<T>;
 }
 
 /** Where a request came from. */
 export interface ClientInfo {
-  /** The caller's address; `null` when it is not known. */
+  /** The caller's address. `null`: unknown. */
   address: string | null;
   requestId: string | null;
 }
@@ -30,15 +33,18 @@ export interface ClientInfo {
 type TokenActor = { kind: 'token'; id: string; name: string };
 type SystemActor = { kind: 'system'; id: null; name: null };
 
-/** A management token at work; with the actor `system`, the service itself, of which no credential is checked. */
+/**
+ * An authenticated management token. With the actor `system` it is the service itself, which needs
+ * no credential.
+ */
 export interface Caller extends ClientInfo {
   actor: TokenActor | SystemActor;
   role: Role;
-  /** The tenant it acts in; `null` when a platform token left that open. */
+  /** The tenant it acts in. `null`: a platform token that named no tenant. */
   tenantId: string | null;
-  /** All of the tenant that it may know of; `null`: the whole of it. */
+  /** The venues it may access. `null`: the whole tenant. */
   venueIds: readonly string[] | null;
-  /** When its token ends, in milliseconds; `null`: never. */
+  /** Expiry of its token, in epoch milliseconds. `null`: never. */
   expiresAt: number | null;
 }
 
@@ -47,31 +53,31 @@ export interface TenantCaller extends Caller {
   tenantId: string;
 }
 
-/** A TV that has shown its key. */
+/** A TV authenticated by its device key. */
 export interface DeviceCaller extends ClientInfo {
   key: DeviceKey;
   device: Device;
   screen: Screen;
 }
 
-/** The service itself, as an actor. */
+/** The service itself, as the actor of a change. */
 export const system: SystemActor = { kind: 'system', id: null, name: null };
 
-/** What a change was, for the audit trail. */
+/** A change, as the audit trail describes it. */
 export interface Change {
   action: string;
   subject: { kind: string; id: string | null };
-  /** The tenant that may read of it; `null`: platform tokens alone. */
+  /** The tenant that may read the entry. `null`: only platform tokens. */
   tenantId: string | null;
-  /** The venues that it is about; none where that is the tenant as a whole. */
+  /** The venues it concerns. Empty: the tenant as a whole. */
   venueIds?: readonly string[];
   details?: AuditDetails;
 }
 
-/** Who made a change, and from where. */
+/** Actor of a change, and its client. */
 export type AuditActor = { actor: Actor } & ClientInfo;
 
-/** Adds a change to the audit trail, in the transaction that makes it. */
+/** Appends a change to the audit trail, in the transaction that makes it. */
 export function recordChange(
   deps: Pick<ServiceDependencies, 'newId'>,
   tx: Tx,
@@ -80,7 +86,7 @@ export function recordChange(
 ): Promise<void> {
   const { action, subject, tenantId, venueIds = [], details = {} } = change;
   const { actor, address, requestId } = by;
-  const about = venueIds.length === 0 ? {} : { venueIds };
+  const venues = venueIds.length === 0 ? {} : { venueIds };
   return tx.audit({
     id: deps.newId(),
     at: tx.now,
@@ -91,6 +97,6 @@ export function recordChange(
     address,
     requestId,
     details,
-    ...about,
+    ...venues,
   });
 }

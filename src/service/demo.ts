@@ -9,7 +9,7 @@ import type { Services } from './services.ts';
 
 const fixtures = new URL('../../fixtures/', import.meta.url);
 
-/** The demo's images and pages. */
+/** Folder of the demo's images and pages. */
 export const demoMediaFolder = fileURLToPath(new URL('media', fixtures));
 
 interface DemoScreen {
@@ -30,7 +30,7 @@ async function fixture(path: string, mediaUrl: string): Promise<unknown> {
   );
 }
 
-async function makeScreen(
+async function createScreen(
   { screens, playlists }: Services,
   caller: TenantCaller,
   venueId: string,
@@ -48,7 +48,7 @@ async function makeScreen(
   );
 }
 
-async function makeVenue(
+async function createVenue(
   services: Services,
   caller: TenantCaller,
   { screens, config, ...venue }: DemoVenue,
@@ -57,24 +57,27 @@ async function makeVenue(
   const { id } = await services.venues.create(caller, venueCreation.parse(venue));
   if (config !== undefined)
     await services.configs.put(caller, 'venue', id, configBody.parse(config));
-  for (const screen of screens) await makeScreen(services, caller, id, screen, mediaUrl);
+  for (const screen of screens) await createScreen(services, caller, id, screen, mediaUrl);
 }
 
-/** Fills the store with venues, screens and playlists to look at, unless it has venues already. The playlists' media are served under `url`. */
+/**
+ * Creates demo venues, screens and playlists, unless the store has venues already. The media of the
+ * playlists are served under `url`.
+ */
 export async function fillWithDemo(services: Services, url: string): Promise<void> {
   const { items } = await services.deps.store.list('tenants', { limit: 1 });
   const tenant = items[0];
   if (!tenant || (await services.deps.store.read.count('venues', 'tenantId', tenant.id)) > 0)
     return;
-  const nowhere = { address: null, requestId: null };
   const caller: TenantCaller = {
     actor: system,
     role: 'platform',
     tenantId: tenant.id,
     venueIds: null,
     expiresAt: null,
-    ...nowhere,
+    address: null,
+    requestId: null,
   };
   const { venues } = (await fixture('demo.json', url)) as { venues: DemoVenue[] };
-  for (const venue of venues) await makeVenue(services, caller, venue, `${url}/media`);
+  for (const venue of venues) await createVenue(services, caller, venue, `${url}/media`);
 }

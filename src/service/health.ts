@@ -4,17 +4,17 @@ import type { OriginHealth } from '../origin/origin.ts';
 import type { Store } from '../store/store.ts';
 import type { MirrorLag } from './mirror/mirror.ts';
 
-/** How one component of the service fares, as `GET /readyz?verbose` tells it (docs/protocol.md §7). */
+/** State of one component, as `GET /readyz?verbose` reports it (docs/protocol.md §7). */
 interface Component {
-  /** `store`, `origin/<name>`, or `mirror`. */
+  /** `store`, `origin/<name>` or `mirror`. */
   component: string;
-  /** `open`: it failed so often in a row that it is left alone for a while. */
+  /** `open`: its circuit breaker is open. */
   status: 'ok' | 'failing' | 'open';
   [figure: string]: unknown;
 }
 
 export interface Readiness {
-  /** Whether the service can take changes: its store can. */
+  /** Whether the service accepts changes, which depends on its store alone. */
   isReady: boolean;
   components: Component[];
 }
@@ -47,21 +47,24 @@ function mirrorComponent({ pending, oldestMs, failures, isFailing }: MirrorLag):
   };
 }
 
-/** How long one look at the store answers all who ask. */
+/** Lifetime of a cached readiness check. */
 const freshMs = 250;
 
-/** Resolves while the store can take changes, else throws `unavailable`. Those who ask at about the same moment share one look: anybody may ask. */
+/**
+ * Returns a check that resolves while the store accepts changes, and otherwise throws
+ * `unavailable`. Calls within `freshMs` share one check, since the endpoint needs no credential.
+ */
 export function makeReadiness(store: Pick<Store, 'ready'>, clock: Clock): () => Promise<void> {
-  let look: Promise<void> | undefined;
+  let check: Promise<void> | undefined;
   let endedMs: number | undefined;
   return () => {
     const isFresh = endedMs === undefined || Math.abs(clock.now() - endedMs) < freshMs;
-    if (look && isFresh) return look;
+    if (check && isFresh) return check;
     endedMs = undefined;
-    look = store.ready().finally(() => {
+    check = store.ready().finally(() => {
       endedMs = clock.now();
     });
-    return look;
+    return check;
   };
 }
 
@@ -79,18 +82,18 @@ async function storeComponent(ready: () => Promise<void>): Promise<Component> {
   }
 }
 
-/** How the service and its components fare. */
+/** Returns a function that reports the readiness of the service and the state of its components. */
 export function makeHealth(
   ready: () => Promise<void>,
   origins: () => OriginHealth[],
   lag: (() => MirrorLag) | undefined,
 ): () => Promise<Readiness> {
   return async () => {
-    const ofStore = await storeComponent(ready);
-    const ofMirror = lag ? [mirrorComponent(lag())] : [];
+    const storeState = await storeComponent(ready);
+    const mirrorStates = lag ? [mirrorComponent(lag())] : [];
     return {
-      isReady: ofStore.status === 'ok',
-      components: [ofStore, ...origins().map(originComponent), ...ofMirror],
+      isReady: storeState.status === 'ok',
+      components: [storeState, ...origins().map(originComponent), ...mirrorStates],
     };
   };
 }

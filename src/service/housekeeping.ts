@@ -2,12 +2,15 @@ import { dayMs, hourMs, minuteMs } from '../domain/clock.ts';
 import type { LogSink } from '../domain/log.ts';
 import type { SystemDependencies } from './context.ts';
 
-/** A finished code is remembered for this long, then purged (docs/protocol.md §4). */
-const rememberedMs = 24 * hourMs;
-const everyMs = minuteMs;
-const atOnce = 500;
+/** Finished codes are kept for this long (docs/protocol.md §4). */
+const codeRetentionMs = 24 * hourMs;
+const intervalMs = minuteMs;
+const batchSize = 500;
 
-/** What the service does by itself, once a minute: purges codes that ended a day ago, drops events and audit entries past their retention. */
+/**
+ * Starts the housekeeping, which runs once a minute. It purges codes that finished a day ago, and
+ * events and audit entries past their retention.
+ */
 export function startHousekeeping(
   { store, clock }: SystemDependencies,
   retentionDays: number,
@@ -18,28 +21,28 @@ export function startHousekeeping(
   let running = Promise.resolve();
 
   async function purgeCodes(): Promise<void> {
-    for (let ids = await finished(); ids.length > 0; ids = await finished()) {
+    for (let ids = await nextFinishedIds(); ids.length > 0; ids = await nextFinishedIds()) {
       await store.write(async (tx) => {
         for (const id of ids) await tx.delete('codes', id);
       });
     }
   }
 
-  const finished = () => store.finishedCodes(clock.now() - rememberedMs, atOnce);
+  const nextFinishedIds = () => store.finishedCodes(clock.now() - codeRetentionMs, batchSize);
 
-  async function round(): Promise<void> {
+  async function runOnce(): Promise<void> {
     try {
       await purgeCodes();
       await store.purgeBefore(clock.now() - retentionDays * dayMs);
     } catch (error) {
-      log.warn({ err: error }, 'Housekeeping failed; it is tried again in a minute.');
+      log.warn({ err: error }, 'Housekeeping failed; it runs again in a minute.');
     }
     if (!stopped) schedule();
   }
 
   function schedule(): void {
-    cancel = clock.after(everyMs, () => {
-      running = round();
+    cancel = clock.after(intervalMs, () => {
+      running = runOnce();
     });
   }
 

@@ -1,20 +1,26 @@
 import { invalid } from '../domain/error.ts';
 import { maxLabels } from '../domain/fields.ts';
 
-/** Labels after a merge patch (RFC 7396): `null` takes one away, `null` for all empties the map. Throws `invalid_request` when there are too many. */
+/**
+ * Applies a merge patch (RFC 7396) to labels. A `null` value removes one label; a `null` patch
+ * removes all. Throws `invalid_request` if too many labels remain.
+ */
 export function patchLabels(
   labels: Record<string, string>,
   patch: Record<string, string | null> | null | undefined,
 ): Record<string, string> {
   if (patch === undefined) return labels;
   const merged = Object.entries({ ...(patch === null ? {} : labels), ...patch });
-  const left = merged.filter((entry): entry is [string, string] => entry[1] !== null);
-  if (left.length > maxLabels)
+  const remaining = merged.filter((entry): entry is [string, string] => entry[1] !== null);
+  if (remaining.length > maxLabels)
     throw invalid([{ path: '/labels', message: `must have at most ${maxLabels} labels` }]);
-  return Object.fromEntries(left);
+  return Object.fromEntries(remaining);
 }
 
-/** Reads `label=key:value` filters; of a key that is given twice the values must both hold, so that nothing matches: that is kept apart. */
+/**
+ * Parses `label=key:value` filters. `impossible` is set if one key is given two different values:
+ * nothing can match.
+ */
 export function labelFilter(filters: readonly string[] | undefined): {
   labels?: Record<string, string>;
   impossible: boolean;
@@ -24,7 +30,8 @@ export function labelFilter(filters: readonly string[] | undefined): {
   let impossible = false;
   for (const filter of filters) {
     const at = filter.indexOf(':');
-    const [key, value] = [filter.slice(0, at), filter.slice(at + 1)];
+    const key = filter.slice(0, at);
+    const value = filter.slice(at + 1);
     if ((wanted.get(key) ?? value) !== value) impossible = true;
     wanted.set(key, value);
   }

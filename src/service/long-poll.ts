@@ -2,30 +2,31 @@ import type { Clock } from '../domain/clock.ts';
 import type { Store } from '../store/store.ts';
 
 export interface LongPoll {
-  /** The topic of `store.watch` whose changes are worth another look. */
+  /** Topic of `store.watch`. A change there triggers another look. */
   topic: string;
-  /** How long to hold the answer, in milliseconds from now. */
+  /** Longest wait for an answer, in milliseconds. */
   forMs: number;
-  /** Ends the wait at once: the caller went away, or the service stops. */
+  /** Ends the wait at once: the client disconnected, or the service stops. */
   signal: AbortSignal;
-  /** Checks after the last look that the caller may still have the answer; throws otherwise. */
+  /** Checks that the caller may still receive the answer. Throws otherwise. */
   check: () => Promise<void>;
-  /** The place among those that work at a time: given up for the wait. */
-  turn?: Turn | undefined;
+  /** Concurrency slot of the request, released during the wait. */
+  slot?: ConcurrencySlot | undefined;
 }
 
-export interface Turn {
+/** A slot of a concurrency limiter. */
+export interface ConcurrencySlot {
   pause(): void;
   resume(): Promise<void>;
 }
 
 /**
- * Looks until there is something to say, or the time is over, or the signal ends it; each time with a fresh look. `look` answers the value
- * and whether it is worth answering already.
+ * Long poll: calls `look` again after each change until its value is `settled`, the time is over,
+ * or the signal aborts. Returns the value of the last look.
  */
-export async function holdUntil<T>(
+export async function longPoll<T>(
   { store, clock }: { store: Pick<Store, 'watch'>; clock: Clock },
-  { topic, forMs, signal, turn, check }: LongPoll,
+  { topic, forMs, signal, slot, check }: LongPoll,
   look: () => Promise<{ value: T; settled: boolean }>,
 ): Promise<T> {
   let wake = () => {};
@@ -34,9 +35,9 @@ export async function holdUntil<T>(
     changed = true;
     wake();
   };
-  let over = signal.aborted;
+  let hasEnded = signal.aborted;
   const onEnd = () => {
-    over = true;
+    hasEnded = true;
     onChange();
   };
   const stopWatching = store.watch(topic, onChange);
@@ -45,18 +46,18 @@ export async function holdUntil<T>(
   try {
     for (;;) {
       changed = false;
-      const last = over;
+      const isLastLook = hasEnded;
       const { value, settled } = await look();
-      if (settled || last) {
+      if (settled || isLastLook) {
         await check();
         return value;
       }
-      turn?.pause();
+      slot?.pause();
       await new Promise<void>((resolve) => {
         wake = resolve;
         if (changed) resolve();
       });
-      await turn?.resume();
+      await slot?.resume();
     }
   } finally {
     cancelTimer();

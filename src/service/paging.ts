@@ -3,17 +3,17 @@ import { asGuid } from '../domain/id.ts';
 import type { Page } from '../domain/paging.ts';
 import type { Slice } from '../store/store.ts';
 
-/** What a cursor answers that no page of the list gave. */
+/** The error for a cursor that no page of the list returned. */
 export function badCursor(): SignageError {
   return invalid([
     {
       path: 'query.cursor',
-      message: 'is not a cursor of this list: pass a nextCursor as it was given',
+      message: 'is not a cursor of this list: pass a nextCursor unchanged',
     },
   ]);
 }
 
-/** The id after which a page begins, from the `?cursor=` of a list that pages by id. */
+/** Parses the `?cursor=` of a list that pages by id. */
 export function afterId(cursor: string | undefined): { after?: string } {
   if (cursor === undefined) return {};
   const after = asGuid(cursor);
@@ -21,7 +21,7 @@ export function afterId(cursor: string | undefined): { after?: string } {
   return { after };
 }
 
-/** A page as callers see it. */
+/** Converts a slice of rows to a page of views. */
 export async function toPage<R, V>(
   slice: Slice<R>,
   view: (row: R) => V | Promise<V>,
@@ -29,8 +29,8 @@ export async function toPage<R, V>(
   return { items: await Promise.all(slice.items.map(view)), nextCursor: slice.next };
 }
 
-/** `?name=` and `?search=`, where given. */
-export function named(query: { name?: string | undefined; search?: string | undefined }): {
+/** Returns the `?name=` and `?search=` filters that were given. */
+export function nameFilters(query: { name?: string | undefined; search?: string | undefined }): {
   name?: string;
   search?: string;
 } {

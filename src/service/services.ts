@@ -8,6 +8,7 @@ import type {
   PlaylistCopies,
 } from '../origin/origin.ts';
 import type { Store } from '../store/store.ts';
+import { makeAudit } from './audit.ts';
 import { withAuthority } from './auth/authority.ts';
 import { makeDenials } from './auth/denials.ts';
 import { makeDeviceAuth } from './auth/device-auth.ts';
@@ -33,31 +34,34 @@ import { makeVenues } from './places/venues.ts';
 import { makePlayback } from './playlists/playback.ts';
 import { makePlaylists } from './playlists/playlists.ts';
 import type { ServedVersions } from './playlists/served-versions.ts';
-import { makeReportsAndAudit } from './reports.ts';
+import { makeReports } from './reports.ts';
 import { makeTelemetry } from './telemetry.ts';
 
 export interface ServiceOptions {
   store: Store;
   clock: Clock;
   random: Random;
-  /** Where playlists come from, and how these places fare. */
+  /** The playlist origins, and their health. */
   origins: { ask: PlaylistChain; health(): OriginHealth[] };
-  /** Kept where a fallback could be older than what was served. */
+  /** Tracks served versions, if a fallback origin could be outdated. */
   served?: ServedVersions | undefined;
-  /** The copies of playlists in the object store, if there is one. */
+  /** Mirror copies of playlists in the object store, if one is configured. */
   copies?: PlaylistCopies | undefined;
-  /** The copies of configs there. */
+  /** Mirror copies of configs in the object store. */
   configCopies?: ConfigCopies | undefined;
-  /** How far they lag behind. */
+  /** Backlog of the mirror. */
   lag?: (() => MirrorLag) | undefined;
   codeTtlMinutes: number;
-  /** For how long a verified device key is good for playlist and config while the store cannot be asked; 0: not at all. */
+  /**
+   * How long a verified device key still gives access to playlist and config while the store is
+   * unavailable. Default: 0, not at all.
+   */
   authGraceMs?: number;
-  /** Called when a source, or all that are not trusted, begin to be refused for guessing codes. */
+  /** Called when a lock-out begins, of one source or of all that are not trusted. */
   onLockOut?: (lockOut: LockOut) => void;
 }
 
-/** All subjects of the service on one store. */
+/** Creates all modules of the service on one store. */
 export function makeServices(options: ServiceOptions) {
   const {
     clock,
@@ -71,18 +75,19 @@ export function makeServices(options: ServiceOptions) {
     authGraceMs = 0,
     onLockOut,
   } = options;
-  const grace = authGraceMs > 0 ? makeOfflineKeys(options.store, clock, authGraceMs) : undefined;
-  const store = grace?.store ?? options.store;
+  const offlineKeys =
+    authGraceMs > 0 ? makeOfflineKeys(options.store, clock, authGraceMs) : undefined;
+  const store = offlineKeys?.store ?? options.store;
   const system: SystemDependencies = { store, clock, random, newId: makeIdSource(clock, random) };
   const deps = withAuthority(system);
-  const trust = makeTrustedSources(store, clock);
+  const trustedSources = makeTrustedSources(store, clock);
   const known = new KnownHashes();
   const ready = makeReadiness(store, clock);
   const denials = makeDenials(system);
   const codes = makeCodes(deps, codeTtlMinutes);
   return {
     deps: system,
-    /** Whether the caller may know of the record that a path names; throws `<kind>_not_found`. */
+    /** Throws `<kind>_not_found` unless the caller may see the record that a path names. */
     async checkRecord(
       caller: Caller,
       kind: RecordKind | 'pairing_code',
@@ -93,17 +98,24 @@ export function makeServices(options: ServiceOptions) {
         : lookUp(store.read, caller, kind, id));
     },
     denials,
-    /** The hashes of credentials that worked lately, for what is to be decided before one is looked up. */
+    /** Hashes of credentials that worked recently, for decisions made before authentication. */
     known,
-    managementAuth: makeManagementAuth(system, trust, denials, known),
-    deviceAuth: makeDeviceAuth(system, trust, known, grace),
+    managementAuth: makeManagementAuth(system, trustedSources, denials, known),
+    deviceAuth: makeDeviceAuth(system, trustedSources, known, offlineKeys),
     register: makeRegistration(
       system,
-      makeGuessRateLimit(system, trust, { codeTtlMs: codeTtlMinutes * minuteMs, onLockOut }),
-      trust,
+      makeGuessRateLimit(system, trustedSources, {
+        codeTtlMs: codeTtlMinutes * minuteMs,
+        onLockOut,
+      }),
+      trustedSources,
     ),
     rotateKey: makeKeyRotation(deps),
-    playback: makePlayback(deps, { ask: origins.ask, served, configCopies: grace && configCopies }),
+    playback: makePlayback(deps, {
+      ask: origins.ask,
+      served,
+      configCopies: offlineKeys && configCopies,
+    }),
     telemetry: makeTelemetry(deps),
     codes,
     tenants: makeTenants(deps),
@@ -114,7 +126,7 @@ export function makeServices(options: ServiceOptions) {
     playlists: makePlaylists(deps),
     copies: makeMirrorAdmin(deps, copies),
     configs: makeConfigs(deps),
-    reading: makeReportsAndAudit(deps),
+    reading: { ...makeReports(deps), ...makeAudit(deps) },
     ready,
     health: makeHealth(ready, origins.health, lag),
     backups: makeBackups(deps),

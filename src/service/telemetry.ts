@@ -5,16 +5,16 @@ import type { Page } from '../domain/paging.ts';
 import type { StoredEvent } from '../store/store.ts';
 import { checkAuthority } from './auth/authority.ts';
 import type { DeviceCaller, ServiceDependencies, TenantCaller } from './context.ts';
-import { holdUntil, type Turn } from './long-poll.ts';
+import { type ConcurrencySlot, longPoll } from './long-poll.ts';
 import { afterId } from './paging.ts';
-import { withinVenues } from './venue-scope.ts';
+import { venueScopeFilter } from './venue-scope.ts';
 
-/** A batch as it came from a TV. */
+/** A batch of events as a TV sent it. */
 export interface SentBatch {
   sums: BatchSums;
-  /** The same as it was sent, as JSON in one line of UTF-8. */
+  /** The batch as JSON, in one line of UTF-8. */
   line: Uint8Array;
-  /** The body's own bytes, which an `Idempotency-Key` stands for. */
+  /** The raw body, to which an `Idempotency-Key` applies. */
   sent: Uint8Array;
   idempotencyKey: string | undefined;
 }
@@ -23,11 +23,14 @@ function view({ receivedAt, ...row }: StoredEvent): StoredEventView {
   return { ...row, receivedAt: iso(receivedAt) };
 }
 
-/** Events: taken from TVs, read by managers (docs/protocol.md §2.5, §5.5). */
+/** Events: accepted from TVs, listed for managers (docs/protocol.md §2.5, §5.5). */
 export function makeTelemetry(deps: ServiceDependencies) {
   const { store, clock } = deps;
 
-  /** Durable on return; the answer is whether the batch was there already. Throws `idempotency_key_reused`, `unavailable`. */
+  /**
+   * Stores a batch; it is durable on return. Returns whether it was a repeat. Throws
+   * `idempotency_key_reused`, `unavailable`.
+   */
   async function accept(
     { device }: DeviceCaller,
     { sums, line, sent, idempotencyKey }: SentBatch,
@@ -48,12 +51,15 @@ export function makeTelemetry(deps: ServiceDependencies) {
     return outcome === 'repeated';
   }
 
-  /** With `waitSeconds`, an empty answer is held until there is an event: pages of what others have sent are passed over. */
+  /**
+   * Lists events. With `waitSeconds`, long-polls until an event matches. Pages without a match are
+   * skipped.
+   */
   async function list(
     caller: TenantCaller,
     query: EventQuery,
     signal: AbortSignal,
-    turn?: Turn,
+    slot?: ConcurrencySlot,
   ): Promise<Page<StoredEventView>> {
     const { tenantId } = caller;
     const { cursor, after, waitSeconds = 0, ...filters } = query;
@@ -62,17 +68,17 @@ export function makeTelemetry(deps: ServiceDependencies) {
     const start = after === undefined ? afterId(cursor) : { after };
     let from = start;
     const look = async () => {
-      // What is new comes first there.
+      // The newest events come first, so start over.
       if (filters.order === 'desc') from = start;
       for (;;) {
         const { items, next } = await store.events({
           ...filters,
           tenantId,
-          ...withinVenues(caller),
+          ...venueScopeFilter(caller),
           ...from,
         });
-        const isOver = items.length > 0 || next === null || signal.aborted || clock.now() >= endMs;
-        if (isOver)
+        const isDone = items.length > 0 || next === null || signal.aborted || clock.now() >= endMs;
+        if (isDone)
           return {
             value: { items: items.map(view), nextCursor: next },
             settled: items.length > 0 || next !== null,
@@ -82,7 +88,7 @@ export function makeTelemetry(deps: ServiceDependencies) {
     };
     if (waitSeconds === 0) return (await look()).value;
     const check = () => checkAuthority(store.read, caller, clock.now());
-    return holdUntil(deps, { topic: `events/${tenantId}`, forMs, signal, turn, check }, look);
+    return longPoll(deps, { topic: `events/${tenantId}`, forMs, signal, slot, check }, look);
   }
 
   return { accept, list };

@@ -1,16 +1,22 @@
 import type { Rows } from '../domain/records/rows.ts';
 import type { Caller } from './context.ts';
 
-/** Whether a caller may know of something that is about these venues: one that is bound to venues, only if they are all among its own. */
-export function isWithin(
+/**
+ * Whether a caller may see something that concerns these venues. A caller bound to venues must be
+ * bound to all of them.
+ */
+export function isInScope(
   { venueIds }: Pick<Caller, 'venueIds'>,
-  about: readonly string[],
+  recordVenueIds: readonly string[],
 ): boolean {
-  return venueIds === null || (about.length > 0 && about.every((id) => venueIds.includes(id)));
+  return (
+    venueIds === null ||
+    (recordVenueIds.length > 0 && recordVenueIds.every((id) => venueIds.includes(id)))
+  );
 }
 
-/** The records that belong to venues, or to a tenant as a whole. */
-type Placed =
+/** Records that belong to venues, or to a tenant as a whole. */
+type VenueScopedRow =
   | Rows['tenants']
   | Rows['venues']
   | Rows['screens']
@@ -18,30 +24,33 @@ type Placed =
   | Rows['codes']
   | Rows['tokens'];
 
-/** The venues that a record is about; none where that is the tenant as a whole. */
+/** Returns the venues that a record concerns. Empty: the tenant as a whole. */
 export function venuesOf(
   kind: 'tenant' | 'token' | 'venue' | 'screen' | 'device' | 'pairing_code',
-  row: Placed,
+  row: VenueScopedRow,
 ): readonly string[] {
   if (kind === 'venue') return [row.id];
   if ('venueIds' in row) return row.venueIds ?? [];
   return 'venueId' in row && row.venueId !== undefined ? [row.venueId] : [];
 }
 
-/** What a list by venue shows a caller: of all the venues, or of the one that is asked for. */
-export function inVenues(
+/**
+ * Returns the `where` filter of a list by venue: all venues the caller may see, or the requested
+ * one.
+ */
+export function whereVenue(
   { venueIds }: Pick<Caller, 'venueIds'>,
-  asked?: string,
+  requested?: string,
 ): { venueId?: string | readonly string[] } {
-  if (asked !== undefined)
-    return { venueId: venueIds === null || venueIds.includes(asked) ? asked : [] };
+  if (requested !== undefined)
+    return { venueId: venueIds === null || venueIds.includes(requested) ? requested : [] };
   if (venueIds === null) return {};
-  // One alone is found by its index.
+  // A single value uses the index.
   return { venueId: venueIds.length === 1 && venueIds[0] !== undefined ? venueIds[0] : venueIds };
 }
 
-/** What narrows a query of events, reports and the audit trail to what a caller may know of. */
-export function withinVenues({ venueIds }: Pick<Caller, 'venueIds'>): {
+/** Returns the filter that limits events, reports and audit entries to the caller's venues. */
+export function venueScopeFilter({ venueIds }: Pick<Caller, 'venueIds'>): {
   venueIds?: readonly string[];
 } {
   return venueIds === null ? {} : { venueIds };

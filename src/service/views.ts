@@ -17,7 +17,10 @@ import type { TenantView } from '../domain/records/tenant.ts';
 import type { TokenView } from '../domain/records/token.ts';
 import type { VenueView } from '../domain/records/venue.ts';
 
-/** Records as callers see them: times as ISO 8601, nothing secret (docs/protocol.md §5.3). */
+/**
+ * Views: records as callers see them, with ISO 8601 times and without secrets (docs/protocol.md
+ * §5.3).
+ */
 export function tenantView(row: Tenant): TenantView {
   return {
     id: row.id,
@@ -27,7 +30,7 @@ export function tenantView(row: Tenant): TenantView {
   };
 }
 
-/** How far a token goes. */
+/** Expiry and venue binding of a token. */
 export function reachView({
   expiresAt,
   venueIds,
@@ -35,9 +38,9 @@ export function reachView({
   return { expiresAt: isoOrNull(expiresAt), venueIds: venueIds ? [...venueIds] : null };
 }
 
-export function tokenView(row: Token, marks: TokenActivity): TokenView {
+export function tokenView(row: Token, activity: TokenActivity): TokenView {
   const { id, tenantId, name, role } = row;
-  const times = { createdAt: iso(row.createdAt), lastUsedAt: isoOrNull(marks.lastUsedAt) };
+  const times = { createdAt: iso(row.createdAt), lastUsedAt: isoOrNull(activity.lastUsedAt) };
   return { id, tenantId, name, role, ...reachView(row), ...times };
 }
 
@@ -55,7 +58,7 @@ export function venueView(row: Venue): VenueView {
   };
 }
 
-/** `newestCode` is the screen's newest code that is still remembered. */
+/** `newestCode` is the newest code of the screen that is not purged yet. */
 export function screenView(
   row: Screen,
   newestCode: PairingCode | undefined,

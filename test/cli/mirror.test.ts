@@ -109,7 +109,7 @@ describe('signage playlist mirror --check', () => {
     await writeFile(folder, '');
     const { code, stderr } = await cli(['playlist', 'mirror'], { env: {} });
     expect(code).toBe(7);
-    expect(stderr).toContain('The object store cannot be asked right now');
+    expect(stderr).toContain('The object store is unavailable');
     await rm(folder);
   });
 });

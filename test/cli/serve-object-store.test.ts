@@ -79,7 +79,7 @@ describe('signage serve --object-store', () => {
       aws,
       'must not hold credentials',
     ],
-    ['with a URL that is none', 'secretInTheUrl', aws, 'begins with file: or s3:'],
+    ['with a URL that is none', 'secretInTheUrl', aws, 'must begin with file: or s3:'],
   ])('2 %s, and what to do', async (_, url, env, message) => {
     const { io, code } = serve(['--object-store', url], env);
     expect(await code).toBe(2);

@@ -118,7 +118,7 @@ describe('signage serve --on-demand-url', () => {
     [
       'a placeholder that is none',
       ['--on-demand-url', 'https://ads.example/{screen}'],
-      /\{screen\}, which is none: there are \{screenId\}/,
+      /unknown placeholder \{screen\}: the placeholders are \{screenId\}/,
     ],
     [
       'a password in the URL',

@@ -168,7 +168,7 @@ describe('a token that has expired', () => {
     const { code, stdout, stderr } = await own(['whoami']);
     expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
     expect(stderr).toMatch(
-      /^signage: The token "Fitter" has expired: it was good until 2026-11-20T13:00:00\.000Z\. Ask an admin for a new one\.\n/,
+      /^signage: The token "Fitter" has expired: it was valid until 2026-11-20T13:00:00\.000Z\. Ask an admin for a new one\.\n/,
     );
     expect(stderr).toContain('signage token create; then signage login, or set SIGNAGE_TOKEN');
     const doctor = await own(['doctor', '-o', 'json']);

@@ -133,7 +133,7 @@ describe('signage tv at a terminal', () => {
     io.type('ABCD\r');
     await io.until(/8 letters and digits/);
     io.type('\u0015abcd 2345\r');
-    await io.until(/There is no such pairing code.*Pairing code:/s);
+    await io.until(/Unknown pairing code.*create a new one\. Pair/s);
     io.type(`${code.slice(0, 4).toLowerCase()}-${code.slice(4)}\r`);
     await io.until(/register 201/);
     expect(seen()).toContain('playing');

@@ -74,7 +74,7 @@ describe('signage venue create', () => {
     const { code, stdout, stderr } = await cli(['venue', 'create', '--name', name]);
     expect({ code, stdout }).toEqual({ code: 5, stdout: '' });
     expect(stderr).toMatch(
-      /^signage: .*is there already.*\n {2}.*signage venue get 'Lobby \d+'\n$/,
+      /^signage: .*already exists.*\n {2}.*signage venue get 'Lobby \d+'\n$/,
     );
     const asJson = await cli(['venue', 'create', '--name', name, '-o', 'json']);
     expect(asJson.stdout).toBe('');

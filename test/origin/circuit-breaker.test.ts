@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 
 const succeed = () => breaker.run(async () => ++calls);
-const fail = (error: Error = new Error('planted')) =>
+const fail = (error: Error = new Error('injected')) =>
   breaker.run(async () => {
     calls++;
     throw error;
@@ -23,14 +23,14 @@ const failures = async (count: number) => {
   for (let n = 0; n < count; n++) await fail().catch(() => undefined);
 };
 
-describe('the breaker', () => {
-  it('passes calls and their failures on', async () => {
+describe('the circuit breaker', () => {
+  it('passes results and errors through while closed', async () => {
     expect(await succeed()).toBe(1);
-    await expect(fail()).rejects.toThrow('planted');
+    await expect(fail()).rejects.toThrow('injected');
     expect(breaker.isOpen).toBe(false);
   });
 
-  it('opens after five failures in a row, and then calls nobody', async () => {
+  it('opens after five failures in a row, and then makes no calls', async () => {
     await failures(4);
     expect(breaker.isOpen).toBe(false);
     await failures(1);
@@ -39,7 +39,7 @@ describe('the breaker', () => {
     expect(calls).toBe(5);
   });
 
-  it('does not open when one of them succeeds in between', async () => {
+  it('does not open if one of them succeeds in between', async () => {
     for (let n = 0; n < 5; n++) {
       await failures(4);
       await succeed();
@@ -47,7 +47,7 @@ describe('the breaker', () => {
     expect(breaker.isOpen).toBe(false);
   });
 
-  it('makes one call two seconds later, which nobody waits for; the caller is refused at once', async () => {
+  it('makes one probe after two seconds, and rejects its caller at once', async () => {
     await failures(5);
     clock.advance(1999);
     await expect(succeed()).rejects.toMatchObject({ code: 'origin_skipped' });
@@ -65,7 +65,7 @@ describe('the breaker', () => {
     expect(await succeed()).toBe(6);
   });
 
-  it('waits two seconds more each time when that call fails', async () => {
+  it('waits two more seconds after each failed probe', async () => {
     await failures(5);
     for (let n = 0; n < 3; n++) {
       clock.advance(2000);
@@ -78,7 +78,7 @@ describe('the breaker', () => {
     expect(clock.waiting).toBe(1);
   });
 
-  it('closes when a call that began before succeeds late, and no timer of that time opens the way to anything', async () => {
+  it('closes when an earlier call succeeds late, and cancels its timer', async () => {
     let finish = (_: number) => {};
     const late = breaker.run(() => new Promise<number>((resolve) => (finish = resolve)));
     await failures(5);
@@ -88,38 +88,38 @@ describe('the breaker', () => {
     expect(clock.waiting).toBe(0);
   });
 
-  describe('that is told what failures say of the other side', () => {
-    const tells = (error: unknown) => {
+  describe('with a classification of errors', () => {
+    const classify = (error: unknown) => {
       const { message } = error as Error;
-      return message === 'bad answer' ? 'up' : message === 'busy' ? 'nothing' : 'down';
+      return message === 'bad answer' ? 'success' : message === 'busy' ? 'ignored' : 'failure';
     };
     const failing = async (message: string, count = 1) => {
       for (let n = 0; n < count; n++) await fail(new Error(message)).catch(() => undefined);
     };
     beforeEach(() => {
-      breaker = new CircuitBreaker({ clock, tells });
+      breaker = new CircuitBreaker({ clock, classify });
     });
 
-    it('does not open by those that say that it is up, or nothing', async () => {
+    it('does not open by errors classified as success or ignored', async () => {
       await failing('bad answer', 20);
       await failing('busy', 20);
       expect(breaker.isOpen).toBe(false);
       expect(calls).toBe(40);
     });
 
-    it('counts on after one that says nothing, and anew after one that says that it is up', async () => {
+    it('keeps its count after an ignored error, and resets it after a success', async () => {
       await failing('down', 4);
       await failing('busy');
       await failing('down');
       expect(breaker.isOpen).toBe(true);
-      breaker = new CircuitBreaker({ clock, tells });
+      breaker = new CircuitBreaker({ clock, classify });
       await failing('down', 4);
       await failing('bad answer');
       await failing('down', 4);
       expect(breaker.isOpen).toBe(false);
     });
 
-    it('stays open when one that says nothing ends late, or is the look', async () => {
+    it('stays open if an ignored error comes late, or from the probe', async () => {
       let end = (_: Error) => {};
       const late = breaker.run(() => new Promise((_, reject) => (end = reject)));
       await failing('down', 5);
@@ -137,22 +137,22 @@ describe('the breaker', () => {
     });
   });
 
-  it('tells when it opens, once each time', async () => {
-    let told = 0;
-    breaker = new CircuitBreaker({ clock, onOpen: () => told++ });
+  it('calls onOpen once each time it opens', async () => {
+    let opened = 0;
+    breaker = new CircuitBreaker({ clock, onOpen: () => opened++ });
     await failures(20);
     clock.advance(2000);
     await failures(1);
     await turns();
-    expect(told).toBe(1);
+    expect(opened).toBe(1);
     clock.advance(2000);
     await succeed().catch(() => undefined);
     await turns();
     await failures(5);
-    expect(told).toBe(2);
+    expect(opened).toBe(2);
   });
 
-  it('says by a SignageError that nobody was called', async () => {
+  it('rejects with a SignageError while open', async () => {
     await failures(5);
     await expect(succeed()).rejects.toBeInstanceOf(SignageError);
   });

@@ -5,24 +5,24 @@ import { playlistRow, screenRow } from '../support/playlist-rows.ts';
 const screen = screenRow({});
 const bad = expect.objectContaining({ code: 'origin_bad_answer' });
 
-describe('a row of the store', () => {
-  it('is answered as it is when it can be served, also the second time', () => {
+describe('validation of a stored playlist', () => {
+  it('returns a valid row unchanged, each time', () => {
     const row = Object.freeze(playlistRow(screen, {}));
     for (let time = 0; time < 2; time++) expect(validPlaylist(row)).toBe(row);
     expect(validPlaylist(undefined)).toBeUndefined();
   });
 
   it.each([
-    ['a version that is none', { version: 0 }],
+    ['an invalid version', { version: 0 }],
     ['items that are no list', { items: '{}' }],
     ['items that are no JSON', { items: '[{' }],
-    ['a state that is none', { state: 'lost' as never }],
-  ])('is refused with %s, each time', (_, wrong) => {
+    ['an unknown state', { state: 'lost' as never }],
+  ])('rejects a row with %s, each time', (_, wrong) => {
     const row = Object.freeze({ ...playlistRow(screen, {}), ...wrong });
     for (let time = 0; time < 2; time++) expect(() => validPlaylist(row)).toThrow(bad);
   });
 
-  it('is looked at anew where it may have changed', () => {
+  it('validates a row that is not frozen again', () => {
     const row = { ...playlistRow(screen, {}) };
     expect(validPlaylist(row)).toBe(row);
     expect(() => validPlaylist(Object.assign(row, { items: 'none' }))).toThrow(bad);

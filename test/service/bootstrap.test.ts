@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 let running: Running | undefined;
 afterEach(() => running?.close());
 
-/** Stops what ran, and starts on the same folder again. */
+/** Restarts the service on the same folder. */
 async function start(store: string, options: ServeOptions = {}): Promise<Running> {
   await running?.close();
   running = await serve({ port: 0, store, ...options });
@@ -42,7 +42,7 @@ const platformTokens = async (token: string) =>
     .filter((one: { role: string }) => one.role === 'platform')
     .map(({ name }: { name: string }) => name);
 
-/** All that is written in a folder. */
+/** Returns the contents of all files in a folder. */
 const filesIn = (folder: string) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -52,7 +52,7 @@ const filesIn = (folder: string) =>
 const [first, second] = ['mak_firstFirstFirstFirstFirst', 'mak_secondSecondSecondSecond'] as const;
 
 describe('the first start', () => {
-  it('makes a tenant named default and one platform token, shown once', async () => {
+  it('creates a tenant named default and one platform token, displayed once', async () => {
     const folder = await temporaryFolder();
     const { adminToken } = await start(folder);
     expect(adminToken).toMatch(/^mak_[0-9A-Za-z]{49}$/);
@@ -72,7 +72,7 @@ describe('the first start', () => {
     expect(filesIn(folder)).not.toContain(adminToken!.slice(4));
   });
 
-  it('with a token given that was to end makes one that does not', async () => {
+  it('with a given token that has an expiry creates one without', async () => {
     const folder = await temporaryFolder();
     await start(folder, { adminToken: first });
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
@@ -87,13 +87,13 @@ describe('the first start', () => {
     expect(await platformTokens(brief.token)).toEqual(['Brief']);
   });
 
-  it('with a token given makes no other', async () => {
+  it('with a given token creates no other', async () => {
     const { adminToken } = await start(await temporaryFolder(), { adminToken: first });
     expect(adminToken).toBe(first);
     expect(await platformTokens(first)).toEqual(['bootstrap']);
   });
 
-  it('leaves what an upgrade finds: a second start makes no tenant, whatever the first is called now', async () => {
+  it('leaves existing tenants alone: a second start creates no tenant, even if the first was renamed', async () => {
     const folder = await temporaryFolder();
     const { adminToken } = await start(folder);
     const [tenant] = (await ask(adminToken, '/v1/tenants')).body.items;
@@ -121,7 +121,7 @@ describe('SIGNAGE_ADMIN_TOKEN', () => {
     expect((await ask(first, '/v1/audit')).body.items).toEqual(entries);
   });
 
-  it('replaces the former one when it changes, and says so in the audit trail', async () => {
+  it('replaces the previous one when it changes, with an audit entry', async () => {
     const folder = await temporaryFolder();
     await start(folder, { adminToken: first });
     const { tokenId } = (await ask(first, '/v1/me')).body;
@@ -141,14 +141,14 @@ describe('SIGNAGE_ADMIN_TOKEN', () => {
     ]);
   });
 
-  it('goes on working at a start without it', async () => {
+  it('still works after a start without it', async () => {
     const folder = await temporaryFolder();
     await start(folder, { adminToken: first });
     expect((await start(folder)).adminToken).toBeUndefined();
     expect((await ask(first, '/v1/me')).status).toBe(200);
   });
 
-  it('comes beside the token of the first start, which stays', async () => {
+  it('is an additional token next to that of the first start', async () => {
     const folder = await temporaryFolder();
     const { adminToken } = await start(folder);
     await start(folder, { adminToken: first });
@@ -166,7 +166,7 @@ describe('SIGNAGE_ADMIN_TOKEN', () => {
     expect(await platformTokens(second)).toEqual(['bootstrap']);
   });
 
-  it('takes another name when somebody has called a token of the platform’s so', async () => {
+  it('gets another name when a platform token already has its name', async () => {
     const folder = await temporaryFolder();
     const { adminToken } = await start(folder);
     for (const name of ['Bootstrap', 'bootstrap 2'])
@@ -181,7 +181,7 @@ describe('SIGNAGE_ADMIN_TOKEN', () => {
     ]);
   });
 
-  it('is refused when it is a tenant’s token, and that goes on working', async () => {
+  it('is rejected when it is a tenant’s token, which still works', async () => {
     const folder = await temporaryFolder();
     const { adminToken } = await start(folder);
     const { token } = (
@@ -194,7 +194,7 @@ describe('SIGNAGE_ADMIN_TOKEN', () => {
     expect((await ask(token, '/v1/me')).body.role).toBe('viewer');
   });
 
-  it('is not taken for a tenant’s token when another instance puts it between two reads', async () => {
+  it('is not mistaken for a tenant’s token when another instance adds it between two reads', async () => {
     const folder = await temporaryFolder();
     await start(folder, { adminToken: first });
     await running?.close();
@@ -218,7 +218,7 @@ describe('SIGNAGE_ADMIN_TOKEN', () => {
     `dak_${'x'.repeat(30)}`,
     `mak_${'ä'.repeat(24)}`,
     ` ${first}`,
-  ])('refuses to start with %j, and touches nothing', async (adminToken) => {
+  ])('rejects a start with %j, and changes nothing', async (adminToken) => {
     const folder = await temporaryFolder();
     const refused = serve({ port: 0, store: join(folder, 'data'), adminToken });
     await expect(refused).rejects.toMatchObject({
@@ -232,7 +232,7 @@ describe('SIGNAGE_ADMIN_TOKEN', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('takes 24 characters', async () => {
+  it('accepts 24 characters', async () => {
     const adminToken = `mak_${'x'.repeat(24)}`;
     await start(await temporaryFolder(), { adminToken });
     expect((await ask(adminToken, '/v1/me')).status).toBe(200);

@@ -13,7 +13,7 @@ const dayMs = 24 * 60 * minuteMs;
 
 let clock: ManualClock;
 let store: Store;
-let drops: number[];
+let purges: number[];
 let failure: Error | undefined;
 let warnings: unknown[];
 let housekeeping: { stop(): Promise<void> };
@@ -41,28 +41,28 @@ const put = (...codes: Rows['codes'][]) =>
 const left = async () =>
   (await store.read.select('codes', 'screenId', ['s'])).map(({ id }) => Number(id));
 
-/** Goes on by as many minutes, one round at a time. */
+/** Advances the clock by this many minutes, one housekeeping run at a time. */
 async function passMinutes(minutes: number): Promise<void> {
   for (let round = 0; round < minutes; round++) {
-    const before = drops.length + warnings.length;
+    const before = purges.length + warnings.length;
     clock.advance(minuteMs);
-    await expect.poll(() => drops.length + warnings.length).toBe(before + 1);
+    await expect.poll(() => purges.length + warnings.length).toBe(before + 1);
     await expect.poll(() => clock.waiting).toBeGreaterThan(0);
   }
 }
 
 beforeEach(async () => {
   clock = new ManualClock();
-  drops = [];
+  purges = [];
   warnings = [];
   failure = undefined;
-  // On a clock of its own: it has timers too.
+  // On its own clock, since the store also has timers.
   store = await openStore('memory:', { clock: new ManualClock() });
-  const watched = Object.create(store, {
+  const observedStore = Object.create(store, {
     purgeBefore: {
       async value(timeMs: number) {
         if (failure) throw failure;
-        drops.push(timeMs);
+        purges.push(timeMs);
         await store.purgeBefore(timeMs);
       },
     },
@@ -71,7 +71,7 @@ beforeEach(async () => {
     finishedCodes: { value: store.finishedCodes.bind(store) },
   }) as Store;
   const deps: SystemDependencies = {
-    store: watched,
+    store: observedStore,
     clock,
     random: (length) => new Uint8Array(length),
     newId: makeIdSource(clock),
@@ -84,8 +84,8 @@ afterEach(async () => {
   await store.close();
 });
 
-describe('finished codes', () => {
-  it('are purged 24 hours after they were used, cancelled or expired, and not before', async () => {
+describe('housekeeping of finished codes', () => {
+  it('purges them 24 hours after they were used, cancelled or expired, and not before', async () => {
     const now = clock.now();
     await put(
       code(1, { state: 'used', usedAt: now }),
@@ -104,7 +104,7 @@ describe('finished codes', () => {
     expect(await left()).toEqual([4]);
   });
 
-  it('are purged all, however many there are', async () => {
+  it('purges all of them, however many there are', async () => {
     await put(
       ...Array.from({ length: 1201 }, (_, index) =>
         code(index, { state: 'used', usedAt: clock.now() }),
@@ -116,40 +116,40 @@ describe('finished codes', () => {
   });
 });
 
-describe('events and audit entries', () => {
-  it('are dropped past their retention, once a minute', async () => {
+describe('housekeeping of events and audit entries', () => {
+  it('purges them past their retention, once a minute', async () => {
     const start = clock.now();
     await passMinutes(2);
-    expect(drops).toEqual([start + minuteMs - 90 * dayMs, start + 2 * minuteMs - 90 * dayMs]);
+    expect(purges).toEqual([start + minuteMs - 90 * dayMs, start + 2 * minuteMs - 90 * dayMs]);
   });
 });
 
-describe('a round that fails', () => {
-  it('is told to the log, and the next one comes all the same', async () => {
+describe('a failed housekeeping run', () => {
+  it('is logged, and the next run still happens', async () => {
     failure = new Error('the disk is full');
     await passMinutes(2);
     expect(warnings).toEqual([failure, failure]);
     failure = undefined;
     await passMinutes(1);
-    expect(drops).toHaveLength(1);
+    expect(purges).toHaveLength(1);
     expect(warnings).toHaveLength(2);
   });
 });
 
-describe('stop', () => {
-  it('ends it: nothing is left waiting, and nothing begins again', async () => {
+describe('stopping the housekeeping', () => {
+  it('cancels the timer, and no further run starts', async () => {
     await passMinutes(1);
     await housekeeping.stop();
     expect(clock.waiting).toBe(0);
     clock.advance(10 * minuteMs);
-    expect(drops).toHaveLength(1);
+    expect(purges).toHaveLength(1);
   });
 
-  it('waits for the round that is under way', async () => {
+  it('waits for the run in progress', async () => {
     await put(code(1, { state: 'used', usedAt: clock.now() - 2 * dayMs }));
     clock.advance(minuteMs);
     await housekeeping.stop();
-    expect(drops).toHaveLength(1);
+    expect(purges).toHaveLength(1);
     expect(await left()).toEqual([]);
     expect(clock.waiting).toBe(0);
   });

@@ -11,7 +11,7 @@ const labels = fc
   .array(label, { maxLength: 20 })
   .map((entries): Record<string, string> => Object.fromEntries(entries));
 
-/** RFC 7396 §2, to the letter, for a patch of a flat object. */
+/** Reference implementation of RFC 7396 §2, for a flat object. */
 function mergePatch(
   target: Record<string, string>,
   patch: Record<string, string | null>,
@@ -25,7 +25,7 @@ function mergePatch(
 }
 
 describe('patchLabels', () => {
-  it('merges as RFC 7396 says', () => {
+  it('merges labels as RFC 7396 defines', () => {
     const key = fc.constantFrom('a', 'b', 'c', 'constructor', 'long key');
     const labelsOf = (value: fc.Arbitrary<string | null>) =>
       fc.dictionary(key, value, { noNullPrototype: true });
@@ -38,14 +38,14 @@ describe('patchLabels', () => {
     );
   });
 
-  it('leaves them alone without a patch, and empties them for null', () => {
+  it('changes nothing without a patch, and removes all labels for null', () => {
     const before = { a: '1' };
     expect(patchLabels(before, undefined)).toBe(before);
     expect(patchLabels(before, null)).toEqual({});
     expect(before).toEqual({ a: '1' });
   });
 
-  it('refuses what would become too many, counted after the patch', () => {
+  it('rejects too many labels, counted after the patch', () => {
     const most = Object.fromEntries(Array.from({ length: 64 }, (_, index) => [`k${index}`, 'v']));
     expect(Object.keys(patchLabels(most, { k0: 'other', k1: null, k64: 'v' }))).toHaveLength(64);
     const tooMany = () => patchLabels(most, { k64: 'v' });
@@ -63,10 +63,10 @@ describe('patchLabels', () => {
 });
 
 describe('labelFilter', () => {
-  it('asks for nothing when there is no filter', () =>
+  it('returns no filter for no label parameters', () =>
     expect(labelFilter(undefined)).toEqual({ impossible: false }));
 
-  it('reads back any labels', () => {
+  it('parses any labels', () => {
     fc.assert(
       fc.property(labels, (map) => {
         const filters = Object.entries(map).map(([key, value]) => `${key}:${value}`);
@@ -75,12 +75,12 @@ describe('labelFilter', () => {
     );
   });
 
-  it('knows what nothing can have', () => {
+  it('detects filters that nothing can match', () => {
     expect(labelFilter(['a:1', 'b:1', 'a:2']).impossible).toBe(true);
     expect(labelFilter(['a:1', 'a:']).impossible).toBe(true);
   });
 
-  it('takes any key for a key', () => {
+  it('accepts any key, also names of object members', () => {
     const { labels: wanted, impossible } = labelFilter([
       '__proto__:x',
       'constructor:y',

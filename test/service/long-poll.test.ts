@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { holdUntil } from '../../src/service/long-poll.ts';
+import { longPoll } from '../../src/service/long-poll.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
-/** One poll, with the ends of its wires in the test's hands. */
+/** A long poll whose changes, timer and signal are controlled by the test. */
 function poll({
   answers,
   aborted = false,
@@ -13,8 +13,8 @@ function poll({
   aborted?: boolean;
 }) {
   const clock = new ManualClock();
-  const gone = new AbortController();
-  if (aborted) gone.abort();
+  const disconnect = new AbortController();
+  if (aborted) disconnect.abort();
   let wake: (() => void) | undefined;
   const store = {
     watch(_: string, call: () => void) {
@@ -25,111 +25,127 @@ function poll({
     },
   } as unknown as Store;
   const looks: (() => void)[] = [];
-  /** Each look is held until the test lets it go, and answers what stood when it began. */
+  /** Each look waits for the test, and returns the state from when it began. */
   const look = () => {
     const answer = answers.shift() ?? { value: 'late', settled: false };
     return new Promise<typeof answer>((resolve) => looks.push(() => resolve(answer)));
   };
-  let answered: string | undefined;
-  const answer = holdUntil(
+  let answeredValue: string | undefined;
+  const answer = longPoll(
     { store, clock },
-    { topic: 't', forMs: 1000, signal: gone.signal, check: async () => {} },
+    { topic: 't', forMs: 1000, signal: disconnect.signal, check: async () => {} },
     look,
   ).then((value) => {
-    answered = value;
+    answeredValue = value;
     return value;
   });
-  const letLook = async () => {
+  const completeLook = async () => {
     looks.shift()?.();
     await setImmediate();
   };
   return {
     clock,
-    gone,
+    disconnect,
     answer,
-    letLook,
+    completeLook,
     wake: () => wake?.(),
-    watching: () => wake !== undefined,
-    answered: () => answered,
-    looking: () => looks.length,
+    isWatching: () => wake !== undefined,
+    answeredValue: () => answeredValue,
+    pendingLooks: () => looks.length,
   };
 }
 
 const pending = { value: 'pending', settled: false };
 const done = { value: 'done', settled: true };
 
-describe('holdUntil', () => {
-  it('answers at once what is worth it, and lets go of everything', async () => {
-    const held = poll({ answers: [done] });
-    await held.letLook();
-    expect([held.answered(), held.watching(), held.clock.waiting]).toEqual(['done', false, 0]);
+describe('longPoll', () => {
+  it('returns a settled value at once, and cleans up', async () => {
+    const polling = poll({ answers: [done] });
+    await polling.completeLook();
+    expect([polling.answeredValue(), polling.isWatching(), polling.clock.waiting]).toEqual([
+      'done',
+      false,
+      0,
+    ]);
   });
 
-  it('looks again after a change, and goes on holding when that was for nothing', async () => {
-    const held = poll({ answers: [pending, pending, done] });
-    await held.letLook();
-    expect(held.looking()).toBe(0);
-    held.wake();
+  it('looks again after a change, and keeps waiting if the value is not settled', async () => {
+    const polling = poll({ answers: [pending, pending, done] });
+    await polling.completeLook();
+    expect(polling.pendingLooks()).toBe(0);
+    polling.wake();
     await setImmediate();
-    await held.letLook();
-    expect([held.answered(), held.looking()]).toEqual([undefined, 0]);
-    held.wake();
+    await polling.completeLook();
+    expect([polling.answeredValue(), polling.pendingLooks()]).toEqual([undefined, 0]);
+    polling.wake();
     await setImmediate();
-    await held.letLook();
-    expect(held.answered()).toBe('done');
+    await polling.completeLook();
+    expect(polling.answeredValue()).toBe('done');
   });
 
-  it('looks again after a change that came while it looked', async () => {
-    const held = poll({ answers: [pending, done] });
-    held.wake();
-    await held.letLook();
-    await held.letLook();
-    expect(held.answered()).toBe('done');
+  it('looks again after a change during a look', async () => {
+    const polling = poll({ answers: [pending, done] });
+    polling.wake();
+    await polling.completeLook();
+    await polling.completeLook();
+    expect(polling.answeredValue()).toBe('done');
   });
 
-  it('looks once more when the time is over, also when it ends while it looks', async () => {
-    const held = poll({ answers: [pending, { value: 'expired', settled: true }] });
-    held.clock.advance(1000);
-    await held.letLook();
-    expect(held.answered()).toBeUndefined();
-    await held.letLook();
-    expect(held.answered()).toBe('expired');
+  it('looks once more when the time is over, also if it ends during a look', async () => {
+    const polling = poll({ answers: [pending, { value: 'expired', settled: true }] });
+    polling.clock.advance(1000);
+    await polling.completeLook();
+    expect(polling.answeredValue()).toBeUndefined();
+    await polling.completeLook();
+    expect(polling.answeredValue()).toBe('expired');
   });
 
-  it('ends by its timer alone, also when the clock stepped back meanwhile', async () => {
-    const held = poll({ answers: [pending, pending] });
-    await held.letLook();
-    const end = held.clock.now() + 1000;
-    held.clock.set(end - 5000);
-    held.clock.advance(5000);
+  it('ends by its timer, also when the clock is set back meanwhile', async () => {
+    const polling = poll({ answers: [pending, pending] });
+    await polling.completeLook();
+    const end = polling.clock.now() + 1000;
+    polling.clock.set(end - 5000);
+    polling.clock.advance(5000);
     await setImmediate();
-    await held.letLook();
-    expect([held.answered(), held.watching(), held.clock.waiting]).toEqual(['pending', false, 0]);
+    await polling.completeLook();
+    expect([polling.answeredValue(), polling.isWatching(), polling.clock.waiting]).toEqual([
+      'pending',
+      false,
+      0,
+    ]);
   });
 
-  it('ends when the signal says so', async () => {
-    const held = poll({ answers: [pending, pending] });
-    await held.letLook();
-    held.gone.abort();
+  it('ends when the signal aborts', async () => {
+    const polling = poll({ answers: [pending, pending] });
+    await polling.completeLook();
+    polling.disconnect.abort();
     await setImmediate();
-    await held.letLook();
-    expect([held.answered(), held.watching(), held.clock.waiting]).toEqual(['pending', false, 0]);
+    await polling.completeLook();
+    expect([polling.answeredValue(), polling.isWatching(), polling.clock.waiting]).toEqual([
+      'pending',
+      false,
+      0,
+    ]);
   });
 
-  it('looks once for a caller who is gone already', async () => {
-    const held = poll({ answers: [pending], aborted: true });
-    await held.letLook();
-    expect([held.answered(), held.looking(), held.watching()]).toEqual(['pending', 0, false]);
+  it('looks once for a client that is already disconnected', async () => {
+    const polling = poll({ answers: [pending], aborted: true });
+    await polling.completeLook();
+    expect([polling.answeredValue(), polling.pendingLooks(), polling.isWatching()]).toEqual([
+      'pending',
+      0,
+      false,
+    ]);
   });
 
-  it('passes on what a look throws, and lets go of everything', async () => {
+  it('rethrows the error of a look, and cleans up', async () => {
     const clock = new ManualClock();
-    let watching = false;
+    let isWatching = false;
     const store = {
       watch() {
-        watching = true;
+        isWatching = true;
         return () => {
-          watching = false;
+          isWatching = false;
         };
       },
     } as unknown as Store;
@@ -140,7 +156,7 @@ describe('holdUntil', () => {
       signal: new AbortController().signal,
       check: async () => {},
     };
-    await expect(holdUntil({ store, clock }, poll, failing)).rejects.toThrow('gone');
-    expect([watching, clock.waiting]).toEqual([false, 0]);
+    await expect(longPoll({ store, clock }, poll, failing)).rejects.toThrow('gone');
+    expect([isWatching, clock.waiting]).toEqual([false, 0]);
   });
 });

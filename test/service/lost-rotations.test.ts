@@ -3,7 +3,7 @@ import { openStore } from '../../src/store/open.ts';
 import { rotateUnderLoss } from '../faults/rotations/load.ts';
 import { freshDatabase } from '../support/postgres.ts';
 
-// The long form is test/faults/rotations.full.ts.
+// The full suite is test/faults/rotations.full.ts.
 it.each([
   ['one store', async () => [await openStore('memory:')], 30],
   [
@@ -13,7 +13,7 @@ it.each([
     5,
   ],
 ] as const)(
-  'after rotations with half of the answers lost, each TV has exactly one key that works: %s',
+  'after rotations with half of the answers lost, each TV has exactly one working key: %s',
   async (_, open, tvs) => {
     const [store, other] = await open();
     const load = { tvs, rotations: 10, seed: Date.now() };

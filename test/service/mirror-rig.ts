@@ -8,7 +8,7 @@ import { makePlaylistCopies } from '../../src/origin/object-store/playlist-copie
 import { withAuthority } from '../../src/service/auth/authority.ts';
 import { system, type TenantCaller } from '../../src/service/context.ts';
 import { type Mirror, startMirror } from '../../src/service/mirror/mirror.ts';
-import { agrees } from '../../src/service/mirror/sync-screen.ts';
+import { isUpToDate } from '../../src/service/mirror/sync-screen.ts';
 import { makeScreens } from '../../src/service/places/screens.ts';
 import { makePlaylists } from '../../src/service/playlists/playlists.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -20,13 +20,18 @@ import { turns } from '../support/turns.ts';
 
 export const tenantId = '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e';
 
-/** May do everything in the tenant. */
+/** A caller with all rights in the tenant. */
 export const caller: TenantCaller = {
-  ...{ actor: system, role: 'operator', tenantId, venueIds: null, expiresAt: null },
-  ...{ address: null, requestId: null },
+  actor: system,
+  role: 'operator',
+  tenantId,
+  venueIds: null,
+  expiresAt: null,
+  address: null,
+  requestId: null,
 };
 
-/** One instance of the service, as far as playlists and their mirror go. */
+/** Starts an instance of the service, reduced to playlists and their mirror. */
 export function instance({
   store,
   objects,
@@ -56,7 +61,7 @@ export function instance({
   return { copies, mirror, deps, playlists: makePlaylists(deps), screens: makeScreens(deps) };
 }
 
-/** Puts rows of screens into the store, as if they had been made. */
+/** Inserts screens directly into the store. */
 export async function plantScreens(
   store: Store,
   count: number,
@@ -73,7 +78,10 @@ export async function plantScreens(
 
 export const publication = () => ({ items: [item()] as never });
 
-/** Lets time pass until nothing is to be mirrored any more; in steps so small that no call under way takes them for silence. */
+/**
+ * Advances the clock until the mirror is idle, in steps small enough that no call in flight times
+ * out.
+ */
 export async function settled(clock: ManualClock, ...mirrors: Mirror[]): Promise<void> {
   await turns();
   for (
@@ -87,7 +95,7 @@ export async function settled(clock: ManualClock, ...mirrors: Mirror[]): Promise
   expect(mirrors.map((mirror) => mirror.lag().pending)).toEqual(mirrors.map(() => 0));
 }
 
-/** That each screen's copy says what the store says, and the outbox is empty. */
+/** Expects each screen's copy to match the store, and an empty outbox. */
 export async function expectEqual(
   store: Store,
   objects: MemoryObjectStore,
@@ -97,8 +105,10 @@ export async function expectEqual(
   const copies = makePlaylistCopies(objects, clock);
   for (const screen of screens) {
     const row = await store.read.get('playlists', screen.id);
-    const held = await copies.read(screen);
-    expect(agrees(held, row), `${JSON.stringify(held)} for ${JSON.stringify(row)}`).toBe(true);
+    const stored = await copies.read(screen);
+    expect(isUpToDate(stored, row), `${JSON.stringify(stored)} for ${JSON.stringify(row)}`).toBe(
+      true,
+    );
   }
   expect((await store.list('mirrorPending', { limit: 200 })).items).toEqual([]);
 }

@@ -24,21 +24,21 @@ class Larger extends Store {
   }
 }
 
-describe('an object with some members of its own', () => {
-  it('has all others of the one it stands for, with what is private to that', () => {
+describe('a decorated object', () => {
+  it('has the other members of its target, including access to private ones', () => {
     const target = new Larger();
     const { add } = decorateStore<Store>(target, {});
     expect([add(), add(), target.size]).toEqual([103, 104, 4]);
     expect(decorateStore(target, {}).name).toBe('embedded');
   });
 
-  it('has its own in place of the former, which that keeps', () => {
+  it('replaces members, and leaves the target unchanged', () => {
     const target = new Store();
     const other = decorateStore(target, { add: () => 0 });
     expect([other.add(), target.add(), other.doubled()]).toEqual([0, 3, 6]);
   });
 
-  it('can be made of another such one', () => {
+  it('can be decorated again', () => {
     const target = new Store();
     const twice = decorateStore(decorateStore(target, { add: () => 7 }), { doubled: () => 8 });
     expect([twice.add(), twice.doubled(), twice.name]).toEqual([7, 8, 'embedded']);

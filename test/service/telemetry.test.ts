@@ -11,7 +11,7 @@ const query: EventQuery = { order: 'asc', limit: 50, after: 'start', waitSeconds
 const event: StoredEvent = { id: 'e', deviceId: 'd', screenId: 's', receivedAt: 0, event: {} };
 const nothingBefore = (next: string): Slice<StoredEvent> => ({ items: [], next });
 
-/** One follower of a log whose pages are handed out in turn, the last one again and again. */
+/** A long poll over a list of pages, of which the last one repeats. */
 function follow(pages: Slice<StoredEvent>[], order: EventQuery['order'] = 'asc') {
   const clock = new ManualClock();
   const asked: (string | undefined)[] = [];
@@ -34,8 +34,8 @@ function follow(pages: Slice<StoredEvent>[], order: EventQuery['order'] = 'asc')
   return { clock, asked, answer, wake: () => wake() };
 }
 
-describe('who waits for events', () => {
-  it('is not answered with a page of what others have sent: that is passed over', async () => {
+describe('a long poll for events', () => {
+  it('skips pages without a matching event', async () => {
     const { answer, asked } = follow([
       nothingBefore('one'),
       nothingBefore('two'),
@@ -45,7 +45,7 @@ describe('who waits for events', () => {
     expect(asked).toEqual(['start', 'one', 'two']);
   });
 
-  it('looks on where it stopped when something comes', async () => {
+  it('continues from its position after a change', async () => {
     const pages = [nothingBefore('one'), { items: [], next: null }, { items: [event], next: null }];
     const { answer, asked, wake } = follow(pages);
     await turns();
@@ -55,7 +55,7 @@ describe('who waits for events', () => {
     expect(asked).toEqual(['start', 'one', 'one']);
   });
 
-  it('looks at the newest again where these come first', async () => {
+  it('starts again from the newest events in descending order', async () => {
     const { answer, asked, wake } = follow(
       [nothingBefore('one'), { items: [], next: null }, { items: [event], next: null }],
       'desc',
@@ -66,7 +66,7 @@ describe('who waits for events', () => {
     expect(asked).toEqual(['start', 'one', 'start']);
   });
 
-  it('is told how far that was when the time is over', async () => {
+  it('returns its position when the time is over', async () => {
     const clock = new ManualClock();
     const store = {
       async events() {

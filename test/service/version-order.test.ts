@@ -3,16 +3,16 @@ import { describe, it } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { playStory, story, ttlsMs, withoutRestarts } from './version-story.ts';
 
-// The long form is test/faults/version-order.full.ts.
-describe('the version that a TV gets', () => {
-  it('never goes down, and never has two contents, whatever fails, in whatever order', async () => {
+// The full suite is test/faults/version-order.full.ts.
+describe('the playlist version of a TV', () => {
+  it('never decreases, and never has two contents, with any failures in any order', async () => {
     const property = fc.asyncProperty(story, ttlsMs, (steps, ttlMs) =>
       playStory('memory:', ttlMs, withoutRestarts(steps)),
     );
     await fc.assert(property, { numRuns: 50 });
   }, 60_000);
 
-  it('nor across restarts on a data folder', async () => {
+  it('never decreases across restarts on a data folder', async () => {
     const property = fc.asyncProperty(story, ttlsMs, async (steps, ttlMs) =>
       playStory(await temporaryFolder(), ttlMs, steps),
     );

@@ -34,7 +34,7 @@ const answers = fc.record({
 const noAnswer = fc.record({
   kind: fc.constantFrom('none' as const, 'error' as const, 'hang' as const, 'garbage' as const),
 });
-/** All origins change at once: so a few steps make a story. */
+/** All origins change in one step, so that few steps make a scenario. */
 const world = fc.record({
   do: fc.constant('world' as const),
   source: fc.oneof(answers, noAnswer),
@@ -66,14 +66,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** What the source answers in a state; its ends stay the same while it stays in it. */
-function sayer(state: SourceState, nowMs: number): () => unknown {
+/** The answer of the source in a state. Its expiry is constant within the state. */
+function answersOf(state: SourceState, nowMs: number): () => unknown {
   if (state.kind === 'answers') {
     const validUntil =
       state.validForMs === null ? null : Math.floor((nowMs + state.validForMs) / 1000);
     return () => ({ items: contents[state.content], validUntil });
   }
-  const says = {
+  const byKind = {
     none: () => null,
     garbage: () => ({ items: 'rubbish' }),
     hang: () => new Promise<never>(() => {}),
@@ -81,20 +81,20 @@ function sayer(state: SourceState, nowMs: number): () => unknown {
       throw new Error('planted');
     },
   };
-  return says[state.kind];
+  return byKind[state.kind];
 }
 
-/** The version up to which the object store knows that the playlist was withdrawn, too; 0 while it was not told. */
+/** The version up to which the object store has recorded the withdrawal. 0: it has not. */
 async function withdrawnEverywhere(
   { inner, copies, objects, driven }: Deployment,
   screenId: string,
 ): Promise<number> {
   const screen = await inner.read.get('screens', screenId);
-  const held = screen && objects.fault === 'no' ? await driven(copies.read(screen)) : undefined;
-  return held?.copy.kind === 'withdrawn' ? held.copy.version : 0;
+  const stored = screen && objects.fault === 'no' ? await driven(copies.read(screen)) : undefined;
+  return stored?.copy.kind === 'withdrawn' ? stored.copy.version : 0;
 }
 
-/** Steps in any order, some of them restarts. */
+/** Arbitrary steps, some of them restarts. */
 export const story = fc.array(step, { minLength: 10, maxLength: 60, size: 'max' });
 export const ttlsMs = fc.constantFrom(0, 0, 10_000);
 
@@ -102,8 +102,9 @@ export const withoutRestarts = (steps: readonly Step[]) =>
   steps.filter((one) => one.do !== 'restart');
 
 /**
- * Takes the steps with one TV on a store at this place: what it gets must never be older than what it had, and no fallback may serve what was withdrawn.
- * With `plant`, the origins have a bug.
+ * Runs the steps with one TV on a store at this location. The TV must never get an older version
+ * than before, and no fallback may serve a withdrawn one. With `plant`, the origins have a seeded
+ * defect.
  */
 export async function playStory(
   location: string,
@@ -113,7 +114,7 @@ export async function playStory(
 ): Promise<void> {
   const clock = new ManualClock();
   const objects = faultyObjects();
-  let says: () => unknown = () => null;
+  let answerSource: () => unknown = () => null;
   const start = () =>
     threeOrigins({
       clock,
@@ -121,57 +122,55 @@ export async function playStory(
       location,
       ttlMs,
       mirrored: true,
-      onDemand: () => says(),
+      onDemand: () => answerSource(),
       plant,
     });
-  let rig: Deployment = await start();
-  const tv = await rig.tv();
+  let deployment: Deployment = await start();
+  const tv = await deployment.tv();
   let newest = 0;
   let withdrawn = 0;
   const bodies = new Map<number, string>();
 
   async function get(): Promise<void> {
-    const { status, text, headers, body } = await rig.get(tv);
+    const { status, text, headers, body } = await deployment.get(tv);
     expect([200, 404, 500]).toContain(status);
     if (status !== 200) return;
     const version = Number(headers.get('x-playlist-version'));
     expect(body.version).toBe(version);
-    expect(version, 'the version went down').toBeGreaterThanOrEqual(newest);
+    expect(version, 'the version decreased').toBeGreaterThanOrEqual(newest);
     newest = version;
     if (headers.get('x-source') !== 'on-demand')
-      expect(version, 'what was withdrawn is served').toBeGreaterThan(withdrawn);
-    // A version is one content for ever; its end is moved on for those that have none.
+      expect(version, 'a withdrawn version is served').toBeGreaterThan(withdrawn);
+    // A version never changes its content. Without an expiry of its own, its validUntil moves.
     const content = JSON.stringify(body.items);
     expect(bodies.get(version) ?? content, 'a version has two contents').toBe(content);
     bodies.set(version, content);
     expect(text).not.toMatch(/rubbish|planted/);
   }
 
-  async function take(one: Step): Promise<void> {
+  async function applyStep(one: Step): Promise<void> {
     if (one.do === 'world') {
-      says = sayer(one.source, clock.now());
-      [rig.store.fault, rig.store.faultOfWrites, objects.fault] = [
-        one.store,
-        one.writes,
-        one.objects,
-      ];
+      answerSource = answersOf(one.source, clock.now());
+      deployment.store.fault = one.store;
+      deployment.store.faultOfWrites = one.writes;
+      objects.fault = one.objects;
     } else if (one.do === 'pass') clock.advance(one.ms);
     else if (one.do === 'get') await get();
     else if (one.do === 'restart') {
-      await rig.close();
-      rig = await start();
-    } else if (rig.store.fault === 'no' && rig.store.faultOfWrites === 'no') {
-      // What hangs would be of no interest here, and hold everything up.
-      if (one.do === 'publish') await rig.publish(tv.screenId, contents[one.content]!);
-      else if ((await rig.withdraw(tv.screenId)).status === 204)
-        withdrawn = Math.max(withdrawn, await withdrawnEverywhere(rig, tv.screenId));
+      await deployment.close();
+      deployment = await start();
+    } else if (deployment.store.fault === 'no' && deployment.store.faultOfWrites === 'no') {
+      // Only while the store works: a hanging change would test nothing, and slow the test down.
+      if (one.do === 'publish') await deployment.publish(tv.screenId, contents[one.content]!);
+      else if ((await deployment.withdraw(tv.screenId)).status === 204)
+        withdrawn = Math.max(withdrawn, await withdrawnEverywhere(deployment, tv.screenId));
     }
   }
 
-  for (const one of [...steps, { do: 'get' } as const]) await take(one);
-  rig.store.fault = 'no';
-  rig.store.faultOfWrites = 'no';
+  for (const one of [...steps, { do: 'get' } as const]) await applyStep(one);
+  deployment.store.fault = 'no';
+  deployment.store.faultOfWrites = 'no';
   await get();
   await turns();
-  await rig.close();
+  await deployment.close();
 }

@@ -4,13 +4,13 @@ import { parseJson } from '../../domain/json/parse-json.ts';
 import { type ConfigBody, configBody } from '../../domain/records/config.ts';
 import type { StoredConfig } from '../../domain/records/rows.ts';
 import { withTimeout } from '../../domain/timeout.ts';
-import type { ConfigCopies, ConfigOf, HeldConfig } from '../origin.ts';
+import type { ConfigCopies, ConfigKey, StoredConfigCopy } from '../origin.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';
 
 const readTimeoutMs = 2 * secondMs;
 const writeTimeoutMs = 5 * secondMs;
 
-/** Raised when older versions of the service could not read the objects any more. */
+/** Version of the object format. Increased when older versions of the service could not read it. */
 const format = 1;
 
 const configObject = z.looseObject({
@@ -22,11 +22,11 @@ const configObject = z.looseObject({
   updatedAt: z.int(),
 });
 
-/** `screen/<id>` of a row is its path below the tenant's folder. */
-const keyOf = ({ id, tenantId }: ConfigOf) => `${tenantId}/configs/${id}.json`;
+/** The id of a row, such as `screen/<id>`, is its path below the folder of the tenant. */
+const keyOf = ({ id, tenantId }: ConfigKey) => `${tenantId}/configs/${id}.json`;
 
-/** `undefined` when the object is none of ours, or of somebody else. */
-function rowOf({ bytes }: StoredObject, { id, tenantId }: ConfigOf): StoredConfig | undefined {
+/** Returns `undefined` if the object is invalid, or belongs to another config or tenant. */
+function rowOf({ bytes }: StoredObject, { id, tenantId }: ConfigKey): StoredConfig | undefined {
   try {
     const { json } = parseJson(bytes ?? new Uint8Array());
     const { level, ownerId, updatedAt, tenantId: owningTenant } = configObject.parse(json);
@@ -44,25 +44,29 @@ function rowOf({ bytes }: StoredObject, { id, tenantId }: ConfigOf): StoredConfi
   }
 }
 
-/** Copies of stored configs in an object store: one object each, beside the playlists of the tenant. */
+/**
+ * Mirror copies of configs in an object store: one object each, beside the playlists of the tenant.
+ */
 export function makeConfigCopies(store: ObjectStore, clock: Clock): ConfigCopies {
-  function within<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const end = new AbortController();
-    return withTimeout(clock, timeoutMs, work(end.signal), () => end.abort());
+  function withSignal<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const aborter = new AbortController();
+    return withTimeout(clock, timeoutMs, work(aborter.signal), () => aborter.abort());
   }
 
   return {
-    async read(config): Promise<HeldConfig | undefined> {
-      const object = await within(readTimeoutMs, (signal) => store.get(keyOf(config), signal));
+    async read(config): Promise<StoredConfigCopy | undefined> {
+      const object = await withSignal(readTimeoutMs, (signal) => store.get(keyOf(config), signal));
       return object && { row: rowOf(object, config), etag: object.etag };
     },
-    async write({ id: _, ...row }, held) {
+    async write({ id: _, ...row }, stored) {
       const bytes = Buffer.from(`${JSON.stringify({ format, ...row })}\n`);
       const key = keyOf({ id: `${row.level}/${row.ownerId}`, tenantId: row.tenantId });
-      return within(writeTimeoutMs, (signal) => store.put(key, bytes, held?.etag ?? null, signal));
+      return withSignal(writeTimeoutMs, (signal) =>
+        store.put(key, bytes, stored?.etag ?? null, signal),
+      );
     },
     async remove(config) {
-      await within(writeTimeoutMs, (signal) => store.delete(keyOf(config), signal));
+      await withSignal(writeTimeoutMs, (signal) => store.delete(keyOf(config), signal));
     },
   };
 }

@@ -1,28 +1,31 @@
 import { type BigIntStats, constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import * as nodeDisk from 'node:fs/promises';
+import * as nodeFileSystem from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { SignageError } from '../../domain/error.ts';
 import { maxObjectBytes, type ObjectStore, type StoredObject } from './object-store.ts';
 
-/** The part of `node:fs/promises` that is needed, so that a test can stand between. */
-type Disk = Pick<typeof nodeDisk, 'mkdir' | 'open' | 'readdir' | 'rename' | 'stat' | 'unlink'>;
+/** The functions of `node:fs/promises` in use. A parameter, so that tests can inject faults. */
+type FileSystem = Pick<
+  typeof nodeFileSystem,
+  'mkdir' | 'open' | 'readdir' | 'rename' | 'stat' | 'unlink'
+>;
 
 const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
-async function unlessMissing<T, U>(work: Promise<T>, instead: U): Promise<T | U> {
+async function unlessMissing<T, U>(work: Promise<T>, fallback: U): Promise<T | U> {
   return work.catch((error: unknown) => {
-    if (isMissing(error)) return instead;
+    if (isMissing(error)) return fallback;
     throw error;
   });
 }
 
-/** Each `put` makes a new file. */
+/** Unique per `put`, because each one creates a new file. */
 const etagOf = ({ ino, size, mtimeNs }: BigIntStats) => `${ino}.${size}.${mtimeNs}`;
 
-async function readObject(disk: Disk, path: string): Promise<StoredObject | undefined> {
-  const file = await unlessMissing(disk.open(path, constants.O_RDONLY), undefined);
+async function readObject(fileSystem: FileSystem, path: string): Promise<StoredObject | undefined> {
+  const file = await unlessMissing(fileSystem.open(path, constants.O_RDONLY), undefined);
   if (!file) return undefined;
   try {
     const found = await file.stat({ bigint: true });
@@ -35,55 +38,65 @@ async function readObject(disk: Disk, path: string): Promise<StoredObject | unde
   }
 }
 
-async function syncFolder(disk: Disk, path: string): Promise<void> {
-  // Windows opens no folders.
+async function syncFolder(fileSystem: FileSystem, path: string): Promise<void> {
+  // Windows cannot open folders.
   if (process.platform === 'win32') return;
-  const folder = await disk.open(path, constants.O_RDONLY);
+  const folder = await fileSystem.open(path, constants.O_RDONLY);
   await folder.sync().finally(() => folder.close());
 }
 
-/** Temporary file, sync, rename, sync of the folder: whole or not at all, and past a power cut. */
+/** Atomic, durable replacement: writes a temporary file, syncs it, renames it, syncs the folder. */
 async function replace(
-  disk: Disk,
+  fileSystem: FileSystem,
   path: string,
   temporary: string,
   bytes: Uint8Array,
 ): Promise<void> {
-  const file = await openTemporary(disk, temporary);
+  const file = await openTemporary(fileSystem, temporary);
   try {
     await file.writeFile(bytes);
     await file.sync();
     await file.close();
-    await disk.rename(temporary, path);
+    await fileSystem.rename(temporary, path);
   } catch (error) {
     await file.close().catch(() => undefined);
-    await disk.unlink(temporary).catch(() => undefined);
+    await fileSystem.unlink(temporary).catch(() => undefined);
     throw error;
   }
-  await syncFolder(disk, dirname(path));
+  await syncFolder(fileSystem, dirname(path));
 }
 
-/** Makes a folder and those above it, each name synced in the folder that it is in. */
-async function makeFolder(disk: Disk, path: string): Promise<void> {
-  const first = await disk.mkdir(path, { recursive: true, mode: 0o700 });
-  for (let made = path; first !== undefined && made.length >= first.length; made = dirname(made))
-    await syncFolder(disk, dirname(made));
-}
-
-/** Most objects come to a folder that is there. */
-async function openTemporary(disk: Disk, path: string): Promise<FileHandle> {
-  const file = await unlessMissing(disk.open(path, 'w', 0o600), undefined);
-  if (file) return file;
-  await makeFolder(disk, dirname(path));
-  return disk.open(path, 'w', 0o600);
+/** Creates a folder and its missing parents, and syncs each new entry. */
+async function makeFolder(fileSystem: FileSystem, path: string): Promise<void> {
+  const first = await fileSystem.mkdir(path, { recursive: true, mode: 0o700 });
+  for (
+    let folder = path;
+    first !== undefined && folder.length >= first.length;
+    folder = dirname(folder)
+  )
+    await syncFolder(fileSystem, dirname(folder));
 }
 
 /**
- * A folder as an object store: readable files (0600) that are the objects, their paths the keys. The condition of `put` is looked at just before: of two
- * writers at the same moment the later one wins.
+ * Opens a temporary file. Creates the folder only if the first attempt fails, since it usually
+ * exists.
  */
-export function makeFileObjectStore(folder: string, disk: Disk = nodeDisk): ObjectStore {
-  let temporaries = 0;
+async function openTemporary(fileSystem: FileSystem, path: string): Promise<FileHandle> {
+  const file = await unlessMissing(fileSystem.open(path, 'w', 0o600), undefined);
+  if (file) return file;
+  await makeFolder(fileSystem, dirname(path));
+  return fileSystem.open(path, 'w', 0o600);
+}
+
+/**
+ * A folder as an object store: keys are paths of files with mode 0600. The condition of `put` is
+ * checked just before the write and is not atomic: of two concurrent writers, the later one wins.
+ */
+export function makeFileObjectStore(
+  folder: string,
+  fileSystem: FileSystem = nodeFileSystem,
+): ObjectStore {
+  let temporaryCount = 0;
   const pathOf = (key: string) => join(folder, key);
 
   async function attempt<T>(what: string, key: string, work: () => Promise<T>): Promise<T> {
@@ -101,28 +114,28 @@ export function makeFileObjectStore(folder: string, disk: Disk = nodeDisk): Obje
 
   return {
     location: pathToFileURL(folder).href,
-    get: (key) => attempt('read', key, () => readObject(disk, pathOf(key))),
+    get: (key) => attempt('read', key, () => readObject(fileSystem, pathOf(key))),
     put: (key, bytes, expected) =>
       attempt('written', key, async () => {
         const path = pathOf(key);
-        const found = await unlessMissing(disk.stat(path, { bigint: true }), undefined);
+        const found = await unlessMissing(fileSystem.stat(path, { bigint: true }), undefined);
         if ((found ? etagOf(found) : null) !== expected) return false;
-        await replace(disk, path, `${path}.${process.pid}-${++temporaries}.tmp`, bytes);
+        await replace(fileSystem, path, `${path}.${process.pid}-${++temporaryCount}.tmp`, bytes);
         return true;
       }),
     delete: (key) =>
       attempt('deleted', key, async () => {
-        const isGone = await unlessMissing(
-          disk.unlink(pathOf(key)).then(() => true),
+        const wasDeleted = await unlessMissing(
+          fileSystem.unlink(pathOf(key)).then(() => true),
           false,
         );
-        if (isGone) await syncFolder(disk, dirname(pathOf(key)));
+        if (wasDeleted) await syncFolder(fileSystem, dirname(pathOf(key)));
       }),
     list: (folderKey) =>
       attempt('listed', folderKey, async () => {
-        const names = await unlessMissing(disk.readdir(pathOf(folderKey)), []);
-        const whole = names.filter((name) => !name.endsWith('.tmp')).sort();
-        return { keys: whole.map((name) => `${folderKey}/${name}`), next: null };
+        const names = await unlessMissing(fileSystem.readdir(pathOf(folderKey)), []);
+        const complete = names.filter((name) => !name.endsWith('.tmp')).sort();
+        return { keys: complete.map((name) => `${folderKey}/${name}`), next: null };
       }),
     async close() {},
   };

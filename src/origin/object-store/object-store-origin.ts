@@ -4,20 +4,20 @@ import { playlistStatusAt } from '../../domain/records/playlist.ts';
 import type { PlaylistCopies, RemoteOrigin } from '../origin.ts';
 
 /**
- * The copies of the newest playlists as an origin. That one was withdrawn, or is past its end, is a decision also where the store cannot be asked; that
- * there is no copy is none, for it may be on its way.
+ * The mirror copies of playlists as an origin. A withdrawn or expired copy is a decision, even
+ * without the store. A missing copy is not: it may still be in the queue.
  */
 export function makeObjectStoreOrigin(copies: PlaylistCopies, clock: Clock): RemoteOrigin {
   return {
     name: 'object-store',
     async fetch(screen) {
-      const held = await copies.read(screen);
-      if (!held) return { kind: 'none' };
-      const { copy } = held;
+      const stored = await copies.read(screen);
+      if (!stored) return { kind: 'none' };
+      const { copy } = stored;
       if (copy.kind === 'damaged') {
         throw new SignageError(
           'origin_bad_answer',
-          `The copy of the playlist of the screen ${screen.id} cannot be used: ${copy.why}.`,
+          `The mirror copy of the playlist of the screen ${screen.id} is damaged: ${copy.why}.`,
         );
       }
       if (copy.kind === 'withdrawn') return { kind: 'decided-none', version: copy.version };

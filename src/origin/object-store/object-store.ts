@@ -1,28 +1,30 @@
-/** An object as it is kept. */
+/** An object with its ETag. */
 export interface StoredObject {
-  /** `undefined` when there are more than `maxObjectBytes`. */
+  /** `undefined` if it is larger than `maxObjectBytes`. */
   bytes: Uint8Array | undefined;
-  /** Differs whenever the contents do. */
+  /** Changes whenever the contents do. */
   etag: string;
 }
 
-/** Some keys, and where the next page begins; `null` when there is none. */
+/** A page of keys, and the start of the next page. `null`: the last page. */
 export interface KeyPage {
   keys: string[];
   next: string | null;
 }
 
 /**
- * Where objects are kept by key: a path of `A-Z a-z 0-9 . _ -` and `/`. What fails throws a `SignageError`: `object_store_unreachable` when nobody
- * answers, `object_store_refused` when the answer is a refusal, or none that this protocol has. Nothing secret is in them.
+ * A store of objects by key: a path of `A-Z a-z 0-9 . _ -` and `/`. Failures throw a
+ * `SignageError`: `object_store_unreachable` without an answer, `object_store_refused` for an error
+ * or unexpected answer. Their messages contain no secrets.
  */
 export interface ObjectStore {
-  /** Names the place to people, and differs for different places. */
+  /** Displayable name of the location. Different locations have different names. */
   readonly location: string;
   get(key: string, signal: AbortSignal): Promise<StoredObject | undefined>;
   /**
-   * Writes whole or not at all; durable on return. Where the place knows conditions, only over the object with the etag `expected` (`null`: only
-   * where there is none): answers `false` when that is no longer so, and nothing was written.
+   * Atomic write, durable on return. Conditional if the store supports it: replaces only the object
+   * with the ETag `expected` (`null`: only if there is none). If the condition fails, returns
+   * `false` and writes nothing.
    */
   put(
     key: string,
@@ -30,13 +32,19 @@ export interface ObjectStore {
     expected: string | null,
     signal: AbortSignal,
   ): Promise<boolean>;
-  /** Nothing happens when there is none. */
+  /** Deletes the object, if any. */
   delete(key: string, signal: AbortSignal): Promise<void>;
-  /** Keys directly below a folder, a key without its last part; `after` is the `next` of the page before. */
+  /**
+   * Lists the keys directly below a folder, which is a key without its last part. `after` is the
+   * `next` of the previous page.
+   */
   list(folder: string, after: string | null, signal: AbortSignal): Promise<KeyPage>;
-  /** Lets go of connections; what is under way fails. */
+  /** Closes connections. Requests in flight fail. */
   close(): Promise<void>;
 }
 
-/** A body may have 1 MiB (docs/protocol.md §1.7); kept as JSON, a number such as `1e20` takes more than four times what it took there. */
+/**
+ * A request body may have 1 MiB (docs/protocol.md §1.7). Stored as JSON, a number such as `1e20`
+ * becomes more than four times as long.
+ */
 export const maxObjectBytes = 8 * 1024 * 1024;

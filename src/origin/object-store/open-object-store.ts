@@ -6,12 +6,12 @@ import type { ObjectStore } from './object-store.ts';
 import type { S3Credentials } from './s3-client.ts';
 import { readS3Location } from './s3-location.ts';
 
-/** What AWS's own programs read from the environment. */
+/** Settings that AWS tools read from the environment. */
 export interface AwsSettings extends Partial<S3Credentials> {
   region?: string;
 }
 
-const wrong = (what: string) =>
+const invalidOption = (what: string) =>
   new SignageError('invalid_option', `The object store’s URL ${what}`);
 
 function folderOf(text: string): string {
@@ -20,7 +20,7 @@ function folderOf(text: string): string {
   } catch (cause) {
     throw new SignageError(
       'invalid_option',
-      'The object store’s URL must name a folder of this machine: file:///var/lib/signage/mirror.',
+      'The object store’s URL must name a local folder: file:///var/lib/signage/mirror.',
       {
         cause,
       },
@@ -28,19 +28,22 @@ function folderOf(text: string): string {
   }
 }
 
-/** Opens `file:///folder` or `s3://bucket/prefix?…` (`readS3Location`); asks nobody yet. Throws `invalid_option`. */
+/**
+ * Opens `file:///folder` or `s3://bucket/prefix?…` (see `readS3Location`). Makes no request yet.
+ * Throws `invalid_option`.
+ */
 export async function openObjectStore(
   text: string,
   aws: AwsSettings,
   clock: Clock,
 ): Promise<ObjectStore> {
   if (text.startsWith('file:')) return makeFileObjectStore(folderOf(text));
-  if (!text.startsWith('s3:')) throw wrong('begins with file: or s3:.');
+  if (!text.startsWith('s3:')) throw invalidOption('must begin with file: or s3:.');
   const location = readS3Location(text, aws.region);
   const { accessKeyId, secretAccessKey, sessionToken } = aws;
   if (!accessKeyId || !secretAccessKey)
-    throw wrong('needs credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.');
-  // Signing and undici are loaded where they are used.
+    throw invalidOption('needs credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.');
+  // Loaded on demand: signing and undici are slow to load.
   const { makeS3ObjectStore } = await import('./s3-object-store.ts');
   return makeS3ObjectStore(
     location,

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { parseJson } from '../../domain/json/parse-json.ts';
 import { storedItems } from '../../domain/records/playlist.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
-import type { PlaylistCopy, ScreenOf } from '../origin.ts';
+import type { PlaylistCopy, ScreenKey } from '../origin.ts';
 
-/** Raised when older versions of the service could not read the objects any more. */
+/** Version of the object format. Increased when older versions of the service could not read it. */
 const format = 1;
 
 const timeMs = z.int().min(0);
 const common = {
-  format: z.literal(format, { error: `is of a format that is not known here (${format} is)` }),
+  format: z.literal(format, { error: `is an unknown format (known: ${format})` }),
   tenantId: z.guid(),
   screenId: z.guid(),
   playlistId: z.guid(),
@@ -28,7 +28,10 @@ const playlistObject = z.discriminatedUnion('state', [
   z.looseObject({ ...common, state: z.literal('withdrawn') }),
 ]);
 
-/** What is kept of a screen outside the store: all that it takes to serve its playlist, or, as a tombstone, that it was withdrawn. */
+/**
+ * Serialises a playlist for the object store: all that is needed to serve it, or a tombstone if it
+ * was withdrawn.
+ */
 export function playlistObjectBytes(row: Playlist): Uint8Array {
   const { tenantId, screenId, playlistId, version, validUntil, publishedAt, origin } = row;
   const head = { format, tenantId, screenId, playlistId, version };
@@ -38,8 +41,8 @@ export function playlistObjectBytes(row: Playlist): Uint8Array {
   return Buffer.from(`${text.slice(0, -1)},"items":${row.items}}\n`);
 }
 
-/** What such an object says; throws when it is none, or another screen's. */
-export function readPlaylistObject(bytes: Uint8Array, screen: ScreenOf): PlaylistCopy {
+/** Parses such an object. Throws if it is invalid or belongs to another screen. */
+export function readPlaylistObject(bytes: Uint8Array, screen: ScreenKey): PlaylistCopy {
   const { json } = parseJson(bytes);
   const { success, data, error } = playlistObject.safeParse(json);
   if (!success) {
@@ -48,14 +51,22 @@ export function readPlaylistObject(bytes: Uint8Array, screen: ScreenOf): Playlis
   }
   const { playlistId, version, screenId, tenantId } = data;
   if (screenId !== screen.id || tenantId !== screen.tenantId)
-    throw new Error('it is of another screen');
+    throw new Error('it belongs to another screen');
   if (data.state === 'withdrawn') return { kind: 'withdrawn', version };
   const { validUntil, publishedAt, origin } = data;
-  // As they were kept: a schema may change an item in small ways, such as the case of an id.
+  // The unparsed items: a schema may change details, such as the case of an id.
   const items = JSON.stringify((json as { items: unknown }).items);
   const playlist: Playlist = {
-    ...{ id: screenId, screenId, tenantId, playlistId, version },
-    ...{ state: 'active', items, validUntil, publishedAt, origin },
+    id: screenId,
+    screenId,
+    tenantId,
+    playlistId,
+    version,
+    state: 'active',
+    items,
+    validUntil,
+    publishedAt,
+    origin,
   };
   return { kind: 'playlist', playlist };
 }

@@ -6,7 +6,7 @@ import { SignageError } from '../../domain/error.ts';
 import { maxObjectBytes } from './object-store.ts';
 import type { S3Location } from './s3-location.ts';
 
-/** As AWS gives them; the session token belongs to temporary ones. */
+/** AWS credentials. Temporary ones have a session token. */
 export interface S3Credentials {
   accessKeyId: string;
   secretAccessKey: string;
@@ -15,7 +15,7 @@ export interface S3Credentials {
 
 export interface S3Call {
   method: 'GET' | 'PUT' | 'DELETE';
-  /** Below the bucket. */
+  /** Path below the bucket. */
   path: string;
   query?: Readonly<Record<string, string>>;
   headers?: Readonly<Record<string, string>>;
@@ -26,9 +26,9 @@ export interface S3Call {
 export interface S3Answer {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** `undefined` when there was more than `maxObjectBytes`. */
+  /** `undefined` if it was larger than `maxObjectBytes`. */
   body: Buffer | undefined;
-  /** The `Code` of an error document. */
+  /** The `Code` of an S3 error document. */
   code: string | undefined;
 }
 
@@ -36,25 +36,32 @@ interface SigningContext {
   region: string;
   credentials: S3Credentials;
   nowMs: number;
-  /** The keys that were derived, one a day. */
-  keys?: Map<string, ArrayBuffer>;
+  /** Cache of derived signing keys, one per day. */
+  signingKeys?: Map<string, ArrayBuffer>;
 }
 
-/** Signs a request with Signature Version 4; the contents are signed, too, so that S3 refuses what was changed on the way. */
-export async function signed(
+/**
+ * Signs a request with AWS Signature Version 4. The signature covers the body, so S3 rejects a body
+ * changed in transit.
+ */
+export async function signRequest(
   { method, headers = {}, body }: Pick<S3Call, 'method' | 'headers' | 'body'>,
   url: string,
-  { region, credentials, nowMs, keys = new Map() }: SigningContext,
+  { region, credentials, nowMs, signingKeys = new Map() }: SigningContext,
 ): Promise<{ url: URL; headers: Record<string, string> }> {
   const contents = createHash('sha256')
     .update(body ?? '')
     .digest('hex');
   const signer = new AwsV4Signer({
     ...credentials,
-    ...{ method, url, region, service: 's3', cache: keys },
+    method,
+    url,
+    region,
+    service: 's3',
+    cache: signingKeys,
     headers: { ...headers, 'x-amz-content-sha256': contents },
     datetime: iso(nowMs).replaceAll(/[:-]|\.\d{3}/g, ''),
-    // `Range`, too, as AWS does it in its examples.
+    // Signs all headers, including `Range`, as in the examples of AWS.
     allHeaders: true,
   });
   const request = await signer.sign();
@@ -87,29 +94,32 @@ function errorCode(status: number, body: Buffer | undefined): string | undefined
 }
 
 export interface S3Client {
-  /** Sends a request, once, to no other place than the endpoint: redirects are not followed. Throws `object_store_unreachable`. */
+  /**
+   * Sends one request to the endpoint, without retries and without following redirects. Throws
+   * `object_store_unreachable`.
+   */
   send(call: S3Call): Promise<S3Answer>;
   close(): Promise<void>;
 }
 
-/** Talks to one bucket. `clock` dates the signatures. */
+/** Client for one bucket. `clock` dates the signatures. */
 export function makeS3Client(
   { name, bucketUrl, region }: S3Location,
   credentials: S3Credentials,
   clock: Clock,
 ): S3Client {
-  // Time-outs are the caller's: `signal` ends a call wherever it is.
+  // No time-outs here: the caller's `signal` ends a call in any phase.
   const dispatcher = new Agent({ connect: { timeout: 0 }, headersTimeout: 0, bodyTimeout: 0 });
-  const keys = new Map<string, ArrayBuffer>();
+  const signingKeys = new Map<string, ArrayBuffer>();
   return {
     async send({ path, query, signal, ...call }) {
       const target = `${bucketUrl}${path}${query ? `?${new URLSearchParams(query)}` : ''}`;
       try {
-        const { url, headers } = await signed(call, target, {
+        const { url, headers } = await signRequest(call, target, {
           region,
           credentials,
           nowMs: clock.now(),
-          keys,
+          signingKeys,
         });
         const response = await request(url, {
           method: call.method,

@@ -7,7 +7,7 @@ const entities: Readonly<Record<string, string>> = {
   quot: '"',
   apos: "'",
 };
-const plain = (text: string) =>
+const unescapeXml = (text: string) =>
   text.replaceAll(
     /&(?:(amp|lt|gt|quot|apos)|#x([0-9a-f]{1,6})|#(\d{1,7}));/gi,
     (whole, name?: string, hex?: string, decimal?: string) => {
@@ -20,9 +20,13 @@ const plain = (text: string) =>
     },
   );
 
-/** The texts of all elements with this name, in one pass: no part of the document is looked at twice, whatever is missing in it. */
+/**
+ * Yields the contents of all elements with this name, in linear time: a malformed document cannot
+ * cause repeated scans.
+ */
 function* elements(xml: string, name: string): Generator<string> {
-  const [open, close] = [`<${name}>`, `</${name}>`];
+  const open = `<${name}>`;
+  const close = `</${name}>`;
   for (let at = xml.indexOf(open); at >= 0; ) {
     const start = at + open.length;
     const end = xml.indexOf(close, start);
@@ -32,24 +36,24 @@ function* elements(xml: string, name: string): Generator<string> {
   }
 }
 
-/** The text of the first such element that has nothing but text in it. */
+/** Returns the text of the first such element that contains only text. */
 function textOf(xml: string, name: string): string | undefined {
   for (const text of elements(xml, name)) if (!text.includes('<')) return text;
   return undefined;
 }
 
 /**
- * The keys in an answer of ListObjectsV2; `undefined` for what is none. Of this one document three members are of interest, in which S3 nests nothing: that
- * needs no XML parser.
+ * Parses an answer of ListObjectsV2. Returns `undefined` if it is invalid. Only three elements
+ * matter here, and S3 nests nothing in them, so no XML parser is needed.
  */
 export function readS3Listing(xml: string): KeyPage | undefined {
   if (!/<ListBucketResult[\s>]/.test(xml) || !xml.trimEnd().endsWith('</ListBucketResult>'))
     return undefined;
   const keys = [...elements(xml, 'Contents')]
     .flatMap((inner) => textOf(inner, 'Key') ?? [])
-    .map(plain);
+    .map(unescapeXml);
   const isTruncated = textOf(xml, 'IsTruncated')?.trim() === 'true';
   const token = textOf(xml, 'NextContinuationToken');
   if (isTruncated && !token) return undefined;
-  return { keys, next: isTruncated && token ? plain(token) : null };
+  return { keys, next: isTruncated && token ? unescapeXml(token) : null };
 }

@@ -5,7 +5,7 @@ import { makeS3Client, type S3Answer, type S3Call, type S3Credentials } from './
 import { readS3Listing } from './s3-listing.ts';
 import type { S3Location } from './s3-location.ts';
 
-/** What can be done about an answer that was not to be. */
+/** Returns advice for an unexpected answer. */
 function advice({ status, headers, code }: S3Answer): string {
   const region = headers['x-amz-bucket-region'];
   if (status >= 300 && status < 400) {
@@ -13,15 +13,15 @@ function advice({ status, headers, code }: S3Answer): string {
       typeof region === 'string' && /^[a-z0-9-]{1,64}$/.test(region)
         ? ` The bucket is in the region ${region}.`
         : '';
-    return ` Redirects are not followed: name the right endpoint and region.${hint}`;
+    return ` Redirects are not followed: configure the correct endpoint and region.${hint}`;
   }
-  if (code === 'NoSuchBucket') return ' Make the bucket first.';
+  if (code === 'NoSuchBucket') return ' Create the bucket first.';
   if (status === 403)
-    return ' Check the credentials, the clock, and that they allow to list the bucket and to read, write and delete objects.';
+    return ' Check the credentials, the clock, and the permissions to list the bucket and to read, write and delete objects.';
   return '';
 }
 
-/** Objects in a bucket of S3, or of what speaks its protocol. */
+/** An object store in a bucket of S3 or a compatible service. */
 export function makeS3ObjectStore(
   location: S3Location,
   credentials: S3Credentials,
@@ -29,27 +29,32 @@ export function makeS3ObjectStore(
 ): ObjectStore {
   const client = makeS3Client(location, credentials, clock);
   const { name, prefix } = location;
-  let knowsConditions = true;
+  let supportsConditions = true;
 
-  function refused(call: Pick<S3Call, 'method'>, answer: S3Answer): SignageError {
-    const told = answer.code === undefined ? `${answer.status}` : `${answer.status} ${answer.code}`;
+  function refusedError(call: Pick<S3Call, 'method'>, answer: S3Answer): SignageError {
+    const reason =
+      answer.code === undefined ? `${answer.status}` : `${answer.status} ${answer.code}`;
     return new SignageError(
       'object_store_refused',
-      `${name} answered ${told} to ${call.method}.${advice(answer)}`,
+      `${name} answered ${reason} to ${call.method}.${advice(answer)}`,
     );
   }
 
-  async function ask(call: S3Call, ...good: ((answer: S3Answer) => boolean)[]): Promise<S3Answer> {
+  async function ask(
+    call: S3Call,
+    ...isAccepted: ((answer: S3Answer) => boolean)[]
+  ): Promise<S3Answer> {
     const answer = await client.send(call);
-    if (answer.status !== 200 && !good.some((fits) => fits(answer))) throw refused(call, answer);
+    if (answer.status !== 200 && !isAccepted.some((accepts) => accepts(answer)))
+      throw refusedError(call, answer);
     return answer;
   }
 
-  // A 404 without this code may come from anything on the way.
-  const isNone = ({ status, code }: S3Answer) => status === 404 && code === 'NoSuchKey';
-  const isOtherwise = (answer: S3Answer) =>
-    answer.status === 412 || answer.status === 409 || isNone(answer);
-  const isUnknown = ({ status, code }: S3Answer) => status === 501 || code === 'NotImplemented';
+  // A 404 without this code may come from a proxy in between.
+  const isMissing = ({ status, code }: S3Answer) => status === 404 && code === 'NoSuchKey';
+  const isConditionFailed = (answer: S3Answer) =>
+    answer.status === 412 || answer.status === 409 || isMissing(answer);
+  const isUnsupported = ({ status, code }: S3Answer) => status === 501 || code === 'NotImplemented';
 
   const put = (
     key: string,
@@ -60,40 +65,41 @@ export function makeS3ObjectStore(
     const headers = { 'content-type': 'application/json', ...condition };
     return ask(
       { method: 'PUT', path: prefix + key, headers, body, signal },
-      isOtherwise,
-      isUnknown,
+      isConditionFailed,
+      isUnsupported,
     );
   };
 
   return {
     location: name,
     async get(key, signal) {
-      const answer = await ask({ method: 'GET', path: prefix + key, signal }, isNone);
-      if (isNone(answer)) return undefined;
+      const answer = await ask({ method: 'GET', path: prefix + key, signal }, isMissing);
+      if (isMissing(answer)) return undefined;
       const { etag } = answer.headers;
       if (typeof etag !== 'string')
         throw new SignageError(
           'object_store_refused',
-          `${name} answered without an ETag: that is no object store.`,
+          `${name} answered without an ETag: it is not an object store.`,
         );
       return { bytes: answer.body, etag };
     },
     async put(key, bytes, expected, signal) {
       const condition: Record<string, string> =
         expected === null ? { 'if-none-match': '*' } : { 'if-match': expected };
-      let answer = await put(key, bytes, knowsConditions ? condition : {}, signal);
-      if (isUnknown(answer) && knowsConditions) {
-        knowsConditions = false;
+      let answer = await put(key, bytes, supportsConditions ? condition : {}, signal);
+      if (isUnsupported(answer) && supportsConditions) {
+        supportsConditions = false;
         answer = await put(key, bytes, {}, signal);
       }
-      if (answer.status !== 200 && !isOtherwise(answer)) throw refused({ method: 'PUT' }, answer);
+      if (answer.status !== 200 && !isConditionFailed(answer))
+        throw refusedError({ method: 'PUT' }, answer);
       return answer.status === 200;
     },
     async delete(key, signal) {
       await ask(
         { method: 'DELETE', path: prefix + key, signal },
         ({ status }) => status === 204,
-        isNone,
+        isMissing,
       );
     },
     async list(folder, after, signal): Promise<KeyPage> {
@@ -105,10 +111,7 @@ export function makeS3ObjectStore(
       const { body } = await ask({ method: 'GET', path: '', query, signal });
       const page = body && readS3Listing(body.toString());
       if (!page)
-        throw new SignageError(
-          'object_store_refused',
-          `${name} answered with something that is no list.`,
-        );
+        throw new SignageError('object_store_refused', `${name} answered with an invalid list.`);
       return { keys: page.keys.map((key) => key.slice(prefix.length)), next: page.next };
     },
     close: client.close,

@@ -1,21 +1,26 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { OnDemandAnswer } from '../origin.ts';
 
-/** What 10,000 screens with playlists of 50 items take. Beyond it the oldest go early, and are asked for again. */
-const mostBytes = 128 * 1024 * 1024;
-/** What an entry takes beside its items. */
+/**
+ * Memory limit: 10,000 screens with playlists of 50 items. Beyond it the oldest answers are evicted
+ * early.
+ */
+const maxBytes = 128 * 1024 * 1024;
+/** Memory of an entry besides its items. */
 const overheadBytes = 200;
 
 interface Entry {
   answer: OnDemandAnswer;
-  atMs: number;
+  storedMs: number;
   bytes: number;
 }
 
 /**
- * Holds answers by screen, each for `ttlMs`, bounded in memory. A clock that is set back ends what it holds early rather than late.
+ * Cache of answers by screen, with a TTL of `ttlMs` and a memory limit. If the clock is set back,
+ * entries expire early rather than late.
  *
- * Own code, for all of them live equally long: the oldest are the first of a `Map`, and a library (lru-cache) is 3.6 MB and keeps its own time.
+ * Not a library: with one TTL for all, the oldest entries are the first of a `Map`. lru-cache is
+ * 3.6 MB and uses its own clock.
  */
 export class AnswerCache {
   readonly #entries = new Map<string, Entry>();
@@ -35,22 +40,22 @@ export class AnswerCache {
 
   set(screenId: string, answer: OnDemandAnswer): void {
     if (this.#ttlMs === 0) return;
-    this.#drop(screenId);
+    this.#evict(screenId);
     const bytes = overheadBytes + (answer.content?.items.length ?? 0);
-    this.#entries.set(screenId, { answer, atMs: this.#clock.now(), bytes });
+    this.#entries.set(screenId, { answer, storedMs: this.#clock.now(), bytes });
     this.#bytes += bytes;
     for (const [id, entry] of this.#entries) {
-      if (this.#isFresh(entry) && this.#bytes <= mostBytes) return;
-      this.#drop(id);
+      if (this.#isFresh(entry) && this.#bytes <= maxBytes) return;
+      this.#evict(id);
     }
   }
 
-  #isFresh({ atMs }: Entry): boolean {
-    const ageMs = this.#clock.now() - atMs;
+  #isFresh({ storedMs }: Entry): boolean {
+    const ageMs = this.#clock.now() - storedMs;
     return ageMs >= 0 && ageMs < this.#ttlMs;
   }
 
-  #drop(screenId: string): void {
+  #evict(screenId: string): void {
     this.#bytes -= this.#entries.get(screenId)?.bytes ?? 0;
     this.#entries.delete(screenId);
   }

@@ -6,16 +6,17 @@ import type { OnDemandAnswer } from '../origin.ts';
 
 const none: OnDemandAnswer['content'] = null;
 
-/** A failure that is the source's answer, not the source: others need not be kept from asking it. */
+/** A bad answer. It does not count as a failure of the source, so other requests still reach it. */
 export function badAnswer(why: string, cause?: unknown): SignageError {
-  return new SignageError('origin_bad_answer', `What the source answered cannot be used: ${why}`, {
+  return new SignageError('origin_bad_answer', `The answer of the source is invalid: ${why}`, {
     cause,
   });
 }
 
 /**
- * Judges what the source answered for a screen, by the schemas of publishing; `null` is its way to say "none". An answer that calls itself withdrawn or
- * expired says the same, and one that is for another screen is nobody's. Throws `origin_bad_answer`.
+ * Validates an answer of the source with the schemas of publishing. `null` means "none", and so
+ * does a status other than `active`. Throws `origin_bad_answer`, also for an answer about another
+ * screen.
  */
 export function onDemandContent(answer: unknown, screen: Screen): OnDemandAnswer['content'] {
   if (answer === null) return none;

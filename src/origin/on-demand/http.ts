@@ -6,23 +6,26 @@ import type { Screen } from '../../domain/records/rows.ts';
 import { badAnswer } from './content.ts';
 import { onDemandUrl } from './url.ts';
 
-const mostBytes = 1024 * 1024;
-const retryAfterMs = 100;
-/** The same statuses after which a TV tries again: whoever said them has done nothing. */
-const worthRetrying = new Set([502, 503, 504]);
+const maxBytes = 1024 * 1024;
+const retryDelayMs = 100;
+/** The same statuses that a TV retries after: the server did nothing. */
+const retryableStatuses = new Set([502, 503, 504]);
 
 export interface OnDemandHttpOptions {
   /** A template, such as `https://ads.example/playlists/{screenId}`. */
   url: string;
   /** Sent as a bearer token. */
   token?: string | undefined;
-  /** The most connections at a time. */
+  /** Limit of connections. */
   connections: number;
   connectTimeoutMs: number;
   clock: Clock;
 }
 
-/** The source behind a URL: GET, JSON, no redirects followed. Throws `invalid_option` for a URL that is none. */
+/**
+ * Client of an on-demand source behind a URL: GET, JSON, redirects are not followed. Throws
+ * `invalid_option` for an invalid URL.
+ */
 export function onDemandHttp({
   url,
   token,
@@ -31,7 +34,7 @@ export function onDemandHttp({
   clock,
 }: OnDemandHttpOptions) {
   const { origin, pathOf } = onDemandUrl(url);
-  // Their caller's signal ends requests, by the clock that it was given.
+  // The caller's signal ends requests, using the given clock.
   const pool = new Pool(origin, {
     connections,
     pipelining: 1,
@@ -56,38 +59,41 @@ export function onDemandHttp({
     }
   }
 
-  async function once(path: string, signal: AbortSignal): Promise<unknown> {
+  async function askOnce(path: string, signal: AbortSignal): Promise<unknown> {
     const { statusCode: status, body } = await request(path, signal);
     if (status === 200) return parse(await readBody(body));
-    await body.dump({ limit: mostBytes, signal });
+    await body.dump({ limit: maxBytes, signal });
     if (status === 204 || status === 404) return null;
     throw new SignageError('origin_status', `The source answered ${status}.`, { status });
   }
 
   return {
-    /** What the source says of a screen: the JSON of its answer, `null` for 204 and 404. Tried once more after a failure that did nothing. */
+    /**
+     * Returns the JSON that the source answers for a screen, or `null` for 204 and 404. Retries
+     * once after a failure without effect.
+     */
     async ask(screen: Screen, signal: AbortSignal): Promise<unknown> {
       const path = pathOf(screen);
       try {
-        return await once(path, signal);
+        return await askOnce(path, signal);
       } catch (error) {
-        if (!isWorthRetrying(error) || signal.aborted) throw error;
+        if (!isRetryable(error) || signal.aborted) throw error;
         await pause(clock, signal);
-        return once(path, signal);
+        return askOnce(path, signal);
       }
     },
     close: () => pool.destroy(),
   };
 }
 
-function isWorthRetrying(error: unknown): boolean {
+function isRetryable(error: unknown): boolean {
   if (!(error instanceof SignageError)) return false;
-  return error.code === 'origin_unreachable' || worthRetrying.has(error.status ?? 0);
+  return error.code === 'origin_unreachable' || retryableStatuses.has(error.status ?? 0);
 }
 
 function pause(clock: Clock, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const cancel = clock.after(retryAfterMs, resolve);
+    const cancel = clock.after(retryDelayMs, resolve);
     signal.addEventListener(
       'abort',
       () => {
@@ -99,21 +105,21 @@ function pause(clock: Clock, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Counts while it reads: what a length promises is not believed. */
+/** Counts the bytes while reading: Content-Length is not trusted. */
 async function readBody(body: Dispatcher.ResponseData['body']): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   try {
     for await (const chunk of body as AsyncIterable<Uint8Array>) {
       length += chunk.length;
-      if (length > mostBytes) throw badAnswer(`it has more than ${mostBytes} bytes.`);
+      if (length > maxBytes) throw badAnswer(`it has more than ${maxBytes} bytes.`);
       chunks.push(chunk);
     }
   } catch (cause) {
     if (cause instanceof SignageError) throw cause;
     throw new SignageError(
       'origin_unreachable',
-      `The source broke off: ${(cause as Error).message}.`,
+      `The source closed the connection early: ${(cause as Error).message}.`,
       { cause },
     );
   }
@@ -128,6 +134,6 @@ function parse(bytes: Uint8Array): unknown {
     throw badAnswer((cause as Error).message, cause);
   }
   if (json === null)
-    throw badAnswer('null says nothing: answer 204 or 404 when there is no playlist.');
+    throw badAnswer('null is not a playlist: answer 204 or 404 when there is none.');
   return json;
 }

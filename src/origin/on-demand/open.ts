@@ -1,10 +1,10 @@
 import type { Clock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { OnDemandPlaylists } from '../origin.ts';
-import { type BrokenSource, makeOnDemandSource } from './source.ts';
+import { type GuardedSource, makeOnDemandSource } from './source.ts';
 
 export interface OnDemandSettings {
-  /** The source as a function, or behind a URL: not both. */
+  /** The source as a function. Excludes `url`. */
   playlists: OnDemandPlaylists | undefined;
   url: string | undefined;
   token: string | undefined;
@@ -14,40 +14,43 @@ export interface OnDemandSettings {
 }
 
 export interface OpenSource {
-  source: BrokenSource;
+  source: GuardedSource;
   close(): Promise<void>;
 }
 
-const refused = (why: string) => new SignageError('invalid_option', why);
+const invalidOption = (why: string) => new SignageError('invalid_option', why);
 
-/** A bearer token as RFC 6750 has it; no message shows one that is none. */
+/** Checks the syntax of a bearer token (RFC 6750). No message contains an invalid token. */
 function checkToken(token: string | undefined): void {
   if (token === undefined || /^[\w\-.~+/]+=*$/.test(token)) return;
-  throw refused(
-    'The on-demand token holds characters that no bearer token has: letters, digits and - . _ ~ + / = are allowed.',
+  throw invalidOption(
+    'The on-demand token has invalid characters: letters, digits and - . _ ~ + / = are allowed.',
   );
 }
 
-/** The on-demand source, if one was named. Throws `invalid_option`. */
+/** Opens the configured on-demand source, if any. Throws `invalid_option`. */
 export async function openOnDemand(
   { playlists, url, token, ...limits }: OnDemandSettings,
   clock: Clock,
 ): Promise<OpenSource | undefined> {
   if (playlists && url !== undefined)
-    throw refused('There is one on-demand source: give a function or a URL, not both.');
+    throw invalidOption(
+      'Only one on-demand source is possible: give a function or a URL, not both.',
+    );
   if (token !== undefined && url === undefined)
-    throw refused('An on-demand token needs an on-demand URL.');
+    throw invalidOption('An on-demand token needs an on-demand URL.');
   checkToken(token);
   if (playlists) {
-    const ask = makeOnDemandSource({
-      ...{ ...limits, clock },
+    const source = makeOnDemandSource({
+      ...limits,
+      clock,
       ask: ({ id, tenantId, venueId, name, labels }, signal) =>
         playlists({ id, tenantId, venueId, name, labels: { ...labels } }, signal),
     });
-    return { source: ask, close: async () => {} };
+    return { source, close: async () => {} };
   }
   if (url === undefined) return undefined;
-  // With undici, which takes a fifth of the time to load all that a service needs.
+  // Loaded on demand: undici takes a fifth of the load time of the service.
   const { onDemandHttp } = await import('./http.ts');
   const http = onDemandHttp({
     url,

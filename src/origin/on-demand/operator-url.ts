@@ -1,20 +1,23 @@
 import { SignageError } from '../../domain/error.ts';
 
-const refused = (why: string) => new SignageError('invalid_option', why);
+const invalidOption = (why: string) => new SignageError('invalid_option', why);
 
 /**
- * A URL that the operator gave: http or https, without a fragment, and without a user name and password, for a command line is seen by everybody on
- * the machine. Throws `invalid_option`; the message does not show the URL, which may hold what it must not.
+ * Parses a URL given by the operator: http or https, without fragment, user name and password. A
+ * command line is visible to all users of the machine. Throws `invalid_option` without showing the
+ * URL, which may contain a secret.
  *
- * @param what that the URL is of, as the subject of a sentence
+ * @param subject what the URL belongs to, as the subject of the error message
  */
-export function operatorUrl(text: string, what: string): URL {
+export function operatorUrl(text: string, subject: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
-    throw refused(`${what} must be a URL with http or https.`);
+    throw invalidOption(`${subject} must be a URL with http or https.`);
   if (url.username !== '' || url.password !== '')
-    throw refused(`${what} must not hold a user name or password: secrets come from files.`);
+    throw invalidOption(
+      `${subject} must not hold a user name or password: secrets come from files.`,
+    );
   if (url.hash !== '')
-    throw refused(`${what} must not have a fragment (#…): it would never be sent.`);
+    throw invalidOption(`${subject} must not have a fragment (#…): it is never sent.`);
   return url;
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { hasCode, SignageError } from '../../domain/error.ts';
 import type { Screen } from '../../domain/records/rows.ts';
 import { withTimeout } from '../../domain/timeout.ts';
-import { CircuitBreaker, skipped } from '../circuit-breaker.ts';
+import { CircuitBreaker, skippedError } from '../circuit-breaker.ts';
 import type { OnDemandAnswer, OnDemandSource } from '../origin.ts';
 import { AnswerCache } from './answer-cache.ts';
 import { onDemandContent } from './content.ts';
@@ -11,22 +11,27 @@ import { Waiters } from './waiters.ts';
 
 export interface OnDemandOptions {
   clock: Clock;
-  /** What the source says of a screen, not yet judged; `null`: none. `signal` aborts when nobody waits any longer. */
+  /**
+   * Returns the raw answer of the source for a screen, or `null` for none. `signal` aborts when no
+   * request waits any longer.
+   */
   ask(screen: Screen, signal: AbortSignal): Promise<unknown>;
-  /** For how long an answer is held, "none" too. */
+  /** How long an answer is cached, including "none". */
   ttlMs: number;
-  /** How long a TV is kept waiting in all: for its turn, the call, and a second try. */
+  /** Limit of the total wait of a TV: for a concurrency slot, the call, and a retry. */
   timeoutMs: number;
-  /** The most calls at once. */
+  /** Limit of concurrent calls. */
   concurrency: number;
 }
 
-export interface BrokenSource extends OnDemandSource {
+export interface GuardedSource extends OnDemandSource {
   readonly breaker: CircuitBreaker;
 }
 
-/** What is left of the time is for the next origin, so that the TV has its playlist within it. */
-const shareOfTime = 0.95;
+/**
+ * The rest of the time is for the next origin, so that the TV gets a playlist within the time-out.
+ */
+const timeoutShare = 0.95;
 
 /** Rejects when the signal aborts. */
 function aborted(signal: AbortSignal): Promise<never> {
@@ -35,15 +40,16 @@ function aborted(signal: AbortSignal): Promise<never> {
   );
 }
 
-/** A bad answer is one all the same; and that a call never had its turn says nothing of whom it would have called. */
-function tells(error: unknown): 'down' | 'up' | 'nothing' {
-  if (hasCode(error, 'origin_bad_answer')) return 'up';
-  return hasCode(error, 'origin_busy') || hasCode(error, 'origin_skipped') ? 'nothing' : 'down';
+/** A bad answer proves that the source is up. A call that never got a slot proves nothing. */
+function classify(error: unknown): 'failure' | 'success' | 'ignored' {
+  if (hasCode(error, 'origin_bad_answer')) return 'success';
+  return hasCode(error, 'origin_busy') || hasCode(error, 'origin_skipped') ? 'ignored' : 'failure';
 }
 
 /**
- * Asks the source as seldom as may be: those who ask for one screen at the same time share one call, its answer is held for a while, no more than
- * `concurrency` calls run at once, and while the source is down, it is not asked but for a look now and then.
+ * Minimises calls to the source. Concurrent requests for one screen share a call (single flight),
+ * and answers are cached. Calls have a concurrency limit, and a circuit breaker stops them while
+ * the source is down.
  */
 export function makeOnDemandSource({
   clock,
@@ -51,63 +57,66 @@ export function makeOnDemandSource({
   ttlMs,
   timeoutMs,
   concurrency,
-}: OnDemandOptions): BrokenSource {
-  const held = new AnswerCache(clock, ttlMs);
-  const underWay = new Map<string, Promise<OnDemandAnswer>>();
-  const waiting = new Waiters();
-  const limit = pLimit(concurrency);
-  const patienceMs = Math.floor(timeoutMs * shareOfTime);
-  // Those whose own call failed hear of that first.
+}: OnDemandOptions): GuardedSource {
+  const cache = new AnswerCache(clock, ttlMs);
+  const inFlight = new Map<string, Promise<OnDemandAnswer>>();
+  const waiters = new Waiters();
+  const limiter = pLimit(concurrency);
+  const callTimeoutMs = Math.floor(timeoutMs * timeoutShare);
+  // Deferred, so that requests whose own call failed get that error first.
   const breaker = new CircuitBreaker({
     clock,
-    tells,
-    onOpen: () => setImmediate(() => waiting.sendHome(skipped())),
+    classify,
+    onOpen: () => setImmediate(() => waiters.rejectAll(skippedError())),
   });
 
-  /** One call, in time; `origin_busy` when its turn did not come. What does not heed the signal loses its place all the same. */
-  async function call(screen: Screen): Promise<OnDemandAnswer> {
+  /**
+   * Makes one call within the time-out. Throws `origin_busy` if it got no slot. A call that ignores
+   * the signal gives up its slot all the same.
+   */
+  async function callSource(screen: Screen): Promise<OnDemandAnswer> {
     const aborter = new AbortController();
     const { signal } = aborter;
     const isProbe = breaker.isOpen;
     let started = false;
-    const work = limit(async () => {
+    const work = limiter(async () => {
       signal.throwIfAborted();
-      // It opened meanwhile: whoever wanted to know has left.
-      if (breaker.isOpen && !isProbe) throw skipped();
+      // The breaker opened while this call was queued, and its requests were rejected.
+      if (breaker.isOpen && !isProbe) throw skippedError();
       started = true;
       return Promise.race([ask(screen, signal), aborted(signal)]);
     });
     try {
       const content = onDemandContent(
-        await withTimeout(clock, patienceMs, work, () => aborter.abort()),
+        await withTimeout(clock, callTimeoutMs, work, () => aborter.abort()),
         screen,
       );
       const answer: OnDemandAnswer = { content };
-      held.set(screen.id, answer);
+      cache.set(screen.id, answer);
       return answer;
     } catch (error) {
       if (started || !hasCode(error, 'origin_timeout')) throw error;
       throw new SignageError(
         'origin_busy',
-        `${concurrency} calls are under way, and none was over within ${patienceMs} ms.`,
+        `All ${concurrency} concurrent calls were in use for ${callTimeoutMs} ms.`,
       );
     }
   }
 
-  function shared(screen: Screen): Promise<OnDemandAnswer> {
-    const answer = call(screen).finally(() => underWay.delete(screen.id));
-    underWay.set(screen.id, answer);
+  function singleFlight(screen: Screen): Promise<OnDemandAnswer> {
+    const answer = callSource(screen).finally(() => inFlight.delete(screen.id));
+    inFlight.set(screen.id, answer);
     return answer;
   }
 
   return {
     breaker,
     async ask(screen) {
-      const known = held.get(screen.id);
-      if (known) return known;
-      // While the breaker is open nobody waits, not even for the call that looks whether the source is back.
-      if (breaker.isOpen) return breaker.run(() => shared(screen));
-      return waiting.wait(underWay.get(screen.id) ?? breaker.run(() => shared(screen)));
+      const cached = cache.get(screen.id);
+      if (cached) return cached;
+      // While the breaker is open no request waits, not even for the probe.
+      if (breaker.isOpen) return breaker.run(() => singleFlight(screen));
+      return waiters.wait(inFlight.get(screen.id) ?? breaker.run(() => singleFlight(screen)));
     },
   };
 }

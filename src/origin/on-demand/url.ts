@@ -2,17 +2,22 @@ import { SignageError } from '../../domain/error.ts';
 import type { Screen } from '../../domain/records/rows.ts';
 import { operatorUrl } from './operator-url.ts';
 
-/** What a template may name. Names stand in the query alone: one like `..` would change the path. */
-const values: Readonly<Record<string, { of: (screen: Screen) => string; inQueryOnly?: true }>> = {
-  screenId: { of: ({ id }) => id },
-  venueId: { of: ({ venueId }) => venueId },
-  tenantId: { of: ({ tenantId }) => tenantId },
-  screenName: { of: ({ name }) => name, inQueryOnly: true },
+/**
+ * Placeholders of a template. Names are allowed only in the query: a name like `..` would change
+ * the path.
+ */
+const placeholders: Readonly<
+  Record<string, { read: (screen: Screen) => string; inQueryOnly?: true }>
+> = {
+  screenId: { read: ({ id }) => id },
+  venueId: { read: ({ venueId }) => venueId },
+  tenantId: { read: ({ tenantId }) => tenantId },
+  screenName: { read: ({ name }) => name, inQueryOnly: true },
 };
 
-const placeholder = /\{([^{}]*)\}/g;
-const what = 'The on-demand URL';
-const refused = (why: string) => new SignageError('invalid_option', `${what} ${why}`);
+const placeholderPattern = /\{([^{}]*)\}/g;
+const subject = 'The on-demand URL';
+const invalidOption = (why: string) => new SignageError('invalid_option', `${subject} ${why}`);
 
 export interface OnDemandUrl {
   /** Scheme, host and port: the same for all screens. */
@@ -23,45 +28,46 @@ export interface OnDemandUrl {
 
 function checkPlaceholders(template: string): void {
   const [beforeQuery = ''] = template.split('?', 1);
-  for (const { 0: text, 1: name = '', index } of template.matchAll(placeholder)) {
-    const value = Object.hasOwn(values, name) ? values[name] : undefined;
+  for (const { 0: text, 1: name = '', index } of template.matchAll(placeholderPattern)) {
+    const value = Object.hasOwn(placeholders, name) ? placeholders[name] : undefined;
     if (!value)
-      throw refused(
-        `has the placeholder ${text}, which is none: there are {${Object.keys(values).join('}, {')}}.`,
+      throw invalidOption(
+        `has the unknown placeholder ${text}: the placeholders are {${Object.keys(placeholders).join('}, {')}}.`,
       );
     if (value.inQueryOnly && index < beforeQuery.length)
-      throw refused(`may have ${text} after its "?" only.`);
+      throw invalidOption(`may have ${text} only after its "?".`);
   }
-  if (/[{}]/.test(template.replaceAll(placeholder, '')))
-    throw refused('has a brace that belongs to no placeholder.');
+  if (/[{}]/.test(template.replaceAll(placeholderPattern, '')))
+    throw invalidOption('has a brace outside a placeholder.');
 }
 
 /**
- * Reads a template such as `https://ads.example/playlists/{screenId}?venue={venueId}`. Placeholders stand in path and query, never in the host: whom we
- * ask is the operator's choice alone. Throws `invalid_option`.
+ * Parses a template such as `https://ads.example/playlists/{screenId}?venue={venueId}`.
+ * Placeholders are allowed in path and query, but not in the host, which only the operator chooses.
+ * Throws `invalid_option`.
  */
 export function onDemandUrl(template: string): OnDemandUrl {
   checkPlaceholders(template);
-  const fill = (put: (name: string) => string) =>
-    template.replaceAll(placeholder, (_, name: string) => put(name));
+  const fill = (replacement: (name: string) => string) =>
+    template.replaceAll(placeholderPattern, (_, name: string) => replacement(name));
   const { origin } = operatorUrl(
     fill(() => 'x'),
-    what,
+    subject,
   );
-  const ids = ['y', 'z'].map(
+  const otherOrigins = ['y', 'z'].map(
     (letter) =>
       operatorUrl(
         fill(() => letter),
-        what,
+        subject,
       ).origin,
   );
-  if (ids.some((other) => other !== origin))
-    throw refused('may have placeholders in its path and query only.');
+  if (otherOrigins.some((other) => other !== origin))
+    throw invalidOption('may have placeholders only in its path and query.');
   return {
     origin,
     pathOf(screen) {
       const { pathname, search } = new URL(
-        fill((name) => encodeURIComponent(values[name]?.of(screen) ?? '')),
+        fill((name) => encodeURIComponent(placeholders[name]?.read(screen) ?? '')),
       );
       return `${pathname}${search}`;
     },

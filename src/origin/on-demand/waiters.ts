@@ -1,13 +1,13 @@
-/** Those who wait for something, and can all be told at once that it will not come. */
+/** Pending promises that can all be rejected at once. */
 export class Waiters {
-  readonly #leave = new Set<(error: Error) => void>();
+  readonly #rejects = new Set<(error: Error) => void>();
 
-  /** What comes of it, unless everyone is sent home before. */
-  wait<T>(outcome: Promise<T>): Promise<T> {
+  /** Settles like `promise`, unless `rejectAll` comes first. */
+  wait<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#leave.add(reject);
-      const done = () => this.#leave.delete(reject);
-      outcome.then(
+      this.#rejects.add(reject);
+      const done = () => this.#rejects.delete(reject);
+      promise.then(
         (value) => {
           done();
           resolve(value);
@@ -20,8 +20,8 @@ export class Waiters {
     });
   }
 
-  sendHome(error: Error): void {
-    for (const leave of this.#leave) leave(error);
-    this.#leave.clear();
+  rejectAll(error: Error): void {
+    for (const reject of this.#rejects) reject(error);
+    this.#rejects.clear();
   }
 }

@@ -4,19 +4,19 @@ import { mayAct } from '../../domain/records/role.ts';
 import type { Token } from '../../domain/records/rows.ts';
 import type { Reader } from '../../store/store.ts';
 import type { Caller, DeviceCaller, ServiceDependencies, SystemDependencies } from '../context.ts';
-import { isWithin } from '../venue-scope.ts';
+import { isInScope } from '../venue-scope.ts';
 import { checkKeyHolder } from './device-keys.ts';
 
-/** Throws `credential_invalid` for a token that does not exist, `credential_expired`. */
+/** Throws `credential_invalid` for an unknown token, `credential_expired` for an expired one. */
 export function checkToken(token: Token | undefined, nowMs: number): asserts token is Token {
   if (!token)
     throw new SignageError(
       'credential_invalid',
-      'This is no management token of this service: check it, or ask for a new one.',
+      'Unknown management token: check it, or ask for a new one.',
     );
   const { name, expiresAt } = token;
   if (expiresAt == null || expiresAt > nowMs) return;
-  const detail = `The token ${JSON.stringify(name)} has expired: it was good until ${iso(expiresAt)}. Ask an admin for a new one.`;
+  const detail = `The token ${JSON.stringify(name)} has expired: it was valid until ${iso(expiresAt)}. Ask an admin for a new one.`;
   throw new SignageError('credential_expired', detail);
 }
 
@@ -28,15 +28,18 @@ async function checkManager(
   if (actor.kind === 'system') return;
   const token = await reader.get('tokens', actor.id);
   checkToken(token, nowMs);
-  if (mayAct(token.role, role) && isWithin({ venueIds: token.venueIds ?? null }, venueIds ?? []))
+  if (mayAct(token.role, role) && isInScope({ venueIds: token.venueIds ?? null }, venueIds ?? []))
     return;
   throw new SignageError(
     'insufficient_role',
-    `The token ${JSON.stringify(token.name)} may do less than when this request arrived.`,
+    `The token ${JSON.stringify(token.name)} has fewer rights than when this request arrived.`,
   );
 }
 
-/** Checks again that the credential of a caller holds, and goes as far as on arrival. Throws what an arriving request would get. */
+/**
+ * Rechecks a caller's credential: it must still be valid, and have at least the rights it had on
+ * arrival. Throws the same errors as authentication.
+ */
 export async function checkAuthority(
   reader: Reader,
   caller: Caller | DeviceCaller,
@@ -46,7 +49,10 @@ export async function checkAuthority(
   else await checkManager(reader, caller, nowMs);
 }
 
-/** A request may take 15 seconds to arrive, and its credential may end in that time: each transaction checks it (docs/protocol.md §1.3). */
+/**
+ * Rechecks the credential in each transaction: it may end during the 15 seconds that a request may
+ * take to arrive (docs/protocol.md §1.3).
+ */
 export function withAuthority(system: SystemDependencies): ServiceDependencies {
   const { store } = system;
   return {

@@ -1,4 +1,7 @@
-/** The token of an `Authorization: Bearer …` header (RFC 6750 §2.1), the scheme in any case; `undefined` when it is none. */
+/**
+ * Returns the token of an `Authorization: Bearer …` header (RFC 6750 §2.1), or `undefined`. The
+ * scheme is case-insensitive.
+ */
 export function bearer(authorization: string): string | undefined {
   return /^bearer +([^\s]+) *$/i.exec(authorization)?.[1];
 }

@@ -1,13 +1,13 @@
 import { hashKey, isKey } from '../../domain/api-key.ts';
 import { bearer } from './bearer.ts';
-import { refused } from './device-keys.ts';
+import { deviceKeyError } from './device-keys.ts';
 
 /**
- * The hash of the device key that an `Authorization` header shows, by which the store knows it; `undefined` for what is no device key: a typo is seen without
- * a look-up. Throws `device_key_missing` when there is no such header.
+ * Returns the hash of the device key in an `Authorization` header. Returns `undefined` for a
+ * malformed key, so that typos need no look-up. Throws `device_key_missing` without the header.
  */
 export function deviceKeyHeader(authorization: string | undefined): string | undefined {
-  if (authorization === undefined) throw refused('missing');
+  if (authorization === undefined) throw deviceKeyError('missing');
   const text = bearer(authorization);
   return text !== undefined && isKey('dak_', text) ? hashKey(text) : undefined;
 }

@@ -9,41 +9,44 @@ import {
   type ServiceDependencies,
 } from '../context.ts';
 
-/** So many dead keys of a device are remembered, to be told that they are dead: a key may change every day, for years. */
-const rememberedDead = 4;
+/**
+ * Revoked keys kept per device, so that they answer `device_key_revoked`. A key may rotate daily
+ * for years.
+ */
+const keptRevokedKeys = 4;
 
 const reasons = {
   missing: 'Send the device key: Authorization: Bearer dak_…',
-  invalid: 'This is no device key of this service: check the stored key, then pair again.',
-  revoked: 'This device key was revoked: forget it and pair again.',
+  invalid: 'Unknown device key: check the stored key, then pair again.',
+  revoked: 'This device key was revoked: delete it and pair again.',
   orphaned:
-    'The screen of this device key is gone or has another device: forget the key and pair again.',
+    'The screen of this device key was deleted or has another device: delete the key and pair again.',
   mismatch:
-    'This device key is for another screen: keep the key, and use the screen’s id in the path.',
+    'This device key belongs to another screen: keep the key, and use the screen’s id in the path.',
 };
 
-/** What a device key is refused with (docs/protocol.md §2.1). */
-export const refused = (reason: keyof typeof reasons) =>
+/** The error of a rejected device key (docs/protocol.md §2.1). */
+export const deviceKeyError = (reason: keyof typeof reasons) =>
   new SignageError(`device_key_${reason}`, reasons[reason]);
 
 /** Throws `device_key_invalid`, `device_key_revoked`, `device_key_orphaned`. */
 export function checkKeyHolder(
-  found: KeyHolder | undefined,
-): asserts found is Pick<DeviceCaller, 'key' | 'device' | 'screen'> {
-  if (!found) throw refused('invalid');
-  const { key, device, screen } = found;
-  if (key.state === 'revoked') throw refused('revoked');
-  if (!device || screen?.deviceId !== device.id) throw refused('orphaned');
+  holder: KeyHolder | undefined,
+): asserts holder is Pick<DeviceCaller, 'key' | 'device' | 'screen'> {
+  if (!holder) throw deviceKeyError('invalid');
+  const { key, device, screen } = holder;
+  if (key.state === 'revoked') throw deviceKeyError('revoked');
+  if (!device || screen?.deviceId !== device.id) throw deviceKeyError('orphaned');
 }
 
-/** A device as the one who makes a change. */
-export const byDevice = ({ id, deviceInfo }: Device) => ({
+/** A device as the actor of a change. */
+export const deviceActor = ({ id, deviceInfo }: Device) => ({
   kind: 'device' as const,
   id,
   name: deviceInfo.deviceName,
 });
 
-/** A change of a device's keys, for the audit trail. */
+/** A change of a device's keys, as the audit trail describes it. */
 export function keyChange(
   verb: 'rotate' | 'activate',
   { id, tenantId, venueId, screenId }: Device,
@@ -57,44 +60,45 @@ export function keyChange(
   };
 }
 
-/** Ends keys, for good. */
-export async function endKeys(tx: Tx, keys: readonly DeviceKey[]): Promise<void> {
+/** Revokes keys permanently. */
+export async function revokeKeys(tx: Tx, keys: readonly DeviceKey[]): Promise<void> {
   for (const key of keys)
     if (key.state !== 'revoked')
       await tx.put('deviceKeys', { ...key, state: 'revoked', revokedAt: tx.now });
 }
 
-/** Forgets the dead keys of a device, but for the latest few. */
-export async function forgetDead(tx: Tx, deviceId: string): Promise<void> {
-  const dead = (await tx.select('deviceKeys', 'deviceId', [deviceId])).filter(
+/** Deletes the revoked keys of a device, except the latest few. */
+export async function purgeRevokedKeys(tx: Tx, deviceId: string): Promise<void> {
+  const revoked = (await tx.select('deviceKeys', 'deviceId', [deviceId])).filter(
     (key) => key.state === 'revoked',
   );
-  dead.sort((a, b) => (a.revokedAt ?? 0) - (b.revokedAt ?? 0));
-  for (const key of dead.slice(0, -rememberedDead)) await tx.delete('deviceKeys', key.id);
+  revoked.sort((a, b) => (a.revokedAt ?? 0) - (b.revokedAt ?? 0));
+  for (const key of revoked.slice(0, -keptRevokedKeys)) await tx.delete('deviceKeys', key.id);
 }
 
 /**
- * Notes that a key has authenticated a request. With the first one it takes over: it alone is the device's key from then on (docs/protocol.md
- * §2.8); of several at the same moment, also on other instances, one does. Throws `device_key_revoked` when it died meanwhile.
+ * Records that a key authenticated a request. The first use makes it the only key of the device and
+ * revokes the others (docs/protocol.md §2.8). Of several concurrent first uses, also on other
+ * instances, one does this. Throws `device_key_revoked` if the key was revoked meanwhile.
  */
-export async function useKey(
+export async function recordKeyUse(
   deps: Pick<ServiceDependencies, 'newId'>,
   tx: Tx,
   { id, deviceId }: DeviceKey,
-  by: AuditActor,
+  auditActor: AuditActor,
   device: Device,
 ): Promise<DeviceKey> {
   const key = await tx.get('deviceKeys', id);
-  if (!key || key.state === 'revoked') throw refused('revoked');
+  if (!key || key.state === 'revoked') throw deviceKeyError('revoked');
   if (key.firstUsedAt !== null) return key;
-  const used: DeviceKey = { ...key, firstUsedAt: tx.now };
-  await tx.put('deviceKeys', used);
+  const usedKey: DeviceKey = { ...key, firstUsedAt: tx.now };
+  await tx.put('deviceKeys', usedKey);
   const others = (await tx.select('deviceKeys', 'deviceId', [deviceId])).filter(
     (other) => other.id !== id && other.state !== 'revoked',
   );
-  if (others.length === 0) return used;
-  await endKeys(tx, others);
-  await forgetDead(tx, deviceId);
-  await recordChange(deps, tx, by, keyChange('activate', device));
-  return used;
+  if (others.length === 0) return usedKey;
+  await revokeKeys(tx, others);
+  await purgeRevokedKeys(tx, deviceId);
+  await recordChange(deps, tx, auditActor, keyChange('activate', device));
+  return usedKey;
 }

@@ -4,23 +4,30 @@ import type { RotatedView } from '../../domain/records/device.ts';
 import type { DeviceKey } from '../../domain/records/rows.ts';
 import type { Tx } from '../../store/store.ts';
 import { type DeviceCaller, recordChange, type ServiceDependencies } from '../context.ts';
-import { byDevice, endKeys, forgetDead, keyChange, useKey } from './device-keys.ts';
+import {
+  deviceActor,
+  keyChange,
+  purgeRevokedKeys,
+  recordKeyUse,
+  revokeKeys,
+} from './device-keys.ts';
 
 const replaced = () =>
   new SignageError(
     'idempotency_key_reused',
-    'Another new key has replaced the one of this Idempotency-Key: take another for each.',
+    'The key issued for this Idempotency-Key was replaced: use a new Idempotency-Key for each rotation.',
   );
 
-/** Gives devices new keys in place of those they have (docs/protocol.md §2.8). */
+/** Rotates device keys (docs/protocol.md §2.8). */
 export function makeKeyRotation(deps: ServiceDependencies) {
   const { store, random, newId } = deps;
 
   /**
-   * The key that this `Idempotency-Key` got before, from the same key, if it still waits. A key hangs on its own row: of one that was forgotten there is
-   * nothing to repeat, and nothing to make it from again. Throws `idempotency_key_reused` when it is dead.
+   * Returns the pending key that the same caller key and `Idempotency-Key` got before, if any. Keys
+   * are derived from the id of their row, so a key whose row was purged cannot be repeated. Throws
+   * `idempotency_key_reused` if that key was revoked.
    */
-  function repeated(
+  function repeatedKey(
     caller: DeviceKey,
     others: readonly DeviceKey[],
     idempotencyKey: string,
@@ -34,21 +41,25 @@ export function makeKeyRotation(deps: ServiceDependencies) {
     return undefined;
   }
 
-  /** The one atomic change: the caller's key retires, the new one waits, and one that waited before is dead. */
+  /**
+   * One atomic change: the caller's key becomes `retiring`, the new key is pending, and an earlier
+   * pending key is revoked.
+   */
   async function change(
     tx: Tx,
     caller: DeviceCaller,
     idempotencyKey: string | undefined,
   ): Promise<string> {
     const { device } = caller;
-    const by = { ...caller, actor: byDevice(device) };
-    const key = await useKey(deps, tx, caller.key, by, device);
+    const auditActor = { ...caller, actor: deviceActor(device) };
+    const key = await recordKeyUse(deps, tx, caller.key, auditActor, device);
     const others = (await tx.select('deviceKeys', 'deviceId', [device.id])).filter(
       ({ id }) => id !== key.id,
     );
-    const known = idempotencyKey === undefined ? undefined : repeated(key, others, idempotencyKey);
-    if (known !== undefined) return known;
-    await endKeys(tx, others);
+    const issuedKey =
+      idempotencyKey === undefined ? undefined : repeatedKey(key, others, idempotencyKey);
+    if (issuedKey !== undefined) return issuedKey;
+    await revokeKeys(tx, others);
     await tx.put('deviceKeys', { ...key, state: 'retiring' });
     const { tenantId, deviceId, screenId } = key;
     const id = newId();
@@ -57,18 +68,26 @@ export function makeKeyRotation(deps: ServiceDependencies) {
         ? makeKey('dak_', random)
         : deriveNextKey(store.secret, key.id, id, idempotencyKey);
     const next: DeviceKey = {
-      ...{ id, tenantId, deviceId, screenId, hash: hashKey(apiKey), state: 'active' },
-      ...{ createdAt: tx.now, firstUsedAt: null, revokedAt: null },
+      id,
+      tenantId,
+      deviceId,
+      screenId,
+      hash: hashKey(apiKey),
+      state: 'active',
+      createdAt: tx.now,
+      firstUsedAt: null,
+      revokedAt: null,
     };
     await tx.put('deviceKeys', next);
-    await forgetDead(tx, device.id);
-    await recordChange(deps, tx, by, keyChange('rotate', device));
+    await purgeRevokedKeys(tx, device.id);
+    await recordChange(deps, tx, auditActor, keyChange('rotate', device));
     return apiKey;
   }
 
   /**
-   * The new key works when the promise resolves, and the caller's until the new one is first used; the same `Idempotency-Key` gets the same key
-   * until then. Throws `device_key_revoked` when the caller's is dead by now, `idempotency_key_reused`.
+   * Issues a new key, which works when the promise resolves. The caller's key works until the new
+   * one is first used; until then the same `Idempotency-Key` gets the same key. Throws
+   * `device_key_revoked` if the caller's key was revoked meanwhile, `idempotency_key_reused`.
    */
   return async function rotate(
     caller: DeviceCaller,

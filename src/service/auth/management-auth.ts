@@ -12,52 +12,53 @@ import { checkToken } from './authority.ts';
 import { bearer } from './bearer.ts';
 import type { Denials } from './denials.ts';
 
-/** Who asks, as the request says it. */
+/** Credentials of a management request. */
 export interface Credentials {
   authorization: string | undefined;
   /** The `X-Tenant-Id` header. */
   tenant: string | undefined;
 }
 
-/** What an operation takes. */
-export interface Demand {
+/** Rights that an operation requires. */
+export interface AccessRequirements {
   role: Role;
-  /** The operation works without a tenant too. */
+  /** The operation also works without a tenant. */
   tenantOptional: boolean;
-  /** It takes a token that is not bound to venues. */
+  /** The token must not be bound to venues. */
   wholeTenant: boolean;
-  /** Its name, for the audit trail. */
+  /** Name of the operation, for the audit trail. */
   operation: string;
 }
 
 /** Throws `insufficient_role`. */
-function checkRights({ name, role, venueIds }: Token, demand: Demand): void {
-  const shown = `the token ${JSON.stringify(name)}`;
-  if (!mayAct(role, demand.role))
+function checkRights({ name, role, venueIds }: Token, requirements: AccessRequirements): void {
+  const tokenName = `the token ${JSON.stringify(name)}`;
+  if (!mayAct(role, requirements.role))
     throw new SignageError(
       'insufficient_role',
-      `This takes the role ${demand.role}; ${shown} has ${role}.`,
+      `This operation requires the role ${requirements.role}; ${tokenName} has ${role}.`,
     );
-  if (!demand.wholeTenant || venueIds == null) return;
+  if (!requirements.wholeTenant || venueIds == null) return;
   throw new SignageError(
     'insufficient_role',
-    `This takes a token of the whole tenant; ${shown} is bound to venues.`,
+    `This operation requires a token for the whole tenant; ${tokenName} is bound to venues.`,
   );
 }
 
 /**
- * Authenticates management tokens (docs/protocol.md §5.1). Throws, in this order, `credential_missing`, `credential_invalid`,
- * `credential_expired`, `insufficient_role`, `tenant_not_found`, `tenant_required`.
+ * Authenticates management tokens (docs/protocol.md §5.1). Throws, in this order,
+ * `credential_missing`, `credential_invalid`, `credential_expired`, `insufficient_role`,
+ * `tenant_not_found`, `tenant_required`.
  */
 export function makeManagementAuth(
   deps: SystemDependencies,
-  trust: TrustedSources,
+  trustedSources: TrustedSources,
   denials: Denials,
-  known: KnownHashes,
+  knownHashes: KnownHashes,
 ) {
   const { store, clock } = deps;
 
-  async function tokenOf(authorization: string | undefined): Promise<Token> {
+  async function findToken(authorization: string | undefined): Promise<Token> {
     if (authorization === undefined) {
       throw new SignageError(
         'credential_missing',
@@ -67,19 +68,19 @@ export function makeManagementAuth(
     const text = bearer(authorization);
     const hash = text !== undefined && adminTokenForm.test(text) ? hashKey(text) : undefined;
     const token = hash === undefined ? undefined : await store.read.find('tokens', 'hash', hash);
-    if (hash !== undefined) known.delete(hash);
+    if (hash !== undefined) knownHashes.delete(hash);
     checkToken(token, clock.now());
-    known.add(token.hash);
+    knownHashes.add(token.hash);
     return token;
   }
 
-  /** The tenant that a platform token acts in: the named one, or the only one. */
-  async function tenantOfPlatform(
-    named: string | undefined,
+  /** Returns the tenant that a platform token acts in: the requested one, or the only one. */
+  async function tenantForPlatform(
+    requestedTenant: string | undefined,
     optional: boolean,
   ): Promise<string | null> {
-    if (named !== undefined) {
-      const id = asGuid(named);
+    if (requestedTenant !== undefined) {
+      const id = asGuid(requestedTenant);
       if (id === undefined || !(await store.read.get('tenants', id))) throw notFound('tenant');
       return id;
     }
@@ -88,47 +89,52 @@ export function makeManagementAuth(
     if (optional) return null;
     throw new SignageError(
       'tenant_required',
-      'There are several tenants: name the one you mean with the header X-Tenant-Id.',
+      'There are several tenants: name one with the header X-Tenant-Id.',
     );
   }
 
-  function tenantOf(
+  function tenantFor(
     token: Token,
-    named: string | undefined,
+    requestedTenant: string | undefined,
     optional: boolean,
   ): Promise<string | null> {
-    if (token.tenantId === null) return tenantOfPlatform(named, optional);
-    if (named !== undefined && asGuid(named) !== token.tenantId) throw notFound('tenant');
+    if (token.tenantId === null) return tenantForPlatform(requestedTenant, optional);
+    if (requestedTenant !== undefined && asGuid(requestedTenant) !== token.tenantId)
+      throw notFound('tenant');
     return Promise.resolve(token.tenantId);
   }
 
   return async function authenticate(
     credentials: Credentials,
-    demand: Demand,
-    origin: ClientInfo,
+    requirements: AccessRequirements,
+    client: ClientInfo,
   ): Promise<Caller> {
-    const token = await tokenOf(credentials.authorization);
+    const token = await findToken(credentials.authorization);
     const lastUsedAt = clock.now();
     store.touch('token', token.id, { lastUsedAt });
-    if (token.tenantId !== null) trust.remember(origin.address, token.tenantId);
+    if (token.tenantId !== null) trustedSources.remember(client.address, token.tenantId);
     try {
-      checkRights(token, demand);
+      checkRights(token, requirements);
     } catch (error) {
-      denials.record({ ...callerOf(token, origin), tenantId: token.tenantId }, demand.operation);
+      denials.record(
+        { ...callerOf(token, client), tenantId: token.tenantId },
+        requirements.operation,
+      );
       throw error;
     }
-    const tenantId = await tenantOf(token, credentials.tenant, demand.tenantOptional);
-    if (token.tenantId === null && tenantId !== null) trust.remember(origin.address, tenantId);
-    return { ...callerOf(token, origin), tenantId };
+    const tenantId = await tenantFor(token, credentials.tenant, requirements.tenantOptional);
+    if (token.tenantId === null && tenantId !== null)
+      trustedSources.remember(client.address, tenantId);
+    return { ...callerOf(token, client), tenantId };
   };
 }
 
 function callerOf(
   { id, name, role, venueIds, expiresAt }: Token,
-  origin: ClientInfo,
+  client: ClientInfo,
 ): Omit<Caller, 'tenantId'> {
   return {
-    ...origin,
+    ...client,
     actor: { kind: 'token', id, name },
     role,
     venueIds: venueIds ?? null,

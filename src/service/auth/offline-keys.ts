@@ -5,101 +5,107 @@ import type { DeviceKey } from '../../domain/records/rows.ts';
 import type { KeyHolder, Store, Tx } from '../../store/store.ts';
 import { decorateStore } from '../store-decorator.ts';
 
-/** More devices than this are not remembered: the one that called least recently goes. */
-const mostDevices = 100_000;
+/** Limit of remembered devices. The least recently verified one is evicted. */
+const maxDevices = 100_000;
 
-interface Verified {
+interface VerifiedKey {
   hash: string;
-  bearer: KeyHolder;
+  holder: KeyHolder;
   verifiedAt: number;
 }
 
-/** What this instance knows of device keys while the store cannot be asked (docs/protocol.md §2.1). */
+/** Recently verified device keys, used while the store is unavailable (docs/protocol.md §2.1). */
 export interface OfflineKeys {
-  /** To be used in place of the store that was given: it sees who is revoked. */
+  /** The given store, decorated to see revocations. Use it in place of the given store. */
   readonly store: Store;
-  /** As `Reader.findByKeyHash`; but when the store is `unavailable`, a bearer that was verified here a moment ago is the answer. */
+  /**
+   * Like `Reader.findByKeyHash`. If the store throws `unavailable`, returns a recently verified key
+   * holder instead.
+   */
   findByKeyHash(hash: string): MaybePromise<KeyHolder | undefined>;
 }
 
-function isGood(bearer: KeyHolder | undefined): bearer is KeyHolder & { device: object } {
+function isUsable(holder: KeyHolder | undefined): holder is KeyHolder & { device: object } {
   return (
-    bearer?.device !== undefined &&
-    bearer.key.state !== 'revoked' &&
-    bearer.screen?.deviceId === bearer.device.id
+    holder?.device !== undefined &&
+    holder.key.state !== 'revoked' &&
+    holder.screen?.deviceId === holder.device.id
   );
 }
 
-/** Tells of every device that a change takes a key from, or deletes. */
-function noting(tx: Tx, ended: Set<string>): Tx {
+/** Collects the devices that a change deletes or revokes a key of. */
+function recordingTx(tx: Tx, revokedDevices: Set<string>): Tx {
   return decorateStore(tx, {
     async put(table, row) {
       if (table === 'deviceKeys' && (row as DeviceKey).state === 'revoked')
-        ended.add((row as DeviceKey).deviceId);
+        revokedDevices.add((row as DeviceKey).deviceId);
       await tx.put(table, row);
     },
     async delete(table, id) {
-      if (table === 'devices') ended.add(id);
+      if (table === 'devices') revokedDevices.add(id);
       await tx.delete(table, id);
     },
   });
 }
 
 /**
- * Remembers which device keys were good, for `graceMs` after each time that the store said so. It never outweighs an answer of the store; what is revoked
- * by this instance is forgotten before the revocation is answered.
+ * Remembers valid device keys for `maxAgeMs` after the store last confirmed them. An answer of the
+ * store always takes precedence. A revocation by this instance takes effect here before it is
+ * acknowledged.
  */
-export function makeOfflineKeys(store: Store, clock: Clock, graceMs: number): OfflineKeys {
-  const byDevice = new Map<string, Verified>();
+export function makeOfflineKeys(store: Store, clock: Clock, maxAgeMs: number): OfflineKeys {
+  const byDevice = new Map<string, VerifiedKey>();
   const deviceOf = new Map<string, string>();
-  /** Counts what was forgotten: an answer that was on its way meanwhile may be from before. */
-  let forgettings = 0;
+  /**
+   * Number of revoking changes. A look-up that was running during one may have read the old state.
+   */
+  let revocations = 0;
 
   function forget(deviceId: string): void {
-    const known = byDevice.get(deviceId);
-    if (!known) return;
+    const entry = byDevice.get(deviceId);
+    if (!entry) return;
     byDevice.delete(deviceId);
-    deviceOf.delete(known.hash);
+    deviceOf.delete(entry.hash);
   }
 
-  function remember(hash: string, bearer: KeyHolder & { device: { id: string } }): void {
-    const { id } = bearer.device;
+  function remember(hash: string, holder: KeyHolder & { device: { id: string } }): void {
+    const { id } = holder.device;
     forget(id);
-    byDevice.set(id, { hash, bearer, verifiedAt: clock.now() });
+    byDevice.set(id, { hash, holder, verifiedAt: clock.now() });
     deviceOf.set(hash, id);
-    if (byDevice.size > mostDevices) forget(byDevice.keys().next().value as string);
+    if (byDevice.size > maxDevices) forget(byDevice.keys().next().value as string);
   }
 
   function recall(hash: string): KeyHolder | undefined {
-    const known = byDevice.get(deviceOf.get(hash) ?? '');
-    // A clock may be set back: that must not make it long.
-    return known && Math.abs(clock.now() - known.verifiedAt) <= graceMs ? known.bearer : undefined;
+    const entry = byDevice.get(deviceOf.get(hash) ?? '');
+    // A clock that is set back must not extend the age limit.
+    return entry && Math.abs(clock.now() - entry.verifiedAt) <= maxAgeMs ? entry.holder : undefined;
   }
 
   return {
     async findByKeyHash(hash) {
-      const before = forgettings;
+      const before = revocations;
       try {
-        const bearer = await store.read.findByKeyHash(hash);
-        if (!isGood(bearer)) forget(deviceOf.get(hash) ?? '');
-        else if (before === forgettings) remember(hash, bearer);
-        return bearer;
+        const holder = await store.read.findByKeyHash(hash);
+        if (!isUsable(holder)) forget(deviceOf.get(hash) ?? '');
+        else if (before === revocations) remember(hash, holder);
+        return holder;
       } catch (error) {
-        const known = hasCode(error, 'unavailable') ? recall(hash) : undefined;
-        if (!known) throw error;
-        return known;
+        const entry = hasCode(error, 'unavailable') ? recall(hash) : undefined;
+        if (!entry) throw error;
+        return entry;
       }
     },
 
     store: decorateStore(store, {
       async write<T>(change: (tx: Tx) => Promise<T>): Promise<T> {
-        const ended = new Set<string>();
+        const revokedDevices = new Set<string>();
         try {
-          return await store.write((tx) => change(noting(tx, ended)));
+          return await store.write((tx) => change(recordingTx(tx, revokedDevices)));
         } finally {
-          // Also after a failure: it may have been committed.
-          if (ended.size > 0) forgettings++;
-          for (const deviceId of ended) forget(deviceId);
+          // Also after a failure: the change may have been committed.
+          if (revokedDevices.size > 0) revocations++;
+          for (const deviceId of revokedDevices) forget(deviceId);
         }
       },
     }),

@@ -17,8 +17,8 @@ import {
   type ServiceDependencies,
   type TenantCaller,
 } from '../context.ts';
-import { holdTenant, lookUp, visibleTo, withName } from '../lookup.ts';
-import { afterId, named, toPage } from '../paging.ts';
+import { isVisibleTo, lookUp, requireTenant, withNameConflict } from '../lookup.ts';
+import { afterId, nameFilters, toPage } from '../paging.ts';
 import { venuesOf } from '../venue-scope.ts';
 import { reachView, tokenView } from '../views.ts';
 
@@ -30,20 +30,31 @@ const change = (verb: string, row: Token) => ({
   details: { name: row.name, role: row.role },
 });
 
-/** A token ends no later than the one that makes it: otherwise one that is about to end could make its own successor. */
-const earliest = (asked: number | null | undefined, makers: number | null): number | null =>
-  asked == null || makers === null ? (asked ?? makers) : Math.min(asked, makers);
+/**
+ * A token expires no later than its creator. Otherwise an expiring token could create its own
+ * successor.
+ */
+const expiryOf = (
+  requested: number | null | undefined,
+  creatorExpiry: number | null,
+): number | null =>
+  requested == null || creatorExpiry === null
+    ? (requested ?? creatorExpiry)
+    : Math.min(requested, creatorExpiry);
 
-const neverEnds = ({ expiresAt }: Token) => expiresAt == null;
+const neverExpires = ({ expiresAt }: Token) => expiresAt == null;
 
-/** Management tokens: shown once, stored hashed (docs/protocol.md §5.1). */
+/** Management tokens: displayed once, stored as hashes (docs/protocol.md §5.1). */
 export function makeTokens(deps: ServiceDependencies) {
   const { store } = deps;
   const view = async (row: Token): Promise<TokenView> =>
     tokenView(row, await store.marks('token', row.id));
 
-  /** A page of the tokens that a caller may know of. What it is bound to, no index knows: the others are passed over. */
-  async function visiblePage(
+  /**
+   * Returns a page of the tokens that a caller may see. No index covers venue bindings, so other
+   * tokens are filtered out here.
+   */
+  async function listVisible(
     caller: TenantCaller,
     query: ListQuery<'tokens'>,
   ): Promise<Slice<Token>> {
@@ -55,7 +66,7 @@ export function makeTokens(deps: ServiceDependencies) {
         ...(after === undefined ? {} : { after }),
       });
       for (const row of slice.items) {
-        if (!visibleTo(caller, 'token', row)) continue;
+        if (!isVisibleTo(caller, 'token', row)) continue;
         if (items.length === query.limit) return { items, next: items.at(-1)?.id ?? null };
         items.push(row);
       }
@@ -64,13 +75,13 @@ export function makeTokens(deps: ServiceDependencies) {
     }
   }
 
-  /** Platform callers see the platform's own tokens too. */
+  /** Platform callers also see the platform's own tokens. */
   async function list(caller: TenantCaller, query: TokenQuery): Promise<Page<TokenView>> {
     const tenantId = caller.role === 'platform' ? [caller.tenantId, null] : caller.tenantId;
     return toPage(
-      await visiblePage(caller, {
+      await listVisible(caller, {
         where: { tenantId },
-        ...named(query),
+        ...nameFilters(query),
         ...afterId(query.cursor),
         limit: query.limit,
       }),
@@ -82,7 +93,10 @@ export function makeTokens(deps: ServiceDependencies) {
     return view(await lookUp(store.read, caller, 'token', id));
   }
 
-  /** Nobody hands on more than they have: neither a higher role, nor more venues. */
+  /**
+   * Throws `invalid_request` for an expiry in the past, `venue_not_found` for a venue the caller
+   * cannot access.
+   */
   async function checkReach(
     tx: Tx,
     caller: TenantCaller,
@@ -93,36 +107,40 @@ export function makeTokens(deps: ServiceDependencies) {
     for (const id of venueIds ?? []) await lookUp(tx, caller, 'venue', id);
   }
 
-  /** Throws `insufficient_role` for a role, or a reach, above the caller's, `venue_not_found`, `name_taken`. */
+  /**
+   * Throws `insufficient_role` for a role or venues beyond the caller's, `venue_not_found`,
+   * `name_taken`.
+   */
   async function create(caller: TenantCaller, creation: TokenCreation): Promise<CreatedTokenView> {
     const { name, role, venueIds } = creation;
     if (!mayAct(caller.role, role))
-      throw new SignageError('insufficient_role', `Only a ${role} token may make ${role} tokens.`);
+      throw new SignageError(
+        'insufficient_role',
+        `Only a ${role} token may create ${role} tokens.`,
+      );
     if (caller.venueIds && !venueIds) {
       throw new SignageError(
         'insufficient_role',
-        'This token is bound to venues: name in venueIds for which of them the new one is.',
+        'This token is bound to venues: list the venues of the new token in venueIds.',
       );
     }
     const token = makeKey('mak_', deps.random);
-    return withName({ store, caller }, 'token', name, () =>
+    return withNameConflict({ store, caller }, 'token', name, () =>
       deps.write(caller, async (tx) => {
-        await holdTenant(tx, caller);
+        await requireTenant(tx, caller);
         await checkReach(tx, caller, creation);
         const tenantId = role === 'platform' ? null : caller.tenantId;
-        const reach = {
-          expiresAt: earliest(creation.expiresAt, caller.expiresAt),
-          venueIds: venueIds ? [...new Set(venueIds)] : null,
-        };
-        const made = {
+        const row: Token = {
           id: deps.newId(),
           tenantId,
           name,
           role,
           hash: hashKey(token),
           createdAt: tx.now,
+          bootstrap: false,
+          expiresAt: expiryOf(creation.expiresAt, caller.expiresAt),
+          venueIds: venueIds ? [...new Set(venueIds)] : null,
         };
-        const row: Token = { ...made, bootstrap: false, ...reach };
         await tx.put('tokens', row);
         await recordChange(deps, tx, caller, change('create', row));
         return { ...tokenView(row, {}), token };
@@ -130,20 +148,23 @@ export function makeTokens(deps: ServiceDependencies) {
     );
   }
 
-  /** One that never ends stays, for the others will leave nobody. */
-  async function isLast(tx: Tx, row: Token): Promise<boolean> {
-    if (row.role !== 'platform' || !neverEnds(row)) return false;
-    return (await tx.select('tokens', 'role', ['platform'])).filter(neverEnds).length === 1;
+  /**
+   * Whether this is the last platform token that never expires. One must remain, since all others
+   * expire.
+   */
+  async function isLastPermanent(tx: Tx, row: Token): Promise<boolean> {
+    if (row.role !== 'platform' || !neverExpires(row)) return false;
+    return (await tx.select('tokens', 'role', ['platform'])).filter(neverExpires).length === 1;
   }
 
   /** Throws `last_token`. */
   async function remove(caller: Caller, id: string): Promise<void> {
     await deps.write(caller, async (tx) => {
       const row = await lookUp(tx, caller, 'token', id);
-      if (await isLast(tx, row)) {
+      if (await isLastPermanent(tx, row)) {
         throw new SignageError(
           'last_token',
-          'This is the last platform token that does not expire: make another one first.',
+          'This is the last platform token that does not expire: create another one first.',
         );
       }
       await tx.delete('tokens', row.id);
@@ -153,7 +174,7 @@ export function makeTokens(deps: ServiceDependencies) {
 
   async function me({ actor, role, tenantId, venueIds, expiresAt }: Caller): Promise<MeView> {
     const tenant = tenantId === null ? undefined : await store.read.get('tenants', tenantId);
-    // A manager's actor is its token, which has both.
+    // A manager's actor is a token, which has an id and a name.
     const { id, name } = actor as { id: string; name: string };
     return {
       tokenId: id,

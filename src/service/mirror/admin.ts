@@ -9,94 +9,100 @@ import type {
   MirrorRepair,
 } from '../../domain/records/mirror.ts';
 import type { Playlist, Screen } from '../../domain/records/rows.ts';
-import type { HeldCopy, PlaylistCopies } from '../../origin/origin.ts';
+import type { PlaylistCopies, StoredCopy } from '../../origin/origin.ts';
 import { recordChange, type ServiceDependencies, type TenantCaller } from '../context.ts';
 import { afterId } from '../paging.ts';
-import { inVenues } from '../venue-scope.ts';
+import { whereVenue } from '../venue-scope.ts';
 import { queueCopy } from './outbox.ts';
-import { agrees } from './sync-screen.ts';
+import { isUpToDate } from './sync-screen.ts';
 
-/** Copies that are looked at, at the same time. */
-const width = 16;
-/** Screens that one change queues. */
+/** Limit of concurrent reads of the object store. */
+const maxConcurrent = 16;
+/** Screens queued per transaction. */
 const pageSize = 200;
 
-function copiedVersion(held: HeldCopy | undefined): number | null {
-  if (!held || held.copy.kind === 'damaged') return null;
-  return held.copy.kind === 'withdrawn' ? held.copy.version : held.copy.playlist.version;
+function copiedVersion(stored: StoredCopy | undefined): number | null {
+  if (!stored || stored.copy.kind === 'damaged') return null;
+  return stored.copy.kind === 'withdrawn' ? stored.copy.version : stored.copy.playlist.version;
 }
 
-function stateOf(held: HeldCopy | undefined, row: Playlist | undefined): CopyState {
-  if (!held) return 'missing';
-  if (agrees(held, row)) return held.copy.kind === 'withdrawn' ? 'tombstone' : 'ok';
-  const version = copiedVersion(held);
+function stateOf(stored: StoredCopy | undefined, row: Playlist | undefined): CopyState {
+  if (!stored) return 'missing';
+  if (isUpToDate(stored, row)) return stored.copy.kind === 'withdrawn' ? 'tombstone' : 'ok';
+  const version = copiedVersion(stored);
   if (version === null) return 'damaged';
   if (!row || version > row.version) return 'newer';
-  // What is called the same must be the same, but for its end.
-  return version === row.version && held.copy.kind === 'playlist' && row.state === 'active'
+  // The same version must have the same content, unless it was withdrawn.
+  return version === row.version && stored.copy.kind === 'playlist' && row.state === 'active'
     ? 'damaged'
     : 'stale';
 }
 
-/** The copies of playlists in the object store, as managers see to them (docs/protocol.md §5.4). */
+/** Management of the mirror copies of playlists in the object store (docs/protocol.md §5.4). */
 export function makeMirrorAdmin(deps: ServiceDependencies, copies: PlaylistCopies | undefined) {
   const { store } = deps;
 
-  function required(): PlaylistCopies {
+  function requireCopies(): PlaylistCopies {
     if (copies) return copies;
     throw new SignageError(
       'not_supported',
-      'This service keeps no copies of playlists: start it with --object-store.',
+      'This service keeps no mirror copies of playlists: start it with --object-store.',
     );
   }
 
-  /** The answer of the object store, or `unavailable`. */
-  async function asked<T>(answer: Promise<T>): Promise<T> {
+  /** Converts a failure of the object store to `unavailable`. */
+  async function orUnavailable<T>(answer: Promise<T>): Promise<T> {
     return answer.catch((cause: unknown) => {
-      const detail = 'The object store cannot be asked right now: the service’s log says why.';
+      const detail = 'The object store is unavailable: see the log of the service for the cause.';
       throw new SignageError('unavailable', detail, { cause, retryAfterSeconds: 1 });
     });
   }
 
-  /** `undefined` for a screen that has neither playlist nor copy. */
-  async function standing(screen: Screen): Promise<MirrorCopyView | undefined> {
+  /** Returns `undefined` for a screen with neither playlist nor copy. */
+  async function copyView(screen: Screen): Promise<MirrorCopyView | undefined> {
     const [row, pending] = await Promise.all([
       store.read.get('playlists', screen.id),
       store.read.get('mirrorPending', screen.id),
     ]);
-    const held = await asked(required().read(screen));
-    if (!row && !held) return undefined;
+    const stored = await orUnavailable(requireCopies().read(screen));
+    if (!row && !stored) return undefined;
     return {
-      ...{ screenId: screen.id, venueId: screen.venueId, screenName: screen.name },
-      ...{
-        version: row?.version ?? null,
-        copiedVersion: copiedVersion(held),
-        state: stateOf(held, row),
-      },
+      screenId: screen.id,
+      venueId: screen.venueId,
+      screenName: screen.name,
+      version: row?.version ?? null,
+      copiedVersion: copiedVersion(stored),
+      state: stateOf(stored, row),
       queuedAt: isoOrNull(pending?.queuedAt),
     };
   }
 
-  /** A page is of so many screens, and shows those of them that there is something to say of. Throws `not_supported`. */
+  /**
+   * Lists the copies of one page of screens. Screens without playlist and copy are left out, so a
+   * page may be short. Throws `not_supported`.
+   */
   async function list(caller: TenantCaller, query: MirrorQuery): Promise<Page<MirrorCopyView>> {
-    required();
-    const where = { tenantId: caller.tenantId, ...inVenues(caller, query.venueId) };
+    requireCopies();
+    const where = { tenantId: caller.tenantId, ...whereVenue(caller, query.venueId) };
     const { items, next } = await store.list('screens', {
       where,
       ...afterId(query.cursor),
       limit: query.limit,
     });
-    const turns = pLimit(width);
-    const all = await Promise.all(items.map((screen) => turns(() => standing(screen)))).finally(
-      () => turns.clearQueue(),
+    const limiter = pLimit(maxConcurrent);
+    const all = await Promise.all(items.map((screen) => limiter(() => copyView(screen)))).finally(
+      () => limiter.clearQueue(),
     );
-    const shown = all.flatMap((one) =>
-      one && (query.state === undefined || one.state === query.state) ? [one] : [],
+    const matching = all.flatMap((view) =>
+      view && (query.state === undefined || view.state === query.state) ? [view] : [],
     );
-    return { items: shown, nextCursor: next };
+    return { items: matching, nextCursor: next };
   }
 
-  /** Queues those of these screens that have a playlist, or, with `alsoWithout`, those that have none. */
+  /**
+   * Queues the screens that have a playlist, or with `hasPlaylist` false, those that have none.
+   * Returns their number.
+   */
   async function queue(
     caller: TenantCaller,
     ids: readonly string[],
@@ -114,7 +120,7 @@ export function makeMirrorAdmin(deps: ServiceDependencies, copies: PlaylistCopie
   }
 
   async function queueScreens(caller: TenantCaller): Promise<number> {
-    const where = { tenantId: caller.tenantId, ...inVenues(caller) };
+    const where = { tenantId: caller.tenantId, ...whereVenue(caller) };
     let queued = 0;
     for (let after: string | null | undefined; after !== null; ) {
       const { items, next } = await store.list('screens', {
@@ -129,21 +135,26 @@ export function makeMirrorAdmin(deps: ServiceDependencies, copies: PlaylistCopie
     return queued;
   }
 
-  /** Copies of what the store does not have any more. Whose venue they were of is not known: they are for callers who see the whole tenant. */
+  /**
+   * Queues copies of deleted playlists. Their venue is unknown, so this requires a caller with
+   * access to the whole tenant.
+   */
   async function queueLeftovers(caller: TenantCaller): Promise<number> {
     if (caller.venueIds !== null) return 0;
     let queued = 0;
     for (let after: string | null | undefined; after !== null; ) {
-      const { ids, next } = await asked(required().screensOf(caller.tenantId, after ?? null));
+      const { ids, next } = await orUnavailable(
+        requireCopies().screensOf(caller.tenantId, after ?? null),
+      );
       queued += await queue(caller, ids, false);
       after = next;
     }
     return queued;
   }
 
-  /** Has every copy looked at, and made to say what the store says. Throws `not_supported`. */
+  /** Queues every copy for comparison with the store. Throws `not_supported`. */
   async function repair(caller: TenantCaller): Promise<MirrorRepair> {
-    required();
+    requireCopies();
     const queued = (await queueLeftovers(caller)) + (await queueScreens(caller));
     const { tenantId, venueIds } = caller;
     await deps.write(caller, async (tx) => {

@@ -2,18 +2,18 @@ import type { ConfigLevel, Rows, Screen } from '../../domain/records/rows.ts';
 import type { Store, Tx } from '../../store/store.ts';
 import { queueCopy } from './outbox.ts';
 
-const current = 'current';
-/** Of configs, which a service that copied playlists alone has not been given. */
-const configs = 'configs';
+const playlistTarget = 'current';
+/** Separate from playlists: older versions of the service mirrored only playlists. */
+const configTarget = 'configs';
 const pageSize = 200;
-/** The location while there is none. */
-const nowhere = '';
+/** Location while no object store is configured. */
+const noLocation = '';
 
-/** Who has a config, and perhaps a playlist. */
-type Owner = 'tenants' | 'venues' | 'screens';
+/** Tables of records that have a config, and perhaps a playlist. */
+type OwnerTable = 'tenants' | 'venues' | 'screens';
 
-/** Queues what belongs to every row of a table. */
-async function queueAll<T extends Owner>(
+/** Calls `queue` for every row of a table, one page per transaction. */
+async function queueAll<T extends OwnerTable>(
   store: Store,
   table: T,
   queue: (tx: Tx, owner: Rows[T]) => Promise<void>,
@@ -35,15 +35,18 @@ async function queuePlaylist(tx: Tx, { id }: Screen): Promise<void> {
   if (playlist) await queueCopy(tx, playlist);
 }
 
-/** `alsoWithout`: also where there is no config. */
+/** `includeMissing`: also queues records without a config. */
 const queueConfig =
-  (level: ConfigLevel, alsoWithout: boolean) => async (tx: Tx, owner: Rows[Owner]) => {
+  (level: ConfigLevel, includeMissing: boolean) => async (tx: Tx, owner: Rows[OwnerTable]) => {
     const id = `${level}/${owner.id}`;
-    if (!alsoWithout && !(await tx.get('configs', id))) return;
+    if (!includeMissing && !(await tx.get('configs', id))) return;
     await queueCopy(tx, { id, tenantId: 'tenantId' in owner ? owner.tenantId : owner.id });
   };
 
-/** Queues everything of one kind, unless this object store has been given it before, and got every change since. */
+/**
+ * Queues all copies of one kind, unless this object store already received them and every change
+ * since.
+ */
 async function fill(
   store: Store,
   kind: string,
@@ -53,26 +56,26 @@ async function fill(
   const target = await store.read.get('mirrorTargets', kind);
   if (target?.location === location) return;
   await queue(target === undefined);
-  // Last: a start that is cut short begins again.
+  // Written last, so that an interrupted fill starts again.
   await store.write((tx) => tx.put('mirrorTargets', { id: kind, location }));
 }
 
-/** Queues every playlist and every config, unless this object store has been given them before. */
+/** Queues every playlist and config, unless this object store already received them. */
 export async function startInitialFill(store: Store, location: string): Promise<void> {
-  await fill(store, current, location, () => queueAll(store, 'screens', queuePlaylist));
-  await fill(store, configs, location, async (isFirst) => {
-    // What was removed in a time without has left its copy.
+  await fill(store, playlistTarget, location, () => queueAll(store, 'screens', queuePlaylist));
+  await fill(store, configTarget, location, async (isFirst) => {
+    // A config removed while no object store was configured may have left a copy.
     await queueAll(store, 'tenants', queueConfig('tenant', !isFirst));
     await queueAll(store, 'venues', queueConfig('venue', !isFirst));
     await queueAll(store, 'screens', queueConfig('screen', !isFirst));
   });
 }
 
-/** From now on changes reach no object store: whichever comes next is to be filled anew. */
+/** Records that changes are no longer mirrored. The next object store gets an initial fill. */
 export async function leaveMirror(store: Store): Promise<void> {
-  for (const kind of [current, configs]) {
+  for (const kind of [playlistTarget, configTarget]) {
     const target = await store.read.get('mirrorTargets', kind);
-    if (target && target.location !== nowhere)
-      await store.write((tx) => tx.put('mirrorTargets', { id: kind, location: nowhere }));
+    if (target && target.location !== noLocation)
+      await store.write((tx) => tx.put('mirrorTargets', { id: kind, location: noLocation }));
   }
 }

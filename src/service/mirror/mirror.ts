@@ -5,12 +5,14 @@ import type { ConfigCopies, PlaylistCopies } from '../../origin/origin.ts';
 import type { Store } from '../../store/store.ts';
 import { startInitialFill } from './initial-fill.ts';
 import { withOutbox } from './outbox.ts';
-import { mirrorConfig } from './sync-config.ts';
-import { mirrorScreen } from './sync-screen.ts';
-import { CopyWorker } from './worker.ts';
+import { syncConfig } from './sync-config.ts';
+import { syncScreen } from './sync-screen.ts';
+import { MirrorWorker } from './worker.ts';
 
-/** How often the store is asked for what other instances have queued and not done. */
-const lookEveryMs = 30 * secondMs;
+/**
+ * Interval at which the store is polled for entries that other instances queued and did not finish.
+ */
+const pollIntervalMs = 30 * secondMs;
 const pageSize = 200;
 
 export interface MirrorOptions {
@@ -22,31 +24,32 @@ export interface MirrorOptions {
   log: LogSink;
 }
 
-/** How far the copies lag behind. */
+/** Backlog of the mirror. */
 export interface MirrorLag {
   pending: number;
-  /** Since when the oldest of them waits, in epoch milliseconds. */
+  /** Time at which the oldest entry was queued, in epoch milliseconds. */
   oldestMs: number | undefined;
-  /** Tries that failed, since the start. */
+  /** Number of failed attempts since the start. */
   failures: number;
-  /** Whether there are copies that failed, and have not succeeded since. */
+  /** Whether any copy failed and has not succeeded since. */
   isFailing: boolean;
 }
 
 export interface Mirror {
-  /** To be used in place of the store that was given: it queues what changes. */
+  /** The given store with an outbox: it queues every change. Use it in place of the given store. */
   readonly store: Store;
   lag(): MirrorLag;
-  /** Finishes what is under way, and leaves the rest for the next start. */
+  /** Finishes attempts in flight. The rest stays in the outbox for the next start. */
   stop(): Promise<void>;
 }
 
-/** A screen's id has no level before it. */
+/** Ids of configs contain their level, as in `venue/<id>`. Ids of screens do not. */
 const isConfig = ({ id }: MirrorPending) => id.includes('/');
 
 /**
- * Keeps a copy of every screen's newest playlist, and of every stored config, outside the store, in the background: nobody who publishes waits for it. What is still to be done stands in
- * the store's outbox, and survives a restart.
+ * Mirrors every screen's newest playlist and every stored config to the object store, in the
+ * background. Publishing never waits for it. Pending work is in the store's outbox, and survives a
+ * restart.
  */
 export function startMirror({
   store,
@@ -56,15 +59,17 @@ export function startMirror({
   random,
   log,
 }: MirrorOptions): Mirror {
-  const copy = (of: MirrorPending) =>
-    isConfig(of) ? mirrorConfig(store, configCopies, of) : mirrorScreen(store, copies, of);
-  const worker = new CopyWorker({ copy, clock, random, log });
-  const noting = withOutbox(store, (pending) => worker.add(pending));
+  const sync = (pending: MirrorPending) =>
+    isConfig(pending)
+      ? syncConfig(store, configCopies, pending)
+      : syncScreen(store, copies, pending);
+  const worker = new MirrorWorker({ sync, clock, random, log });
+  const decoratedStore = withOutbox(store, (pending) => worker.add(pending));
   let stopped = false;
   let cancel = () => {};
 
-  /** Takes up what is in the outbox, from before the start or from others. */
-  async function takeUp(): Promise<void> {
+  /** Queues the entries of the outbox, from before the start or from other instances. */
+  async function queuePending(): Promise<void> {
     for (let after: string | null | undefined; after !== null && !stopped; ) {
       const page = await store.list('mirrorPending', {
         limit: pageSize,
@@ -75,30 +80,30 @@ export function startMirror({
     }
   }
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     try {
-      await startInitialFill(noting, copies.location);
-      await takeUp();
+      await startInitialFill(decoratedStore, copies.location);
+      await queuePending();
     } catch (error) {
       log.warn(
         { err: error },
-        'What is to be mirrored cannot be read from the store: it is tried again.',
+        'The outbox of the mirror cannot be read from the store; it is retried.',
       );
     }
-    if (!stopped) cancel = clock.after(lookEveryMs, () => (looking = look()));
+    if (!stopped) cancel = clock.after(pollIntervalMs, () => (polling = poll()));
   }
 
-  let looking = look();
+  let polling = poll();
   return {
-    store: noting,
+    store: decoratedStore,
     lag() {
-      const { size, oldestMs, isTroubled } = worker.queue;
-      return { pending: size, oldestMs, failures: worker.failures, isFailing: isTroubled };
+      const { size, oldestMs, hasFailing } = worker.queue;
+      return { pending: size, oldestMs, failures: worker.failures, isFailing: hasFailing };
     },
     async stop() {
       stopped = true;
       cancel();
-      await looking;
+      await polling;
       await worker.stop();
     },
   };

@@ -1,71 +1,71 @@
 import type { MirrorPending } from '../../domain/records/rows.ts';
 
 /**
- * Screens whose copies are to follow: each once, those that failed apart from the others, until they are given another chance. One that is queued while
- * it is under way is looked at once more afterwards.
+ * Queue of copies to update, each at most once. Failed entries are set aside until `retryFailed`.
+ * An entry added while it is in flight is processed once more afterwards.
  */
-export class CopyQueue {
-  readonly #fresh = new Map<string, MirrorPending>();
+export class MirrorQueue {
+  readonly #waiting = new Map<string, MirrorPending>();
   readonly #failed = new Map<string, MirrorPending>();
-  readonly #underWay = new Map<string, MirrorPending>();
-  /** Those that have failed, and did not succeed since. */
-  readonly #troubled = new Set<string>();
+  readonly #inFlight = new Map<string, MirrorPending>();
+  /** Ids of entries that failed and have not succeeded since. */
+  readonly #failing = new Set<string>();
 
   add(pending: MirrorPending): void {
-    if (!this.#failed.has(pending.id)) this.#fresh.set(pending.id, pending);
+    if (!this.#failed.has(pending.id)) this.#waiting.set(pending.id, pending);
   }
 
-  /** The next one that has not failed, and is not under way. */
+  /** Takes the next entry that has not failed and is not in flight. */
   take(): MirrorPending | undefined {
-    for (const [id, pending] of this.#fresh) {
-      if (this.#underWay.has(id)) continue;
-      this.#fresh.delete(id);
-      this.#underWay.set(id, pending);
+    for (const [id, pending] of this.#waiting) {
+      if (this.#inFlight.has(id)) continue;
+      this.#waiting.delete(id);
+      this.#inFlight.set(id, pending);
       return pending;
     }
     return undefined;
   }
 
   succeeded({ id }: MirrorPending): void {
-    this.#underWay.delete(id);
-    this.#troubled.delete(id);
+    this.#inFlight.delete(id);
+    this.#failing.delete(id);
   }
 
-  /** Answers whether it is the first time since it last succeeded. */
+  /** Returns whether this is the first failure since the entry last succeeded. */
   failed(pending: MirrorPending): boolean {
     const { id } = pending;
-    this.#underWay.delete(id);
-    this.#fresh.delete(id);
+    this.#inFlight.delete(id);
+    this.#waiting.delete(id);
     this.#failed.set(id, pending);
-    const isFirst = !this.#troubled.has(id);
-    this.#troubled.add(id);
+    const isFirst = !this.#failing.has(id);
+    this.#failing.add(id);
     return isFirst;
   }
 
-  /** Gives those that failed another chance, after all others. */
-  forgive(): void {
-    for (const [id, pending] of this.#failed) this.#fresh.set(id, pending);
+  /** Queues the failed entries again, after all others. */
+  retryFailed(): void {
+    for (const [id, pending] of this.#failed) this.#waiting.set(id, pending);
     this.#failed.clear();
   }
 
-  get isTroubled(): boolean {
-    return this.#troubled.size > 0;
+  get hasFailing(): boolean {
+    return this.#failing.size > 0;
   }
 
-  get underWay(): number {
-    return this.#underWay.size;
+  get inFlight(): number {
+    return this.#inFlight.size;
   }
 
-  /** All that are not done. */
+  /** Number of unfinished entries. */
   get size(): number {
-    const twice = [...this.#underWay.keys()].filter((id) => this.#fresh.has(id)).length;
-    return this.#fresh.size + this.#failed.size + this.#underWay.size - twice;
+    const requeued = [...this.#inFlight.keys()].filter((id) => this.#waiting.has(id)).length;
+    return this.#waiting.size + this.#failed.size + this.#inFlight.size - requeued;
   }
 
-  /** When the oldest change was made that has not been copied. */
+  /** Time at which the oldest unfinished entry was queued. */
   get oldestMs(): number | undefined {
     let oldest: number | undefined;
-    for (const map of [this.#fresh, this.#failed, this.#underWay]) {
+    for (const map of [this.#waiting, this.#failed, this.#inFlight]) {
       for (const { queuedAt } of map.values())
         if (oldest === undefined || queuedAt < oldest) oldest = queuedAt;
     }

@@ -1,50 +1,54 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SignageError } from '../../domain/error.ts';
 import type { StoredConfig } from '../../domain/records/rows.ts';
-import type { ConfigCopies, ConfigOf, HeldConfig } from '../../origin/origin.ts';
+import type { ConfigCopies, ConfigKey, StoredConfigCopy } from '../../origin/origin.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Somebody changes it faster than this can follow: it is tried again later. */
-const mostTurns = 5;
+/** Attempts before giving up on a config that changes too fast. It is retried later. */
+const maxAttempts = 5;
 
-/** Answers `false` when somebody else changed the copy meanwhile. */
-async function follow(
+/** Makes the copy match the row. Returns `false` if the copy was changed concurrently. */
+async function updateCopy(
   copies: ConfigCopies,
-  of: ConfigOf,
-  held: HeldConfig | undefined,
+  key: ConfigKey,
+  stored: StoredConfigCopy | undefined,
   row: StoredConfig | undefined,
 ): Promise<boolean> {
-  if (row) return isDeepStrictEqual(held?.row, row) || copies.write(row, held);
-  if (held) await copies.remove(of);
+  if (row) return isDeepStrictEqual(stored?.row, row) || copies.write(row, stored);
+  if (stored) await copies.remove(key);
   return true;
 }
 
-/** Takes the config out of the outbox, if the store still says what its copy says. */
-async function settle(
+/** Removes the config from the outbox, if the store still has what was copied. */
+async function removeFromOutbox(
   store: Store,
-  { id }: ConfigOf,
-  mirrored: StoredConfig | undefined,
+  { id }: ConfigKey,
+  copied: StoredConfig | undefined,
 ): Promise<boolean> {
   return store.write(async (tx) => {
-    if (!isDeepStrictEqual(await tx.get('configs', id), mirrored)) return false;
+    if (!isDeepStrictEqual(await tx.get('configs', id), copied)) return false;
     await tx.delete('mirrorPending', id);
     return true;
   });
 }
 
-/** Makes the copy of a stored config say what the store says, or go with it. As with playlists, the store is read after the copy. */
-export async function mirrorConfig(
+/**
+ * Updates or deletes the copy of a config to match the store. Reads the store after the copy, for
+ * the same reason as `syncScreen`.
+ */
+export async function syncConfig(
   store: Store,
   copies: ConfigCopies,
-  of: ConfigOf,
+  key: ConfigKey,
 ): Promise<void> {
-  for (let turn = 0; turn < mostTurns; turn++) {
-    const held = await copies.read(of);
-    const row = await store.read.get('configs', of.id);
-    if ((await follow(copies, of, held, row)) && (await settle(store, of, row))) return;
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const stored = await copies.read(key);
+    const row = await store.read.get('configs', key.id);
+    if ((await updateCopy(copies, key, stored, row)) && (await removeFromOutbox(store, key, row)))
+      return;
   }
   throw new SignageError(
     'unavailable',
-    `The config ${of.id} changes faster than it can be mirrored.`,
+    `The config ${key.id} changes faster than it can be mirrored.`,
   );
 }

@@ -1,15 +1,15 @@
 import { SignageError } from '../../domain/error.ts';
 import type { Playlist } from '../../domain/records/rows.ts';
-import type { HeldCopy, PlaylistCopies, ScreenOf } from '../../origin/origin.ts';
+import type { PlaylistCopies, ScreenKey, StoredCopy } from '../../origin/origin.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Somebody publishes faster than this can follow: it is tried again later. */
-const mostTurns = 5;
+/** Attempts before giving up on a playlist that changes too fast. It is retried later. */
+const maxAttempts = 5;
 
-/** Whether a copy says what the store says. */
-export function agrees(held: HeldCopy | undefined, row: Playlist | undefined): boolean {
-  if (!held || !row) return held === row;
-  const { copy } = held;
+/** Whether a copy matches the row in the store. */
+export function isUpToDate(stored: StoredCopy | undefined, row: Playlist | undefined): boolean {
+  if (!stored || !row) return stored === row;
+  const { copy } = stored;
   if (copy.kind === 'damaged') return false;
   if (copy.kind === 'withdrawn') return row.state === 'withdrawn' && copy.version === row.version;
   const { version, playlistId, validUntil, publishedAt, items } = copy.playlist;
@@ -18,49 +18,56 @@ export function agrees(held: HeldCopy | undefined, row: Playlist | undefined): b
   return validUntil === row.validUntil && publishedAt === row.publishedAt && items === row.items;
 }
 
-/** Makes the copy say what the row says; answers `false` when somebody else changed it meanwhile. */
-async function follow(
+/** Makes the copy match the row. Returns `false` if the copy was changed concurrently. */
+async function updateCopy(
   copies: PlaylistCopies,
-  screen: ScreenOf,
-  held: HeldCopy | undefined,
+  screen: ScreenKey,
+  stored: StoredCopy | undefined,
   row: Playlist | undefined,
 ): Promise<boolean> {
-  if (agrees(held, row)) return true;
-  if (row) return copies.write(row, held);
+  if (isUpToDate(stored, row)) return true;
+  if (row) return copies.write(row, stored);
   await copies.remove(screen);
   return true;
 }
 
-/** Takes the screen out of the outbox, if the store still says what its copy says. */
-async function settle(
+/** Removes the screen from the outbox, if the store still has what was copied. */
+async function removeFromOutbox(
   store: Store,
-  { id }: ScreenOf,
-  mirrored: Playlist | undefined,
+  { id }: ScreenKey,
+  copied: Playlist | undefined,
 ): Promise<boolean> {
   return store.write(async (tx) => {
     const row = await tx.get('playlists', id);
-    if (row?.version !== mirrored?.version || row?.state !== mirrored?.state) return false;
+    if (row?.version !== copied?.version || row?.state !== copied?.state) return false;
     await tx.delete('mirrorPending', id);
     return true;
   });
 }
 
 /**
- * Makes the copy of a screen's playlist say what the store says: the newest version, a tombstone when it was withdrawn, nothing when the screen is gone.
+ * Updates the copy of a screen's playlist to match the store: the newest version, a tombstone if it
+ * was withdrawn, nothing if the screen was deleted.
  *
- * The store is read after the copy, so that what it says is never older than what any instance had copied before; and whoever comes in between changes
- * the copy's etag. So no newer version is overwritten with an older one, where the object store knows conditions; where it does not, the last look at
- * the store makes up for it.
+ * Optimistic concurrency: reads the copy before the store, and replaces the copy only if its ETag
+ * is unchanged. So the row is never older than a version that any instance copied before, and no
+ * newer version is overwritten by an older one. Object stores without conditional writes can
+ * briefly hold an older version: the final check against the store detects this and starts another
+ * attempt.
  */
-export async function mirrorScreen(
+export async function syncScreen(
   store: Store,
   copies: PlaylistCopies,
-  screen: ScreenOf,
+  screen: ScreenKey,
 ): Promise<void> {
-  for (let turn = 0; turn < mostTurns; turn++) {
-    const held = await copies.read(screen);
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const stored = await copies.read(screen);
     const row = await store.read.get('playlists', screen.id);
-    if ((await follow(copies, screen, held, row)) && (await settle(store, screen, row))) return;
+    if (
+      (await updateCopy(copies, screen, stored, row)) &&
+      (await removeFromOutbox(store, screen, row))
+    )
+      return;
   }
   throw new SignageError(
     'unavailable',

@@ -1,88 +1,92 @@
 import { type Clock, minuteMs, type Random, secondMs } from '../../domain/clock.ts';
 import type { LogSink } from '../../domain/log.ts';
 import type { MirrorPending } from '../../domain/records/rows.ts';
-import { CopyQueue } from './queue.ts';
+import { MirrorQueue } from './queue.ts';
 
-/** Copies that are made at the same time. */
-const width = 8;
-/** The first wait after a failure; it doubles up to the longest, and is shortened at random by up to half. */
-const firstDelayMs = secondMs;
-const longestDelayMs = minuteMs;
+/** Limit of concurrent updates. */
+const maxConcurrent = 8;
+/** Exponential backoff after failures, from the minimum to the maximum, with up to 50 % jitter. */
+const minDelayMs = secondMs;
+const maxDelayMs = minuteMs;
 
-export interface CopyWorkerOptions {
-  /** Makes the copy of one screen; throws when it cannot. */
-  copy(pending: MirrorPending): Promise<void>;
+export interface MirrorWorkerOptions {
+  /** Updates the copy of one entry. Throws on failure. */
+  sync(pending: MirrorPending): Promise<void>;
   clock: Clock;
   random: Random;
   log: LogSink;
 }
 
 /**
- * Works through a queue of screens, a few at a time, each by itself: one that fails holds up no other, and is tried again after a while. While all of them
- * fail, a single one is tried now and then.
+ * Processes the queue with limited concurrency. A failing entry does not block others and is
+ * retried with backoff. While all entries fail, a single one is retried at a time.
  */
-export class CopyWorker {
-  readonly queue = new CopyQueue();
-  readonly #options: CopyWorkerOptions;
-  readonly #underWay = new Set<Promise<void>>();
+export class MirrorWorker {
+  readonly queue = new MirrorQueue();
+  readonly #options: MirrorWorkerOptions;
+  readonly #inFlight = new Set<Promise<void>>();
   #failures = 0;
-  /** Screens that failed since the last success. */
-  #inRow = 0;
+  /** Entries that failed since the last success. */
+  #failedSinceSuccess = 0;
   #retries = 0;
   #stopped = false;
   #cancelRetry: (() => void) | undefined;
 
-  constructor(options: CopyWorkerOptions) {
+  constructor(options: MirrorWorkerOptions) {
     this.#options = options;
   }
 
-  /** Tries that failed. */
+  /** Number of failed attempts. */
   get failures(): number {
     return this.#failures;
   }
 
   add(pending: readonly MirrorPending[]): void {
     for (const one of pending) this.queue.add(one);
-    this.#begin();
+    this.#startWork();
   }
 
-  /** Finishes what is under way, and begins nothing more. */
+  /** Finishes work in flight and starts nothing more. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#cancelRetry?.();
-    await Promise.all(this.#underWay);
+    await Promise.all(this.#inFlight);
   }
 
   get #isDown(): boolean {
-    return this.#inRow >= width;
+    return this.#failedSinceSuccess >= maxConcurrent;
   }
 
-  #begin(): void {
-    while (!this.#stopped && this.queue.underWay < width && !(this.#isDown && this.#cancelRetry)) {
+  #startWork(): void {
+    while (
+      !this.#stopped &&
+      this.queue.inFlight < maxConcurrent &&
+      !(this.#isDown && this.#cancelRetry)
+    ) {
       const next = this.queue.take();
       if (!next) return;
-      const work = this.#copy(next);
-      this.#underWay.add(work);
-      work.then(() => this.#underWay.delete(work));
+      const work = this.#process(next);
+      this.#inFlight.add(work);
+      work.then(() => this.#inFlight.delete(work));
       if (this.#isDown) return;
     }
   }
 
-  async #copy(pending: MirrorPending): Promise<void> {
+  async #process(pending: MirrorPending): Promise<void> {
     try {
-      await this.#options.copy(pending);
+      await this.#options.sync(pending);
       this.#succeeded(pending);
     } catch (error) {
       this.#failed(pending, error);
     }
-    this.#begin();
+    this.#startWork();
   }
 
   #succeeded(pending: MirrorPending): void {
     this.queue.succeeded(pending);
-    if (this.#isDown) this.#forgive();
-    this.#inRow = 0;
-    if (this.#retries === 0 || this.queue.isTroubled) return;
+    if (this.#isDown) this.#retryFailed();
+    this.#failedSinceSuccess = 0;
+    if (this.#retries === 0 || this.queue.hasFailing) return;
     this.#retries = 0;
     this.#options.log.info({}, 'All playlists are mirrored to the object store again.');
   }
@@ -90,28 +94,28 @@ export class CopyWorker {
   #failed(pending: MirrorPending, error: unknown): void {
     const { clock, log } = this.#options;
     this.#failures++;
-    if (!this.queue.isTroubled)
+    if (!this.queue.hasFailing)
       log.warn(
         { err: error },
-        'A playlist could not be mirrored to the object store: it is tried again.',
+        'A playlist could not be mirrored to the object store; it is retried.',
       );
-    if (this.queue.failed(pending)) this.#inRow++;
+    if (this.queue.failed(pending)) this.#failedSinceSuccess++;
     if (this.#stopped) return;
     this.#cancelRetry ??= clock.after(this.#delayMs(), () => {
       this.#retries++;
-      this.#forgive();
-      this.#begin();
+      this.#retryFailed();
+      this.#startWork();
     });
   }
 
-  #forgive(): void {
+  #retryFailed(): void {
     this.#cancelRetry?.();
     this.#cancelRetry = undefined;
-    this.queue.forgive();
+    this.queue.retryFailed();
   }
 
   #delayMs(): number {
-    const step = Math.min(firstDelayMs * 2 ** this.#retries, longestDelayMs);
+    const step = Math.min(minDelayMs * 2 ** this.#retries, maxDelayMs);
     return step - ((this.#options.random(1)[0] ?? 0) / 256) * (step / 2);
   }
 }

@@ -17,14 +17,17 @@ import {
   type ServiceDependencies,
   type TenantCaller,
 } from '../context.ts';
-import { holdUntil } from '../long-poll.ts';
+import { longPoll } from '../long-poll.ts';
 import { lookUp } from '../lookup.ts';
-import { isWithin, venuesOf } from '../venue-scope.ts';
+import { isInScope, venuesOf } from '../venue-scope.ts';
 
-/** A screen has at most this many live codes: one more cancels the oldest. */
-const mostLiveCodes = 5;
-/** How often a fresh code may turn out to be one that is still remembered: with 31^8 codes once is rare. */
-const mostTries = 8;
+/** Limit of pending codes per screen. One more cancels the oldest. */
+const maxPendingCodes = 5;
+/**
+ * Attempts to generate an unused code. With 31^8 codes, even one collision with a stored code is
+ * rare.
+ */
+const maxAttempts = 8;
 
 function codeView(row: PairingCode, code: string, nowMs: number): CodeStatusView {
   const status = codeStatusAt(row, nowMs);
@@ -40,7 +43,7 @@ function codeView(row: PairingCode, code: string, nowMs: number): CodeStatusView
   };
 }
 
-/** Pairing codes: made for a screen, watched, cancelled (docs/protocol.md §4). */
+/** Pairing codes: created for a screen, watched, cancelled (docs/protocol.md §4). */
 export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
   const { store, clock } = deps;
 
@@ -58,27 +61,30 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
     if (
       !row ||
       row.tenantId !== caller.tenantId ||
-      !isWithin(caller, venuesOf('pairing_code', row))
+      !isInScope(caller, venuesOf('pairing_code', row))
     ) {
       throw new SignageError(
         'pairing_code_not_found',
-        'There is no such pairing code: check it, or make a new one.',
+        'Unknown pairing code: check it, or create a new one.',
       );
     }
     return row;
   }
 
-  /** Makes room for one more code of the screen; answers when that one is made. */
+  /**
+   * Cancels the oldest pending codes to make room for one more. Returns the creation time of the
+   * new code.
+   */
   async function cancelOldest(tx: Tx, screen: Screen): Promise<number> {
-    const live = (await tx.select('codes', 'screenId', [screen.id])).filter(
+    const pending = (await tx.select('codes', 'screenId', [screen.id])).filter(
       (code) => codeStatusAt(code, tx.now) === 'pending',
     );
-    live.sort((a, b) => a.createdAt - b.createdAt);
-    for (const code of live.slice(0, Math.max(0, live.length - mostLiveCodes + 1))) {
+    pending.sort((a, b) => a.createdAt - b.createdAt);
+    for (const code of pending.slice(0, Math.max(0, pending.length - maxPendingCodes + 1))) {
       await tx.put('codes', { ...code, state: 'cancelled', cancelledAt: tx.now });
     }
-    // Of two in one millisecond the later one is the newer all the same.
-    return Math.max(tx.now, (live.at(-1)?.createdAt ?? 0) + 1);
+    // Codes created in the same millisecond still need an order.
+    return Math.max(tx.now, (pending.at(-1)?.createdAt ?? 0) + 1);
   }
 
   async function createIn(
@@ -93,11 +99,8 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
       throw new SignageError('screen_already_bound', detail);
     }
     const id = hashCode(store.secret, code);
-    if (await tx.get('codes', id))
-      throw new SignageError('conflict', 'This code is still remembered.');
+    if (await tx.get('codes', id)) throw new SignageError('conflict', 'This code exists already.');
     const createdAt = await cancelOldest(tx, screen);
-    const ends = { usedAt: null, cancelledAt: null, deviceId: null, answeredConfig: null };
-    const times = { createdAt, expiresAt: tx.now + codeTtlMinutes * minuteMs };
     const { tenantId, venueId } = screen;
     const row: PairingCode = {
       id,
@@ -105,8 +108,12 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
       venueId,
       screenId: screen.id,
       state: 'pending',
-      ...times,
-      ...ends,
+      createdAt,
+      expiresAt: tx.now + codeTtlMinutes * minuteMs,
+      usedAt: null,
+      cancelledAt: null,
+      deviceId: null,
+      answeredConfig: null,
     };
     await tx.put('codes', row);
     await recordChange(deps, tx, caller, change('create', row));
@@ -116,17 +123,20 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
 
   /** Throws `screen_not_found`, `screen_already_bound`. */
   async function create(caller: TenantCaller, screenId: string): Promise<CreatedCode> {
-    for (let tries = 1; ; tries++) {
+    for (let attempt = 1; ; attempt++) {
       const code = makeCode(deps.random);
       try {
         return await deps.write(caller, (tx) => createIn(tx, caller, screenId, code));
       } catch (error) {
-        if (!hasCode(error, 'conflict') || tries === mostTries) throw error;
+        if (!hasCode(error, 'conflict') || attempt === maxAttempts) throw error;
       }
     }
   }
 
-  /** With `waitSeconds`, the answer is held until the status is another than at first. Throws `pairing_code_not_found`. */
+  /**
+   * Returns the status of a code. With `waitSeconds`, long-polls until it is no longer pending.
+   * Throws `pairing_code_not_found`.
+   */
   async function status(
     caller: Caller,
     code: string,
@@ -137,7 +147,7 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
     if (waitSeconds === undefined) return codeView(first, code, clock.now());
     const forMs = Math.max(0, Math.min(waitSeconds * secondMs, first.expiresAt - clock.now()));
     const check = () => checkAuthority(store.read, caller, clock.now());
-    return holdUntil(deps, { topic: `codes/${first.id}`, forMs, signal, check }, async () => {
+    return longPoll(deps, { topic: `codes/${first.id}`, forMs, signal, check }, async () => {
       const row = await lookUpCode(store.read, caller, code);
       return {
         value: codeView(row, code, clock.now()),
@@ -150,11 +160,11 @@ export function makeCodes(deps: ServiceDependencies, codeTtlMinutes: number) {
   async function cancel(caller: Caller, code: string): Promise<void> {
     await deps.write(caller, async (tx) => {
       const row = await lookUpCode(tx, caller, code);
-      const now = codeStatusAt(row, tx.now);
-      if (now !== 'pending')
+      const currentStatus = codeStatusAt(row, tx.now);
+      if (currentStatus !== 'pending')
         throw new SignageError(
           'pairing_code_not_pending',
-          `The code is ${now} already: there is nothing to cancel.`,
+          `The code is already ${currentStatus}: it cannot be cancelled.`,
         );
       await tx.put('codes', { ...row, state: 'cancelled', cancelledAt: tx.now });
       await recordChange(deps, tx, caller, change('cancel', row));

@@ -5,7 +5,7 @@ import type { DeviceQuery, DeviceView } from '../../domain/records/device.ts';
 import type { Device, Screen } from '../../domain/records/rows.ts';
 import type { ScreenView } from '../../domain/records/screen.ts';
 import type { Reader, Tx } from '../../store/store.ts';
-import { endKeys } from '../auth/device-keys.ts';
+import { revokeKeys } from '../auth/device-keys.ts';
 import {
   type Caller,
   recordChange,
@@ -16,14 +16,14 @@ import { lookUp } from '../lookup.ts';
 import { afterId, toPage } from '../paging.ts';
 import { readEffectiveConfig } from '../places/configs.ts';
 import { viewScreen } from '../places/screens.ts';
-import { inVenues } from '../venue-scope.ts';
+import { whereVenue } from '../venue-scope.ts';
 
-/** Devices: listed, looked at, revoked (docs/protocol.md §5.3). */
+/** Devices: listed, fetched, revoked (docs/protocol.md §5.3). */
 export function makeDevices(deps: ServiceDependencies) {
   const { store, clock } = deps;
 
   async function view(reader: Reader, row: Device): Promise<DeviceView> {
-    const marks = await store.marks('device', row.id);
+    const activity = await store.marks('device', row.id);
     const { config } = await readEffectiveConfig(reader, row);
     return {
       id: row.id,
@@ -31,15 +31,15 @@ export function makeDevices(deps: ServiceDependencies) {
       state: row.state,
       deviceInfo: row.deviceInfo,
       createdAt: iso(row.createdAt),
-      lastSeenAt: isoOrNull(marks.lastSeenAt),
-      lastAddress: marks.lastAddress ?? null,
-      lastPlaylistAt: isoOrNull(marks.lastPlaylistAt),
-      lastPlaylistVersion: marks.lastPlaylistVersion ?? null,
-      lastPlaylistStatus: marks.lastPlaylistStatus ?? null,
-      lastConfigAt: isoOrNull(marks.lastConfigAt),
-      lastEventAt: isoOrNull(marks.lastEventAt),
-      lastRefusedAt: isoOrNull(marks.lastRefusedAt),
-      online: isOnline(row.state, marks.lastSeenAt, config, clock.now()),
+      lastSeenAt: isoOrNull(activity.lastSeenAt),
+      lastAddress: activity.lastAddress ?? null,
+      lastPlaylistAt: isoOrNull(activity.lastPlaylistAt),
+      lastPlaylistVersion: activity.lastPlaylistVersion ?? null,
+      lastPlaylistStatus: activity.lastPlaylistStatus ?? null,
+      lastConfigAt: isoOrNull(activity.lastConfigAt),
+      lastEventAt: isoOrNull(activity.lastEventAt),
+      lastRefusedAt: isoOrNull(activity.lastRefusedAt),
+      online: isOnline(row.state, activity.lastSeenAt, config, clock.now()),
       suspendedAt: isoOrNull(row.suspendedAt),
       suspendReason: row.suspendReason,
     };
@@ -49,16 +49,16 @@ export function makeDevices(deps: ServiceDependencies) {
     caller: TenantCaller,
     { screenId, venueId, state, online, cursor, limit }: DeviceQuery,
   ): Promise<Page<DeviceView>> {
-    const asked = Object.entries({ screenId, state }).filter(([, value]) => value !== undefined);
+    const filters = Object.entries({ screenId, state }).filter(([, value]) => value !== undefined);
     const where = {
       tenantId: caller.tenantId,
-      ...inVenues(caller, venueId),
-      ...Object.fromEntries(asked),
+      ...whereVenue(caller, venueId),
+      ...Object.fromEntries(filters),
     };
-    const seen =
+    const onlineFilter =
       online === undefined ? {} : { online: { is: online === 'true', now: clock.now() } };
     return toPage(
-      await store.list('devices', { where, ...seen, ...afterId(cursor), limit }),
+      await store.list('devices', { where, ...onlineFilter, ...afterId(cursor), limit }),
       (row) => view(store.read, row),
     );
   }
@@ -67,7 +67,7 @@ export function makeDevices(deps: ServiceDependencies) {
     return view(store.read, await lookUp(store.read, caller, 'device', id));
   }
 
-  /** The one atomic change: device suspended, its keys revoked, the screen free. */
+  /** One atomic change: suspends the device, revokes its keys and frees the screen. */
   async function suspend(tx: Tx, row: Device, reason: string | null): Promise<Device> {
     const device: Device = {
       ...row,
@@ -76,8 +76,8 @@ export function makeDevices(deps: ServiceDependencies) {
       suspendReason: reason,
     };
     await tx.put('devices', device);
-    await endKeys(tx, await tx.select('deviceKeys', 'deviceId', [row.id]));
-    // A bound device is the one of its screen, and a screen does not go without its devices.
+    await revokeKeys(tx, await tx.select('deviceKeys', 'deviceId', [row.id]));
+    // A bound device is the device of its screen, and deleting a screen deletes its devices.
     const screen = (await tx.get('screens', row.screenId)) as Screen;
     await tx.put('screens', {
       ...screen,
@@ -88,7 +88,7 @@ export function makeDevices(deps: ServiceDependencies) {
     return device;
   }
 
-  /** On a suspended device nothing changes. */
+  /** Suspends a device. Has no effect on a suspended one. */
   async function revoke(
     caller: Caller,
     id: string,

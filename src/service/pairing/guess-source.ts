@@ -1,39 +1,36 @@
 import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** The one source of all callers whose address is not known. */
+/** The single source that stands for all callers of unknown address. */
 export const unknownSource = 'unknown';
 
-/** Source addresses that are counted together. */
+/** A group of source addresses with one guess counter. */
 export interface SourceGroup {
-  /** Its name among the guess counters. */
+  /** Key of its guess counter. */
   key: string;
-  /** The most unknown codes from there in one window. */
-  most: number;
-  /** It may use one part in so many of what is left for all sources together. */
-  parts: number;
+  /** Limit of unknown codes per window. */
+  maxGuesses: number;
+  /** Divisor of its fair share: it may use this fraction of the guesses left for all sources. */
+  shareDivisor: number;
 }
 
-/**
- * An IPv6 /48 is what one customer can get for nothing, so it has no more guesses than an IPv4
- * address.
- */
-const mostOfCustomer = 10;
-/** One /56 cannot use up the /48, nor one /64 the /56. */
+/** One customer can get an IPv6 /48 for free, so it has no more guesses than an IPv4 address. */
+const maxOfCustomer = 10;
+/** A /56 cannot use up the guesses of its /48, nor a /64 those of its /56. */
 const ipv6Prefixes = [
-  { bits: 56, most: 8 },
-  { bits: 48, most: mostOfCustomer },
+  { bits: 56, maxGuesses: 8 },
+  { bits: 48, maxGuesses: maxOfCustomer },
 ];
-const mostOfSlash64 = 6;
-const partsOfAll = 8;
-/** Half of what all sources have together. */
-const mostUnknown = 64;
+const maxOfSlash64 = 6;
+const shareDivisorOfAll = 8;
+/** Half of the guesses of all sources together. */
+const maxUnknown = 64;
 
 /**
  * Returns the source of a request: an IPv4 address, or the first four groups of an IPv6 address.
  */
 export function sourceOf(address: string | null): string {
-  // The most frequent form needs no parsing.
+  // Fast path: an IPv4 address needs no parsing.
   if (address !== null && isIPv4(address)) return address;
   if (address === null || !ipaddr.isValid(address)) return unknownSource;
   const parsed = ipaddr.process(address);
@@ -44,27 +41,30 @@ export function sourceOf(address: string | null): string {
     .join(':');
 }
 
-/** Returns the prefix of a /64 that is given by its first four groups: `2001:db8:0:1200::/56`. */
+/**
+ * Returns the prefix that contains a /64, given by its first four groups: `2001:db8:0:1200::/56`.
+ */
 function prefixOf(source: string, bits: number): string {
   return `${ipaddr.IPv6.networkAddressFromCIDR(`${source}::/${bits}`)}/${bits}`;
 }
 
 /**
- * Returns the groups that a source belongs to, the smallest first; the first has the name of the
- * source. Callers whose address is not known have half of what the others leave: nobody can tell
- * one from another, and none of them must lock out the others.
+ * Returns the groups of a source, the smallest first. The first key is the source itself. Callers
+ * of unknown address cannot be told apart. Together they get up to half of the remaining guesses,
+ * and never lock out the other sources.
  */
 export function groupsOf(source: string): readonly SourceGroup[] {
-  if (source === unknownSource) return [{ key: source, most: mostUnknown, parts: 1 }];
-  if (!source.includes(':')) return [{ key: source, most: mostOfCustomer, parts: partsOfAll }];
-  const wider = ipv6Prefixes.map(({ bits, most }) => ({
+  if (source === unknownSource) return [{ key: source, maxGuesses: maxUnknown, shareDivisor: 1 }];
+  if (!source.includes(':'))
+    return [{ key: source, maxGuesses: maxOfCustomer, shareDivisor: shareDivisorOfAll }];
+  const wider = ipv6Prefixes.map(({ bits, maxGuesses }) => ({
     key: prefixOf(source, bits),
-    most,
-    parts: partsOfAll,
+    maxGuesses,
+    shareDivisor: shareDivisorOfAll,
   }));
-  return [{ key: source, most: mostOfSlash64, parts: partsOfAll }, ...wider];
+  return [{ key: source, maxGuesses: maxOfSlash64, shareDivisor: shareDivisorOfAll }, ...wider];
 }
 
-/** Returns how operators write a group: `203.0.113.7`, `2001:db8:1:2::/64`, `2001:db8:1::/48`. */
-export const shownGroup = (key: string) =>
+/** Formats a group for operators: `203.0.113.7`, `2001:db8:1:2::/64`, `2001:db8:1::/48`. */
+export const formatGroup = (key: string) =>
   key.includes(':') && !key.includes('/') ? prefixOf(key, 64) : key;

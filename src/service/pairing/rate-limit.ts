@@ -2,72 +2,81 @@ import { minuteMs, secondMs } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import type { GuessCountersOfEach } from '../../store/store.ts';
 import { type ClientInfo, recordChange, type SystemDependencies, system } from '../context.ts';
-import { groupsOf, shownGroup, sourceOf } from './guess-source.ts';
-import { countersOf, hasRoom, judged, sourceWindowMs, type Verdict } from './rate-policy.ts';
+import { formatGroup, groupsOf, sourceOf } from './guess-source.ts';
+import {
+  applyRatePolicy,
+  counterKeysOf,
+  type Decision,
+  isWithinLimits,
+  sourceWindowMs,
+} from './rate-policy.ts';
 import type { TrustedSources } from './trusted-sources.ts';
 
 export interface LockOut {
-  /** Whether one source is refused, or all that no tenant trusts. */
+  /** `source`: one source is refused. `service`: all sources that no tenant trusts are refused. */
   scope: 'source' | 'service';
-  /** The source that was refused first: an IPv4 address, an IPv6 /64, /56 or /48, or `unknown`. */
+  /** The source refused first: an IPv4 address, an IPv6 /64, /56 or /48, or `unknown`. */
   source: string;
 }
 
 export interface GuessRateLimit {
   /**
-   * Judges a registration whose code was looked up: `owner` is the tenant of the code, `undefined`
-   * when it is unknown. Counts unknown codes over sliding windows and all instances. Past the
-   * limits of its source or of all sources it throws `too_many_attempts`, right or wrong. A trusted
-   * source then still binds codes of the tenants that trust it, while it has tries of its own left
-   * there (docs/protocol.md §3.5).
+   * Applies the rate policy to a registration (docs/protocol.md §3.5). `owner` is the tenant of the
+   * code, or `undefined` for an unknown code. Counts unknown codes in sliding windows across all
+   * instances. Beyond the limits it throws `too_many_attempts`, even for a correct code. A trusted
+   * source can still bind codes of the tenants that trust it, while it has guesses left there.
    */
-  judge(from: ClientInfo, owner: string | undefined): Promise<void>;
+  judge(client: ClientInfo, owner: string | undefined): Promise<void>;
 }
 
-function tooMany({ scope, waitMs }: Exclude<Verdict, undefined>): SignageError {
+function tooManyAttempts({ scope, waitMs }: Exclude<Decision, undefined>): SignageError {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / secondMs));
   const where = scope === 'source' ? 'this address' : 'many addresses';
-  const detail = `Too many unknown pairing codes came from ${where}: wait ${retryAfterSeconds} seconds, then check the code on the screen's page.`;
+  const detail = `Too many unknown pairing codes from ${where}: wait ${retryAfterSeconds} seconds, then check the code on the screen's page.`;
   return new SignageError('too_many_attempts', detail, { retryAfterSeconds });
 }
 
 interface GuessLimitOptions {
   codeTtlMs: number;
-  /** Called when a source, or all that are not trusted, begin to be refused. */
+  /** Called when a lock-out begins, of one source or of all that are not trusted. */
   onLockOut?: ((lockOut: LockOut) => void) | undefined;
 }
 
 export function makeGuessRateLimit(
   deps: SystemDependencies,
-  trust: TrustedSources,
+  trustedSources: TrustedSources,
   { codeTtlMs, onLockOut = () => {} }: GuessLimitOptions,
 ): GuessRateLimit {
   const { store } = deps;
 
-  /** Most registrations need no trust. The counters of tenants are read only for those that do. */
-  async function verdictOn(source: string, owner: string | undefined): Promise<Verdict> {
+  /**
+   * Most registrations stay within the limits. Counters of tenants are read only for the others.
+   */
+  async function applyPolicy(source: string, owner: string | undefined): Promise<Decision> {
     const groups = groupsOf(source);
-    let vouching: readonly string[] = [];
-    const judge = (known: GuessCountersOfEach, nowMs: number) =>
-      judged(known, nowMs, { owner, groups, vouching, codeTtlMs });
-    const verdict = await store.updateGuessCounters(
-      countersOf({ groups, vouching }),
-      (known, nowMs) => {
-        vouching = hasRoom(known, nowMs, { groups, codeTtlMs })
+    let trustingTenants: readonly string[] = [];
+    const decide = (counters: GuessCountersOfEach, nowMs: number) =>
+      applyRatePolicy(counters, nowMs, { owner, groups, trustingTenants, codeTtlMs });
+    const decision = await store.updateGuessCounters(
+      counterKeysOf({ groups, trustingTenants }),
+      (counters, nowMs) => {
+        trustingTenants = isWithinLimits(counters, nowMs, { groups, codeTtlMs })
           ? []
-          : trust.of(source, known[0], nowMs);
-        return vouching.length === 0 ? judge(known, nowMs) : { attempts: known, result: undefined };
+          : trustedSources.of(source, counters[0], nowMs);
+        return trustingTenants.length === 0
+          ? decide(counters, nowMs)
+          : { attempts: counters, result: undefined };
       },
     );
-    return vouching.length === 0
-      ? verdict
-      : store.updateGuessCounters(countersOf({ groups, vouching }), judge);
+    return trustingTenants.length === 0
+      ? decision
+      : store.updateGuessCounters(counterKeysOf({ groups, trustingTenants }), decide);
   }
 
-  async function note(
+  async function recordLockOut(
     { scope, source }: LockOut,
     unknownCodes: number,
-    from: ClientInfo,
+    client: ClientInfo,
   ): Promise<void> {
     onLockOut({ scope, source });
     const withinMs = scope === 'source' ? sourceWindowMs(codeTtlMs) : codeTtlMs;
@@ -77,18 +86,19 @@ export function makeGuessRateLimit(
       tenantId: null,
       details: { unknownCodes, withinMinutes: withinMs / minuteMs },
     };
-    await store.write((tx) => recordChange(deps, tx, { ...from, actor: system }, change));
+    await store.write((tx) => recordChange(deps, tx, { ...client, actor: system }, change));
   }
 
   return {
-    async judge(from, owner) {
-      const source = sourceOf(from.address);
-      const verdict = await verdictOn(source, owner);
-      if (!verdict) return;
-      const { scope, begins, place, unknownCodes } = verdict;
-      const refused = (groupsOf(source)[place] ?? { key: source }).key;
-      if (begins) await note({ scope, source: shownGroup(refused) }, unknownCodes, from);
-      throw tooMany(verdict);
+    async judge(client, owner) {
+      const source = sourceOf(client.address);
+      const decision = await applyPolicy(source, owner);
+      if (!decision) return;
+      const { scope, isFirstRefusal, index, unknownCodes } = decision;
+      const refusedGroup = (groupsOf(source)[index] ?? { key: source }).key;
+      if (isFirstRefusal)
+        await recordLockOut({ scope, source: formatGroup(refusedGroup) }, unknownCodes, client);
+      throw tooManyAttempts(decision);
     },
   };
 }

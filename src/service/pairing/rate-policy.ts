@@ -2,150 +2,165 @@ import { minuteMs } from '../../domain/clock.ts';
 import type { GuessCounter } from '../../domain/records/rows.ts';
 import type { GuessCountersOfEach } from '../../store/store.ts';
 import type { SourceGroup } from './guess-source.ts';
-import { counted, refused, standing } from './sliding-window.ts';
+import { addGuess, currentGuesses, recordRefusal } from './sliding-window.ts';
 
 /*
- * There are 31^8 codes, and 198 / 31^8 < 2^-32. A guess is a try at every code that would bind in
- * its place. That is every tenant's code while the source has room in the count of all sources, and
- * else the codes of the tenants that trust the source and have room. So the tries at one tenant's
- * codes within one lifetime of a code are at most 128 + 60 + 10 = 198. A guess that happens to hit
- * another known code is not counted; with fewer than a billion known codes that adds less than half
- * a try.
+ * Security bound: at most 198 guesses at one tenant's codes within the lifetime of a code. With
+ * 31^8 possible codes, the chance to hit one given code is at most 198 / 31^8 < 2^-32.
+ *
+ * A guess is a try at every code that would bind in its place. While the source is within the
+ * limits of all sources, that is every tenant's code. Beyond them, it is the codes of tenants that
+ * trust the source and have guesses left. So the bound is 128 + 60 + 10 = 198.
+ *
+ * A guess that happens to hit another existing code is not counted. With fewer than a billion codes
+ * that adds less than half a guess.
  */
-const ofAll = 128;
+const limitOfAllSources = 128;
 /** Shared by the trusted sources of a tenant. */
-const ofTenantShared = 60;
-/** Kept for trusted sources of the tenant that have used none: one for each. */
-const ofTenantReserve = 10;
-/** One trusted source may use half of what is left of the shared ones: 20 when it is alone. */
-const partsOfTenant = 2;
-const shortestSourceWindowMs = 15 * minuteMs;
+const sharedLimitOfTenant = 60;
+/** Reserved for trusted sources of the tenant that have not guessed yet: one guess each. */
+const reserveOfTenant = 10;
+/** A trusted source may use half of the remaining shared guesses: 20 if it is the only one. */
+const shareDivisorOfTenant = 2;
+const minSourceWindowMs = 15 * minuteMs;
 
 /**
- * How long a guess counts for its source. No shorter than for all sources, or few sources could use
- * up what all have together.
+ * How long a guess counts for its source. Never shorter than for all sources, or few sources could
+ * use up the limit of all.
  */
-export const sourceWindowMs = (codeTtlMs: number) => Math.max(shortestSourceWindowMs, codeTtlMs);
+export const sourceWindowMs = (codeTtlMs: number) => Math.max(minSourceWindowMs, codeTtlMs);
 
 /**
- * The fate of a registration: it passes, or it is refused for `waitMs`; `begins` says that it is
- * the first refusal of a lock-out.
+ * Decision about a registration. `undefined`: it proceeds. Otherwise it is refused for `waitMs`.
  */
-export type Verdict =
+export type Decision =
   | {
       scope: 'source' | 'service';
       waitMs: number;
-      begins: boolean;
-      place: number;
+      /** The first refusal of a lock-out. */
+      isFirstRefusal: boolean;
+      /** Index of the full counter. */
+      index: number;
       unknownCodes: number;
     }
   | undefined;
 
-/** A registration to be judged. */
-export interface Claim {
-  /** The tenant of its code; `undefined` when the code is unknown. */
+/** A registration to decide about. */
+export interface RegistrationAttempt {
+  /** The tenant of its code. `undefined`: the code is unknown. */
   owner: string | undefined;
   /** The groups of its source. */
   groups: readonly SourceGroup[];
   /** The tenants that trust its source. */
-  vouching: readonly string[];
+  trustingTenants: readonly string[];
   codeTtlMs: number;
 }
 
 const allSources = '*';
 
 /**
- * Returns the names of the counters that `judged` takes: of each group, of all sources, and of each
- * tenant in all and at this source.
+ * Returns the keys of the counters that `applyRatePolicy` takes: one per group, one of all sources,
+ * and two per trusting tenant. The first of the two counts all sources, the second only this one.
  */
-export function countersOf({ groups, vouching }: Pick<Claim, 'groups' | 'vouching'>): string[] {
+export function counterKeysOf({
+  groups,
+  trustingTenants,
+}: Pick<RegistrationAttempt, 'groups' | 'trustingTenants'>): string[] {
   const source = groups[0]?.key;
   return [
     ...groups.map(({ key }) => key),
     allSources,
-    ...vouching.flatMap((id) => [`tenant/${id}`, `tenant/${id}/${source}`]),
+    ...trustingTenants.flatMap((id) => [`tenant/${id}`, `tenant/${id}/${source}`]),
   ];
 }
 
-const shareOf = (left: number, parts: number) =>
-  left > 0 ? Math.max(1, Math.floor(left / parts)) : 0;
+const shareOf = (remaining: number, divisor: number) =>
+  remaining > 0 ? Math.max(1, Math.floor(remaining / divisor)) : 0;
 
-/** The counter that has no room for one more, if there is one. */
-function fullCounter(
-  now: readonly GuessCounter[],
+/** Returns the counter that has reached its limit, if any. */
+function findFullCounter(
+  counters: readonly GuessCounter[],
   groups: readonly SourceGroup[],
-): { scope: 'source' | 'service'; place: number } | undefined {
-  const used = (place: number) => (now[place] as GuessCounter).times.length;
-  const full = groups.findIndex(({ most }, place) => used(place) >= most);
-  if (full >= 0) return { scope: 'source', place: full };
-  const left = ofAll - used(groups.length);
-  const hasShare = groups.every(({ parts }, place) => used(place) < shareOf(left, parts));
-  return hasShare ? undefined : { scope: 'service', place: groups.length };
+): { scope: 'source' | 'service'; index: number } | undefined {
+  const used = (index: number) => (counters[index] as GuessCounter).times.length;
+  const full = groups.findIndex(({ maxGuesses }, index) => used(index) >= maxGuesses);
+  if (full >= 0) return { scope: 'source', index: full };
+  const remaining = limitOfAllSources - used(groups.length);
+  const hasShare = groups.every(
+    ({ shareDivisor }, index) => used(index) < shareOf(remaining, shareDivisor),
+  );
+  return hasShare ? undefined : { scope: 'service', index: groups.length };
 }
 
 /**
- * Whether a trusted source may use one more try of its tenant: its share of the shared ones, or the
- * first of its own.
+ * Whether a trusted source may use one more guess of a tenant: from its fair share, or its reserved
+ * first guess.
  */
-function hasReserve(ofTenant: GuessCounter, ofSource: GuessCounter): boolean {
+function hasGuessesLeft(ofTenant: GuessCounter, ofSource: GuessCounter): boolean {
   const used = ofTenant.times.length;
-  if (ofSource.times.length === 0) return used < ofTenantShared + ofTenantReserve;
-  return ofSource.times.length < shareOf(ofTenantShared - used, partsOfTenant);
+  if (ofSource.times.length === 0) return used < sharedLimitOfTenant + reserveOfTenant;
+  return ofSource.times.length < shareOf(sharedLimitOfTenant - used, shareDivisorOfTenant);
 }
 
-function standingOf(
-  known: GuessCountersOfEach,
+function currentCounters(
+  stored: GuessCountersOfEach,
   nowMs: number,
-  { groups, codeTtlMs }: Pick<Claim, 'groups' | 'codeTtlMs'>,
+  { groups, codeTtlMs }: Pick<RegistrationAttempt, 'groups' | 'codeTtlMs'>,
 ): GuessCounter[] {
-  return known.map((one, place) =>
-    standing(one, nowMs, place < groups.length ? sourceWindowMs(codeTtlMs) : codeTtlMs),
+  return stored.map((counter, index) =>
+    currentGuesses(counter, nowMs, index < groups.length ? sourceWindowMs(codeTtlMs) : codeTtlMs),
   );
 }
 
 /**
- * Whether codes of every tenant bind. `known` holds the counters of the groups and of all sources.
+ * Whether codes of every tenant can bind. `stored` holds the counters of the groups and of all
+ * sources.
  */
-export function hasRoom(
-  known: GuessCountersOfEach,
+export function isWithinLimits(
+  stored: GuessCountersOfEach,
   nowMs: number,
-  claim: Pick<Claim, 'groups' | 'codeTtlMs'>,
+  attempt: Pick<RegistrationAttempt, 'groups' | 'codeTtlMs'>,
 ): boolean {
-  return fullCounter(standingOf(known, nowMs, claim), claim.groups) === undefined;
+  return findFullCounter(currentCounters(stored, nowMs, attempt), attempt.groups) === undefined;
 }
 
-/** Judges one registration, and counts it. `known` holds the counters of `countersOf`. */
-export function judged(
-  known: GuessCountersOfEach,
+/**
+ * Decides about one registration, and counts it. `stored` holds the counters of `counterKeysOf`.
+ */
+export function applyRatePolicy(
+  stored: GuessCountersOfEach,
   nowMs: number,
-  claim: Claim,
-): { attempts: GuessCountersOfEach; result: Verdict } {
-  const { owner, groups, vouching, codeTtlMs } = claim;
-  const now = standingOf(known, nowMs, claim);
-  const next: (GuessCounter | undefined)[] = [...known];
-  const count = (place: number, windowMs: number) => {
-    next[place] = counted(now[place] as GuessCounter, nowMs, windowMs);
+  attempt: RegistrationAttempt,
+): { attempts: GuessCountersOfEach; result: Decision } {
+  const { owner, groups, trustingTenants, codeTtlMs } = attempt;
+  const counters = currentCounters(stored, nowMs, attempt);
+  const updated: (GuessCounter | undefined)[] = [...stored];
+  const count = (index: number, windowMs: number) => {
+    updated[index] = addGuess(counters[index] as GuessCounter, nowMs, windowMs);
   };
-  const full = fullCounter(now, groups);
+  const full = findFullCounter(counters, groups);
   if (!full) {
-    if (owner !== undefined) return { attempts: known, result: undefined };
-    for (const place of groups.keys()) count(place, sourceWindowMs(codeTtlMs));
+    if (owner !== undefined) return { attempts: stored, result: undefined };
+    for (const index of groups.keys()) count(index, sourceWindowMs(codeTtlMs));
     count(groups.length, codeTtlMs);
-    return { attempts: next, result: undefined };
+    return { attempts: updated, result: undefined };
   }
-  const tenants = vouching.map((tenantId, n) => ({ tenantId, place: groups.length + 1 + 2 * n }));
-  const open = tenants.filter(({ place }) =>
-    hasReserve(now[place] as GuessCounter, now[place + 1] as GuessCounter),
+  const tenants = trustingTenants.map((tenantId, n) => ({
+    tenantId,
+    index: groups.length + 1 + 2 * n,
+  }));
+  const tenantsWithGuesses = tenants.filter(({ index }) =>
+    hasGuessesLeft(counters[index] as GuessCounter, counters[index + 1] as GuessCounter),
   );
-  if (open.some(({ tenantId }) => tenantId === owner))
-    return { attempts: known, result: undefined };
-  // Another tenant's code counts as unknown: else the room that is left would tell them apart.
-  for (const { place } of open) {
-    count(place, codeTtlMs);
-    count(place + 1, codeTtlMs);
+  if (tenantsWithGuesses.some(({ tenantId }) => tenantId === owner))
+    return { attempts: stored, result: undefined };
+  // Another tenant's code counts as unknown. Otherwise the remaining guesses would tell them apart.
+  for (const { index } of tenantsWithGuesses) {
+    count(index, codeTtlMs);
+    count(index + 1, codeTtlMs);
   }
-  const counter = now[full.place] as GuessCounter;
-  const { guesses, ...wait } = refused(counter, nowMs);
-  if (guesses !== counter) next[full.place] = guesses;
-  return { attempts: next, result: { ...full, ...wait, unknownCodes: counter.times.length } };
+  const counter = counters[full.index] as GuessCounter;
+  const { guesses, ...wait } = recordRefusal(counter, nowMs);
+  if (guesses !== counter) updated[full.index] = guesses;
+  return { attempts: updated, result: { ...full, ...wait, unknownCodes: counter.times.length } };
 }

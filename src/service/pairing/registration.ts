@@ -5,21 +5,21 @@ import type { RegisteredView, Registration } from '../../domain/records/device.t
 import { codeStatusAt, hashCode } from '../../domain/records/pairing-code.ts';
 import type { Device, DeviceKey, PairingCode, Screen } from '../../domain/records/rows.ts';
 import type { Tx } from '../../store/store.ts';
-import { byDevice } from '../auth/device-keys.ts';
+import { deviceActor } from '../auth/device-keys.ts';
 import { type ClientInfo, recordChange, type SystemDependencies } from '../context.ts';
 import { readEffectiveConfig } from '../places/configs.ts';
-import { cancelCodes } from '../places/screens.ts';
+import { cancelPendingCodes } from '../places/screens.ts';
 import type { GuessRateLimit } from './rate-limit.ts';
 import type { TrustedSources } from './trusted-sources.ts';
 
-/** A registration as it came. */
+/** A registration request with its client. */
 export interface RegistrationRequest extends ClientInfo {
   body: Registration;
   idempotencyKey: string | undefined;
 }
 
-/** The answer, and whether it was given before. */
-export interface Outcome {
+/** `repeated`: the same answer was given before. */
+export interface RegistrationResult {
   answer: RegisteredView;
   repeated: boolean;
 }
@@ -27,24 +27,31 @@ export interface Outcome {
 const unknownCode = () =>
   new SignageError(
     'pairing_code_not_found',
-    'There is no such pairing code: check it on the screen’s page, or make a new one.',
+    'Unknown pairing code: check it on the screen’s page, or create a new one.',
   );
 
-/** Binds TVs to screens (docs/protocol.md §3). */
+/** Registration: binds TVs to screens (docs/protocol.md §3). */
 export function makeRegistration(
   deps: SystemDependencies,
-  guesses: GuessRateLimit,
-  trust: TrustedSources,
+  rateLimit: GuessRateLimit,
+  trustedSources: TrustedSources,
 ) {
   const { store, random, newId } = deps;
 
-  /** The same answer again: for the same code and `Idempotency-Key`, while the code lives and the key is unused. */
-  async function repeat(tx: Tx, code: PairingCode, apiKey: string | undefined): Promise<Outcome> {
-    const used = new SignageError(
+  /**
+   * Repeats the answer for the same code and `Idempotency-Key`, until the code expires or the key
+   * is first used.
+   */
+  async function repeatAnswer(
+    tx: Tx,
+    code: PairingCode,
+    apiKey: string | undefined,
+  ): Promise<RegistrationResult> {
+    const codeUsed = new SignageError(
       'pairing_code_used',
-      'This pairing code was used already: make a new one for the screen.',
+      'This pairing code was already used: create a new one for the screen.',
     );
-    if (apiKey === undefined || code.deviceId === null || code.expiresAt <= tx.now) throw used;
+    if (apiKey === undefined || code.deviceId === null || code.expiresAt <= tx.now) throw codeUsed;
     const key = await tx.find('deviceKeys', 'hash', hashKey(apiKey));
     const device = await tx.get('devices', code.deviceId);
     if (
@@ -53,21 +60,24 @@ export function makeRegistration(
       key.state !== 'active' ||
       key.firstUsedAt !== null
     )
-      throw used;
+      throw codeUsed;
     return {
       answer: answer(code, code.deviceId, apiKey, code.answeredConfig as DeviceConfig),
       repeated: true,
     };
   }
 
-  /** The one atomic change: device, key, screen, this code and the screen's others. */
-  async function bind(
+  /**
+   * One atomic change: creates device and key, activates the screen, uses this code and cancels the
+   * others.
+   */
+  async function bindDevice(
     tx: Tx,
     code: PairingCode,
     screen: Screen,
     apiKey: string,
     request: RegistrationRequest,
-  ): Promise<Outcome> {
+  ): Promise<RegistrationResult> {
     const { tenantId, venueId, id: screenId } = screen;
     const device: Device = {
       id: newId(),
@@ -102,7 +112,7 @@ export function makeRegistration(
       deviceId: device.id,
       answeredConfig: config,
     });
-    await cancelCodes(tx, screenId, code.id);
+    await cancelPendingCodes(tx, screenId, code.id);
     const subject = { kind: 'device', id: device.id };
     const change = {
       action: 'device.register',
@@ -111,7 +121,7 @@ export function makeRegistration(
       venueIds: [venueId],
       details: { screenId },
     };
-    await recordChange(deps, tx, { ...request, actor: byDevice(device) }, change);
+    await recordChange(deps, tx, { ...request, actor: deviceActor(device) }, change);
     return { answer: answer(code, device.id, apiKey, config), repeated: false };
   }
 
@@ -120,50 +130,51 @@ export function makeRegistration(
     codeId: string,
     apiKey: string | undefined,
     request: RegistrationRequest,
-  ): Promise<Outcome> {
+  ): Promise<RegistrationResult> {
     const code = await tx.get('codes', codeId);
     if (!code) throw unknownCode();
     const status = codeStatusAt(code, tx.now);
-    if (status === 'used') return repeat(tx, code, apiKey);
+    if (status === 'used') return repeatAnswer(tx, code, apiKey);
     if (status === 'expired')
       throw new SignageError(
         'pairing_code_expired',
-        'This pairing code has expired: make a new one for the screen.',
+        'This pairing code has expired: create a new one for the screen.',
       );
     const screen = status === 'cancelled' ? undefined : await tx.get('screens', code.screenId);
     if (!screen)
       throw new SignageError(
         'pairing_code_cancelled',
-        'This pairing code was cancelled: make a new one for the screen.',
+        'This pairing code was cancelled: create a new one for the screen.',
       );
     if (screen.state === 'active')
       throw new SignageError(
         'pairing_code_used',
-        'The screen has a device already: revoke it, then make a new code.',
+        'The screen already has a device: revoke it, then create a new code.',
       );
-    return bind(tx, code, screen, apiKey ?? makeKey('dak_', random), request);
+    return bindDevice(tx, code, screen, apiKey ?? makeKey('dak_', random), request);
   }
 
   /**
-   * Of any number of registrations that race with one code, one gets the answer; its key works when the promise resolves. Throws
-   * `pairing_code_not_found`, `…_expired`, `…_cancelled`, `…_used`, `too_many_attempts`.
+   * Registers a TV. Of concurrent registrations with one code, exactly one succeeds. The key works
+   * when the promise resolves. Throws `pairing_code_not_found`, `…_expired`, `…_cancelled`,
+   * `…_used`, `too_many_attempts`.
    */
-  return async function register(request: RegistrationRequest): Promise<Outcome> {
+  return async function register(request: RegistrationRequest): Promise<RegistrationResult> {
     const { pairingCode } = request.body;
     const codeId = hashCode(store.secret, pairingCode);
-    const known = await store.read.get('codes', codeId);
-    await guesses.judge(request, known?.tenantId);
-    if (!known) throw unknownCode();
+    const storedCode = await store.read.get('codes', codeId);
+    await rateLimit.judge(request, storedCode?.tenantId);
+    if (!storedCode) throw unknownCode();
     const { idempotencyKey } = request;
     const apiKey =
       idempotencyKey === undefined
         ? undefined
         : deriveDeviceKey(store.secret, pairingCode, idempotencyKey);
-    const outcome = await store.write((tx) => change(tx, codeId, apiKey, request));
-    const { deviceId, tenantId } = outcome.answer;
+    const result = await store.write((tx) => change(tx, codeId, apiKey, request));
+    const { deviceId, tenantId } = result.answer;
     store.touch('device', deviceId, { lastSeenAt: deps.clock.now(), lastAddress: request.address });
-    trust.remember(request.address, tenantId);
-    return outcome;
+    trustedSources.remember(request.address, tenantId);
+    return result;
   };
 }
 

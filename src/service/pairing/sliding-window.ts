@@ -2,27 +2,28 @@ import { minuteMs, secondMs } from '../../domain/clock.ts';
 import type { GuessCounter } from '../../domain/records/rows.ts';
 
 const firstWaitMs = 60 * secondMs;
-const longestWaitMs = 15 * minuteMs;
-const none: GuessCounter = { times: [], waitUntil: 0, waitMs: 0, forgetAt: 0 };
+const maxWaitMs = 15 * minuteMs;
+const emptyCounter: GuessCounter = { times: [], waitUntil: 0, waitMs: 0, forgetAt: 0 };
 
 /**
- * What still counts of the guesses of a sliding window; with the last of them goes the wait, too. Those that a clock which was set back has put into the
- * future count unless they are further away than the window is long.
+ * Removes guesses that have left the sliding window. Without guesses, the wait ends too. Guesses in
+ * the future, from before the clock was set back, count unless they are further away than the
+ * window is long.
  */
-export function standing(
-  known: GuessCounter = none,
+export function currentGuesses(
+  stored: GuessCounter = emptyCounter,
   nowMs: number,
   windowMs: number,
 ): GuessCounter {
   const counts = (time: number) => Math.abs(nowMs - time) < windowMs;
-  if (known.times.every(counts))
-    return known.times.length > 0 ? known : { ...known, waitUntil: 0, waitMs: 0 };
-  const times = known.times.filter(counts);
-  return { ...known, times, ...(times.length === 0 && { waitUntil: 0, waitMs: 0 }) };
+  if (stored.times.every(counts))
+    return stored.times.length > 0 ? stored : { ...stored, waitUntil: 0, waitMs: 0 };
+  const times = stored.times.filter(counts);
+  return { ...stored, times, ...(times.length === 0 && { waitUntil: 0, waitMs: 0 }) };
 }
 
-/** The same with one more. */
-export function counted(guesses: GuessCounter, nowMs: number, windowMs: number): GuessCounter {
+/** Adds one guess. */
+export function addGuess(guesses: GuessCounter, nowMs: number, windowMs: number): GuessCounter {
   return {
     ...guesses,
     times: [...guesses.times, nowMs],
@@ -30,18 +31,21 @@ export function counted(guesses: GuessCounter, nowMs: number, windowMs: number):
   };
 }
 
-/** How long a refused caller is told to wait. Each time that the announced wait was sat out in vain, the next one is twice as long. */
-export function refused(
+/**
+ * Exponential backoff: returns how long a refused caller must wait. A refusal after the announced
+ * wait doubles the next one.
+ */
+export function recordRefusal(
   guesses: GuessCounter,
   nowMs: number,
-): { guesses: GuessCounter; waitMs: number; begins: boolean } {
+): { guesses: GuessCounter; waitMs: number; isFirstRefusal: boolean } {
   const { waitUntil, waitMs } = guesses;
-  const left = Math.min(waitUntil - nowMs, waitMs);
-  if (left > 0) return { guesses, waitMs: left, begins: false };
-  const next = Math.min(waitMs === 0 ? firstWaitMs : waitMs * 2, longestWaitMs);
+  const remainingMs = Math.min(waitUntil - nowMs, waitMs);
+  if (remainingMs > 0) return { guesses, waitMs: remainingMs, isFirstRefusal: false };
+  const nextMs = Math.min(waitMs === 0 ? firstWaitMs : waitMs * 2, maxWaitMs);
   return {
-    guesses: { ...guesses, waitUntil: nowMs + next, waitMs: next },
-    waitMs: next,
-    begins: waitMs === 0,
+    guesses: { ...guesses, waitUntil: nowMs + nextMs, waitMs: nextMs },
+    waitMs: nextMs,
+    isFirstRefusal: waitMs === 0,
   };
 }

@@ -2,79 +2,88 @@ import { hourMs } from '../../domain/clock.ts';
 import type { GuessCounter } from '../../domain/records/rows.ts';
 import type { Store } from '../../store/store.ts';
 
-/** For how long a credential that worked at a source speaks for it. */
+/** How long a source stays trusted after a credential worked there. */
 export const trustMs = 24 * hourMs;
-/** Of more tenants than this, those count whose credentials worked there last: a guess is a try at the codes of all that count. */
-const mostTenants = 8;
-const mostToldAtOnce = 100;
+/**
+ * Limit of tenants that trust one source; those seen last are kept. A guess is a try at the codes
+ * of all of them.
+ */
+const maxTenants = 8;
+const batchSize = 100;
 
 export const never = Number.NEGATIVE_INFINITY;
 
-/** When a credential of a tenant last worked at a source. */
-export interface Use {
+/** Trust of a tenant in a source. */
+export interface TrustRecord {
   source: string;
   tenantId: string;
+  /** When a credential of the tenant last worked there. */
   workedAt: number;
-  /** When that was last put into the store. */
-  toldAt: number;
+  /** When it was last synchronised to the store. */
+  syncedAt: number;
 }
 
-type Vouched = readonly [tenantId: string, workedAt: number];
+type TenantTrust = readonly [tenantId: string, workedAt: number];
 
-/** The tenants that the store remembers to have vouched for a source, while it counts. */
-export function standingVouchers(known: GuessCounter | undefined, nowMs: number): Vouched[] {
-  return Object.entries(known?.vouched ?? {}).filter(
+/** Returns the tenants that trust a source according to the store, without expired ones. */
+export function currentTrust(stored: GuessCounter | undefined, nowMs: number): TenantTrust[] {
+  return Object.entries(stored?.vouched ?? {}).filter(
     ([, workedAt]) => Math.abs(nowMs - workedAt) < trustMs,
   );
 }
 
-export function latestTenants(vouched: Iterable<Vouched>): Vouched[] {
-  return [...vouched].sort(([, one], [, other]) => other - one).slice(0, mostTenants);
+export function latestTenants(trust: Iterable<TenantTrust>): TenantTrust[] {
+  return [...trust].sort(([, one], [, other]) => other - one).slice(0, maxTenants);
 }
 
-/** Puts into the store what is handed to it, many at a time and nobody waiting. What could not be told is told at its next use. */
+/**
+ * Returns a function that writes records to the store in batches, in the background. A failed
+ * record is written again at its next use.
+ */
 export function makeTrustedSourceSync(
   store: Pick<Store, 'updateGuessCounters'>,
-): (use: Use) => void {
-  const untold = new Set<Use>();
-  let isTelling = false;
+): (record: TrustRecord) => void {
+  const pending = new Set<TrustRecord>();
+  let isRunning = false;
 
-  async function tellSome(uses: readonly Use[]): Promise<void> {
-    const sources = [...new Set(uses.map(({ source }) => source))];
+  async function writeBatch(records: readonly TrustRecord[]): Promise<void> {
+    const sources = [...new Set(records.map(({ source }) => source))];
     try {
-      await store.updateGuessCounters(sources, (known, nowMs) => ({
-        attempts: known.map((one, place) =>
-          uses.filter(({ source }) => source === sources[place]).reduce(vouchedFor(nowMs), one),
+      await store.updateGuessCounters(sources, (stored, nowMs) => ({
+        attempts: stored.map((counter, index) =>
+          records
+            .filter(({ source }) => source === sources[index])
+            .reduce(addTrust(nowMs), counter),
         ),
         result: undefined,
       }));
     } catch {
-      for (const use of uses) use.toldAt = never;
+      for (const record of records) record.syncedAt = never;
     }
   }
 
-  async function tell(): Promise<void> {
-    isTelling = true;
-    while (untold.size > 0) {
-      const some = [...untold].slice(0, mostToldAtOnce);
-      for (const use of some) untold.delete(use);
-      await tellSome(some);
+  async function writeAll(): Promise<void> {
+    isRunning = true;
+    while (pending.size > 0) {
+      const batch = [...pending].slice(0, batchSize);
+      for (const record of batch) pending.delete(record);
+      await writeBatch(batch);
     }
-    isTelling = false;
+    isRunning = false;
   }
 
-  return (use) => {
-    use.toldAt = use.workedAt;
-    untold.add(use);
-    if (!isTelling) void tell();
+  return (record) => {
+    record.syncedAt = record.workedAt;
+    pending.add(record);
+    if (!isRunning) void writeAll();
   };
 }
 
-const vouchedFor =
+const addTrust =
   (nowMs: number) =>
-  (known: GuessCounter | undefined, { tenantId }: Use): GuessCounter => {
-    const { times = [], waitUntil = 0, waitMs = 0, forgetAt = 0 } = known ?? {};
-    const others = standingVouchers(known, nowMs).filter(([id]) => id !== tenantId);
+  (stored: GuessCounter | undefined, { tenantId }: TrustRecord): GuessCounter => {
+    const { times = [], waitUntil = 0, waitMs = 0, forgetAt = 0 } = stored ?? {};
+    const others = currentTrust(stored, nowMs).filter(([id]) => id !== tenantId);
     const vouched = Object.fromEntries(latestTenants([[tenantId, nowMs], ...others]));
     return { times, waitUntil, waitMs, forgetAt: Math.max(forgetAt, nowMs + trustMs), vouched };
   };

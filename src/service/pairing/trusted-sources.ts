@@ -3,89 +3,91 @@ import type { GuessCounter } from '../../domain/records/rows.ts';
 import type { Store } from '../../store/store.ts';
 import { sourceOf } from './guess-source.ts';
 import {
+  currentTrust,
   latestTenants,
   makeTrustedSourceSync,
   never,
-  standingVouchers,
+  type TrustRecord,
   trustMs,
-  type Use,
 } from './trusted-source-sync.ts';
 
-/** Other instances are told of a credential at work this often. */
-const tellMs = hourMs;
-/** More sources than this are not remembered: the one used least recently goes. */
-const mostSources = 100_000;
-/** How many addresses are kept taken apart: to do it costs more than to check a key. */
-const mostAddresses = 10_000;
+/** Interval at which a record in use is synchronised to other instances. */
+const syncIntervalMs = hourMs;
+/** Limit of remembered sources. The least recently used one is evicted. */
+const maxSources = 100_000;
+/** Limit of cached parsed addresses: parsing one takes longer than checking a key. */
+const maxAddresses = 10_000;
 
-/** Remembers from where a tenant's tokens and device keys have worked (docs/protocol.md §3.5). */
+/** Remembers where tokens and device keys of a tenant have worked (docs/protocol.md §3.5). */
 export interface TrustedSources {
-  /**
-   * Notes that a credential of the tenant worked there. An address that is not known is never
-   * trusted.
-   */
+  /** Records that a credential of the tenant worked there. An unknown address is never trusted. */
   remember(address: string | null, tenantId: string, nowMs?: number): void;
   /**
-   * The tenants of which a credential worked there within 24 hours, the latest first, at most eight. `shared` is what the store remembers of the source,
-   * and `nowMs` its time.
+   * Returns the tenants that trust a source: a credential of theirs worked there within 24 hours.
+   * The latest come first, at most eight. `stored` is the counter of the source in the store, and
+   * `nowMs` the time of the store.
    */
-  of(source: string, shared: GuessCounter | undefined, nowMs: number): readonly string[];
+  of(source: string, stored: GuessCounter | undefined, nowMs: number): readonly string[];
 }
 
-/** Beside what other instances and former ones have told, each knows to the millisecond what it has seen itself. */
+/** Combines the store's records, from all instances, with the more recent ones of this instance. */
 export function makeTrustedSources(
   store: Pick<Store, 'updateGuessCounters'>,
   clock: Clock,
 ): TrustedSources {
-  const sources = new Map<string, Map<string, Use>>();
+  const sources = new Map<string, Map<string, TrustRecord>>();
   const sourceOfAddress = new Map<string, string>();
-  const tell = makeTrustedSourceSync(store);
-  /** The last of `sources`, and where it called from, as requests come one after the other from a site or through a proxy. */
-  let latest: Use | undefined;
+  const sync = makeTrustedSourceSync(store);
+  /**
+   * The most recent record and its address. Consecutive requests often come from the same site or
+   * proxy.
+   */
+  let latest: TrustRecord | undefined;
   let latestAddress: string | null = null;
 
-  function knownSource(address: string): string {
-    const known = sourceOfAddress.get(address);
-    if (known !== undefined) return known;
-    if (sourceOfAddress.size >= mostAddresses) sourceOfAddress.clear();
+  function cachedSourceOf(address: string): string {
+    const cached = sourceOfAddress.get(address);
+    if (cached !== undefined) return cached;
+    if (sourceOfAddress.size >= maxAddresses) sourceOfAddress.clear();
     const source = sourceOf(address);
     sourceOfAddress.set(address, source);
     return source;
   }
 
-  function putLast(use: Use): void {
-    const { source, tenantId } = use;
-    const tenants = sources.get(source) ?? new Map<string, Use>();
+  function moveToEnd(record: TrustRecord): void {
+    const { source, tenantId } = record;
+    const tenants = sources.get(source) ?? new Map<string, TrustRecord>();
     sources.delete(source);
-    sources.set(source, tenants.set(tenantId, use));
-    if (sources.size > mostSources) sources.delete(sources.keys().next().value as string);
-    latest = use;
+    sources.set(source, tenants.set(tenantId, record));
+    if (sources.size > maxSources) sources.delete(sources.keys().next().value as string);
+    latest = record;
   }
 
-  function useOf(address: string, tenantId: string): Use {
+  function recordOf(address: string, tenantId: string): TrustRecord {
     if (latest?.tenantId === tenantId && address === latestAddress) return latest;
-    const source = knownSource(address);
+    const source = cachedSourceOf(address);
     return (
-      sources.get(source)?.get(tenantId) ?? { source, tenantId, workedAt: never, toldAt: never }
+      sources.get(source)?.get(tenantId) ?? { source, tenantId, workedAt: never, syncedAt: never }
     );
   }
 
   return {
     remember(address, tenantId, nowMs = clock.now()) {
       if (address === null) return;
-      const use = useOf(address, tenantId);
-      use.workedAt = nowMs;
-      if (use !== latest) putLast(use);
+      const record = recordOf(address, tenantId);
+      record.workedAt = nowMs;
+      if (record !== latest) moveToEnd(record);
       latestAddress = address;
-      if (Math.abs(use.workedAt - use.toldAt) >= tellMs) tell(use);
+      if (Math.abs(record.workedAt - record.syncedAt) >= syncIntervalMs) sync(record);
     },
-    of(source, shared, nowMs) {
-      const latest = new Map(standingVouchers(shared, nowMs));
+    of(source, stored, nowMs) {
+      const workedAtOf = new Map(currentTrust(stored, nowMs));
       const since = clock.now() - trustMs;
       for (const [tenantId, { workedAt }] of sources.get(source) ?? []) {
-        if (workedAt > since) latest.set(tenantId, Math.max(workedAt, latest.get(tenantId) ?? 0));
+        if (workedAt > since)
+          workedAtOf.set(tenantId, Math.max(workedAt, workedAtOf.get(tenantId) ?? 0));
       }
-      return latestTenants(latest).map(([tenantId]) => tenantId);
+      return latestTenants(workedAtOf).map(([tenantId]) => tenantId);
     },
   };
 }

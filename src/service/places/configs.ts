@@ -19,58 +19,63 @@ import { type Caller, recordChange, type ServiceDependencies } from '../context.
 import { lookUp } from '../lookup.ts';
 import { venuesOf } from '../venue-scope.ts';
 
-/** The config in force for a screen, and the most specific level at which one is stored. */
+/** The effective config of a screen, and the most specific level that contributes to it. */
 export interface EffectiveConfig {
   config: DeviceConfig;
   source: ConfigLevel | 'default';
 }
 
-/** What a config is stored for. */
+/** A record that a config is stored for. */
 type Owner = Tenant | Venue | Screen;
 
 const tenantOf = (owner: Owner) => ('tenantId' in owner ? owner.tenantId : owner.id);
 
-/** Whose config is wanted. */
+/** The screen whose effective config is requested. */
 type ConfigOwner = { tenantId: string; venueId: string; screenId: string };
 
 export function readEffectiveConfig(
   reader: Reader,
   owner: ConfigOwner,
 ): MaybePromise<EffectiveConfig> {
-  return layConfigs(owner, (id) => reader.get('configs', id));
+  return mergeConfigs(owner, (id) => reader.get('configs', id));
 }
 
-/** Lays the levels over each other, wherever they are read from (docs/protocol.md §2.4). */
-export function layConfigs(
+/**
+ * Merges the stored configs of all levels, wherever `read` gets them from (docs/protocol.md §2.4).
+ */
+export function mergeConfigs(
   owner: ConfigOwner,
   read: (id: string) => MaybePromise<StoredConfig | undefined>,
 ): MaybePromise<EffectiveConfig> {
   const rows = configIds(owner).map(read);
   return rows.some((row) => row instanceof Promise)
-    ? Promise.all(rows).then(laid)
-    : laid(rows as Levels);
+    ? Promise.all(rows).then(mergeRows)
+    : mergeRows(rows as Levels);
 }
 
 type Levels = readonly (StoredConfig | undefined)[];
 
-/** What came of rows, by the most specific of them: the embedded store answers the same ones each time. */
-const known = new WeakMap<StoredConfig, { levels: Levels; inForce: EffectiveConfig }>();
-const byDefault: EffectiveConfig = { config: effectiveConfig([]), source: 'default' };
+/**
+ * Cache of merged configs, keyed by the most specific row. Effective with the embedded store, which
+ * returns the same row objects each time.
+ */
+const mergeCache = new WeakMap<StoredConfig, { levels: Levels; merged: EffectiveConfig }>();
+const defaultConfig: EffectiveConfig = { config: effectiveConfig([]), source: 'default' };
 
-function laid(levels: Levels): EffectiveConfig {
+function mergeRows(levels: Levels): EffectiveConfig {
   const top = levels[2] ?? levels[1] ?? levels[0];
-  if (!top) return byDefault;
-  const before = known.get(top);
-  if (before?.levels.every((row, level) => row === levels[level])) return before.inForce;
-  const inForce: EffectiveConfig = {
+  if (!top) return defaultConfig;
+  const cached = mergeCache.get(top);
+  if (cached?.levels.every((row, level) => row === levels[level])) return cached.merged;
+  const result: EffectiveConfig = {
     config: effectiveConfig(levels.map((row) => row?.config)),
     source: top.level,
   };
-  known.set(top, { levels, inForce });
-  return inForce;
+  mergeCache.set(top, { levels, merged: result });
+  return result;
 }
 
-/** Stored configs of the three levels (docs/protocol.md §5.4). */
+/** Stored configs of all three levels (docs/protocol.md §5.4). */
 export function makeConfigs(deps: ServiceDependencies) {
   const { store } = deps;
   const change = (verb: string, level: ConfigLevel, owner: Owner) => ({
@@ -87,12 +92,12 @@ export function makeConfigs(deps: ServiceDependencies) {
     if (!row)
       throw new SignageError(
         'config_not_found',
-        `No config is stored for this ${level}: what is above it, or the default, is in force.`,
+        `No config is stored for this ${level}: a higher level or the default applies.`,
       );
     return row.config;
   }
 
-  /** The same config again changes nothing. */
+  /** Stores a config. Storing the same config again has no effect. */
   async function put(
     caller: Caller,
     level: ConfigLevel,

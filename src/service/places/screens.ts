@@ -17,12 +17,12 @@ import {
   type TenantCaller,
 } from '../context.ts';
 import { labelFilter, patchLabels } from '../labels.ts';
-import { lookUp, withName } from '../lookup.ts';
-import { afterId, named, toPage } from '../paging.ts';
-import { inVenues } from '../venue-scope.ts';
+import { lookUp, withNameConflict } from '../lookup.ts';
+import { afterId, nameFilters, toPage } from '../paging.ts';
+import { whereVenue } from '../venue-scope.ts';
 import { screenView } from '../views.ts';
 
-/** The newest code of each of these screens. */
+/** Returns the newest code of each screen. */
 async function newestCodes(reader: Reader, screenIds: string[]): Promise<Map<string, PairingCode>> {
   const newest = new Map<string, PairingCode>();
   for (const code of await reader.select('codes', 'screenId', screenIds)) {
@@ -32,13 +32,17 @@ async function newestCodes(reader: Reader, screenIds: string[]): Promise<Map<str
   return newest;
 }
 
-/** A screen as callers see it, its newest code's state included. */
+/** Returns the view of a screen, with the state of its newest code. */
 export async function viewScreen(reader: Reader, row: Screen, nowMs: number): Promise<ScreenView> {
   return screenView(row, (await newestCodes(reader, [row.id])).get(row.id), nowMs);
 }
 
-/** Ends the pending codes of a screen, but for one. */
-export async function cancelCodes(tx: Tx, screenId: string, exceptId?: string): Promise<void> {
+/** Cancels the pending codes of a screen, except one. */
+export async function cancelPendingCodes(
+  tx: Tx,
+  screenId: string,
+  exceptId?: string,
+): Promise<void> {
   for (const code of await tx.select('codes', 'screenId', [screenId])) {
     if (code.id === exceptId || codeStatusAt(code, tx.now) !== 'pending') continue;
     await tx.put('codes', { ...code, state: 'cancelled', cancelledAt: tx.now });
@@ -62,10 +66,10 @@ export function makeScreens(deps: ServiceDependencies) {
     const { venueId, state } = query;
     const where = {
       tenantId: caller.tenantId,
-      ...inVenues(caller, venueId),
+      ...whereVenue(caller, venueId),
       ...(state === undefined ? {} : { state }),
     };
-    const page = { ...named(query), ...afterId(query.cursor), limit: query.limit };
+    const page = { ...nameFilters(query), ...afterId(query.cursor), limit: query.limit };
     const slice = await store.list('screens', { where, ...(labels ? { labels } : {}), ...page });
     const codes = await newestCodes(
       store.read,
@@ -83,18 +87,15 @@ export function makeScreens(deps: ServiceDependencies) {
     caller: TenantCaller,
     { venueId, name, labels }: ScreenCreation,
   ): Promise<ScreenView> {
-    return withName({ store, caller }, 'screen', name, () =>
+    return withNameConflict({ store, caller }, 'screen', name, () =>
       deps.write(caller, async (tx) => {
         const venue = await lookUp(tx, caller, 'venue', venueId);
-        const made = {
+        const row: Screen = {
           id: deps.newId(),
           tenantId: venue.tenantId,
           venueId: venue.id,
           createdAt: tx.now,
           updatedAt: tx.now,
-        };
-        const row: Screen = {
-          ...made,
           name,
           labels: labels ?? {},
           state: 'provisioning',
@@ -108,7 +109,7 @@ export function makeScreens(deps: ServiceDependencies) {
   }
 
   async function update(caller: Caller, id: string, patch: ScreenPatch): Promise<ScreenView> {
-    return withName({ store, caller }, 'screen', patch.name ?? '', () =>
+    return withNameConflict({ store, caller }, 'screen', patch.name ?? '', () =>
       deps.write(caller, async (tx) => {
         const before = await lookUp(tx, caller, 'screen', id);
         const after = {
@@ -126,8 +127,8 @@ export function makeScreens(deps: ServiceDependencies) {
   }
 
   /**
-   * Deletes a screen with its devices, playlists and config; events stay, and so do the devices' keys, to be told that they are orphans.
-   * Throws `screen_active` unless forced.
+   * Deletes a screen with its devices, playlists and config. Events stay. Device keys stay too, so
+   * that they answer `device_key_orphaned`. Throws `screen_active` unless forced.
    */
   async function remove(caller: Caller, id: string, force: boolean): Promise<void> {
     await deps.write(caller, async (tx) => {
@@ -138,7 +139,7 @@ export function makeScreens(deps: ServiceDependencies) {
           `The screen ${JSON.stringify(row.name)} has a device: revoke it first, or delete with ?force=true.`,
         );
       }
-      await cancelCodes(tx, row.id);
+      await cancelPendingCodes(tx, row.id);
       for (const device of await tx.select('devices', 'screenId', [row.id]))
         await tx.delete('devices', device.id);
       for (const past of await tx.select('pastPlaylists', 'screenId', [row.id]))

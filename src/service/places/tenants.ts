@@ -9,18 +9,18 @@ import type {
 } from '../../domain/records/tenant.ts';
 import type { Tx } from '../../store/store.ts';
 import { type Caller, recordChange, type ServiceDependencies } from '../context.ts';
-import { lookUp, withName } from '../lookup.ts';
-import { afterId, named, toPage } from '../paging.ts';
+import { lookUp, withNameConflict } from '../lookup.ts';
+import { afterId, nameFilters, toPage } from '../paging.ts';
 import { tenantView } from '../views.ts';
 
-/** Tenants, kept by platform tokens (docs/protocol.md §5.3). */
+/** Tenants, managed by platform tokens (docs/protocol.md §5.3). */
 export function makeTenants(deps: ServiceDependencies) {
   const { store } = deps;
 
   async function list(query: TenantQuery): Promise<Page<TenantView>> {
     return toPage(
       await store.list('tenants', {
-        ...named(query),
+        ...nameFilters(query),
         ...afterId(query.cursor),
         limit: query.limit,
       }),
@@ -33,7 +33,7 @@ export function makeTenants(deps: ServiceDependencies) {
   }
 
   async function create(caller: Caller, { name }: TenantCreation): Promise<TenantView> {
-    return withName({ store, caller }, 'tenant', name, () =>
+    return withNameConflict({ store, caller }, 'tenant', name, () =>
       deps.write(caller, async (tx) => {
         const row = { id: deps.newId(), name, createdAt: tx.now, updatedAt: tx.now };
         await tx.put('tenants', row);
@@ -49,7 +49,7 @@ export function makeTenants(deps: ServiceDependencies) {
   }
 
   async function update(caller: Caller, id: string, patch: TenantPatch): Promise<TenantView> {
-    return withName({ store, caller }, 'tenant', patch.name ?? '', () =>
+    return withNameConflict({ store, caller }, 'tenant', patch.name ?? '', () =>
       deps.write(caller, async (tx) => {
         const before = await lookUp(tx, caller, 'tenant', id);
         const name = patch.name ?? before.name;
@@ -67,8 +67,11 @@ export function makeTenants(deps: ServiceDependencies) {
     );
   }
 
-  /** Ends the tenant's tokens, each with an entry of its own: whoever puts a backup back must learn which of them work again. */
-  async function endTokens(tx: Tx, caller: Caller, tenantId: string): Promise<void> {
+  /**
+   * Deletes the tenant's tokens, each with its own audit entry. After restoring a backup, the
+   * operator needs the list of tokens that work again.
+   */
+  async function deleteTokens(tx: Tx, caller: Caller, tenantId: string): Promise<void> {
     for (const { id, name, role } of await tx.select('tokens', 'tenantId', [tenantId])) {
       await tx.delete('tokens', id);
       const subject = { kind: 'token', id };
@@ -81,7 +84,7 @@ export function makeTenants(deps: ServiceDependencies) {
     }
   }
 
-  /** Its tokens and its config go with it. Throws `tenant_not_empty`, `last_tenant`. */
+  /** Deletes a tenant with its tokens and config. Throws `tenant_not_empty`, `last_tenant`. */
   async function remove(caller: Caller, id: string): Promise<void> {
     const others = await store.list('tenants', { limit: 2 });
     await deps.write(caller, async (tx) => {
@@ -92,9 +95,9 @@ export function makeTenants(deps: ServiceDependencies) {
           `The tenant ${JSON.stringify(row.name)} has venues: delete them first.`,
         );
       }
-      if (await isLast(tx, row.id, others.items))
-        throw new SignageError('last_tenant', 'This is the last tenant: make another one first.');
-      await endTokens(tx, caller, row.id);
+      if (await hasNoOther(tx, row.id, others.items))
+        throw new SignageError('last_tenant', 'This is the last tenant: create another one first.');
+      await deleteTokens(tx, caller, row.id);
       await tx.delete('configs', `tenant/${row.id}`);
       await tx.delete('tenants', row.id);
       const subject = { kind: 'tenant', id: row.id };
@@ -110,13 +113,13 @@ export function makeTenants(deps: ServiceDependencies) {
   return { list, get, create, update, remove };
 }
 
-/** Whether none of the tenants that were seen before the change is still there but this one. */
-async function isLast(
+/** Whether all other tenants listed before the change have been deleted since. */
+async function hasNoOther(
   tx: { get(table: 'tenants', id: string): MaybePromise<unknown> },
   id: string,
-  seen: { id: string }[],
+  others: { id: string }[],
 ): Promise<boolean> {
-  for (const other of seen) {
+  for (const other of others) {
     if (other.id !== id && (await tx.get('tenants', other.id))) return false;
   }
   return true;

@@ -15,8 +15,8 @@ import {
   type TenantCaller,
 } from '../context.ts';
 import { patchLabels } from '../labels.ts';
-import { holdTenant, lookUp, withName } from '../lookup.ts';
-import { afterId, named, toPage } from '../paging.ts';
+import { lookUp, requireTenant, withNameConflict } from '../lookup.ts';
+import { afterId, nameFilters, toPage } from '../paging.ts';
 import { venueView } from '../views.ts';
 
 /** Venues (docs/protocol.md §5.3). */
@@ -38,7 +38,7 @@ export function makeVenues(deps: ServiceDependencies) {
     return toPage(
       await store.list('venues', {
         where,
-        ...named(query),
+        ...nameFilters(query),
         ...afterId(query.cursor),
         limit: query.limit,
       }),
@@ -54,9 +54,9 @@ export function makeVenues(deps: ServiceDependencies) {
     caller: TenantCaller,
     { name, address, timezone, labels }: VenueCreation,
   ): Promise<VenueView> {
-    return withName({ store, caller }, 'venue', name, () =>
+    return withNameConflict({ store, caller }, 'venue', name, () =>
       deps.write(caller, async (tx) => {
-        await holdTenant(tx, caller);
+        await requireTenant(tx, caller);
         const { tenantId } = caller;
         const row = {
           id: deps.newId(),
@@ -76,7 +76,7 @@ export function makeVenues(deps: ServiceDependencies) {
   }
 
   async function update(caller: Caller, id: string, patch: VenuePatch): Promise<VenueView> {
-    return withName({ store, caller }, 'venue', patch.name ?? '', () =>
+    return withNameConflict({ store, caller }, 'venue', patch.name ?? '', () =>
       deps.write(caller, async (tx) => {
         const before = await lookUp(tx, caller, 'venue', id);
         const { name = before.name, address = before.address, timezone = before.timezone } = patch;

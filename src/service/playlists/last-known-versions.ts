@@ -3,36 +3,37 @@ import { playlistStatusAt } from '../../domain/records/playlist.ts';
 import type { Playlist, Screen } from '../../domain/records/rows.ts';
 import type { OnDemandContent } from '../../origin/origin.ts';
 
-type Known = Pick<Playlist, 'playlistId' | 'version' | 'publishedAt'> & { digest: string };
+type KnownVersion = Pick<Playlist, 'playlistId' | 'version' | 'publishedAt'> & { digest: string };
 
 function digestOf({ items, validUntil }: OnDemandContent): string {
   return createHash('sha256').update(`${validUntil} ${items}`).digest('base64url');
 }
 
 /**
- * The last version of each screen that the store was seen to have, without its items: for the time in which the store does not answer.
+ * Remembers the last version of each screen that the store returned, without its items. Used while
+ * the store is unavailable.
  *
- * @param mostScreens beyond which those that were noted first go; some 250 bytes each
+ * @param maxScreens limit of remembered screens, some 250 bytes each; the oldest entry is evicted
  */
-export function makeLastKnownVersions(mostScreens = 200_000) {
-  const known = new Map<string, Known>();
+export function makeLastKnownVersions(maxScreens = 200_000) {
+  const versions = new Map<string, KnownVersion>();
   return {
-    /** Notes what the store has; what is not in force is no version to serve. */
-    note(screenId: string, row: Playlist | undefined, nowMs: number): void {
+    /** Remembers the row that the store returned. A playlist that is not active is forgotten. */
+    remember(screenId: string, row: Playlist | undefined, nowMs: number): void {
       if (!row || playlistStatusAt(row, nowMs) !== 'active') {
-        known.delete(screenId);
+        versions.delete(screenId);
         return;
       }
       const { playlistId, version, publishedAt } = row;
-      if (known.get(screenId)?.version === version) return;
-      known.set(screenId, { playlistId, version, publishedAt, digest: digestOf(row) });
-      const [oldest] = known.keys();
-      if (known.size > mostScreens && oldest !== undefined) known.delete(oldest);
+      if (versions.get(screenId)?.version === version) return;
+      versions.set(screenId, { playlistId, version, publishedAt, digest: digestOf(row) });
+      const [oldest] = versions.keys();
+      if (versions.size > maxScreens && oldest !== undefined) versions.delete(oldest);
     },
 
-    /** The version that has exactly this content, if it is the last known one. */
+    /** Returns the last known version if it has exactly this content. */
     versionOf({ id: screenId, tenantId }: Screen, content: OnDemandContent): Playlist | undefined {
-      const last = known.get(screenId);
+      const last = versions.get(screenId);
       if (last?.digest !== digestOf(content)) return undefined;
       const { playlistId, version, publishedAt } = last;
       return {

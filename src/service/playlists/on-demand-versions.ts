@@ -13,10 +13,13 @@ import type { Tx } from '../../store/store.ts';
 import { type AuditActor, type SystemDependencies, system } from '../context.ts';
 import { makeLastKnownVersions } from './last-known-versions.ts';
 import type { ServedVersions } from './served-versions.ts';
-import { holds, putNextVersion, withdrawVersion } from './versions.ts';
+import { hasSameContent, putNextVersion, withdrawVersion } from './versions.ts';
 
-/** When the source has said "none" for this long, its kept answer is withdrawn (docs/protocol.md §2.3). */
-const keptMs = 24 * hourMs;
+/**
+ * How long an answer is kept after the source began to have none. Then it is withdrawn
+ * (docs/protocol.md §2.3).
+ */
+const maxKeptMs = 24 * hourMs;
 const writeTimeoutMs = 2000;
 const bySystem: AuditActor = { actor: system, address: null, requestId: null };
 
@@ -26,61 +29,63 @@ export interface OnDemandVersionsOptions {
   served: Pick<ServedVersions, 'newest'>;
 }
 
-/** Whether a row is the source's answer, kept for the time in which it has none. */
-function isKept(row: Playlist | undefined, nowMs: number): row is Playlist {
+/** Whether a row is an active on-demand answer. It is kept while the source has none. */
+function isKeptAnswer(row: Playlist | undefined, nowMs: number): row is Playlist {
   return (
     row !== undefined && row.origin === 'on-demand' && playlistStatusAt(row, nowMs) === 'active'
   );
 }
 
 /**
- * The on-demand source as an origin. Its answers get their versions here: content that differs from the active version is the next one, kept in the
- * store before it is served. What the store cannot record just now has failed, unless it is the version that was known last.
+ * Adapts the on-demand source to an origin, and assigns versions to its answers. Content that
+ * differs from the active version becomes the next version, and is stored before it is served. If
+ * the store cannot record it, the origin fails, unless the content is that of the last known
+ * version.
  */
 export function makeOnDemandVersions(
   deps: SystemDependencies,
   { source, read, served }: OnDemandVersionsOptions,
 ): RemoteOrigin {
   const { store, clock } = deps;
-  const known = makeLastKnownVersions();
+  const lastKnown = makeLastKnownVersions();
   const recording = new WeakMap<OnDemandAnswer, Promise<Playlist | undefined>>();
-  const became = new WeakMap<OnDemandAnswer, number>();
-  const noted = new WeakSet<OnDemandAnswer>();
+  const versionOfAnswer = new WeakMap<OnDemandAnswer, number>();
+  const handledNone = new WeakSet<OnDemandAnswer>();
   const write = <T>(change: (tx: Tx) => Promise<T>) =>
     withTimeout(clock, writeTimeoutMs, store.write(change));
 
-  /** `undefined` when the screen is gone. */
+  /** Returns `undefined` if the screen was deleted. */
   async function record(screen: Screen, content: OnDemandContent): Promise<Playlist | undefined> {
     const row = await write(async (tx) => {
       if (!(await tx.get('screens', screen.id))) return undefined;
       const before = await tx.get('playlists', screen.id);
-      if (!holds(before, content, tx.now))
+      if (!hasSameContent(before, content, tx.now))
         return putNextVersion(deps, tx, bySystem, screen, content, 'on-demand');
       const { noneSince, ...rest } = before;
       if (noneSince !== undefined) await tx.put('playlists', rest);
       return rest;
     });
-    known.note(screen.id, row, clock.now());
+    lastKnown.remember(screen.id, row, clock.now());
     return row;
   }
 
-  /** All who were given one answer share one change. */
+  /** Single flight: requests with the same answer share one change. */
   function recordOnce(
     screen: Screen,
     answer: OnDemandAnswer,
     content: OnDemandContent,
   ): Promise<Playlist | undefined> {
-    const other = recording.get(answer);
-    if (other) return other;
+    const inFlight = recording.get(answer);
+    if (inFlight) return inFlight;
     const row = record(screen, content).finally(() => recording.delete(answer));
     recording.set(answer, row);
     return row;
   }
 
-  /** Whether another instance has recorded a newer answer since this one, which is still held here, became a version. */
-  function isOutdone(answer: OnDemandAnswer, row: Playlist): boolean {
-    const version = became.get(answer);
-    return version !== undefined && isKept(row, clock.now()) && row.version > version;
+  /** Whether another instance recorded a newer answer after this cached one became a version. */
+  function isOutdated(answer: OnDemandAnswer, row: Playlist): boolean {
+    const version = versionOfAnswer.get(answer);
+    return version !== undefined && isKeptAnswer(row, clock.now()) && row.version > version;
   }
 
   async function versionOf(
@@ -90,32 +95,35 @@ export function makeOnDemandVersions(
   ): Promise<Playlist | undefined> {
     try {
       const row = await read(screen.id);
-      known.note(screen.id, row, clock.now());
-      if (row && isOutdone(answer, row)) return row;
-      const mine =
-        holds(row, content, clock.now()) && row.noneSince === undefined
+      lastKnown.remember(screen.id, row, clock.now());
+      if (row && isOutdated(answer, row)) return row;
+      const current =
+        hasSameContent(row, content, clock.now()) && row.noneSince === undefined
           ? row
           : await recordOnce(screen, answer, content);
-      if (mine) became.set(answer, mine.version);
-      return mine;
+      if (current) versionOfAnswer.set(answer, current.version);
+      return current;
     } catch (error) {
-      const row = known.versionOf(screen, content);
+      const row = lastKnown.versionOf(screen, content);
       if (row && row.version >= (await served.newest(screen))) return row;
       throw error;
     }
   }
 
-  /** Notes since when the source has none, and ends what is kept when that was long enough. What cannot be noted now is at its next answer. */
-  async function noteNone({ id }: Screen, answer: OnDemandAnswer): Promise<void> {
-    if (noted.has(answer)) return;
-    noted.add(answer);
+  /**
+   * Records when the source began to have none, and withdraws the kept answer after `maxKeptMs`. A
+   * failed write is retried with the next answer of the source.
+   */
+  async function recordNone({ id }: Screen, answer: OnDemandAnswer): Promise<void> {
+    if (handledNone.has(answer)) return;
+    handledNone.add(answer);
     const isDue = (row: Playlist, nowMs: number) =>
-      row.noneSince === undefined || nowMs - row.noneSince >= keptMs;
-    const seen = await read(id);
-    if (!isKept(seen, clock.now()) || !isDue(seen, clock.now())) return;
+      row.noneSince === undefined || nowMs - row.noneSince >= maxKeptMs;
+    const row = await read(id);
+    if (!isKeptAnswer(row, clock.now()) || !isDue(row, clock.now())) return;
     await write(async (tx) => {
       const row = await tx.get('playlists', id);
-      if (!isKept(row, tx.now) || !isDue(row, tx.now)) return;
+      if (!isKeptAnswer(row, tx.now) || !isDue(row, tx.now)) return;
       if (row.noneSince === undefined) await tx.put('playlists', { ...row, noneSince: tx.now });
       else await withdrawVersion(deps, tx, bySystem, row);
     });
@@ -126,12 +134,12 @@ export function makeOnDemandVersions(
     async fetch(screen) {
       const answer = await source.ask(screen);
       const { content } = answer;
-      // What has ended counts as none.
+      // Expired content counts as none.
       if (content !== null && (content.validUntil === null || content.validUntil > clock.now())) {
         const playlist = await versionOf(screen, answer, content);
         return playlist ? { kind: 'playlist', playlist } : { kind: 'none' };
       }
-      await noteNone(screen, answer).catch(() => undefined);
+      await recordNone(screen, answer).catch(() => undefined);
       return { kind: 'none' };
     },
   };

@@ -7,12 +7,12 @@ import { servedValidUntil } from '../../domain/records/playlist.ts';
 import type { Device, Playlist } from '../../domain/records/rows.ts';
 import type { ChainAnswer, ConfigCopies, OriginName, PlaylistChain } from '../../origin/origin.ts';
 import type { DeviceCaller, ServiceDependencies } from '../context.ts';
-import { type EffectiveConfig, layConfigs, readEffectiveConfig } from '../places/configs.ts';
+import { type EffectiveConfig, mergeConfigs, readEffectiveConfig } from '../places/configs.ts';
 import { type BodyBytes, bodyBytes } from './body-bytes.ts';
 import { makeRenderedPlaylists } from './rendered-playlists.ts';
 import type { ServedVersions } from './served-versions.ts';
 
-/** A body for a TV, with its strong ETag; `body` is `null` when the TV has it already. */
+/** A response for a TV, with its strong ETag. `body` is `null` for 304. */
 export interface Answer {
   body: BodyBytes | null;
   etag: string;
@@ -33,12 +33,12 @@ function matches(ifNoneMatch: string | undefined, etag: string): boolean {
 
 type Rendered = Answer & { body: BodyBytes };
 
-/** Configs as they go out; while nothing changes, one is the same object each time. */
+/** Cache of rendered configs. Unchanged configs are the same object each time. */
 const renderedConfigs = new WeakMap<DeviceConfig, Rendered>();
 
 function renderConfig(config: DeviceConfig): Rendered {
-  const before = renderedConfigs.get(config);
-  if (before) return before;
+  const cached = renderedConfigs.get(config);
+  if (cached) return cached;
   const text = JSON.stringify(config);
   const rendered = {
     body: bodyBytes(text),
@@ -48,54 +48,57 @@ function renderConfig(config: DeviceConfig): Rendered {
   return rendered;
 }
 
-/** The config as the copies in the object store have it. */
-function copiedConfig(copies: ConfigCopies, device: Device): MaybePromise<EffectiveConfig> {
-  return layConfigs(device, async (id) => {
-    const held = await copies.read({ id, tenantId: device.tenantId });
-    if (held && !held.row)
-      throw new SignageError('origin_bad_answer', `The copy of the config ${id} cannot be used.`);
-    return held?.row;
+/** Returns the effective config from the mirror copies in the object store. */
+function configFromCopies(copies: ConfigCopies, device: Device): MaybePromise<EffectiveConfig> {
+  return mergeConfigs(device, async (id) => {
+    const copy = await copies.read({ id, tenantId: device.tenantId });
+    if (copy && !copy.row)
+      throw new SignageError(
+        'origin_bad_answer',
+        `The mirror copy of the config ${id} is damaged.`,
+      );
+    return copy?.row;
   });
 }
 
-/** Of rows that are the same objects each time; to make one of pieces costs as much as to check a key. */
+/** Cache of ETags for row objects that are reused: building one takes as long as checking a key. */
 const etags = new BoundedMap<Playlist, { validUntil: number; etag: string }>(10_000);
 
-/** What a TV gets of a playlist is a function of what stands in its ETag. */
+/** The ETag contains everything that the body depends on. */
 function etagOf(row: Playlist, validUntil: number): string {
-  const before = etags.get(row);
-  if (before?.validUntil === validUntil) return before.etag;
+  const cached = etags.get(row);
+  if (cached?.validUntil === validUntil) return cached.etag;
   const etag = `"${row.playlistId}.${row.version}.${validUntil}"`;
   if (Object.isFrozen(row)) etags.set(row, { validUntil, etag });
   return etag;
 }
 
-interface PlaybackPlaces {
+interface PlaybackOptions {
   ask: PlaylistChain;
   served?: Pick<ServedVersions, 'note'> | undefined;
-  /** Where configs come from while the store cannot be asked, if they are to. */
+  /** Source of configs while the store is unavailable, if enabled. */
   configCopies?: ConfigCopies | undefined;
 }
 
-/** What TVs fetch: playlist and config (docs/protocol.md §2.3, §2.4). */
+/** Playlist and config, as TVs fetch them (docs/protocol.md §2.3, §2.4). */
 export function makePlayback(
   deps: ServiceDependencies,
-  { ask: askOrigins, served, configCopies }: PlaybackPlaces,
+  { ask: askOrigins, served, configCopies }: PlaybackOptions,
 ) {
   const { store, clock } = deps;
-  const bytesOf = makeRenderedPlaylists();
+  const renderedBody = makeRenderedPlaylists();
 
-  function note(deviceId: string, lastPlaylistStatus: number): void {
+  function recordPlaylistStatus(deviceId: string, lastPlaylistStatus: number): void {
     store.touch('device', deviceId, { lastPlaylistAt: clock.now(), lastPlaylistStatus });
   }
 
-  function refuse(
+  function rejection(
     deviceId: string,
     answer: Exclude<ChainAnswer, { kind: 'playlist' }>,
   ): SignageError {
-    const failed = answer.kind === 'failed';
-    note(deviceId, failed ? 500 : 404);
-    if (!failed)
+    const hasFailed = answer.kind === 'failed';
+    recordPlaylistStatus(deviceId, hasFailed ? 500 : 404);
+    if (!hasFailed)
       return new SignageError('playlist_not_found', 'There is no playlist for this screen yet.');
     return new SignageError(
       'playlist_fetch_failed',
@@ -113,20 +116,20 @@ export function makePlayback(
     ifNoneMatch: string | undefined,
   ): MaybePromise<PlaylistAnswer> {
     return andThen(askOrigins(screen), (answer) => {
-      if (answer.kind !== 'playlist') throw refuse(device.id, answer);
+      if (answer.kind !== 'playlist') throw rejection(device.id, answer);
       const { playlist: row, source } = answer;
       const { version } = row;
       const nowMs = clock.now();
       const validUntil = Math.floor(servedValidUntil(row, nowMs) / 1000);
       const etag = etagOf(row, validUntil);
-      const known = matches(ifNoneMatch, etag);
+      const isUnchanged = matches(ifNoneMatch, etag);
       store.touch('device', device.id, {
         lastPlaylistAt: nowMs,
-        lastPlaylistStatus: known ? 304 : 200,
+        lastPlaylistStatus: isUnchanged ? 304 : 200,
         lastPlaylistVersion: version,
       });
       served?.note(screen.id, version);
-      return { body: known ? null : bytesOf(row, validUntil), etag, version, source };
+      return { body: isUnchanged ? null : renderedBody(row, validUntil), etag, version, source };
     });
   }
 
@@ -135,13 +138,13 @@ export function makePlayback(
       () => readEffectiveConfig(store.read, device),
       (error) => {
         if (configCopies && hasCode(error, 'unavailable'))
-          return copiedConfig(configCopies, device);
+          return configFromCopies(configCopies, device);
         throw error;
       },
     );
   }
 
-  function failed(cause: unknown): never {
+  function throwConfigFailure(cause: unknown): never {
     const message = 'The config cannot be fetched right now: keep the one you have, and try again.';
     throw new SignageError('config_fetch_failed', message, { cause, retryAfterSeconds: 5 });
   }
@@ -152,11 +155,11 @@ export function makePlayback(
     ifNoneMatch: string | undefined,
   ): MaybePromise<ConfigAnswer> {
     return andThen(
-      orElse(() => configOf(device), failed),
-      (inForce) => {
-        const { body, etag } = renderConfig(inForce.config);
+      orElse(() => configOf(device), throwConfigFailure),
+      (effective) => {
+        const { body, etag } = renderConfig(effective.config);
         store.touch('device', device.id, { lastConfigAt: clock.now() });
-        return { body: matches(ifNoneMatch, etag) ? null : body, etag, source: inForce.source };
+        return { body: matches(ifNoneMatch, etag) ? null : body, etag, source: effective.source };
       },
     );
   }

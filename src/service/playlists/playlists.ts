@@ -9,16 +9,19 @@ import type { Caller, ServiceDependencies } from '../context.ts';
 import { lookUp } from '../lookup.ts';
 import { badCursor } from '../paging.ts';
 import { playlistView } from '../views.ts';
-import { holds, putNextVersion, withdrawVersion } from './versions.ts';
+import { hasSameContent, putNextVersion, withdrawVersion } from './versions.ts';
 
-/** The version below which a page begins. */
+/** Parses the cursor: the page begins below this version. */
 function belowVersion(cursor: string | undefined): number {
   if (cursor === undefined) return Number.POSITIVE_INFINITY;
   if (!/^[1-9]\d*$/.test(cursor)) throw badCursor();
   return Number(cursor);
 }
 
-/** What a manager publishes is the manager's from then on, also when the on-demand source had it first: only a manager withdraws it. */
+/**
+ * Marks an on-demand version as published, since a manager published the same content. From then on
+ * only a manager withdraws it.
+ */
 async function adopt(tx: Tx, row: Playlist): Promise<Playlist> {
   if (row.origin === 'published') return row;
   const { noneSince: _, ...rest } = row;
@@ -27,11 +30,14 @@ async function adopt(tx: Tx, row: Playlist): Promise<Playlist> {
   return adopted;
 }
 
-/** Playlists as managers keep them (docs/protocol.md §5.4). */
+/** Playlist management (docs/protocol.md §5.4). */
 export function makePlaylists(deps: ServiceDependencies) {
   const { store, clock } = deps;
 
-  /** The same content again changes nothing. A `validUntil` that is not in the future is `invalid_request`. */
+  /**
+   * Publishes a playlist. Publishing the same content again has no effect. Throws `invalid_request`
+   * unless `validUntil` is in the future.
+   */
   async function publish(
     caller: Caller,
     screenId: string,
@@ -44,7 +50,8 @@ export function makePlaylists(deps: ServiceDependencies) {
         throw invalid([{ path: '/validUntil', message: 'must be in the future' }]);
       const content = { items: JSON.stringify(items), validUntil: until };
       const before = await tx.get('playlists', screen.id);
-      if (holds(before, content, tx.now)) return playlistView(await adopt(tx, before), tx.now);
+      if (hasSameContent(before, content, tx.now))
+        return playlistView(await adopt(tx, before), tx.now);
       return playlistView(
         await putNextVersion(deps, tx, caller, screen, content, 'published'),
         tx.now,
@@ -70,7 +77,7 @@ export function makePlaylists(deps: ServiceDependencies) {
     });
   }
 
-  /** The kept versions, newest first; the cursor is the version of the page's last. */
+  /** Returns the kept versions, newest first. The cursor is the last version of the page. */
   async function versions(
     caller: Caller,
     screenId: string,

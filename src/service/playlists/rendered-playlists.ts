@@ -1,13 +1,13 @@
 import type { Playlist } from '../../domain/records/rows.ts';
 import { type BodyBytes, bodyBytes } from './body-bytes.ts';
 
-interface Held {
+interface RenderedPlaylist {
   validUntil: number;
   bytes: BodyBytes;
 }
 
-/** Of a herd of 10,000 TVs with ten items each, all; of a larger fleet, those that were asked for last. */
-const mostBytes = 32 * 1024 * 1024;
+/** Enough for 10,000 TVs with ten items each. Larger fleets keep the most recent ones. */
+const defaultLimitBytes = 32 * 1024 * 1024;
 
 function render(
   { playlistId: id, tenantId, screenId, version, items }: Playlist,
@@ -18,31 +18,31 @@ function render(
 }
 
 /**
- * What TVs get of a playlist, as the bytes that go out. Kept for rows that are frozen, which is how the embedded store hands out the ones it holds; those of a
- * database are never the same twice.
+ * Renders playlists to response bodies, and caches them. Only frozen rows are cached: the embedded
+ * store returns the same frozen object each time, a database never does.
  *
- * @param limitBytes beyond which those go that were made first
+ * @param limitBytes limit of the cache; the oldest entries are evicted
  */
-export function makeRenderedPlaylists(limitBytes = mostBytes) {
-  const held = new Map<Playlist, Held>();
-  let total = 0;
+export function makeRenderedPlaylists(limitBytes = defaultLimitBytes) {
+  const cache = new Map<Playlist, RenderedPlaylist>();
+  let totalBytes = 0;
 
-  function drop(row: Playlist): void {
-    total -= held.get(row)?.bytes.length ?? 0;
-    held.delete(row);
+  function evict(row: Playlist): void {
+    totalBytes -= cache.get(row)?.bytes.length ?? 0;
+    cache.delete(row);
   }
 
   return (row: Playlist, validUntil: number): BodyBytes => {
-    const before = held.get(row);
-    if (before?.validUntil === validUntil) return before.bytes;
+    const cached = cache.get(row);
+    if (cached?.validUntil === validUntil) return cached.bytes;
     const bytes = render(row, validUntil);
     if (!Object.isFrozen(row)) return bytes;
-    drop(row);
-    held.set(row, { validUntil, bytes });
-    total += bytes.length;
-    for (const [oldest] of held) {
-      if (total <= limitBytes) break;
-      drop(oldest);
+    evict(row);
+    cache.set(row, { validUntil, bytes });
+    totalBytes += bytes.length;
+    for (const [oldest] of cache) {
+      if (totalBytes <= limitBytes) break;
+      evict(oldest);
     }
     return bytes;
   };

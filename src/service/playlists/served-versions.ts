@@ -5,39 +5,48 @@ import { withTimeout } from '../../domain/timeout.ts';
 import type { OriginAnswer, PlaylistOrigin, RemoteOrigin } from '../../origin/origin.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Which playlist versions TVs have got, so that no fallback takes them back to an older one. */
+/**
+ * Tracks the playlist versions that TVs have got, so that no fallback origin serves an older one.
+ */
 export interface ServedVersions {
+  /** Records a served version. */
   note(screenId: string, version: number): void;
-  /** The newest version that this instance has served to the screen, or, when it has served none yet, that its TV is known to have; 0 for none. */
+  /**
+   * Returns the newest version that this instance served to the screen. If it served none yet,
+   * returns the last version in the TV's activity record, or 0.
+   */
   newest(screen: Screen): Promise<number>;
-  /** The same origin; a copy that is older than what was served counts as failed (docs/protocol.md §2.3). */
+  /**
+   * Decorates an origin: a copy older than the served version counts as failed (docs/protocol.md
+   * §2.3).
+   */
   notOlder(origin: PlaylistOrigin): RemoteOrigin;
 }
 
-/** The store may be what has failed. */
-const marksTimeoutMs = secondMs;
+/** Short, since the store itself may be down. */
+const storeTimeoutMs = secondMs;
 
 function versionOf(answer: OriginAnswer): number | undefined {
   if (answer.kind === 'none') return undefined;
   return answer.kind === 'playlist' ? answer.playlist.version : answer.version;
 }
 
-/** A version and an id a screen is all that it holds: some 10 MB for 100,000 screens. */
+/** Memory: one id and one version per screen, some 10 MB for 100,000 screens. */
 export function makeServedVersions(store: Pick<Store, 'marks'>, clock: Clock): ServedVersions {
   const newestOf = new Map<string, number>();
 
-  async function marked({ deviceId }: Screen): Promise<number> {
+  async function lastStoredVersion({ deviceId }: Screen): Promise<number> {
     if (deviceId === null) return 0;
     const { lastPlaylistVersion } = await withTimeout(
       clock,
-      marksTimeoutMs,
+      storeTimeoutMs,
       store.marks('device', deviceId),
     );
     return lastPlaylistVersion ?? 0;
   }
 
   const newest = async (screen: Screen) =>
-    newestOf.get(screen.id) ?? (await marked(screen).catch(() => 0));
+    newestOf.get(screen.id) ?? (await lastStoredVersion(screen).catch(() => 0));
 
   return {
     note(screenId, version) {
@@ -52,7 +61,7 @@ export function makeServedVersions(store: Pick<Store, 'marks'>, clock: Clock): S
         if (version === undefined || version >= served) return answer;
         throw new SignageError(
           'origin_outdated',
-          `Its copy is version ${version}: newer ones were served.`,
+          `Its copy is version ${version}: a newer version was served already.`,
         );
       },
     }),

@@ -9,13 +9,16 @@ import {
   type ServiceDependencies,
 } from '../context.ts';
 
-/** What makes a version: other content is the next one, the same content the same (docs/protocol.md §2.3). */
+/**
+ * The content that identifies a version: different content makes the next version (docs/protocol.md
+ * §2.3).
+ */
 export type PlaylistContent = Pick<Playlist, 'items' | 'validUntil'>;
 
 const pastId = (screenId: string, version: number) => `${screenId}/${version}`;
 
-/** Whether a row is in force and has this very content: then there is nothing new. */
-export function holds(
+/** Whether a row is active and has exactly this content. */
+export function hasSameContent(
   row: Playlist | undefined,
   { items, validUntil }: PlaylistContent,
   nowMs: number,
@@ -37,7 +40,7 @@ const change = (
   details: { version, ...(origin === 'on-demand' && { origin }) },
 });
 
-/** Makes the next version of a screen's playlist; the one before is kept, and of them all the last 20. */
+/** Stores the next version of a screen's playlist. The last 20 versions are kept. */
 export async function putNextVersion(
   deps: Pick<ServiceDependencies, 'newId'>,
   tx: Tx,
@@ -47,16 +50,26 @@ export async function putNextVersion(
   origin: Playlist['origin'],
 ): Promise<Playlist> {
   const { id: screenId, tenantId } = screen;
-  const before = await tx.get('playlists', screenId);
-  const playlistId = before?.playlistId ?? deps.newId();
-  const version = (before?.version ?? 0) + 1;
-  const made = { id: screenId, screenId, tenantId, playlistId, version, items, validUntil };
-  const row: Playlist = { ...made, state: 'active', publishedAt: tx.now, origin };
+  const previous = await tx.get('playlists', screenId);
+  const playlistId = previous?.playlistId ?? deps.newId();
+  const version = (previous?.version ?? 0) + 1;
+  const row: Playlist = {
+    id: screenId,
+    screenId,
+    tenantId,
+    playlistId,
+    version,
+    items,
+    validUntil,
+    state: 'active',
+    publishedAt: tx.now,
+    origin,
+  };
   await tx.put('playlists', row);
-  if (before) {
-    const { noneSince: _, ...past } = before;
-    const state = playlistStatusAt(before, tx.now) === 'active' ? 'superseded' : before.state;
-    await tx.put('pastPlaylists', { ...past, id: pastId(screenId, before.version), state });
+  if (previous) {
+    const { noneSince: _, ...past } = previous;
+    const state = playlistStatusAt(previous, tx.now) === 'active' ? 'superseded' : previous.state;
+    await tx.put('pastPlaylists', { ...past, id: pastId(screenId, previous.version), state });
     await tx.delete('pastPlaylists', pastId(screenId, version - keptVersions));
   }
   await recordChange(deps, tx, by, change('publish', row, screen));

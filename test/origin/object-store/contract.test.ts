@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-// @ts-expect-error: it comes without types
+// @ts-expect-error: it has no types
 import S3rver from 's3rver';
 import { afterEach } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
@@ -23,27 +23,28 @@ async function open(url: string, aws: object) {
 
 describeObjectStore('a folder', {
   open: async () => open(pathToFileURL(join(await temporaryFolder(), 'not yet', 'there')).href, {}),
-  knowsConditions: true,
+  supportsConditions: true,
 });
 
-for (const knowsConditions of [true, false]) {
+for (const supportsConditions of [true, false]) {
   describeObjectStore(
-    `S3 that ${knowsConditions ? 'knows' : 'does not know'} conditions, which checks signatures`,
+    `S3 that ${supportsConditions ? 'knows' : 'does not know'} conditions, which checks signatures`,
     {
       async open() {
         const server = await startS3Server();
-        Object.assign(server, { knowsConditions, pageSize: 3 });
+        Object.assign(server, { supportsConditions, pageSize: 3 });
         return open(
           `s3://${s3Bucket}/some/prefix?endpoint=${server.endpoint}&region=eu-central-1`,
           s3Credentials,
         );
       },
-      knowsConditions,
+      supportsConditions,
     },
   );
 }
 
-// It checks no signatures of version 4 and knows no conditions; it is here for being an S3 that others wrote: its paths, its errors, its XML.
+// s3rver ignores signatures of version 4 and conditions. It is an independent S3 implementation
+// with its own paths, errors and XML.
 describeObjectStore('s3rver', {
   async open() {
     const directory = await mkdtemp(join(await temporaryFolder(), 's3rver-'));
@@ -62,5 +63,5 @@ describeObjectStore('s3rver', {
     opened.push(server);
     return store;
   },
-  knowsConditions: false,
+  supportsConditions: false,
 });

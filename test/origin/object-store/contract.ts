@@ -6,25 +6,25 @@ const { signal } = new AbortController();
 const bytes = (text: string) => Buffer.from(text);
 
 export interface ObjectStoreUnderTest {
-  /** One that holds nothing yet. */
+  /** Opens an empty object store. */
   open(): Promise<ObjectStore>;
-  /** Whether it heeds the condition of `put`. */
-  knowsConditions: boolean;
+  /** Whether it supports conditional writes. */
+  supportsConditions: boolean;
 }
 
-/** What every object store promises, whatever it is made of. */
+/** Contract tests of every object store. */
 export function describeObjectStore(
   name: string,
-  { open, knowsConditions }: ObjectStoreUnderTest,
+  { open, supportsConditions }: ObjectStoreUnderTest,
 ): void {
   let store: ObjectStore;
   beforeEach(async () => {
     store = await open();
   });
 
-  /** Where conditions are not heeded, a promise of them is nothing to test. */
+  /** Tests that apply only to conditional writes. */
   const whereHeeded = (what: string, test: () => Promise<void>) =>
-    void (knowsConditions && it(what, test));
+    void (supportsConditions && it(what, test));
 
   const textOf = async (key: string) => {
     const object = await store.get(key, signal);
@@ -43,11 +43,11 @@ export function describeObjectStore(
   }
 
   describe(`an object store: ${name}`, () => {
-    it('has nothing under a key that nobody wrote', async () => {
+    it('has no object under an unknown key', async () => {
       expect(await store.get('a/playlists/none.json', signal)).toBeUndefined();
     });
 
-    it('gives back what was written, byte for byte', async () => {
+    it('returns the written bytes', async () => {
       const key = `${randomUUID()}/playlists/${randomUUID()}.json`;
       const large = JSON.stringify({ text: 'ü€😀\u0000\n'.repeat(80_000) });
       for (const text of ['{"a":1}', large, '']) {
@@ -58,7 +58,7 @@ export function describeObjectStore(
       }
     });
 
-    it('has another etag for other contents', async () => {
+    it('has another ETag for other contents', async () => {
       await store.put('a/one.json', bytes('1'), null, signal);
       const before = await etagOf('a/one.json');
       expect(await etagOf('a/one.json')).toBe(before);
@@ -83,7 +83,7 @@ export function describeObjectStore(
       expect(await textOf('a/one.json')).toBeUndefined();
     });
 
-    it('deletes, and has nothing to do where there is nothing', async () => {
+    it('deletes an object, and ignores a missing one', async () => {
       await store.put('a/one.json', bytes('1'), null, signal);
       await store.put('a/two.json', bytes('2'), null, signal);
       await store.delete('a/one.json', signal);
@@ -93,7 +93,7 @@ export function describeObjectStore(
       expect(await textOf('a/two.json')).toBe('2');
     });
 
-    it('lists the keys of one folder, whatever the number of pages', async () => {
+    it('lists the keys of one folder, over any number of pages', async () => {
       const folder = `${randomUUID()}/playlists`;
       const keys = Array.from({ length: 7 }, (_, number) => `${folder}/${number}.json`);
       for (const key of keys) await store.put(key, bytes(key), null, signal);
@@ -103,7 +103,7 @@ export function describeObjectStore(
       expect(await keysIn('nowhere/playlists')).toEqual([]);
     });
 
-    it('names its place', () => {
+    it('has a location name', () => {
       expect(store.location).toMatch(/^(file|https?):\/\/.+\/.+/);
     });
   });

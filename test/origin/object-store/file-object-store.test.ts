@@ -10,7 +10,7 @@ const { signal } = new AbortController();
 const bytes = (text: string) => Buffer.from(text);
 const unreachable = expect.objectContaining({ code: 'object_store_unreachable' });
 
-/** The real disk, on which calls are noted, and one may fail. */
+/** The real file system, which records calls and can fail one. */
 function watchedDisk(fails: (call: string) => Error | undefined = () => undefined) {
   const calls: string[] = [];
   const note = (call: string) => {
@@ -38,7 +38,7 @@ function watchedDisk(fails: (call: string) => Error | undefined = () => undefine
 }
 
 describe('a folder as an object store', () => {
-  it('keeps readable files that others cannot read', async () => {
+  it('writes readable files that other users cannot read', async () => {
     const folder = join(await temporaryFolder(), 'mirror');
     await makeFileObjectStore(folder).put(
       'tenant/playlists/screen.json',
@@ -52,7 +52,7 @@ describe('a folder as an object store', () => {
       expect((await stat(join(folder, path))).mode & 0o777).toBe(0o700);
   });
 
-  it('has the contents on the disk before the name, and the name before it says so', async () => {
+  it('syncs the contents before the rename, and the folder before it resolves', async () => {
     const folder = await temporaryFolder();
     await mkdir(join(folder, 'a'));
     const { calls, disk: watched } = watchedDisk();
@@ -69,7 +69,7 @@ describe('a folder as an object store', () => {
     ]);
   });
 
-  it('makes the names of new folders last', async () => {
+  it('syncs the entries of new folders', async () => {
     const folder = await temporaryFolder();
     const { calls, disk: watched } = watchedDisk();
     await makeFileObjectStore(join(folder, 'mirror'), watched).put(
@@ -90,7 +90,7 @@ describe('a folder as an object store', () => {
   });
 
   it.each(['writeFile', 'sync', 'rename'])(
-    'leaves all as it was when the disk is full at %s',
+    'changes nothing when the disk is full at %s',
     async (at) => {
       const folder = await temporaryFolder();
       await makeFileObjectStore(folder).put('a/one.json', bytes('old'), null, signal);
@@ -107,7 +107,7 @@ describe('a folder as an object store', () => {
     },
   );
 
-  it('does not take what a crash left behind for an object', async () => {
+  it('ignores temporary files left by a crash', async () => {
     const folder = await temporaryFolder();
     const store = makeFileObjectStore(folder);
     await store.put('a/one.json', bytes('{}'), null, signal);
@@ -116,7 +116,7 @@ describe('a folder as an object store', () => {
   });
 
   it.each(['get', 'put', 'delete', 'list'] as const)(
-    'fails to %s where a file stands in place of a folder',
+    'fails to %s if a file is in place of a folder',
     async (how) => {
       const folder = await temporaryFolder();
       await writeFile(join(folder, 'a'), '');
@@ -132,7 +132,7 @@ describe('a folder as an object store', () => {
   );
 
   it.skipIf(process.getuid?.() === 0)(
-    'fails where the folder may not be written (not tested as root, who may)',
+    'fails if the folder is not writable (skipped as root)',
     async () => {
       const folder = await temporaryFolder();
       await chmod(folder, 0o500);

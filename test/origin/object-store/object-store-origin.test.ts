@@ -24,7 +24,7 @@ beforeEach(() => {
   clock = new ManualClock();
 });
 
-/** Texts that are no copy of this screen's playlist. */
+/** Texts that are not a copy of this screen's playlist. */
 function garbage(): [string, string][] {
   const changed = (change: (object: Record<string, unknown>) => void) => {
     const object = JSON.parse(Buffer.from(playlistObjectBytes(row)).toString());
@@ -57,7 +57,7 @@ function garbage(): [string, string][] {
   ];
 }
 
-/** What both kinds have in common; `plant` puts any text where the copy lies. */
+/** Tests of both kinds of object store. `plant` writes any text in place of the copy. */
 function describeOrigin(
   name: string,
   open: () => Promise<{ store: ObjectStore; plant(text: string): Promise<void> }>,
@@ -72,33 +72,33 @@ function describeOrigin(
       makeObjectStoreOrigin(makePlaylistCopies(store, clock), clock).fetch(screen);
     const hold = async (held: Playlist) => plant(Buffer.from(playlistObjectBytes(held)).toString());
 
-    it('answers with the copy, whole', async () => {
+    it('answers with the whole copy', async () => {
       await hold(row);
       expect(await fetch()).toEqual({ kind: 'playlist', playlist: row });
     });
 
-    it('has none where there is no copy', async () => {
+    it('has none without a copy', async () => {
       expect(await fetch()).toEqual({ kind: 'none' });
     });
 
-    it('has decided that there is none where it was withdrawn', async () => {
+    it('answers decided-none for a withdrawn playlist', async () => {
       await hold({ ...row, state: 'withdrawn' });
       expect(await fetch()).toEqual({ kind: 'decided-none', version: 7 });
     });
 
-    it('has decided that there is none from its end on', async () => {
+    it('answers decided-none from its expiry on', async () => {
       await hold({ ...row, validUntil: clock.now() + 1000 });
       expect(await fetch()).toMatchObject({ kind: 'playlist' });
       clock.advance(1000);
       expect(await fetch()).toEqual({ kind: 'decided-none', version: 7 });
     });
 
-    it.each(garbage())('fails where the copy is garbage: %s', async (_, text) => {
+    it.each(garbage())('fails for a damaged copy: %s', async (_, text) => {
       await plant(text);
       await expect(fetch()).rejects.toEqual(failing('origin_bad_answer'));
     });
 
-    it('fails where it is larger than any playlist', async () => {
+    it('fails for a copy larger than any playlist', async () => {
       await plant(
         Buffer.from(playlistObjectBytes(row))
           .toString()
@@ -142,11 +142,11 @@ describeOrigin('S3', async () => ({
   plant: async (text) => void server.objects.set(key, text),
 }));
 
-describe('the object store as an origin: a folder that cannot be used', () => {
+describe('the object store as an origin: an unusable folder', () => {
   const fetchFrom = (one: ObjectStore) =>
     makeObjectStoreOrigin(makePlaylistCopies(one, clock), clock).fetch(screen);
 
-  it('fails where the folder is none', async () => {
+  it('fails if the path is not a folder', async () => {
     const file = join(await temporaryFolder(), 'file');
     await writeFile(file, '');
     await expect(fetchFrom(makeFileObjectStore(file))).rejects.toEqual(
@@ -154,7 +154,7 @@ describe('the object store as an origin: a folder that cannot be used', () => {
     );
   });
 
-  it('gives up where the disk does not answer', async () => {
+  it('times out if the disk does not answer', async () => {
     const answer = fetchFrom(
       makeFileObjectStore('/nowhere', { ...disk, open: () => new Promise(() => {}) }),
     );
@@ -164,7 +164,7 @@ describe('the object store as an origin: a folder that cannot be used', () => {
     await expect(answer).rejects.toEqual(failing('origin_timeout'));
   });
 
-  it('fails on a sparse file of any size, without reading it', async () => {
+  it('fails for a sparse file of any size, without reading it', async () => {
     const folder = await temporaryFolder();
     await mkdir(dirname(join(folder, key)), { recursive: true });
     await writeFile(join(folder, key), '{');
@@ -175,7 +175,7 @@ describe('the object store as an origin: a folder that cannot be used', () => {
   });
 });
 
-describe('the object store as an origin: an S3 that cannot be used', () => {
+describe('the object store as an origin: an unusable S3', () => {
   beforeEach(openS3);
   const fetch = () => makeObjectStoreOrigin(makePlaylistCopies(store, clock), clock).fetch(screen);
 
@@ -185,7 +185,7 @@ describe('the object store as an origin: an S3 that cannot be used', () => {
     [503, 'SlowDown'],
     [404, 'NoSuchBucket'],
     [400, 'ExpiredToken'],
-  ])('fails on %i %s, saying so and nothing secret', async (status, code) => {
+  ])('fails for %i %s, with a message without secrets', async (status, code) => {
     server.fault = () => ({
       status,
       body: `<Error><Code>${code}</Code><Message>${s3Credentials.secretAccessKey}</Message></Error>`,
@@ -197,12 +197,12 @@ describe('the object store as an origin: an S3 that cannot be used', () => {
     expect(server.requests).toEqual([`GET ${key}`]);
   });
 
-  it('fails on a 404 that is not S3’s own', async () => {
+  it('fails for a 404 that is not from S3', async () => {
     server.fault = () => ({ status: 404, body: '<html>Not found</html>' });
     await expect(fetch()).rejects.toEqual(failing('object_store_refused'));
   });
 
-  it('follows no redirect, and names the region that S3 names', async () => {
+  it('follows no redirect, and reports the region from S3', async () => {
     const elsewhere = await startS3Server();
     elsewhere.objects.set(key, Buffer.from(playlistObjectBytes(row)).toString());
     server.fault = () => ({
@@ -216,17 +216,17 @@ describe('the object store as an origin: an S3 that cannot be used', () => {
     expect(elsewhere.requests).toEqual([]);
   });
 
-  it('fails on an answer that is no object', async () => {
+  it('fails for an answer that is not an object', async () => {
     server.fault = () => ({ status: 200, body: '<html>Log in to the hotel’s network</html>' });
     await expect(fetch()).rejects.toEqual(failing('object_store_refused'));
   });
 
-  it.each(['reset', 'cut off'] as const)('fails on an answer that is %s', async (fault) => {
+  it.each(['reset', 'cut off'] as const)('fails for an answer that is %s', async (fault) => {
     server.fault = () => fault;
     await expect(fetch()).rejects.toEqual(failing('object_store_unreachable'));
   });
 
-  it('fails on an answer without end, without reading it to the end', async () => {
+  it('fails for an endless answer, without reading it all', async () => {
     server.fault = () => ({
       status: 200,
       body: Buffer.alloc(3 * maxObjectBytes, ' '),
@@ -235,7 +235,7 @@ describe('the object store as an origin: an S3 that cannot be used', () => {
     await expect(fetch()).rejects.toEqual(failing('origin_bad_answer'));
   });
 
-  it('gives up after two seconds without an answer', async () => {
+  it('times out after two seconds without an answer', async () => {
     let asked = () => {};
     const arrived = new Promise<void>((resolve) => {
       asked = resolve;
@@ -256,12 +256,12 @@ describe('the object store as an origin: an S3 that cannot be used', () => {
     await expect(answer).rejects.toEqual(failing('origin_timeout'));
   });
 
-  it('fails where nobody listens', async () => {
+  it('fails when the connection is refused', async () => {
     await server.close();
     await expect(fetch()).rejects.toEqual(failing('object_store_unreachable'));
   });
 
-  it('fails with credentials that S3 does not know', async () => {
+  it('fails with credentials unknown to S3', async () => {
     const other = await openObjectStore(
       `s3://${s3Bucket}?endpoint=${server.endpoint}`,
       { ...s3Credentials, secretAccessKey: 'another' },
@@ -279,7 +279,7 @@ describe('opening an object store', () => {
     ['no scheme', '/var/lib/mirror'],
     ['another machine', 'file://host/x'],
     ['no credentials', 's3://bucket'],
-  ])('refuses %s', async (_, url) => {
+  ])('rejects %s', async (_, url) => {
     await expect(openObjectStore(url, {}, clock)).rejects.toEqual(failing('invalid_option'));
   });
 });

@@ -7,20 +7,20 @@ import { playlistRow, screenRow } from '../../support/playlist-rows.ts';
 import { turns } from '../../support/turns.ts';
 
 const screen = screenRow();
-const rig = () => {
+const setUp = () => {
   const [objects, clock] = [memoryObjectStore(), new ManualClock()];
   return { objects, clock, copies: makePlaylistCopies(objects, clock) };
 };
 
-describe('copies of playlists', () => {
-  it('lie under the id of their tenant', async () => {
-    const { objects, copies } = rig();
+describe('mirror copies of playlists', () => {
+  it('have keys below the id of their tenant', async () => {
+    const { objects, copies } = setUp();
     expect(await copies.write(playlistRow(screen), undefined)).toBe(true);
     expect([...objects.objects.keys()]).toEqual([`${screen.tenantId}/playlists/${screen.id}.json`]);
   });
 
-  it('are found by tenant, among whatever else lies there', async () => {
-    const { objects, copies } = rig();
+  it('are listed by tenant, without other objects', async () => {
+    const { objects, copies } = setUp();
     await copies.write(playlistRow(screen), undefined);
     await copies.write(playlistRow(screenRow()), undefined);
     for (const name of [
@@ -34,8 +34,8 @@ describe('copies of playlists', () => {
     expect(await copies.screensOf(screen.tenantId, null)).toEqual({ ids: [screen.id], next: null });
   });
 
-  it('are refused where they would be larger than what is read', async () => {
-    const { objects, copies } = rig();
+  it('are rejected if they would exceed the read limit', async () => {
+    const { objects, copies } = setUp();
     const items = JSON.stringify([{ more: 'x'.repeat(maxObjectBytes) }]);
     await expect(copies.write(playlistRow(screen, { items }), undefined)).rejects.toEqual(
       expect.objectContaining({ code: 'object_too_large' }),
@@ -43,9 +43,9 @@ describe('copies of playlists', () => {
     expect(objects.calls).toEqual([]);
   });
 
-  it('of a body of a megabyte are never that large, however its numbers are written', async () => {
-    const { copies } = rig();
-    // The most that JSON makes of so few characters: 1e20 has 21 digits.
+  it('never exceed the limit for a body of 1 MiB, however its numbers are written', async () => {
+    const { copies } = setUp();
+    // The largest growth in JSON: 1e20 becomes 21 digits.
     const numbers = Array.from({ length: (1024 * 1024) / '1e20,'.length }, () => 1e20);
     const items = JSON.stringify([{ numbers }]);
     expect(await copies.write(playlistRow(screen, { items }), undefined)).toBe(true);
@@ -57,7 +57,7 @@ describe('copies of playlists', () => {
     ['remove', 5000],
     ['screensOf', 5000],
   ] as const)('give up on a %s after %i ms, and break it off', async (how, timeoutMs) => {
-    const { objects, clock, copies } = rig();
+    const { objects, clock, copies } = setUp();
     let signal: AbortSignal | undefined;
     const hang = (...given: unknown[]) => {
       signal = given.at(-1) as AbortSignal;

@@ -29,13 +29,13 @@ const row: fc.Arbitrary<Playlist> = fc
     publishedAt: fc.integer({ min: 0, max: 4e12 }),
     origin: fc.constantFrom('published' as const, 'on-demand' as const),
   })
-  // As they come in: some member names are never kept.
+  // As parsed from a request, which drops some member names.
   .map((one) => ({ ...one, items: parseJson(Buffer.from(JSON.stringify(one.items))).json }))
   .filter(({ items }) => publication.safeParse({ items }).success)
   .map(({ items, ...rest }) => playlistRow(screen, { ...rest, items: JSON.stringify(items) }));
 
 describe('a playlist as an object', () => {
-  it('comes back as it was, to the byte of its items', () => {
+  it('is read back as it was, with byte-identical items', () => {
     fc.assert(
       fc.property(row, (one) => {
         expect(readPlaylistObject(playlistObjectBytes(one), screen)).toEqual({
@@ -47,7 +47,7 @@ describe('a playlist as an object', () => {
     );
   });
 
-  it('is readable, and says what it is', () => {
+  it('is readable JSON that names its content', () => {
     const one = playlistRow(screen, { version: 3, validUntil: 1_790_000_000_000 });
     expect(JSON.parse(Buffer.from(playlistObjectBytes(one)).toString())).toEqual({
       format: 1,
@@ -63,7 +63,7 @@ describe('a playlist as an object', () => {
     });
   });
 
-  it('is a tombstone once it was withdrawn, with nothing left to play', () => {
+  it('is a tombstone without items once it was withdrawn', () => {
     const one = playlistRow(screen, { version: 3, state: 'withdrawn' });
     const text = Buffer.from(playlistObjectBytes(one)).toString();
     expect(JSON.parse(text)).toEqual({
@@ -80,7 +80,7 @@ describe('a playlist as an object', () => {
     });
   });
 
-  it('is never taken for another: whatever the bytes, it is read as one or refused', () => {
+  it('is parsed as written, or rejected, for any bytes', () => {
     fc.assert(
       fc.property(
         fc.oneof(

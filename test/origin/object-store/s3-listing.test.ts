@@ -4,8 +4,8 @@ import { readS3Listing } from '../../../src/origin/object-store/s3-listing.ts';
 const listing = (inside: string) =>
   `<?xml version="1.0"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${inside}</ListBucketResult>\n`;
 
-describe('the answer of ListObjectsV2', () => {
-  it('has the keys of its contents, and of nothing else', () => {
+describe('parsing an answer of ListObjectsV2', () => {
+  it('returns the keys of Contents and no others', () => {
     const xml = listing(
       '<Name>bucket</Name><Prefix>a/</Prefix><StartAfter><Key>no</Key></StartAfter>' +
         '<Contents><Key>a/1.json</Key><Owner><ID>x</ID></Owner></Contents>\n<Contents>\n  <ETag>"y"</ETag>\n  <Key>a/2.json</Key>\n</Contents>',
@@ -13,7 +13,7 @@ describe('the answer of ListObjectsV2', () => {
     expect(readS3Listing(xml)).toEqual({ keys: ['a/1.json', 'a/2.json'], next: null });
   });
 
-  it('has keys and token as they are, whatever XML makes of them', () => {
+  it('unescapes keys and token', () => {
     const odd =
       '<Contents><Key>&lt;&amp;&gt;&quot;&apos;&#228;&#x1F600;&unknown;&#x110000;</Key></Contents>';
     const more =
@@ -34,19 +34,20 @@ describe('the answer of ListObjectsV2', () => {
     ['entities that never end', '&#x'],
     ['lists that never begin', '<ListBucketResult'],
     ['white space', '        '],
-  ])('is read in one pass: %s', (_, part) => {
+  ])('takes linear time: %s', (_, part) => {
     const took = (bytes: number) => {
       const xml = listing(part.repeat(bytes / part.length));
       const startedAt = performance.now();
       readS3Listing(xml);
       return performance.now() - startedAt;
     };
-    // One pass takes milliseconds; one pass for each part, minutes. So the small one says it, before the large one would take days.
+    // One pass takes milliseconds, a pass per element takes minutes. The small document fails
+    // first, before the large one would take days.
     expect(took(1_000_000)).toBeLessThan(3_000);
     expect(took(16_000_000)).toBeLessThan(60_000);
   });
 
-  it('has each of 1,000 keys, in their order', () => {
+  it('returns 1,000 keys in order', () => {
     const keys = Array.from({ length: 1000 }, (_, n) => `folder/${n}.json`);
     const contents = keys
       .map((key) => `<Contents><Key>${key}</Key><Size>1</Size></Contents>`)
@@ -60,7 +61,7 @@ describe('the answer of ListObjectsV2', () => {
     ['half a list', listing('<Contents><Key>a</Key></Contents>').slice(0, -30)],
     ['a page that says there are more, and not where', listing('<IsTruncated>true</IsTruncated>')],
     ['a page', '<html><ListBucketResults></html>'],
-  ])('is none: %s', (_, xml) => {
+  ])('is undefined for %s', (_, xml) => {
     expect(readS3Listing(xml)).toBeUndefined();
   });
 });

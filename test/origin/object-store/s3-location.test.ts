@@ -41,7 +41,7 @@ describe('the URL of a bucket', () => {
     });
   });
 
-  it('takes the region of the environment where it names none', () => {
+  it('uses the region of the environment if the URL names none', () => {
     expect(readS3Location('s3://bucket', 'eu-west-3').region).toBe('eu-west-3');
     expect(readS3Location('s3://bucket?region=eu-west-1', 'eu-west-3').region).toBe('eu-west-1');
   });
@@ -49,18 +49,18 @@ describe('the URL of a bucket', () => {
   it.each([
     ['credentials', 's3://AKIA:secretInTheUrl@bucket/prefix'],
     ['credentials in the endpoint', 's3://bucket?endpoint=https://AKIA:secretInTheUrl@host'],
-    ['a parameter that is none', 's3://bucket?secretInTheUrl=x'],
+    ['an unknown parameter', 's3://bucket?secretInTheUrl=x'],
     ['no bucket', 's3:///secretInTheUrl'],
-    ['a bucket that is none', 's3://Bucket_secretInTheUrl/'],
-    ['a prefix that has to be encoded', 's3://bucket/secretInTheUrl%20x'],
-    ['a prefix that leads elsewhere', 's3://bucket/secretInTheUrl//x'],
-    ['an endpoint that is no URL', 's3://bucket?endpoint=secretInTheUrl'],
-    ['an endpoint of another kind', 's3://bucket?endpoint=file:///secretInTheUrl'],
+    ['an invalid bucket', 's3://Bucket_secretInTheUrl/'],
+    ['a prefix that needs encoding', 's3://bucket/secretInTheUrl%20x'],
+    ['a prefix with an empty segment', 's3://bucket/secretInTheUrl//x'],
+    ['an invalid endpoint URL', 's3://bucket?endpoint=secretInTheUrl'],
+    ['an endpoint of another scheme', 's3://bucket?endpoint=file:///secretInTheUrl'],
     ['an endpoint with a query', 's3://bucket?endpoint=https://host/%3FsecretInTheUrl'],
-    ['a region that is none', 's3://bucket?region=secretInTheUrl'],
-    ['another way to name the bucket', 's3://bucket?addressing=secretInTheUrl'],
+    ['an invalid region', 's3://bucket?region=secretInTheUrl'],
+    ['unknown addressing', 's3://bucket?addressing=secretInTheUrl'],
     ['a fragment', 's3://bucket#secretInTheUrl'],
-  ])('is refused with %s, without repeating it', (_, url) => {
+  ])('is rejected with %s, without repeating it', (_, url) => {
     const refused = () => readS3Location(url, undefined);
     expect(refused).toThrow(expect.objectContaining({ code: 'invalid_option' }));
     try {

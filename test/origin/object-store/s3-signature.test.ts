@@ -1,7 +1,8 @@
-// The examples of the Amazon S3 API Reference, "Signature Calculations for the Authorization Header: Transferring Payload in a Single Chunk (AWS
-// Signature Version 4)", with the credentials, the date and the signatures that are printed there.
+// Examples from the Amazon S3 API Reference, "Signature Calculations for the Authorization Header:
+// Transferring Payload in a Single Chunk (AWS Signature Version 4)", with the credentials, date and
+// signatures printed there.
 import { describe, expect, it } from 'vitest';
-import { signed } from '../../../src/origin/object-store/s3-client.ts';
+import { signRequest } from '../../../src/origin/object-store/s3-client.ts';
 
 const credentials = {
   accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
@@ -50,9 +51,9 @@ const examples = [
 
 describe('a request to S3', () => {
   it.each(examples)(
-    'is signed as AWS does it: $name',
+    'has the signature of the AWS example: $name',
     async ({ call, path, signedHeaders, signature }) => {
-      const { headers } = await signed(call, bucket + path, at);
+      const { headers } = await signRequest(call, bucket + path, at);
       const scope = 'AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request';
       expect(headers.authorization).toBe(
         `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=${signedHeaders}, Signature=${signature}`,
@@ -60,8 +61,8 @@ describe('a request to S3', () => {
     },
   );
 
-  it('signs the session token of temporary credentials, and sends it', async () => {
-    const { headers } = await signed({ method: 'GET' }, `${bucket}/test.txt`, {
+  it('contains and signs the session token of temporary credentials', async () => {
+    const { headers } = await signRequest({ method: 'GET' }, `${bucket}/test.txt`, {
       ...at,
       credentials: { ...credentials, sessionToken: 'temporary' },
     });

@@ -6,7 +6,7 @@ const none = { content: null };
 const big = () => ({ content: { items: 'x'.repeat(1024 * 1024), validUntil: null } });
 
 describe('the cache of on-demand answers', () => {
-  it('holds an answer, "none" too, for its time and no longer', () => {
+  it('returns an answer, "none" too, until its TTL ends', () => {
     const clock = new ManualClock();
     const cache = new AnswerCache(clock, 10_000);
     cache.set('a', none);
@@ -17,7 +17,7 @@ describe('the cache of on-demand answers', () => {
     expect(cache.get('b')).toBeUndefined();
   });
 
-  it('counts from the latest answer', () => {
+  it('restarts the TTL with each answer', () => {
     const clock = new ManualClock();
     const cache = new AnswerCache(clock, 10_000);
     cache.set('a', none);
@@ -28,13 +28,13 @@ describe('the cache of on-demand answers', () => {
     expect(cache.get('a')).toBe(later);
   });
 
-  it('holds nothing for 0 s', () => {
+  it('caches nothing with a TTL of 0 s', () => {
     const cache = new AnswerCache(new ManualClock(), 0);
     cache.set('a', none);
     expect(cache.get('a')).toBeUndefined();
   });
 
-  it('forgets what it holds when the clock is set back', () => {
+  it('expires entries when the clock is set back', () => {
     const clock = new ManualClock();
     const cache = new AnswerCache(clock, 10_000);
     cache.set('a', none);
@@ -42,7 +42,7 @@ describe('the cache of on-demand answers', () => {
     expect(cache.get('a')).toBeUndefined();
   });
 
-  it('lets the oldest go when all together are too large, and not the latest', () => {
+  it('evicts the oldest entries beyond the memory limit, and not the latest', () => {
     const cache = new AnswerCache(new ManualClock(), 10_000);
     for (let n = 0; n < 200; n++) cache.set(String(n), big());
     expect(cache.get('0')).toBeUndefined();

@@ -29,7 +29,7 @@ async function stub(...answers: Parameters<typeof stubService>): Promise<StubSer
   return made;
 }
 
-/** Asks the stub by its URL; on the machine's clock, for a second try waits a little. */
+/** Requests the stub by its URL, on the real clock, since a retry waits a little. */
 function askerOf(
   url: string,
   { token, clock = systemClock }: { token?: string; clock?: typeof systemClock } = {},
@@ -47,7 +47,7 @@ function askerOf(
 }
 
 describe('the on-demand source behind a URL', () => {
-  it('is sent a GET with the screen in the URL, and the token', async () => {
+  it('gets a GET with the screen in the URL, and the token', async () => {
     const { url, heard } = await stub(json(200, playlist));
     const { content } = await askerOf(`${url}/p/{screenId}?venue={venueId}`, {
       token: 'on-demand.Token_1',
@@ -63,13 +63,13 @@ describe('the on-demand source behind a URL', () => {
     ]);
   });
 
-  it('is sent no Authorization without a token', async () => {
+  it('gets no Authorization header without a token', async () => {
     const { url, heard } = await stub(json(200, playlist));
     await askerOf(url)();
     expect(heard[0]?.headers).not.toHaveProperty('authorization');
   });
 
-  it.each([204, 404])('has none when it answers %i, asked once', async (status) => {
+  it.each([204, 404])('has none when it answers %i, without a retry', async (status) => {
     const { url, heard } = await stub(raw(status, ''));
     expect(await askerOf(url)()).toEqual({ content: null });
     expect(heard.length).toBe(1);
@@ -80,7 +80,7 @@ describe('the on-demand source behind a URL', () => {
     ['answers 502', raw(502, 'bad gateway'), 'origin_status'],
     ['answers 503', raw(503, ''), 'origin_status'],
     ['answers 504', raw(504, ''), 'origin_status'],
-  ])('is asked once more when it %s', async (_, failure, code) => {
+  ])('is retried once when it %s', async (_, failure, code) => {
     const helped = await stub(failure, json(200, playlist));
     expect((await askerOf(helped.url)()).content).not.toBeNull();
     expect(helped.heard.length).toBe(2);
@@ -90,7 +90,7 @@ describe('the on-demand source behind a URL', () => {
   });
 
   it.each([201, 301, 400, 401, 403, 410, 429, 500])(
-    'is not asked again when it answers %i',
+    'is not retried when it answers %i',
     async (status) => {
       const { url, heard } = await stub(raw(status, JSON.stringify(playlist)));
       await expect(askerOf(url)()).rejects.toMatchObject({ code: 'origin_status', status });
@@ -98,7 +98,7 @@ describe('the on-demand source behind a URL', () => {
     },
   );
 
-  it.each([301, 302, 303, 307, 308])('is not followed elsewhere by %i', async (status) => {
+  it.each([301, 302, 303, 307, 308])('is not followed on a redirect %i', async (status) => {
     const elsewhere = await stub(json(200, playlist));
     const { url } = await stub(raw(status, '', { location: elsewhere.url }));
     await expect(askerOf(url, { token: 'secretword' })()).rejects.toMatchObject({
@@ -108,13 +108,13 @@ describe('the on-demand source behind a URL', () => {
     expect(elsewhere.heard).toEqual([]);
   });
 
-  it('fails when nobody listens', async () => {
+  it('fails when the connection is refused', async () => {
     const { url, close } = await stubService();
     await close();
     await expect(askerOf(url)()).rejects.toMatchObject({ code: 'origin_unreachable' });
   });
 
-  it('is given up after 2 s in all, and hears of it', async () => {
+  it('is aborted after 2 s in total', async () => {
     const clock = new ManualClock();
     const { url, heard } = await stub(silence);
     const answer = askerOf(url, { clock })();
@@ -124,7 +124,7 @@ describe('the on-demand source behind a URL', () => {
     expect(heard.length).toBe(1);
   });
 
-  it('is given up after 2 s also while it sends, and between its two tries', async () => {
+  it('is aborted after 2 s also during its body, and between two attempts', async () => {
     const clock = new ManualClock();
     const drip = await stub((response) => void response.writeHead(200).write('{"items":['));
     const dripping = askerOf(drip.url, { clock })();
@@ -164,13 +164,13 @@ describe('the on-demand source behind a URL', () => {
       'has 1 MiB and a byte',
       raw(200, `{"pad":"${'x'.repeat(1024 * 1024 - 9)}"}`.padEnd(1024 * 1024 + 1)),
     ],
-  ])('fails when its answer %s, and is not asked again', async (_, answer) => {
+  ])('fails when its answer %s, without a retry', async (_, answer) => {
     const { url, heard } = await stub(answer);
     await expect(askerOf(url)()).rejects.toMatchObject({ code: 'origin_bad_answer' });
     expect(heard.length).toBe(1);
   });
 
-  it('may answer 1 MiB, and no more whatever it promised', async () => {
+  it('may answer 1 MiB, and no more whatever its Content-Length', async () => {
     const text = JSON.stringify({ items: [item()] }).padEnd(1024 * 1024);
     expect((await askerOf((await stub(raw(200, text))).url)()).content).not.toBeNull();
     let sent = 0;
@@ -186,7 +186,7 @@ describe('the on-demand source behind a URL', () => {
     expect(sent).toBeLessThan(64 * 1024 * 1024);
   });
 
-  it('drops a member named __proto__, and keeps the others', async () => {
+  it('loses a member named __proto__, and keeps the others', async () => {
     const text = JSON.stringify({ items: [item({ campaignId: 'kept' })] }).replace(
       '"kept"',
       '"kept","__proto__":{"polluted":true}',
@@ -196,7 +196,7 @@ describe('the on-demand source behind a URL', () => {
     expect(content?.items).not.toContain('proto');
   });
 
-  it('shows its token in no error', async () => {
+  it('has its token in no error', async () => {
     const { url } = await stub(raw(401, 'your token secretword is wrong'));
     const failure = await askerOf(url, { token: 'secretword' })().catch((error: unknown) => error);
     expect(

@@ -19,7 +19,7 @@ beforeEach(() => {
   asked = [];
 });
 
-/** A source whose calls wait until the test answers them. */
+/** A source whose calls wait for an answer from the test. */
 function sourceOf(more: Partial<OnDemandOptions> = {}) {
   const ask: OnDemandOptions['ask'] = (screen, signal) =>
     new Promise((answer, fail) => asked.push({ screenId: screen.id, signal, answer, fail }));
@@ -45,7 +45,7 @@ const settled = async (promise: Promise<unknown>) => {
 };
 
 describe('the on-demand source', () => {
-  it('is called once by all who ask for one screen at the same time, and by none while the answer is held', async () => {
+  it('is called once for concurrent requests for one screen, and not while the answer is cached', async () => {
     const source = sourceOf();
     const screen = screenRow();
     const all = Array.from({ length: 10_000 }, () => source.ask(screen));
@@ -63,7 +63,7 @@ describe('the on-demand source', () => {
     expect(asked.length).toBe(2);
   });
 
-  it('holds "none" as long as a playlist', async () => {
+  it('caches "none" as long as a playlist', async () => {
     const source = sourceOf();
     const screen = screenRow();
     const first = source.ask(screen);
@@ -75,19 +75,19 @@ describe('the on-demand source', () => {
     expect(asked.length).toBe(1);
   });
 
-  it('does not hold a failure', async () => {
+  it('does not cache a failure', async () => {
     const source = sourceOf();
     const screen = screenRow();
     const first = source.ask(screen);
     await turns();
-    asked[0]?.fail(new Error('planted'));
-    await expect(first).rejects.toThrow('planted');
+    asked[0]?.fail(new Error('injected'));
+    await expect(first).rejects.toThrow('injected');
     source.ask(screen).catch(() => undefined);
     await turns();
     expect(asked.length).toBe(2);
   });
 
-  it('asks for different screens at the same time, never for more than it may', async () => {
+  it('is called concurrently for different screens, up to the limit', async () => {
     const source = sourceOf({ concurrency: 3 });
     const all = Array.from({ length: 10 }, () => source.ask(screenRow()));
     for (let answered = 0; answered < 10; answered++) {
@@ -98,7 +98,7 @@ describe('the on-demand source', () => {
     await Promise.all(all);
   });
 
-  it('gives up a little before its time-out, for the TV has another origin to ask; tells the call so, and takes another call in its place', async () => {
+  it('times out a little early, to leave time for the next origin, aborts the call and frees its slot', async () => {
     const source = sourceOf({ concurrency: 1 });
     const first = source.ask(screenRow());
     await turns();
@@ -115,7 +115,7 @@ describe('the on-demand source', () => {
     expect(await second).toEqual({ content: null });
   });
 
-  it('counts the wait for its turn: who never had it was kept from a busy source, not from one that is down', async () => {
+  it('includes the wait for a slot in the time-out: origin_busy, which does not count as down', async () => {
     const source = sourceOf({ concurrency: 1 });
     const all = Array.from({ length: 20 }, () => source.ask(screenRow()));
     const outcomes = Promise.allSettled(all);
@@ -129,7 +129,7 @@ describe('the on-demand source', () => {
     expect(source.breaker.isOpen).toBe(false);
   });
 
-  it('ignores what comes after its time-out', async () => {
+  it('ignores an answer after the time-out', async () => {
     const source = sourceOf();
     const screen = screenRow();
     const first = source.ask(screen);
@@ -153,14 +153,14 @@ describe('the on-demand source', () => {
       return source;
     };
 
-    it('is left alone after five time-outs: nobody waits', async () => {
+    it('is not called after five time-outs, and requests fail at once', async () => {
       const source = await hang();
       for (let n = 0; n < 100; n++)
         await expect(source.ask(screenRow())).rejects.toMatchObject({ code: 'origin_skipped' });
       expect(asked.length).toBe(5);
     });
 
-    it('keeps nobody waiting from then on, whether for a call or for a turn, and calls for nobody who left', async () => {
+    it('lets no request wait from then on, neither in a call nor for a slot, and drops queued calls', async () => {
       const source = sourceOf({ concurrency: 6 });
       const early = Promise.allSettled(Array.from({ length: 5 }, () => source.ask(screenRow())));
       await turns();
@@ -179,11 +179,11 @@ describe('the on-demand source', () => {
       clock.advance(1000);
       await turns();
       expect(source.breaker.isOpen).toBe(true);
-      // Places that fell free at the very moment may have been taken.
+      // Slots that became free at that moment may have been taken.
       expect(asked.length).toBeLessThanOrEqual(11);
     });
 
-    it('is looked at every two seconds by one call, which nobody waits for, not even who asks for that screen', async () => {
+    it('is probed every two seconds by one call, and no request waits for it', async () => {
       const source = await hang();
       clock.advance(2000);
       const screen = screenRow();
@@ -192,9 +192,9 @@ describe('the on-demand source', () => {
       expect(asked.length).toBe(6);
     });
 
-    it('is asked again at most four seconds after it came back', async () => {
+    it('is called again at most four seconds after it recovered', async () => {
       const source = await hang();
-      // The worst of times: a look has just begun, and hangs.
+      // Worst case: a probe has just begun, and hangs.
       clock.advance(2000);
       await source.ask(screenRow()).catch(() => undefined);
       await turns();
@@ -225,7 +225,7 @@ describe('the on-demand source', () => {
       return { source, answer: answer.then(({ content }) => content) };
     };
 
-    it('items, perhaps with their end, in seconds or milliseconds', async () => {
+    it('items, with an optional expiry in seconds or milliseconds', async () => {
       const items = [item({ campaignId: 'kept', title: 'Grüße' })];
       const { answer } = await answered({ items, validUntil: 1_900_000_000 });
       const content = await answer;
@@ -241,23 +241,18 @@ describe('the on-demand source', () => {
     it('a whole playlist', async () => {
       const whole = (screen: { id: string }) => ({
         ...playlist({ validUntil: 1_900_000_000 }),
-        ...{
-          id: 'any',
-          tenantId: 'any',
-          screenId: screen.id.toUpperCase(),
-          status: 'active',
-          version: 17,
-        },
+        id: 'any',
+        tenantId: 'any',
+        screenId: screen.id.toUpperCase(),
+        status: 'active',
+        version: 17,
       });
       expect((await (await answered(whole)).answer)?.validUntil).toBe(1_900_000_000_000);
     });
 
-    it.each(['withdrawn', 'expired', 'superseded'])(
-      'none, as a playlist that is %s',
-      async (status) => {
-        expect(await (await answered(playlist({ status }))).answer).toBeNull();
-      },
-    );
+    it.each(['withdrawn', 'expired', 'superseded'])('none, as a %s playlist', async (status) => {
+      expect(await (await answered(playlist({ status }))).answer).toBeNull();
+    });
 
     it.each<[string, unknown]>([
       ['nothing', undefined],
@@ -274,8 +269,8 @@ describe('the on-demand source', () => {
         'a playlist of another screen',
         playlist({ screenId: '7b0c5a1e-3f2d-4e6b-8a9c-0d1e2f3a4b5c' }),
       ],
-      ['a status that is none', playlist({ status: 'paused' })],
-    ])('that are %s are refused, and open no breaker', async (_, value) => {
+      ['an unknown status', playlist({ status: 'paused' })],
+    ])('that are %s are rejected, and do not open the breaker', async (_, value) => {
       const { source, answer } = await answered(value);
       await expect(answer).rejects.toMatchObject({ code: 'origin_bad_answer' });
       for (let n = 1; n < 10; n++) {

@@ -5,7 +5,7 @@ import { screenRow } from '../../support/playlist-rows.ts';
 const screen = screenRow({ name: 'Café & Bar #1?' });
 
 describe('the URL of an on-demand source', () => {
-  it('gets the ids and the name of the screen, encoded', () => {
+  it('contains the encoded ids and name of the screen', () => {
     const { origin, pathOf } = onDemandUrl(
       'https://ads.example:8443/p/{screenId}/{tenantId}.json?venue={venueId}&name={screenName}&a=b',
     );
@@ -15,7 +15,7 @@ describe('the URL of an on-demand source', () => {
     );
   });
 
-  it('may do without placeholders', () => {
+  it('may have no placeholders', () => {
     expect(onDemandUrl('http://10.0.0.1/all').pathOf(screen)).toBe('/all');
   });
 

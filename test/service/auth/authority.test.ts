@@ -14,7 +14,7 @@ import { freshDatabase } from '../../support/postgres.ts';
 const opened: Store[] = [];
 afterEach(() => Promise.all(opened.splice(0).map((store) => store.close())));
 
-async function kitOn(location: string, clock = new ManualClock()) {
+async function openDependencies(location: string, clock = new ManualClock()) {
   const store = await openStore(location, { clock });
   opened.push(store);
   return {
@@ -29,42 +29,44 @@ async function kitOn(location: string, clock = new ManualClock()) {
   };
 }
 
-const origin = { address: null, requestId: null };
+const client = { address: null, requestId: null };
 const { id, name } = tokenRow(1);
 const caller: Caller = {
-  ...{
-    actor: { kind: 'token', id, name },
-    role: 'operator',
-    tenantId: tenantA,
-    venueIds: ['a'],
-    expiresAt: null,
-    ...origin,
-  },
+  actor: { kind: 'token', id, name },
+  role: 'operator',
+  tenantId: tenantA,
+  venueIds: ['a'],
+  expiresAt: null,
+  ...client,
 };
-const bound = {
+const boundRecords = {
   screen: screenRow(1, { state: 'active', deviceId: guid('devi', 1) }),
   device: deviceRow(1),
   key: deviceKeyRow(1),
 };
-const tv: DeviceCaller = { ...bound, ...origin };
+const tv: DeviceCaller = { ...boundRecords, ...client };
 const change = (tx: Tx) => tx.put('venues', venueRow(1));
 
 describe('a change for a caller', () => {
   it.each<[string, Partial<Token>, string | undefined]>([
-    ['whose token is as it was', {}, undefined],
-    ['whose token may do more by now', { role: 'admin', venueIds: null }, undefined],
-    ['whose token has another venue by now, too', { venueIds: ['a', 'b'] }, undefined],
-    ['whose token ends a moment later', { expiresAt: Date.UTC(2026, 10, 20, 12) + 1 }, undefined],
+    ['whose token is unchanged', {}, undefined],
+    ['whose token has more rights now', { role: 'admin', venueIds: null }, undefined],
+    ['whose token has an additional venue now', { venueIds: ['a', 'b'] }, undefined],
     [
-      'whose token ends at this moment',
+      'whose token expires a moment later',
+      { expiresAt: Date.UTC(2026, 10, 20, 12) + 1 },
+      undefined,
+    ],
+    [
+      'whose token expires at this moment',
       { expiresAt: Date.UTC(2026, 10, 20, 12) },
       'credential_expired',
     ],
-    ['whose token has a lower role by now', { role: 'installer' }, 'insufficient_role'],
-    ['whose token has other venues by now', { venueIds: ['b'] }, 'insufficient_role'],
-    ['whose token is another by now', { id: guid('toke', 2) }, 'credential_invalid'],
+    ['whose token has a lower role now', { role: 'installer' }, 'insufficient_role'],
+    ['whose token has other venues now', { venueIds: ['b'] }, 'insufficient_role'],
+    ['whose token was replaced', { id: guid('toke', 2) }, 'credential_invalid'],
   ])('%s', async (_, more, code) => {
-    const { store, write } = await kitOn('memory:');
+    const { store, write } = await openDependencies('memory:');
     await store.write((tx) =>
       tx.put('tokens', tokenRow(1, { role: 'operator', venueIds: ['a'], ...more })),
     );
@@ -74,8 +76,8 @@ describe('a change for a caller', () => {
     );
   });
 
-  it('whose token was of the whole tenant, and is bound by now', async () => {
-    const { store, write } = await kitOn('memory:');
+  it('403 for a caller whose token was for the whole tenant, and is bound to venues now', async () => {
+    const { store, write } = await openDependencies('memory:');
     await store.write((tx) => tx.put('tokens', tokenRow(1, { role: 'operator', venueIds: ['a'] })));
     await expect(write({ ...caller, venueIds: null }, change)).rejects.toMatchObject({
       code: 'insufficient_role',
@@ -84,25 +86,33 @@ describe('a change for a caller', () => {
 
   it.each<[string, (tx: Tx) => Promise<void>, string | undefined]>([
     ['as it was', async () => {}, undefined],
-    ['retiring', (tx) => tx.put('deviceKeys', { ...bound.key, state: 'retiring' }), undefined],
+    [
+      'retiring',
+      (tx) => tx.put('deviceKeys', { ...boundRecords.key, state: 'retiring' }),
+      undefined,
+    ],
     [
       'revoked',
-      (tx) => tx.put('deviceKeys', { ...bound.key, state: 'revoked' }),
+      (tx) => tx.put('deviceKeys', { ...boundRecords.key, state: 'revoked' }),
       'device_key_revoked',
     ],
-    ['forgotten', (tx) => tx.delete('deviceKeys', bound.key.id), 'device_key_invalid'],
-    ['without a device', (tx) => tx.delete('devices', bound.device.id), 'device_key_orphaned'],
+    ['purged', (tx) => tx.delete('deviceKeys', boundRecords.key.id), 'device_key_invalid'],
     [
-      'of another device than the screen’s',
-      (tx) => tx.put('screens', { ...bound.screen, deviceId: guid('devi', 2) }),
+      'without a device',
+      (tx) => tx.delete('devices', boundRecords.device.id),
+      'device_key_orphaned',
+    ],
+    [
+      'of a device that its screen no longer has',
+      (tx) => tx.put('screens', { ...boundRecords.screen, deviceId: guid('devi', 2) }),
       'device_key_orphaned',
     ],
   ])('whose device key is %s', async (_, before, code) => {
-    const { store, write } = await kitOn('memory:');
+    const { store, write } = await openDependencies('memory:');
     await store.write(async (tx) => {
-      await tx.put('screens', bound.screen);
-      await tx.put('devices', bound.device);
-      await tx.put('deviceKeys', bound.key);
+      await tx.put('screens', boundRecords.screen);
+      await tx.put('devices', boundRecords.device);
+      await tx.put('deviceKeys', boundRecords.key);
       await before(tx);
     });
     await expect(write(tv, change).catch((error) => error.code)).resolves.toBe(code);
@@ -111,15 +121,16 @@ describe('a change for a caller', () => {
     );
   });
 
-  it('that is the service itself needs no credential', async () => {
-    const { store, write } = await kitOn('memory:');
+  it('needs no credential when the caller is the service itself', async () => {
+    const { store, write } = await openDependencies('memory:');
     await write({ ...caller, actor: system }, change);
     expect(await store.read.get('venues', venueRow(1).id)).toEqual(venueRow(1));
   });
 
-  it('runs again when another instance deletes its token after it was checked, and is refused', async () => {
+  it('runs again and is rejected when another instance deletes its token after the check', async () => {
     const database = await freshDatabase();
-    const [one, other] = [await kitOn(database), await kitOn(database)];
+    const one = await openDependencies(database);
+    const other = await openDependencies(database);
     await one.store.write((tx) =>
       tx.put('tokens', tokenRow(1, { role: 'operator', venueIds: ['a'] })),
     );
@@ -130,22 +141,23 @@ describe('a change for a caller', () => {
       await change(tx);
     });
     await expect(late).rejects.toMatchObject({ code: 'credential_invalid' });
-    // The second run ends at the check.
+    // The second run fails at the check.
     expect(runs).toBe(1);
     expect(await one.store.read.get('venues', venueRow(1).id)).toBeUndefined();
   });
 
-  it('runs again when another instance revokes its key after it was checked, and is refused', async () => {
+  it('runs again and is rejected when another instance revokes its key after the check', async () => {
     const database = await freshDatabase();
-    const [one, other] = [await kitOn(database), await kitOn(database)];
+    const one = await openDependencies(database);
+    const other = await openDependencies(database);
     await one.store.write(async (tx) => {
-      await tx.put('screens', bound.screen);
-      await tx.put('devices', bound.device);
-      await tx.put('deviceKeys', bound.key);
+      await tx.put('screens', boundRecords.screen);
+      await tx.put('devices', boundRecords.device);
+      await tx.put('deviceKeys', boundRecords.key);
     });
     const late = one.write(tv, async (tx) => {
       await other.store.write((their) =>
-        their.put('deviceKeys', { ...bound.key, state: 'revoked' }),
+        their.put('deviceKeys', { ...boundRecords.key, state: 'revoked' }),
       );
       await change(tx);
     });

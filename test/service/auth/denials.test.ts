@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { makeIdSource } from '../../../src/domain/id.ts';
-import { type Denied, makeDenials } from '../../../src/service/auth/denials.ts';
+import { type DeniedCaller, makeDenials } from '../../../src/service/auth/denials.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-const by = (id: string): Denied => ({
+const caller = (id: string): DeniedCaller => ({
   actor: { kind: 'token', id, name: id },
   role: 'viewer',
   tenantId: 'tenant',
@@ -40,17 +40,17 @@ const counts = async () =>
     details.count,
   ]);
 
-it('holds a bounded number of pairs, however many tokens are refused, and loses no count', async () => {
-  for (let n = 0; n < 3000; n++) denials.record(by(`token ${n}`), 'createVenue');
+it('limits the number of token-operation pairs, and loses no count', async () => {
+  for (let n = 0; n < 3000; n++) denials.record(caller(`token ${n}`), 'createVenue');
   await denials.stop();
   const found = await counts();
   expect(found.length).toBeLessThanOrEqual(1002);
   expect(found.reduce((sum, [, count]) => sum + Number(count), 0)).toBe(3000);
 });
 
-it('keeps the count when it cannot be written, for the next entry', async () => {
+it('adds the count of a failed write to the next entry', async () => {
   failure = new Error('the disk is full');
-  for (let n = 0; n < 3; n++) denials.record(by('one'), 'createVenue');
+  for (let n = 0; n < 3; n++) denials.record(caller('one'), 'createVenue');
   clock.advance(60_000);
   await new Promise((resolve) => setImmediate(resolve));
   failure = undefined;

@@ -5,9 +5,9 @@ import type { KeyHolder, Store, Tx } from '../../../src/store/store.ts';
 import { deviceKeyRow, deviceRow, screenRow } from '../../store/sample-rows.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
-const away = () => Promise.reject(new SignageError('unavailable', 'planted: the store is away'));
+const storeDown = () => Promise.reject(new SignageError('unavailable', 'the store is down'));
 
-function bearerOf(number: number): KeyHolder {
+function holderOf(number: number): KeyHolder {
   const device = deviceRow(number);
   return {
     key: deviceKeyRow(number, { deviceId: device.id }),
@@ -16,70 +16,70 @@ function bearerOf(number: number): KeyHolder {
   };
 }
 
-/** A grace of ten seconds over a store whose answers are planted. */
-function rig() {
+/** Offline keys valid for ten seconds, over a store with answers set by the test. */
+function setUp() {
   const clock = new ManualClock();
-  const planted = {
-    findByKeyHash: away as (hash: string) => Promise<KeyHolder | undefined>,
+  const storeBehaviour = {
+    findByKeyHash: storeDown as (hash: string) => Promise<KeyHolder | undefined>,
     outcome: () => Promise.resolve(),
   };
   const tx = { put: async () => {}, delete: async () => {} } as unknown as Tx;
   const store = {
-    read: { findByKeyHash: (hash: string) => planted.findByKeyHash(hash) },
+    read: { findByKeyHash: (hash: string) => storeBehaviour.findByKeyHash(hash) },
     async write<T>(change: (one: Tx) => Promise<T>): Promise<T> {
       const result = await change(tx);
-      await planted.outcome();
+      await storeBehaviour.outcome();
       return result;
     },
   } as unknown as Store;
-  const grace = makeOfflineKeys(store, clock, 10_000);
+  const offlineKeys = makeOfflineKeys(store, clock, 10_000);
   const verify = async (number: number) => {
-    planted.findByKeyHash = async () => bearerOf(number);
-    await grace.findByKeyHash(`hash ${number}`);
-    planted.findByKeyHash = away;
+    storeBehaviour.findByKeyHash = async () => holderOf(number);
+    await offlineKeys.findByKeyHash(`hash ${number}`);
+    storeBehaviour.findByKeyHash = storeDown;
   };
   const revoke = (number: number) => {
-    const { key } = bearerOf(number);
-    return grace.store.write((one) => one.put('deviceKeys', { ...key, state: 'revoked' }));
+    const { key } = holderOf(number);
+    return offlineKeys.store.write((one) => one.put('deviceKeys', { ...key, state: 'revoked' }));
   };
   return {
     clock,
-    planted,
-    grace,
+    storeBehaviour,
+    offlineKeys,
     verify,
     revoke,
-    recall: (number: number) => grace.findByKeyHash(`hash ${number}`),
+    recall: (number: number) => offlineKeys.findByKeyHash(`hash ${number}`),
   };
 }
 
 const unavailable = { code: 'unavailable' };
 
-describe('the grace of device keys', () => {
-  it('answers what the store last said, for so long, and nothing for a key that it was not asked about', async () => {
-    const { clock, verify, recall } = rig();
+describe('offline device keys', () => {
+  it('return the last answer of the store within the time limit, and nothing for unknown keys', async () => {
+    const { clock, verify, recall } = setUp();
     await verify(1);
     clock.advance(10_000);
-    expect(await recall(1)).toEqual(bearerOf(1));
+    expect(await recall(1)).toEqual(holderOf(1));
     await expect(recall(2)).rejects.toMatchObject(unavailable);
     clock.advance(1);
     await expect(recall(1)).rejects.toMatchObject(unavailable);
   });
 
-  it('gets no longer when the clock is set back', async () => {
-    const { clock, verify, recall } = rig();
+  it('are not valid for longer when the clock is set back', async () => {
+    const { clock, verify, recall } = setUp();
     await verify(1);
     const verifiedAt = clock.now();
     clock.set(verifiedAt - 10_000);
-    expect(await recall(1)).toEqual(bearerOf(1));
+    expect(await recall(1)).toEqual(holderOf(1));
     clock.set(verifiedAt - 10_001);
     await expect(recall(1)).rejects.toMatchObject(unavailable);
   });
 
-  it('throws what is no outage as it is', async () => {
-    const { planted, verify, recall } = rig();
+  it('rethrow errors other than unavailable', async () => {
+    const { storeBehaviour, verify, recall } = setUp();
     await verify(1);
-    planted.findByKeyHash = () => Promise.reject(new Error('planted: a mistake'));
-    await expect(recall(1)).rejects.toThrow('a mistake');
+    storeBehaviour.findByKeyHash = () => Promise.reject(new Error('injected mistake'));
+    await expect(recall(1)).rejects.toThrow('injected mistake');
   });
 
   it.each<[string, (bearer: KeyHolder) => KeyHolder | undefined]>([
@@ -88,58 +88,59 @@ describe('the grace of device keys', () => {
     ['without its device', (bearer) => ({ ...bearer, device: undefined })],
     ['without its screen', (bearer) => ({ ...bearer, screen: undefined })],
     [
-      'of a screen with another device',
+      'of a screen that has another device',
       (bearer) => ({ ...bearer, screen: { ...bearer.screen!, deviceId: 'another' } }),
     ],
-  ])('forgets a key that is %s', async (_, change) => {
-    const { planted, verify, recall } = rig();
+  ])('forget a key that is %s', async (_, change) => {
+    const { storeBehaviour, verify, recall } = setUp();
     await verify(1);
-    planted.findByKeyHash = async () => change(bearerOf(1));
-    expect(await recall(1)).toEqual(change(bearerOf(1)));
-    planted.findByKeyHash = away;
+    storeBehaviour.findByKeyHash = async () => change(holderOf(1));
+    expect(await recall(1)).toEqual(change(holderOf(1)));
+    storeBehaviour.findByKeyHash = storeDown;
     await expect(recall(1)).rejects.toMatchObject(unavailable);
   });
 
-  it('forgets a device that this instance revokes or deletes, and no other', async () => {
-    const { grace, verify, revoke, recall } = rig();
+  it('forget a device that this instance revokes or deletes, and no other', async () => {
+    const { offlineKeys, verify, revoke, recall } = setUp();
     for (const number of [1, 2, 3]) await verify(number);
     await revoke(1);
-    await grace.store.write((tx) => tx.delete('devices', bearerOf(2).device!.id));
+    await offlineKeys.store.write((tx) => tx.delete('devices', holderOf(2).device!.id));
     for (const number of [1, 2]) await expect(recall(number)).rejects.toMatchObject(unavailable);
-    expect(await recall(3)).toEqual(bearerOf(3));
+    expect(await recall(3)).toEqual(holderOf(3));
   });
 
-  it('forgets it also when nobody knows whether the change was made', async () => {
-    const { planted, verify, revoke, recall } = rig();
+  it('forget a device when it is unknown whether the change was committed', async () => {
+    const { storeBehaviour, verify, revoke, recall } = setUp();
     await verify(1);
-    planted.outcome = away;
+    storeBehaviour.outcome = storeDown;
     await expect(revoke(1)).rejects.toMatchObject(unavailable);
     await expect(recall(1)).rejects.toMatchObject(unavailable);
   });
 
-  it('does not remember an answer from before a revocation that came in between', async () => {
-    const { planted, grace, revoke, recall } = rig();
+  it('ignore an answer read before a concurrent revocation', async () => {
+    const { storeBehaviour, offlineKeys, revoke, recall } = setUp();
     let answer = (_: KeyHolder) => {};
-    planted.findByKeyHash = () => new Promise((resolve) => (answer = resolve));
-    const asked = grace.findByKeyHash('hash 1');
+    storeBehaviour.findByKeyHash = () => new Promise((resolve) => (answer = resolve));
+    const asked = offlineKeys.findByKeyHash('hash 1');
     await revoke(1);
-    answer(bearerOf(1));
-    expect(await asked).toEqual(bearerOf(1));
-    planted.findByKeyHash = away;
+    answer(holderOf(1));
+    expect(await asked).toEqual(holderOf(1));
+    storeBehaviour.findByKeyHash = storeDown;
     await expect(recall(1)).rejects.toMatchObject(unavailable);
   });
 
-  it('remembers the latest 100,000 devices', async () => {
-    const { planted, grace, recall } = rig();
-    const { key, device, screen } = bearerOf(0) as Required<KeyHolder>;
+  it('keep the latest 100,000 devices', async () => {
+    const { storeBehaviour, offlineKeys, recall } = setUp();
+    const { key, device, screen } = holderOf(0) as Required<KeyHolder>;
     const numbered = (id: string) => ({
       key,
       device: { ...device!, id },
       screen: { ...screen!, deviceId: id },
     });
-    planted.findByKeyHash = async (hash) => numbered(hash);
-    for (let number = 0; number < 100_001; number++) await grace.findByKeyHash(`hash ${number}`);
-    planted.findByKeyHash = away;
+    storeBehaviour.findByKeyHash = async (hash) => numbered(hash);
+    for (let number = 0; number < 100_001; number++)
+      await offlineKeys.findByKeyHash(`hash ${number}`);
+    storeBehaviour.findByKeyHash = storeDown;
     await expect(recall(0)).rejects.toMatchObject(unavailable);
     expect(await recall(1)).toEqual(numbered('hash 1'));
   });

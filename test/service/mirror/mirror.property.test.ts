@@ -14,7 +14,7 @@ import {
   settled,
 } from '../mirror-rig.ts';
 
-/** What an instance is asked to do with a screen, and what happens to instances and the time. */
+/** Changes of a screen on an instance, and events of instances and the clock. */
 type Change = { do: 'publish' | 'withdraw' | 'delete' | 'roll back'; screen: number; by: number };
 type Action = Change | { do: 'stop' | 'kill' | 'pause' };
 
@@ -40,10 +40,13 @@ const faults = fc.infiniteStream(
   fc.constantFrom<ObjectStoreFault>('no', 'no', 'no', 'before', 'after', 'hang'),
 );
 
-/** Two instances on one store and one object store, as on PostgreSQL; in the embedded store they share the process. */
+/**
+ * Two instances on one store and one object store, as with PostgreSQL. With the embedded store they
+ * share a process.
+ */
 async function run(
   actions: readonly Action[],
-  planted: Iterator<ObjectStoreFault>,
+  injectedFaults: Iterator<ObjectStoreFault>,
   knowsConditions: boolean,
 ): Promise<void> {
   const clock = new ManualClock();
@@ -52,7 +55,7 @@ async function run(
   const screens = await plantScreens(store, screenCount);
   const objects = Object.assign(memoryObjectStore(), { knowsConditions });
   const dead = new Set<object>();
-  /** Each sees the objects through a line of its own, which is cut when it is killed. */
+  /** Each has its own connection to the object store, which is cut when it is killed. */
   const start = () => {
     const cut =
       <A extends unknown[], T>(call: (...given: A) => Promise<T>) =>
@@ -64,13 +67,13 @@ async function run(
   };
   let instances = [start(), start()];
   let under = true;
-  objects.fault = () => (under ? (planted.next().value as ObjectStoreFault) : 'no');
-  const gone = new Set<string>();
+  objects.fault = () => (under ? (injectedFaults.next().value as ObjectStoreFault) : 'no');
+  const deletedScreens = new Set<string>();
 
   async function change({ do: what, screen: number, by }: Change): Promise<void> {
     const screen = screens[number]!;
     const { playlists, screens: kept } = instances[by]!;
-    if (gone.has(screen.id)) return;
+    if (deletedScreens.has(screen.id)) return;
     if (what === 'publish') await playlists.publish(caller, screen.id, publication());
     if (what === 'withdraw') await playlists.withdraw(caller, screen.id);
     if (what === 'roll back') {
@@ -78,11 +81,11 @@ async function run(
       if (last) await playlists.publish(caller, screen.id, { items: last.items, validUntil: null });
     }
     if (what !== 'delete') return;
-    gone.add(screen.id);
+    deletedScreens.add(screen.id);
     await kept.remove(caller, screen.id, true);
   }
 
-  /** The first instance ends, and another takes its place. */
+  /** Stops the first instance and starts another. */
   function replace(how: 'stop' | 'kill'): void {
     const [first, ...rest] = instances;
     if (how === 'kill') dead.add(first!.line);
@@ -109,11 +112,11 @@ async function run(
 
 describe('the mirror', () => {
   it.each([true, false])(
-    'is equal to the store in the end, whatever fails on the way (conditions heeded: %s)',
+    'matches the store eventually, with any failures (conditional writes: %s)',
     async (knowsConditions) => {
       await fc.assert(
-        fc.asyncProperty(fc.array(action, { maxLength: 25 }), faults, (actions, planted) =>
-          run(actions, planted, knowsConditions),
+        fc.asyncProperty(fc.array(action, { maxLength: 25 }), faults, (actions, injectedFaults) =>
+          run(actions, injectedFaults, knowsConditions),
         ),
         { numRuns: 150 },
       );

@@ -54,7 +54,7 @@ afterEach(async () => {
   const over = Promise.all(started.splice(0).map(({ mirror }) => mirror.stop())).then(() => {
     isOver = true;
   });
-  // Nobody answers some of the calls.
+  // Some calls never get an answer.
   for (let second = 0; second < 60 && !isOver; second++) {
     clock.advance(1000);
     await turns();
@@ -64,7 +64,7 @@ afterEach(async () => {
 });
 
 describe('the mirror', () => {
-  it('follows every change of a playlist', async () => {
+  it('copies every change of a playlist', async () => {
     const { playlists, screens: kept, mirror } = start();
     await playlists.publish(caller, screen.id, publication());
     await settled(clock, mirror);
@@ -89,7 +89,7 @@ describe('the mirror', () => {
     expect([...objects.objects]).toEqual([]);
   });
 
-  it('has nothing to do where nothing changes', async () => {
+  it('writes nothing while nothing changes', async () => {
     const { playlists, mirror } = start();
     const same = publication();
     await playlists.publish(caller, screen.id, same);
@@ -101,7 +101,7 @@ describe('the mirror', () => {
     expect(objects.calls.length).toBe(before);
   });
 
-  it('keeps nobody waiting who publishes', async () => {
+  it('does not delay a publish', async () => {
     const { playlists, mirror } = start();
     objects.fault = () => 'hang';
     expect(await playlists.publish(caller, screen.id, publication())).toMatchObject({ version: 1 });
@@ -113,7 +113,7 @@ describe('the mirror', () => {
     });
   });
 
-  it('leaves no note of a change that failed', async () => {
+  it('leaves no outbox entry for a failed change', async () => {
     const { deps } = start();
     const change = deps.write(caller, async (tx) => {
       await tx.put('playlists', {
@@ -123,13 +123,13 @@ describe('the mirror', () => {
         version: 1,
         state: 'active',
       } as never);
-      throw new Error('planted');
+      throw new Error('injected');
     });
-    await expect(change).rejects.toThrow('planted');
+    await expect(change).rejects.toThrow('injected');
     expect(await outbox()).toEqual([]);
   });
 
-  it('writes only what is newest after a time in which it could write nothing', async () => {
+  it('writes only the newest version after an outage', async () => {
     const { playlists, mirror } = start();
     objects.fault = () => 'before';
     for (let time = 0; time < 5; time++) await playlists.publish(caller, screen.id, publication());
@@ -142,7 +142,7 @@ describe('the mirror', () => {
     expect(await outbox()).toEqual([]);
   });
 
-  it('goes on after a restart with what was left', async () => {
+  it('continues with the outbox after a restart', async () => {
     const { playlists, mirror } = start();
     objects.fault = () => 'before';
     for (const one of screens) await playlists.publish(caller, one.id, publication());
@@ -155,7 +155,7 @@ describe('the mirror', () => {
     await expectEqual(store, objects, clock, screens);
   });
 
-  it('goes on with more than one page of what was left', async () => {
+  it('continues with an outbox of more than one page', async () => {
     const many = await plantScreens(store, 250, 'Further screen');
     await store.write(async (tx) => {
       for (const { id } of many) await tx.put('mirrorPending', { id, tenantId, queuedAt: 0 });
@@ -166,7 +166,7 @@ describe('the mirror', () => {
     expect(await outbox()).toEqual([]);
   });
 
-  it('begins nothing more once it is told to stop, and finishes what it has begun', async () => {
+  it('starts no more work once stopped, and finishes work in flight', async () => {
     const { playlists, mirror } = start();
     let open = () => {};
     const opened = new Promise<void>((resolve) => {
@@ -191,14 +191,14 @@ describe('the mirror', () => {
     expect((await outbox()).length).toBe(12);
   });
 
-  it('makes a few copies at the same time, and of one screen one after the other', async () => {
+  it('makes a few copies concurrently, and those of one screen in sequence', async () => {
     const { playlists, mirror } = start();
-    const underWay = new Set<string>();
+    const inFlight = new Set<string>();
     const { put } = objects;
     objects.put = async (key, ...rest) => {
-      expect(underWay.has(key)).toBe(false);
-      underWay.add(key);
-      return put(key, ...rest).finally(() => underWay.delete(key));
+      expect(inFlight.has(key)).toBe(false);
+      inFlight.add(key);
+      return put(key, ...rest).finally(() => inFlight.delete(key));
     };
     await Promise.all(
       screens.flatMap(({ id }) =>
@@ -211,8 +211,8 @@ describe('the mirror', () => {
   });
 });
 
-describe('the mirror, when something comes between', () => {
-  /** Holds up the first call of this kind until it is let go. */
+describe('the mirror under concurrent changes', () => {
+  /** Delays the first call of this kind until it is released. */
   function hold(target: MemoryObjectStore, what: 'get' | 'put') {
     let release = () => {};
     const released = new Promise<void>((resolve) => {
@@ -230,7 +230,7 @@ describe('the mirror, when something comes between', () => {
     return release;
   }
 
-  it('copies what was published while it was copying', async () => {
+  it('copies a version published during a copy', async () => {
     const { playlists, mirror } = start();
     const release = hold(objects, 'put');
     await playlists.publish(caller, screen.id, publication());
@@ -242,7 +242,7 @@ describe('the mirror, when something comes between', () => {
     expect(await outbox()).toEqual([]);
   });
 
-  it('never takes off what was withdrawn while it was copying', async () => {
+  it('never reverts a withdrawal made during a copy', async () => {
     const { playlists, mirror } = start();
     const release = hold(objects, 'put');
     await playlists.publish(caller, screen.id, publication());
@@ -254,7 +254,7 @@ describe('the mirror, when something comes between', () => {
   });
 
   it.each([true, false])(
-    'writes no older version over a newer one of another instance (conditions heeded: %s)',
+    'writes no older version over a newer one of another instance (conditional writes: %s)',
     async (knowsConditions) => {
       objects.knowsConditions = knowsConditions;
       const versions: number[] = [];
@@ -270,19 +270,19 @@ describe('the mirror, when something comes between', () => {
       const other = start();
       await one.playlists.publish(caller, screen.id, publication());
       await turns();
-      // The first has made up its mind to write version 1, and is held up.
+      // The first instance has decided to write version 1, and is delayed.
       await other.playlists.publish(caller, screen.id, publication());
       await settled(clock, other.mirror);
       expect(copyOf(screen)).toMatchObject({ version: 2 });
       release();
       await settled(clock, one.mirror, other.mirror);
       expect(copyOf(screen)).toMatchObject({ version: 2 });
-      // Where conditions are not heeded, the newer one comes back as soon as the older one was written.
+      // Without conditional writes, the newer version returns as soon as the older one was written.
       if (knowsConditions) expect(versions).toEqual(versions.toSorted());
     },
   );
 
-  it('believes the store, not what it read of the copy before', async () => {
+  it('trusts the store, not its earlier read of the copy', async () => {
     const tried: number[] = [];
     const { put } = objects;
     objects.put = (key, bytes, ...rest) => {
@@ -304,7 +304,7 @@ describe('the mirror, when something comes between', () => {
     expect(tried).not.toContain(1);
   });
 
-  it('lets a screen be that changes faster than it can follow, and comes back to it', async () => {
+  it('postpones a screen that changes too fast, and retries it later', async () => {
     const { playlists, mirror } = start();
     const { put } = objects;
     let busy = true;
@@ -321,7 +321,7 @@ describe('the mirror, when something comes between', () => {
     await expectEqual(store, objects, clock, [screen]);
   });
 
-  it('takes up after half a minute what another instance has left', async () => {
+  it('takes over entries of another instance after half a minute', async () => {
     const one = start();
     await turns();
     const other = start({ objects: { ...objects, get: () => new Promise(() => {}) } });
@@ -337,7 +337,7 @@ describe('the mirror, when something comes between', () => {
     ['no copy', '{"format":1'],
     ['of another screen', '{}'],
     ['of a version to come, for the store was set back', ''],
-  ])('puts right a copy that is %s, with the next change', async (_, text) => {
+  ])('repairs a copy that is %s, with the next change', async (_, text) => {
     const { playlists, mirror } = start();
     await playlists.publish(caller, screen.id, publication());
     await settled(clock, mirror);
@@ -349,8 +349,8 @@ describe('the mirror, when something comes between', () => {
   });
 });
 
-describe('the mirror, when copies fail', () => {
-  it('tries again, later each time, and lets a single failing screen hold up no other', async () => {
+describe('the mirror with failing copies', () => {
+  it('retries with backoff, and a single failing screen delays no other', async () => {
     const { playlists, mirror } = start();
     objects.fault = (what, key) => (what === 'put' && key === keyOf(screen) ? 'before' : 'no');
     for (const one of screens) await playlists.publish(caller, one.id, publication());
@@ -365,7 +365,7 @@ describe('the mirror, when copies fail', () => {
       if (putsOf(screen) > before) tries.push(second);
     }
     const waits = tries.map((second, at) => second - (tries[at - 1] ?? 0));
-    // Doubling from 1 s to a minute, each shortened at random by up to half.
+    // Doubles from 1 s to a minute, each with up to 50 % jitter.
     for (const [at, wait] of waits.entries())
       expect(wait).toBeLessThanOrEqual(Math.min(2 ** at, 60) + 1);
     expect(waits.length).toBeLessThan(14);
@@ -375,7 +375,7 @@ describe('the mirror, when copies fail', () => {
     expect(copyOf(screens[1]!)).toMatchObject({ version: 2 });
   });
 
-  it('tries one at a time, now and then, while all of them fail, and all at once when that is over', async () => {
+  it('retries one at a time while all of them fail, and all at once after the first success', async () => {
     const { playlists, mirror } = start();
     objects.fault = () => 'before';
     for (const one of screens) await playlists.publish(caller, one.id, publication());
@@ -396,7 +396,7 @@ describe('the mirror, when copies fail', () => {
     expect(mirror.lag()).toMatchObject({ pending: 0, oldestMs: undefined });
   });
 
-  it('gives up on a call that nobody answers', async () => {
+  it('times out on a call without an answer', async () => {
     const { playlists, mirror } = start();
     objects.fault = () => 'hang';
     await playlists.publish(caller, screen.id, publication());
@@ -409,7 +409,7 @@ describe('the mirror, when copies fail', () => {
     expect(copyOf(screen)).toMatchObject({ version: 1 });
   });
 
-  it('says so once, and once that it is over', async () => {
+  it('logs the first failure, and the recovery', async () => {
     const said: [string, unknown][] = [];
     const log: LogSink = {
       ...silentLog,
@@ -435,7 +435,7 @@ describe('the mirror, when copies fail', () => {
     expect(said.map(([level]) => level)).toEqual(['warn', 'info']);
   });
 
-  it('tells since when the oldest is waiting', async () => {
+  it('reports the time of the oldest entry', async () => {
     const { playlists, mirror } = start();
     objects.fault = () => 'before';
     await playlists.publish(caller, screen.id, publication());
@@ -445,7 +445,7 @@ describe('the mirror, when copies fail', () => {
   });
 });
 
-describe('an object store that is new', () => {
+describe('a new object store', () => {
   const publishAll = async (one: ReturnType<typeof instance>) => {
     for (const { id } of screens.slice(0, 10))
       await one.playlists.publish(caller, id, publication());
@@ -453,7 +453,7 @@ describe('an object store that is new', () => {
     await settled(clock, one.mirror);
   };
 
-  it('is given every playlist that there is', async () => {
+  it('receives every playlist', async () => {
     await publishAll(start());
     await started[0]!.mirror.stop();
     const fresh = memoryObjectStore('memory://another');
@@ -462,7 +462,7 @@ describe('an object store that is new', () => {
     expect(fresh.objects.size).toBe(10);
   });
 
-  it('is given them once', async () => {
+  it('receives them once', async () => {
     await publishAll(start());
     await started[0]!.mirror.stop();
     const before = objects.calls.length;
@@ -471,7 +471,7 @@ describe('an object store that is new', () => {
     expect(await outbox()).toEqual([]);
   });
 
-  it('counts as new after a time without one, in which changes were not noted', async () => {
+  it('counts as new after a time without an object store, when changes were not recorded', async () => {
     await publishAll(start());
     await started[0]!.mirror.stop();
     await leaveMirror(store);
@@ -482,7 +482,7 @@ describe('an object store that is new', () => {
     expect(copyOf(screens[1]!)).toMatchObject({ state: 'withdrawn' });
   });
 
-  it('is filled in the end, though the store takes no notes at first', async () => {
+  it('is filled eventually, although the store rejects writes at first', async () => {
     await publishAll(start());
     await started[0]!.mirror.stop();
     const failing = faultyStore(store);

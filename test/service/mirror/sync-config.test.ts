@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { makeConfigCopies } from '../../../src/origin/object-store/config-copies.ts';
 import { leaveMirror } from '../../../src/service/mirror/initial-fill.ts';
-import { mirrorConfig } from '../../../src/service/mirror/sync-config.ts';
+import { syncConfig } from '../../../src/service/mirror/sync-config.ts';
 import { makeConfigs } from '../../../src/service/places/configs.ts';
 import { openStore } from '../../../src/store/open.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { memoryObjectStore } from '../../support/memory-object-store.ts';
 import { caller, instance, plantScreens, settled, tenantId } from '../mirror-rig.ts';
 
-async function rig(knowsConditions = true) {
+async function setUp(knowsConditions = true) {
   const clock = new ManualClock();
   const store = await openStore('memory:', { clock });
   const objects = Object.assign(memoryObjectStore(), { knowsConditions });
@@ -17,11 +17,11 @@ async function rig(knowsConditions = true) {
   return { clock, store, objects, screen: screen!, of, copies: makeConfigCopies(objects, clock) };
 }
 
-describe('copies of configs', () => {
+describe('mirror copies of configs', () => {
   it.each([true, false])(
-    'say in the end what the store says, however many change them (conditions heeded: %s)',
+    'match the store eventually, with concurrent changes (conditional writes: %s)',
     async (knowsConditions) => {
-      const { clock, store, objects, screen, of, copies } = await rig(knowsConditions);
+      const { clock, store, objects, screen, of, copies } = await setUp(knowsConditions);
       const instances = [1, 2, 3].map(() => instance({ store, objects, clock }));
       const services = instances.map(({ deps }) => makeConfigs(deps));
       const mirrors = instances.map(({ mirror }) => mirror);
@@ -44,8 +44,8 @@ describe('copies of configs', () => {
     },
   );
 
-  it('are made of what was there before, of every level, the first time and not again', async () => {
-    const { clock, store, objects, screen, copies } = await rig();
+  it('are made of existing configs of every level, the first time only', async () => {
+    const { clock, store, objects, screen, copies } = await setUp();
     const owners = { tenant: tenantId, venue: screen.venueId, screen: screen.id } as const;
     const levels = Object.entries(owners) as [keyof typeof owners, string][];
     const at = { createdAt: 1, updatedAt: 1 };
@@ -88,8 +88,8 @@ describe('copies of configs', () => {
     await store.close();
   });
 
-  it('go with a config that was removed in a time without an object store', async () => {
-    const { clock, store, objects, screen, of, copies } = await rig();
+  it('are deleted for a config removed while no object store was configured', async () => {
+    const { clock, store, objects, screen, of, copies } = await setUp();
     const first = instance({ store, objects, clock });
     await makeConfigs(first.deps).put(caller, 'screen', screen.id, { volume: 3 });
     await settled(clock, first.mirror);
@@ -107,8 +107,8 @@ describe('copies of configs', () => {
     await store.close();
   });
 
-  it('are written anew where they are damaged, or of somebody else', async () => {
-    const { store, objects, screen, of, copies } = await rig();
+  it('are rewritten if they are damaged, or belong to another owner', async () => {
+    const { store, objects, screen, of, copies } = await setUp();
     const row = {
       ...of,
       level: 'screen' as const,
@@ -117,7 +117,7 @@ describe('copies of configs', () => {
       updatedAt: 1,
     };
     await store.write((tx) => tx.put('configs', row));
-    await mirrorConfig(store, copies, of);
+    await syncConfig(store, copies, of);
     const [[key, text]] = [...objects.objects] as [[string, string]];
     for (const bad of [
       '{"format":1',
@@ -126,14 +126,14 @@ describe('copies of configs', () => {
     ]) {
       objects.objects.set(key, bad);
       expect(await copies.read(of)).toEqual({ row: undefined, etag: expect.any(String) });
-      await mirrorConfig(store, copies, of);
+      await syncConfig(store, copies, of);
       expect((await copies.read(of))?.row).toEqual(row);
     }
     await store.close();
   });
 
-  it('unavailable when somebody changes one faster than it can be followed', async () => {
-    const { store, objects, screen, of, copies } = await rig();
+  it('throw unavailable for a config that changes faster than it can be mirrored', async () => {
+    const { store, objects, screen, of, copies } = await setUp();
     const row = { ...of, level: 'screen' as const, ownerId: screen.id, config: {}, updatedAt: 1 };
     let changes = 0;
     await store.write((tx) => tx.put('configs', row));
@@ -142,7 +142,7 @@ describe('copies of configs', () => {
       await store.write((tx) => tx.put('configs', { ...row, updatedAt: ++changes + 1 }));
       return put(...given);
     };
-    await expect(mirrorConfig(store, copies, of)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(syncConfig(store, copies, of)).rejects.toMatchObject({ code: 'unavailable' });
     expect(changes).toBe(5);
     await store.close();
   });

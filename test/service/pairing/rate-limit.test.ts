@@ -11,7 +11,7 @@ import { snapshot } from '../../support/snapshot.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
-/** Codes that are never made: they hold characters that ours do not. */
+/** Codes that are never generated, because their characters are not in the alphabet. */
 let guesses = 0;
 const wrong = () => `0000${String(guesses++ % 10_000).padStart(4, '0')}`;
 const there = '203.0.113.7';
@@ -39,7 +39,7 @@ describe('POST /devices/register from a source that guesses codes', () => {
     expectLockedOut(await guess(), 60);
   });
 
-  it('404 for exactly ten of many at the same moment', async () => {
+  it('404 for exactly ten of many concurrent requests', async () => {
     const statuses = (await Promise.all(Array.from({ length: 50 }, () => guess()))).map(
       ({ status }) => status,
     );
@@ -47,7 +47,7 @@ describe('POST /devices/register from a source that guesses codes', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(40);
   });
 
-  it('429 also for a code that is right, which is not used up', async () => {
+  it('429 for a correct code too, which is not used up', async () => {
     const { code, screenId } = await service.code();
     await guessTimes(10);
     expectLockedOut(await guess());
@@ -61,20 +61,20 @@ describe('POST /devices/register from a source that guesses codes', () => {
     expect((await service.register(code, from('203.0.113.8'))).status).toBe(201);
   });
 
-  it('429 also for codes that were used, expired or cancelled', async () => {
+  it('429 for used, expired and cancelled codes too', async () => {
     const tv = await service.tv();
     await guessTimes(10);
     expectLockedOut(await service.register(tv.code, from(there)));
   });
 
-  it('400, not 429, for a request that is not valid, and it does not count', async () => {
+  it('400, not 429, for an invalid request, which does not count', async () => {
     for (let n = 0; n < 12; n++)
       expectProblem(await service.register('abc', from(there)), 400, 'invalid_request');
     await guessTimes(10);
     expectProblem(await service.register('abc', from(there)), 400, 'invalid_request');
   });
 
-  it('codes that were real do not count, however often they come', async () => {
+  it('does not count existing codes, however often they are sent', async () => {
     const tv = await service.tv();
     const cancelled = await service.code();
     await service.manage('DELETE', `/v1/devices/provisioning-codes/${cancelled.code}`);
@@ -92,7 +92,7 @@ describe('POST /devices/register from a source that guesses codes', () => {
     await guessTimes(10);
   });
 
-  it('successes neither count nor forgive', async () => {
+  it('successes do not count, and do not reset the counter', async () => {
     await guessTimes(5);
     for (let n = 0; n < 3; n++)
       expect(
@@ -102,7 +102,7 @@ describe('POST /devices/register from a source that guesses codes', () => {
     expectLockedOut(await guess());
   });
 
-  it('the window slides: each guess counts for 15 minutes', async () => {
+  it('has a sliding window: each guess counts for 15 minutes', async () => {
     for (let n = 0; n < 10; n++) {
       await guessTimes(1);
       service.clock.advance(minute);
@@ -132,7 +132,7 @@ describe('POST /devices/register from a source that guesses codes', () => {
   });
 
   describe('Retry-After', () => {
-    it('doubles each time the wait was sat out in vain: 60, 120, 240, 480', async () => {
+    it('doubles after each announced wait: 60, 120, 240, 480', async () => {
       await guessTimes(10);
       for (const seconds of [60, 120, 240, 480]) {
         expectLockedOut(await guess(), seconds);
@@ -141,7 +141,7 @@ describe('POST /devices/register from a source that guesses codes', () => {
       await guessTimes(1);
     });
 
-    it('says what is left of the wait, rounded up, and asking early costs nothing', async () => {
+    it('is the rest of the wait, rounded up, and early requests do not extend it', async () => {
       await guessTimes(10);
       expectLockedOut(await guess(), 60);
       service.clock.advance(20_500);
@@ -152,7 +152,7 @@ describe('POST /devices/register from a source that guesses codes', () => {
       expectLockedOut(await guess(), 120);
     });
 
-    it('reaches 900 and no more for a source that never stops', async () => {
+    it('grows up to 900 for a source that never stops', async () => {
       const seen: number[] = [];
       for (let rounds = 0; rounds < 400 && seen.length < 8; rounds++) {
         const answer = await guess();
@@ -161,11 +161,11 @@ describe('POST /devices/register from a source that guesses codes', () => {
           service.clock.advance(seen.at(-1)! * 1000);
         } else service.clock.advance(80_000);
       }
-      // After the 900 seconds nothing is left in the window: it begins anew.
+      // After 900 seconds the window is empty, so the wait starts again at the minimum.
       expect(seen).toEqual([60, 120, 240, 480, 900, 60, 120, 240]);
     });
 
-    it('begins at 60 again after 15 quiet minutes', async () => {
+    it('starts again at 60 after 15 quiet minutes', async () => {
       await guessTimes(10);
       expectLockedOut(await guess(), 60);
       service.clock.advance(60_000);
@@ -176,7 +176,7 @@ describe('POST /devices/register from a source that guesses codes', () => {
     });
   });
 
-  it('nothing else from there is refused', async () => {
+  it('refuses no other request of the source', async () => {
     const tv = await service.tv();
     await service.manage('PUT', `/v1/screens/${tv.screenId}/config`, {});
     await guessTimes(10);
@@ -201,7 +201,7 @@ describe('POST /devices/register from a source that guesses codes', () => {
     expect((await service.send('GET', '/healthz', from(there))).status).toBe(200);
   });
 
-  it('counts its lock-outs, and says so once', async () => {
+  it('counts each lock-out once in the metrics', async () => {
     await guessTimes(10);
     for (let n = 0; n < 3; n++) expectLockedOut(await guess());
     const metrics = (await service.send('GET', '/metrics')).text;
@@ -210,7 +210,7 @@ describe('POST /devices/register from a source that guesses codes', () => {
     expect(metrics).toContain('signage_registrations_total{outcome="locked_out"} 3');
   });
 
-  describe('one source is', () => {
+  describe('one source of guesses is', () => {
     it.each([
       ['an IPv4 address', '203.0.113.7', '203.0.113.7'],
       ['an IPv4 address and its mapped form', '203.0.113.7', '::ffff:203.0.113.7'],
@@ -242,13 +242,13 @@ describe('POST /devices/register from a source that guesses codes', () => {
       [8, 'the /56', '2001:db8:1:2::1', '2001:db8:1:ff::1', '2001:db8:1:100::1'],
       [10, 'the /48', '2001:db8:1:2::1', '2001:db8:1:ff00::1', '2001:db8:2::1'],
     ])(
-      'for %i unknown codes %s of an IPv6 address, and its neighbour goes on',
+      'is locked out for %i unknown codes %s of an IPv6 address, and its neighbour is not',
       async (most, _, one, other, neighbour) => {
         const { code } = await service.code();
-        let told = 0;
+        let counted = 0;
         for (let n = 0; n < 2 * most; n++)
-          if ((await guess(n % 2 ? one : other)).status === 404) told++;
-        expect(told).toBe(most);
+          if ((await guess(n % 2 ? one : other)).status === 404) counted++;
+        expect(counted).toBe(most);
         expectLockedOut(await service.register(code, from(one)));
         await guessTimes(1, neighbour);
         expect((await service.register(code, from(neighbour))).status).toBe(201);
@@ -256,13 +256,13 @@ describe('POST /devices/register from a source that guesses codes', () => {
     );
   });
 
-  it('thirteen /64s of one /60 lock out nobody else, known or not', async () => {
+  it('thirteen /64s of one /60 lock out no other source, of known or unknown address', async () => {
     const { code } = await service.code();
-    let told = 0;
+    let counted = 0;
     for (let n = 0; n < 13; n++)
       for (let m = 0; m < 12; m++)
-        if ((await guess(`2001:db8:1:12${n.toString(16)}::1`)).status === 404) told++;
-    expect(told).toBe(8);
+        if ((await guess(`2001:db8:1:12${n.toString(16)}::1`)).status === 404) counted++;
+    expect(counted).toBe(8);
     expect((await service.register(code, from('198.51.100.1'))).status).toBe(201);
     expect(
       (await service.register((await service.code()).code, from('2001:db8:2:1::1'))).status,
@@ -274,7 +274,7 @@ describe('POST /devices/register from a source that guesses codes', () => {
   });
 
   describe('with a trusted source', () => {
-    /** A second tenant, whose code nobody vouches for. */
+    /** A second tenant, which does not trust the source. */
     async function foreignCode(): Promise<string> {
       const own = (await service.manage('GET', '/v1/me')).body.tenantId;
       service.tenantId = (await service.manage('POST', '/v1/tenants', { name: 'Other' })).body.id;
@@ -308,7 +308,7 @@ describe('POST /devices/register from a source that guesses codes', () => {
 
     it.each<[string, () => Promise<unknown>]>([
       [
-        'a key that was refused',
+        'a rejected key',
         async () => (await service.tv()).send('GET', 'config', { ...from(there), key: 'dak_x' }),
       ],
       [
@@ -320,7 +320,7 @@ describe('POST /devices/register from a source that guesses codes', () => {
           }),
       ],
       [
-        'a token that was refused',
+        'a rejected token',
         () => service.send('GET', '/v1/screens', { key: 'mak_nonsense', ...from(there) }),
       ],
     ])('429 after %s', async (_, work) => {
@@ -342,12 +342,12 @@ describe('POST /devices/register from a source that guesses codes', () => {
         (await service.manage('GET', `/v1/devices/provisioning-codes/${second.code}/status`)).body
           .status,
       ).toBe('pending');
-      // The guesses of a trusted source count as long as others.
+      // Guesses of a trusted source count for as long as others.
       service.clock.advance(15 * minute);
       expect((await service.register((await service.code()).code, from(there))).status).toBe(201);
     });
 
-    it('429 for another tenant’s code, which is not used up, and counts as one that is unknown: what is left must not tell them apart', async () => {
+    it('429 for another tenant’s code, which is not used up, and counts like an unknown code', async () => {
       const foreign = await foreignCode();
       const own = await service.code();
       await (await service.tv()).send('GET', 'config', from(there));
@@ -359,7 +359,7 @@ describe('POST /devices/register from a source that guesses codes', () => {
       expect((await service.register(foreign, from('203.0.113.8'))).status).toBe(201);
     });
 
-    it('201 for 200 TVs behind one address, with a wrong code at each tenth', async () => {
+    it('201 for 200 TVs behind one address that mistype every tenth code', async () => {
       const statuses: number[] = [];
       for (let n = 0; n < 200; n++) {
         if (n % 10 === 9) await guess();
@@ -368,7 +368,7 @@ describe('POST /devices/register from a source that guesses codes', () => {
       expect(statuses).toEqual(Array(200).fill(201));
     });
 
-    it('is trusted for 24 hours', async () => {
+    it('trusts it for 24 hours', async () => {
       const tv = await service.tv();
       await tv.send('GET', 'config', from(there));
       service.clock.advance(24 * hour - 1);
@@ -397,16 +397,16 @@ describe('POST /devices/register from a source that guesses codes', () => {
   });
 });
 
-describe('the memory of trust', () => {
+describe('the trusted sources of one instance', () => {
   const many = 100_000;
   const address = (n: number) => `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
   const clock = new ManualClock();
-  /** What this instance has seen by itself. */
+  /** Trust from this instance alone. */
   const alone = () =>
     makeTrustedSources({ updateGuessCounters: async () => undefined as never }, clock);
   const of = (trust: TrustedSources, source: string) => trust.of(source, undefined, clock.now());
 
-  it('is bounded: the source used least recently is forgotten first', () => {
+  it('are limited in number: the least recently used one is evicted', () => {
     const trust = alone();
     trust.remember('192.0.2.1', 'a');
     trust.remember('192.0.2.2', 'a');
@@ -416,13 +416,13 @@ describe('the memory of trust', () => {
     expect(of(trust, '192.0.2.2')).toEqual([]);
   });
 
-  it('knows one tenant from another, and no source that it has not seen', () => {
+  it('are separate per tenant, and never contain an unseen source', () => {
     const trust = alone();
     trust.remember('192.0.2.1', 'a');
     expect([of(trust, '192.0.2.1'), of(trust, '192.0.2.9')]).toEqual([['a'], []]);
   });
 
-  it('takes all callers whose address is not known for one source', () => {
+  it('treat all callers of unknown address as one source', () => {
     expect([null, 'nonsense', ''].map(sourceOf)).toEqual(['unknown', 'unknown', 'unknown']);
     expect(sourceOf('fe80::1%eth0')).toBe(sourceOf('fe80::2%eth1'));
   });

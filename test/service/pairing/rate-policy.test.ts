@@ -1,27 +1,27 @@
-// The arithmetic of guessing, for any mix of sources: never more than 198 tries at a tenant's codes
-// in one lifetime of a code.
+// Verifies the bound of the rate policy: at most 198 guesses at a tenant's codes within the
+// lifetime of a code, for any mix of sources.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  formatGroup,
   groupsOf,
-  shownGroup,
   sourceOf,
   unknownSource,
 } from '../../../src/service/pairing/guess-source.ts';
 import {
-  type Claim,
-  countersOf,
-  judged,
-  type Verdict,
+  applyRatePolicy,
+  counterKeysOf,
+  type Decision,
+  type RegistrationAttempt,
 } from '../../../src/service/pairing/rate-policy.ts';
 import { MemoryGuessCounters } from '../../../src/store/json/guess-counters.ts';
 
 const minute = 60_000;
 const tenants = ['a', 'b'] as const;
-const allTries = 198;
+const maxGuesses = 198;
 
-/** One service: the counters in its store, and which tenants trust which source. */
-class Judge {
+/** A service: guess counters in a store, and the tenants that trust each source. */
+class Service {
   nowMs = 1_000_000_000;
   readonly codeTtlMs: number;
   readonly #counters = new MemoryGuessCounters(() => this.nowMs);
@@ -32,28 +32,30 @@ class Judge {
     this.#trusted = trusted;
   }
 
-  judge(source: string, owner?: string, isDry = false): Verdict {
-    const claim: Claim = {
+  decide(source: string, owner?: string, isDry = false): Decision {
+    const attempt: RegistrationAttempt = {
       owner,
       groups: groupsOf(source),
-      vouching: this.#trusted(source),
+      trustingTenants: this.#trusted(source),
       codeTtlMs: this.codeTtlMs,
     };
-    return this.#counters.change(countersOf(claim), (known, nowMs) => {
-      const { attempts, result } = judged(known, nowMs, claim);
-      return { attempts: isDry ? known : attempts, result };
+    return this.#counters.change(counterKeysOf(attempt), (stored, nowMs) => {
+      const { attempts, result } = applyRatePolicy(stored, nowMs, attempt);
+      return { attempts: isDry ? stored : attempts, result };
     });
   }
 
-  /** An unknown code. Returns the tenants whose right codes would have bound in its place. */
+  /** Sends an unknown code. Returns the tenants whose correct codes would have bound instead. */
   guess(source: string): string[] {
-    const tried = tenants.filter((tenant) => this.judge(source, tenant, true) === undefined);
-    this.judge(source);
-    return tried;
+    const tenantsAtRisk = tenants.filter(
+      (tenant) => this.decide(source, tenant, true) === undefined,
+    );
+    this.decide(source);
+    return tenantsAtRisk;
   }
 }
 
-/** The most moments within one lifetime. */
+/** Returns the largest number of times within one window. */
 function peak(times: readonly number[], windowMs: number): number {
   let first = 0;
   return times.reduce((most, time, last) => {
@@ -77,7 +79,7 @@ const trustedBy = (name: string): readonly string[] => {
   return name === unknownSource ? [] : ([['a'], ['b'], ['b', 'a']][n] ?? []);
 };
 
-describe('the tries at the codes of one tenant', () => {
+describe('the guesses at the codes of one tenant', () => {
   const burst = fc.record({
     source,
     spread: fc.nat(60),
@@ -85,29 +87,31 @@ describe('the tries at the codes of one tenant', () => {
     waitMs: fc.oneof(fc.constant(0), fc.nat(2000), fc.nat(20 * minute)),
   });
 
-  it('are at most 198 in one lifetime of a code, whatever sources they come from', () => {
+  it('are at most 198 in the lifetime of a code, for any mix of sources', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 60 }),
         fc.array(burst, { minLength: 1, maxLength: 40 }),
         (ttlMinutes, bursts) => {
-          const judge = new Judge(ttlMinutes * minute, trustedBy);
+          const decide = new Service(ttlMinutes * minute, trustedBy);
           const tries: Record<string, number[]> = { a: [], b: [] };
           for (const one of bursts) {
             for (let n = 0; n < one.count; n++) {
-              // A burst comes from one source, or walks through many.
+              // A burst comes from one source, or from many in turn.
               const at =
                 one.spread < 30
                   ? one.source
                   : n % 2
                     ? `10.0.1.${(one.spread + n) % 200}`
                     : slash64(one.spread + n);
-              for (const tenant of judge.guess(at)) tries[tenant]?.push(judge.nowMs);
+              for (const tenant of decide.guess(at)) tries[tenant]?.push(decide.nowMs);
             }
-            judge.nowMs += one.waitMs;
+            decide.nowMs += one.waitMs;
           }
           for (const tenant of tenants)
-            expect(peak(tries[tenant] as number[], judge.codeTtlMs)).toBeLessThanOrEqual(allTries);
+            expect(peak(tries[tenant] as number[], decide.codeTtlMs)).toBeLessThanOrEqual(
+              maxGuesses,
+            );
         },
       ),
       { numRuns: 100 },
@@ -115,54 +119,56 @@ describe('the tries at the codes of one tenant', () => {
   });
 
   it.each([1, 15, 60])(
-    'reach 198 where an attacker has enough sources, trusted ones too, with codes that live %i minutes',
+    'reach 198 if an attacker has enough sources, also trusted ones, with a code lifetime of %i minutes',
     (minutes) => {
-      const judge = new Judge(minutes * minute, (name) => (name.startsWith('10.9.') ? ['a'] : []));
+      const decide = new Service(minutes * minute, (name) =>
+        name.startsWith('10.9.') ? ['a'] : [],
+      );
       let tries = 0;
       const guessFrom = (name: string) => {
-        for (let n = 0; n < 12; n++) tries += judge.guess(name).includes('a') ? 1 : 0;
+        for (let n = 0; n < 12; n++) tries += decide.guess(name).includes('a') ? 1 : 0;
       };
       for (let n = 0; n < 200; n++) guessFrom(`10.0.0.${n}`);
       expect(tries).toBe(128);
       for (let n = 0; n < 200; n++) guessFrom(`10.9.0.${n}`);
-      expect(tries).toBe(allTries);
-      judge.nowMs += minutes * minute - 1;
+      expect(tries).toBe(maxGuesses);
+      decide.nowMs += minutes * minute - 1;
       for (let n = 0; n < 200; n++) guessFrom(`10.9.1.${n}`);
-      expect(tries).toBe(allTries);
+      expect(tries).toBe(maxGuesses);
     },
   );
 
-  it('leave each trusted source a try of its own, whatever fewer than ten others and all untrusted ones do', () => {
+  it('leave each trusted source a guess of its own, if fewer than ten other trusted ones guess', () => {
     const attacker = fc.record({ at: fc.nat(8), count: fc.integer({ min: 1, max: 80 }) });
     fc.assert(
       fc.property(fc.array(attacker, { maxLength: 40 }), (attackers) => {
-        const judge = new Judge(15 * minute, (name) => (name.startsWith('10.9.') ? ['a'] : []));
-        for (let n = 0; n < 200; n++) judge.guess(`10.0.0.${n}`);
+        const decide = new Service(15 * minute, (name) => (name.startsWith('10.9.') ? ['a'] : []));
+        for (let n = 0; n < 200; n++) decide.guess(`10.0.0.${n}`);
         for (const { at, count } of attackers)
-          for (let n = 0; n < count; n++) judge.guess(`10.9.0.${at}`);
-        expect(judge.judge('10.9.1.1', 'a')).toBeUndefined();
-        expect(judge.guess('10.9.1.1')).toEqual(['a']);
-        expect(judge.judge('10.9.1.2', 'a')).toBeUndefined();
+          for (let n = 0; n < count; n++) decide.guess(`10.9.0.${at}`);
+        expect(decide.decide('10.9.1.1', 'a')).toBeUndefined();
+        expect(decide.guess('10.9.1.1')).toEqual(['a']);
+        expect(decide.decide('10.9.1.2', 'a')).toBeUndefined();
       }),
       { numRuns: 100 },
     );
   });
 });
 
-describe('the tries of few sources', () => {
+describe('the guesses of few sources', () => {
   it.each([1, 15, 60])(
-    'leave room for all others where codes live %i minutes, however patient they are',
+    'leave guesses for all others with a code lifetime of %i minutes, however long they go on',
     (minutes) => {
-      const judge = new Judge(minutes * minute, () => []);
+      const decide = new Service(minutes * minute, () => []);
       for (let n = 0; n < 150; n++) {
-        for (let m = 0; m < 34; m++) judge.guess(m % 2 ? `10.0.0.${m}` : slash64(m << 4));
-        expect(judge.judge(`10.1.0.${n}`, 'a')).toBeUndefined();
-        judge.nowMs += minute;
+        for (let m = 0; m < 34; m++) decide.guess(m % 2 ? `10.0.0.${m}` : slash64(m << 4));
+        expect(decide.decide(`10.1.0.${n}`, 'a')).toBeUndefined();
+        decide.nowMs += minute;
       }
     },
   );
 
-  it('from one IPv4 address or one IPv6 /48 are at most 10 in 15 minutes, or in one lifetime of a code where that is longer', () => {
+  it('are at most 10 per 15 minutes, or per lifetime of a code if longer, from one IPv4 address or IPv6 /48', () => {
     const oneCustomer = fc.oneof(fc.constant('203.0.113.7'), fc.constant('2001:db8:7'));
     const wait = fc.oneof(fc.constant(0), fc.nat(10 * minute));
     fc.assert(
@@ -171,15 +177,15 @@ describe('the tries of few sources', () => {
         fc.integer({ min: 1, max: 60 }),
         fc.array(wait, { maxLength: 60 }),
         (customer, ttlMinutes, waits) => {
-          const judge = new Judge(ttlMinutes * minute, () => []);
+          const decide = new Service(ttlMinutes * minute, () => []);
           const tries: number[] = [];
           for (const [n, waitMs] of waits.entries()) {
             const at = customer.includes(':')
               ? sourceOf(`${customer}:${((n * 7919) & 0xffff).toString(16)}::1`)
               : customer;
             for (let count = 0; count < 3; count++)
-              if (judge.guess(at).length > 0) tries.push(judge.nowMs);
-            judge.nowMs += waitMs;
+              if (decide.guess(at).length > 0) tries.push(decide.nowMs);
+            decide.nowMs += waitMs;
           }
           expect(peak(tries, Math.max(15, ttlMinutes) * minute)).toBeLessThanOrEqual(10);
         },
@@ -198,6 +204,6 @@ describe('the groups of a source', () => {
     ['fe80::1%eth0', ['fe80::/64', 'fe80::/56', 'fe80::/48']],
     ['nonsense', ['unknown']],
   ])('%s', (address, groups) => {
-    expect(groupsOf(sourceOf(address)).map(({ key }) => shownGroup(key))).toEqual(groups);
+    expect(groupsOf(sourceOf(address)).map(({ key }) => formatGroup(key))).toEqual(groups);
   });
 });

@@ -12,8 +12,8 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const register = (service: Awaited<ReturnType<typeof mounted>>, code: string) =>
   service.send('POST', '/devices/register', { body: { pairingCode: code, deviceInfo: {} } });
 
-describe('a registration that meets another change', () => {
-  it('404 pairing_code_not_found when the code was purged after it was looked up', async () => {
+describe('a registration with a concurrent change', () => {
+  it('404 pairing_code_not_found when the code was purged after the look-up', async () => {
     const store = await openStore('memory:');
     const service = await mounted({ store });
     const { code, screenId } = await service.code();
@@ -27,7 +27,7 @@ describe('a registration that meets another change', () => {
     });
   });
 
-  it('409 pairing_code_used when the screen has a device, though the code is pending', async () => {
+  it('409 pairing_code_used when the screen has a device and the code is pending', async () => {
     const store = await openStore('memory:');
     const service = await mounted({ store });
     const { code, screenId } = await service.code();
@@ -39,7 +39,7 @@ describe('a registration that meets another change', () => {
     expect((await store.list('devices', { limit: 1 })).items).toEqual([]);
   });
 
-  it('410 pairing_code_cancelled when the screen is gone, though the code is pending', async () => {
+  it('410 pairing_code_cancelled when the screen was deleted and the code is pending', async () => {
     const store = await openStore('memory:');
     const service = await mounted({ store });
     const { code, screenId } = await service.code();
@@ -47,7 +47,7 @@ describe('a registration that meets another change', () => {
     expectProblem(await register(service, code), 410, 'pairing_code_cancelled');
   });
 
-  it('503 unavailable when the binding cannot be stored, and the code stays pending', async () => {
+  it('503 unavailable when the store rejects the change, and the code stays pending', async () => {
     const disk = heldDisk(nodeFileSystem);
     const store = await openStore(await temporaryFolder(), { disk });
     const service = await mounted({ store });
@@ -68,7 +68,7 @@ describe('a registration that meets another change', () => {
 });
 
 describe('the first use of a device key', () => {
-  it('is noted once, also by many requests at the same moment', async () => {
+  it('is recorded once for concurrent requests', async () => {
     const clock = new ManualClock();
     const store = await openStore('memory:', { clock });
     const service = await mounted({ store, clock });
@@ -88,7 +88,7 @@ describe('the first use of a device key', () => {
     });
   });
 
-  it('200 all the same when the note cannot be stored', async () => {
+  it('200 when the store rejects the record', async () => {
     const disk = heldDisk(nodeFileSystem);
     const store = await openStore(await temporaryFolder(), { disk });
     const service = await mounted({ store });

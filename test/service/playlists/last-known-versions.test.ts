@@ -4,40 +4,43 @@ import { playlistRow, screenRow } from '../../support/playlist-rows.ts';
 
 const nowMs = 1_760_000_000_000;
 
-describe('the last known versions', () => {
-  it('are found by their content alone, and make the same row', () => {
-    const known = makeLastKnownVersions();
+describe('last known versions', () => {
+  it('are found by their content alone, and give the same row', () => {
+    const versions = makeLastKnownVersions();
     const screen = screenRow();
     const row = playlistRow(screen, { version: 4, publishedAt: 17, validUntil: nowMs + 1000 });
-    known.note(screen.id, row, nowMs);
+    versions.remember(screen.id, row, nowMs);
     const { items, validUntil } = row;
-    expect(known.versionOf(screen, { items, validUntil })).toEqual({ ...row, origin: 'on-demand' });
-    expect(known.versionOf(screen, { items, validUntil: null })).toBeUndefined();
-    expect(known.versionOf(screen, { items: '[]', validUntil })).toBeUndefined();
-    expect(known.versionOf(screenRow(), { items, validUntil })).toBeUndefined();
+    expect(versions.versionOf(screen, { items, validUntil })).toEqual({
+      ...row,
+      origin: 'on-demand',
+    });
+    expect(versions.versionOf(screen, { items, validUntil: null })).toBeUndefined();
+    expect(versions.versionOf(screen, { items: '[]', validUntil })).toBeUndefined();
+    expect(versions.versionOf(screenRow(), { items, validUntil })).toBeUndefined();
   });
 
   it.each([
     ['was withdrawn', { state: 'withdrawn' as const }],
     ['has ended', { validUntil: nowMs }],
-  ])('are forgotten when the playlist %s, or is gone', (_, end) => {
-    const known = makeLastKnownVersions();
+  ])('are forgotten when the playlist %s, or is deleted', (_, end) => {
+    const versions = makeLastKnownVersions();
     const screen = screenRow();
     const row = playlistRow(screen);
     for (const last of [{ ...row, ...end }, undefined]) {
-      known.note(screen.id, row, nowMs);
-      expect(known.versionOf(screen, row)).toBeDefined();
-      known.note(screen.id, last, nowMs);
-      expect(known.versionOf(screen, row)).toBeUndefined();
+      versions.remember(screen.id, row, nowMs);
+      expect(versions.versionOf(screen, row)).toBeDefined();
+      versions.remember(screen.id, last, nowMs);
+      expect(versions.versionOf(screen, row)).toBeUndefined();
     }
   });
 
-  it('are bounded: of more screens than that the first go', () => {
-    const known = makeLastKnownVersions(3);
+  it('are limited in number: the oldest entries are evicted', () => {
+    const versions = makeLastKnownVersions(3);
     const screen = screenRow();
     const row = playlistRow(screen);
-    for (const id of ['a', 'b', 'c', 'a', 'd']) known.note(id, row, nowMs);
-    const isKnown = (id: string) => known.versionOf({ ...screen, id }, row) !== undefined;
+    for (const id of ['a', 'b', 'c', 'a', 'd']) versions.remember(id, row, nowMs);
+    const isKnown = (id: string) => versions.versionOf({ ...screen, id }, row) !== undefined;
     expect(['a', 'b', 'c', 'd'].map(isKnown)).toEqual([false, true, true, true]);
   });
 });

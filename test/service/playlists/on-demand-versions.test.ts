@@ -8,43 +8,43 @@ import { type Deployment, summary, threeOrigins } from '../../support/three-orig
 const [first, second] = [[item({ title: 'first' })], [item({ title: 'second' })]];
 const none = () => null;
 
-let says: () => unknown;
-let rig: Deployment;
+let answerSource: () => unknown;
+let deployment: Deployment;
 let tv: Awaited<ReturnType<Deployment['tv']>>;
 beforeEach(async () => {
-  says = () => ({ items: first });
-  rig = await threeOrigins({ onDemand: () => says(), mirrored: true });
-  tv = await rig.tv();
-  rig.objects.fault = 'none';
+  answerSource = () => ({ items: first });
+  deployment = await threeOrigins({ onDemand: () => answerSource(), mirrored: true });
+  tv = await deployment.tv();
+  deployment.objects.fault = 'none';
 });
-afterEach(() => rig.close());
+afterEach(() => deployment.close());
 
-const get = () => rig.get(tv);
+const get = () => deployment.get(tv);
 const got = async () => summary(await get());
-const stored = () => rig.inner.read.get('playlists', tv.screenId);
+const stored = () => deployment.inner.read.get('playlists', tv.screenId);
 
 describe('an on-demand answer that the store cannot record', () => {
   it.each(['error', 'hang'] as const)(
     'counts as failed when the write ends in: %s',
     async (fault) => {
       expect(await got()).toBe('200 on-demand 1');
-      rig.store.faultOfWrites = fault;
-      says = () => ({ items: second });
+      deployment.store.faultOfWrites = fault;
+      answerSource = () => ({ items: second });
       const answer = await get();
       expect(summary(answer)).toBe('200 store 1');
       expect(answer.body.items).toEqual(first);
       expect((await stored())?.version).toBe(1);
-      rig.store.faultOfWrites = 'no';
+      deployment.store.faultOfWrites = 'no';
       expect(await got()).toBe('200 on-demand 2');
     },
   );
 
   it.each(['error', 'hang', 'garbage'] as const)(
-    'is served when it is the last known version: the same bytes while reads end in: %s',
+    'is served if it is the last known version, byte for byte, while reads end in: %s',
     async (fault) => {
       const before = await get();
       expect(summary(before)).toBe('200 on-demand 1');
-      rig.store.fault = fault;
+      deployment.store.fault = fault;
       const during = await get();
       expect(summary(during)).toBe('200 on-demand 1');
       expect(during.text).toBe(before.text);
@@ -52,86 +52,91 @@ describe('an on-demand answer that the store cannot record', () => {
     },
   );
 
-  it('is not served when it differs from the last known version: 500, for there is no other', async () => {
+  it('is not served if it differs from the last known version: 500 without another origin', async () => {
     expect(await got()).toBe('200 on-demand 1');
-    rig.store.fault = 'error';
-    says = () => ({ items: second });
+    deployment.store.fault = 'error';
+    answerSource = () => ({ items: second });
     expect(await got()).toBe('500');
-    says = () => ({ items: first, validUntil: Math.floor(rig.clock.now() / 1000) + 3600 });
+    answerSource = () => ({
+      items: first,
+      validUntil: Math.floor(deployment.clock.now() / 1000) + 3600,
+    });
     expect(await got()).toBe('500');
-    says = () => ({ items: first });
+    answerSource = () => ({ items: first });
     expect(await got()).toBe('200 on-demand 1');
   });
 
-  it('is not served when it was a version before the last known', async () => {
+  it('is not served if it was a version before the last known one', async () => {
     expect(await got()).toBe('200 on-demand 1');
-    says = () => ({ items: second });
+    answerSource = () => ({ items: second });
     expect(await got()).toBe('200 on-demand 2');
-    rig.store.fault = 'error';
-    says = () => ({ items: first });
+    deployment.store.fault = 'error';
+    answerSource = () => ({ items: first });
     expect(await got()).toBe('500');
   });
 
-  it('is not served when the store was seen to have another version since, or none in force', async () => {
+  it('is not served if the store had another or no active version since', async () => {
     expect(await got()).toBe('200 on-demand 1');
-    says = none;
-    await rig.publish(tv.screenId, second);
+    answerSource = none;
+    await deployment.publish(tv.screenId, second);
     expect(await got()).toBe('200 store 2');
-    rig.store.fault = 'error';
-    says = () => ({ items: first });
+    deployment.store.fault = 'error';
+    answerSource = () => ({ items: first });
     expect(await got()).toBe('500');
   });
 
-  it('is not served after a start, before the store was asked', async () => {
-    rig.store.fault = 'error';
+  it('is not served after a start, before the store was read', async () => {
+    deployment.store.fault = 'error';
     expect(await got()).toBe('500');
   });
 });
 
-describe('one new answer', () => {
-  it('becomes one version, and is recorded once, however many ask', async () => {
-    await rig.close();
+describe('a new on-demand answer', () => {
+  it('becomes one version, written once for concurrent requests', async () => {
+    await deployment.close();
     let calls = 0;
-    rig = await threeOrigins({
+    deployment = await threeOrigins({
       onDemand: () => ({ items: ++calls > 0 ? first : second }),
       ttlMs: 10_000,
     });
-    tv = await rig.tv();
-    const answers = await rig.driven(
+    tv = await deployment.tv();
+    const answers = await deployment.driven(
       Promise.all(
         Array.from({ length: 500 }, () =>
-          rig.service.send('GET', `/devices/${tv.screenId}/playlist`, { key: tv.apiKey }),
+          deployment.service.send('GET', `/devices/${tv.screenId}/playlist`, { key: tv.apiKey }),
         ),
       ),
     );
     expect(new Set(answers.map(summary))).toEqual(new Set(['200 on-demand 1']));
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
     expect(calls).toBe(1);
-    const { items } = await rig.service.manage(
+    const { items } = await deployment.service.manage(
       'GET',
       '/v1/audit?limit=200&action=playlist.publish',
     );
     expect(items.length).toBe(1);
   });
 
-  it('is nobody’s when the screen is gone meanwhile', async () => {
-    const screen = (await rig.inner.read.get('screens', tv.screenId))!;
-    await rig.inner.write((tx) => tx.delete('screens', screen.id));
-    expect(await rig.driven(Promise.resolve(rig.origins.ask(screen)))).toEqual({ kind: 'none' });
+  it('is dropped if the screen was deleted meanwhile', async () => {
+    const screen = (await deployment.inner.read.get('screens', tv.screenId))!;
+    await deployment.inner.write((tx) => tx.delete('screens', screen.id));
+    expect(await deployment.driven(Promise.resolve(deployment.origins.ask(screen)))).toEqual({
+      kind: 'none',
+    });
     expect(await stored()).toBeUndefined();
   });
 });
 
-describe('two instances on one store', () => {
-  it('do not take turns: an answer that one still holds does not replace a newer one of the other', async () => {
-    const { store, clock } = rig;
-    const screen = (await rig.inner.read.get('screens', tv.screenId))!;
+describe('two instances on one store with an on-demand source', () => {
+  it('do not alternate: a cached answer of one does not replace a newer one of the other', async () => {
+    const { store, clock } = deployment;
+    const screen = (await deployment.inner.read.get('screens', tv.screenId))!;
     const answer = (items: unknown): OnDemandAnswer => ({
       content: { items: JSON.stringify(items), validUntil: null },
     });
-    const instance = (held: { answer: OnDemandAnswer }) =>
-      makeOnDemandVersions(rig.service.services.deps, {
-        source: { ask: async () => held.answer },
+    const instance = (stored: { answer: OnDemandAnswer }) =>
+      makeOnDemandVersions(deployment.service.services.deps, {
+        source: { ask: async () => stored.answer },
         read: (id) => store.read.get('playlists', id),
         served: makeServedVersions(store, clock),
       });
@@ -148,86 +153,86 @@ describe('two instances on one store', () => {
     expect(await version(a)).toBe(2);
     heldByA.answer = answer(first);
     expect(await version(a)).toBe(3);
-    await rig.publish(tv.screenId, [item()]);
+    await deployment.publish(tv.screenId, [item()]);
     expect(await version(a)).toBe(5);
   });
 });
 
-describe('10,000 screens that ask at once, again and again', () => {
+describe('10,000 screens that repeatedly request at once', () => {
   it('cause one call per screen and TTL, also after a publish', async () => {
-    await rig.close();
+    await deployment.close();
     let calls = 0;
-    rig = await threeOrigins({
+    deployment = await threeOrigins({
       onDemand: () => {
         calls++;
         return null;
       },
       ttlMs: 10_000,
     });
-    tv = await rig.tv();
-    const screen = (await rig.inner.read.get('screens', tv.screenId))!;
+    tv = await deployment.tv();
+    const screen = (await deployment.inner.read.get('screens', tv.screenId))!;
     const screens = Array.from({ length: 10_000 }, (_, n) => ({
       ...screen,
       id: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
     }));
-    const sweep = () => Promise.all(screens.map((one) => rig.origins.ask(one)));
+    const sweep = () => Promise.all(screens.map((one) => deployment.origins.ask(one)));
     await sweep();
     expect(calls).toBe(10_000);
-    await rig.publish(tv.screenId, first);
+    await deployment.publish(tv.screenId, first);
     for (let n = 0; n < 3; n++) await sweep();
     expect(calls).toBe(10_000);
-    rig.clock.advance(10_000);
+    deployment.clock.advance(10_000);
     await Promise.all([sweep(), sweep()]);
     expect(calls).toBe(20_000);
   });
 });
 
-describe('the object store behind the store', () => {
+describe('the object store as a fallback of on-demand source and store', () => {
   beforeEach(async () => {
-    rig.objects.fault = 'no';
+    deployment.objects.fault = 'no';
     expect(await got()).toBe('200 on-demand 1');
     await expectMirrored(1);
-    says = () => {
+    answerSource = () => {
       throw new Error('planted');
     };
   });
 
-  /** Waits until the copy of the screen's playlist says this version. */
+  /** Waits until the screen's copy has this version. */
   async function expectMirrored(version: number): Promise<void> {
     await expect
       .poll(() =>
-        [...rig.objects.objects.values()].map((bytes) => JSON.parse(String(bytes)).version),
+        [...deployment.objects.objects.values()].map((bytes) => JSON.parse(String(bytes)).version),
       )
       .toEqual([version]);
   }
 
-  it('200 with the last good on-demand answer when the source and the store are lost', async () => {
-    rig.store.fault = 'error';
+  it('200 with the last good on-demand answer when source and store are down', async () => {
+    deployment.store.fault = 'error';
     const answer = await get();
     expect(summary(answer)).toBe('200 object-store 1');
     expect(answer.body.items).toEqual(first);
   });
 
-  it('404 when it was withdrawn before the store was lost', async () => {
-    await rig.withdraw(tv.screenId);
+  it('404 when it was withdrawn before the store failed', async () => {
+    await deployment.withdraw(tv.screenId);
     await expect
-      .poll(() => [...rig.objects.objects.values()].map(String))
+      .poll(() => [...deployment.objects.objects.values()].map(String))
       .toEqual([expect.stringContaining('"withdrawn"')]);
-    rig.store.fault = 'error';
+    deployment.store.fault = 'error';
     expect(await got()).toBe('404');
   });
 
-  it('500 when its copy is older than what was served: of a playlist as of a withdrawal', async () => {
-    rig.objects.fault = 'error';
-    await rig.publish(tv.screenId, second);
+  it('500 when its copy is older than the served version, for playlists and withdrawals', async () => {
+    deployment.objects.fault = 'error';
+    await deployment.publish(tv.screenId, second);
     expect(await got()).toBe('200 store 2');
-    rig.objects.fault = 'no';
-    rig.store.fault = 'error';
+    deployment.objects.fault = 'no';
+    deployment.store.fault = 'error';
     await expectMirrored(1);
     expect(await got()).toBe('500');
-    for (const [key, bytes] of rig.objects.objects) {
+    for (const [key, bytes] of deployment.objects.objects) {
       const { format, tenantId, screenId, playlistId, version } = JSON.parse(String(bytes));
-      rig.objects.objects.set(
+      deployment.objects.objects.set(
         key,
         Buffer.from(
           JSON.stringify({ format, tenantId, screenId, playlistId, version, state: 'withdrawn' }),

@@ -7,26 +7,24 @@ const screen = screenRow({});
 const row = (version: number, title = 'Grüße ☀') =>
   Object.freeze(playlistRow(screen, { version, items: JSON.stringify([item({ title })]) }));
 
-describe('the bytes of a playlist', () => {
-  it('say what the row says, until when it is valid, and are made once', () => {
+describe('rendered playlists', () => {
+  it('contain the row and its expiry, and are rendered once', () => {
     const bytesOf = makeRenderedPlaylists();
     const one = row(1);
     const bytes = bytesOf(one, 1760000000);
     expect(JSON.parse(bytes.toString())).toEqual({
-      ...{
-        id: one.playlistId,
-        tenantId: one.tenantId,
-        screenId: one.screenId,
-        status: 'active',
-        version: 1,
-        validUntil: 1760000000,
-      },
+      id: one.playlistId,
+      tenantId: one.tenantId,
+      screenId: one.screenId,
+      status: 'active',
+      version: 1,
+      validUntil: 1760000000,
       items: JSON.parse(one.items),
     });
     expect(bytesOf(one, 1760000000)).toBe(bytes);
   });
 
-  it('are text where that is ASCII, which takes a byte for each character', () => {
+  it('are strings for pure ASCII, where each character is one byte', () => {
     const bytesOf = makeRenderedPlaylists();
     const [plain, other] = [bytesOf(row(1, 'Spring'), 1), bytesOf(row(1, 'Grüße'), 1)];
     expect(plain).toBeTypeOf('string');
@@ -35,7 +33,7 @@ describe('the bytes of a playlist', () => {
     expect(JSON.parse(other.toString()).items[0].title).toBe('Grüße');
   });
 
-  it('are made anew for another end, another version, and a row that may change', () => {
+  it('are rendered again for another expiry, another version, and a row that is not frozen', () => {
     const bytesOf = makeRenderedPlaylists();
     const one = row(1);
     const before = bytesOf(one, 1);
@@ -46,7 +44,7 @@ describe('the bytes of a playlist', () => {
     expect(bytesOf(loose, 1)).not.toBe(bytesOf(loose, 1));
   });
 
-  it('are kept for those that were made last, within the limit', () => {
+  it('are cached for the latest rows, within the limit', () => {
     const one = row(1);
     const bytesOf = makeRenderedPlaylists(2 * makeRenderedPlaylists()(one, 1).length);
     const rows = [one, row(2), row(3)] as const;

@@ -21,7 +21,7 @@ beforeEach(() => {
   screen = screenRow({ deviceId: '0190a5b4-6f00-7c3e-9d2a-5b8f1e2c3d4e' });
 });
 
-/** What is left of an answer of the object store. */
+/** The version in an answer of the object store. */
 const asked = async (answer: OriginAnswer) =>
   served
     .notOlder({ name: 'object-store', fetch: async () => answer })
@@ -34,8 +34,8 @@ const copy = (version: number): OriginAnswer => ({
 });
 const tombstone = (version: number): OriginAnswer => ({ kind: 'decided-none', version });
 
-describe('the versions that were served', () => {
-  it('fail what is older, be it a playlist or a withdrawal, and let the rest through', async () => {
+describe('served versions', () => {
+  it('reject older playlists and withdrawals, and pass all other answers', async () => {
     served.note(screen.id, 3);
     served.note(screen.id, 2);
     expect(await asked(copy(2))).toBe('origin_outdated');
@@ -47,12 +47,12 @@ describe('the versions that were served', () => {
     expect(await asked({ kind: 'decided-none' })).toBe('decided-none');
   });
 
-  it('are those of the screen that asks', async () => {
+  it('are separate per screen', async () => {
     served.note('another screen', 9);
     expect(await asked(copy(1))).toBe('playlist');
   });
 
-  it('are what the store noted of the TV before this start, until one is served', async () => {
+  it('come from the TV’s activity record until this instance serves one', async () => {
     marks = async () => ({ lastPlaylistVersion: 5 });
     expect(await asked(copy(4))).toBe('origin_outdated');
     expect(await asked(copy(5))).toBe('playlist');
@@ -60,10 +60,10 @@ describe('the versions that were served', () => {
     expect(await asked(copy(4))).toBe('playlist');
   });
 
-  it('are none where the TV has none, and where the store cannot tell', async () => {
+  it('are none if the screen has no TV, or the store is unavailable', async () => {
     marks = async () => ({ lastPlaylistVersion: null });
     expect(await asked(copy(1))).toBe('playlist');
-    marks = () => Promise.reject(new Error('planted'));
+    marks = () => Promise.reject(new Error('injected'));
     expect(await asked(copy(1))).toBe('playlist');
     marks = () => new Promise(() => {});
     const waiting = asked(copy(1));
