@@ -16,7 +16,7 @@ const hex = (n: number) =>
   ((BigInt(n) * 0x9e3779b97f4a7c15n) & 0xffff_ffff_ffff_ffffn).toString(16).padStart(16, '0');
 
 function record(seq: number, device: number, key?: number): EventRecord {
-  const mark = key === undefined ? undefined : { key: hex(key), sent: hex(key + 1_000_000) };
+  const recordedKey = key === undefined ? undefined : { key: hex(key), sent: hex(key + 1_000_000) };
   return {
     seq,
     receivedAt: seq,
@@ -24,7 +24,7 @@ function record(seq: number, device: number, key?: number): EventRecord {
     venueId: '',
     screenId: '',
     deviceId: guid('devi', device),
-    mark,
+    recordedKey,
     sums: batchSums([]),
   };
 }

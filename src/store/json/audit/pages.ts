@@ -10,17 +10,20 @@ import { frame, isWhole } from '../log/frame.ts';
 import type { Line } from '../log/line-reader.ts';
 import { fillPage, type LogPage, type LogSource } from '../log/page-reader.ts';
 
-/** A page examines little more than this, then returns what it has. */
+/** A page stops after reading about this much, and returns what it has. */
 const pageBytes = 32 * 1024 * 1024;
 
-/** An entry's place: the journal's record, the place in it, and the day file it is in, or will be. */
+/** Position of an entry: the journal record, the index in it, and its day file. */
 export interface AuditPlace {
   seq: number;
   n: number;
   file: string;
 }
 
-/** An entry as its line: a busy minute has tens of thousands, and each would be a dozen objects. */
+/**
+ * An entry as its line. A busy minute has tens of thousands of entries, and a parsed one would take
+ * a dozen objects.
+ */
 export interface PlacedEntry extends AuditPlace {
   bytes: Buffer;
 }
@@ -34,7 +37,7 @@ function entryOf(bytes: Buffer): AuditEntry {
   return JSON.parse(bytes.toString()).entry;
 }
 
-/** The entry of a line, with its link; `undefined` when it has none. */
+/** Returns the entry of a line with its link, or `undefined` if it has none. */
 export function sealedOf(line: Buffer): SealedEntry | undefined {
   const value = parsed(line.toString());
   if (!isSealed(value)) return undefined;
@@ -52,13 +55,18 @@ function parsed(text: string): unknown {
 
 const headPattern = /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"n":(\d+),"entry":/;
 
-/** The place that a line begins with, `undefined` when it is none of `frameEntry`. */
+/**
+ * Parses the position at the beginning of a line. Returns `undefined` if `frameEntry` did not write
+ * it.
+ */
 export function placeOf(line: Buffer): Omit<AuditPlace, 'file'> | undefined {
   const found = headPattern.exec(line.toString('latin1', 0, Math.min(line.length, 100)));
   return found ? { seq: Number(found[1]), n: Number(found[2]) } : undefined;
 }
 
-/** A cursor has the form of an event's id: the 62 bits hold the record (42) and the place in it (20). */
+/**
+ * A cursor has the form of an event id. Its 62 bits hold the record (42) and the index in it (20).
+ */
 function cursorOf({ seq, n, file }: AuditPlace): string {
   return eventId({
     receivedAtMs: startOfFile(file),
@@ -78,7 +86,10 @@ function placeOfCursor(cursor: string): AuditPlace | undefined {
   );
 }
 
-/** One page of the trail, newest first: entries that are in no file yet (oldest first), then the files. */
+/**
+ * Returns one page of the trail, newest first: pending entries (given oldest first), then the
+ * files.
+ */
 export async function auditPage(
   view: LogSource,
   pending: readonly PlacedEntry[],
@@ -93,19 +104,20 @@ export async function auditPage(
   return { items: page.items, next: page.next };
 }
 
-/** A clock that stepped back has left entries in a file of a later day; a day of it is allowed for. */
+/** A clock that steps back leaves entries in a later day's file. One extra day allows for this. */
 function namesFor(
   { files }: LogSource,
   { from = 0, to }: AuditPageQuery,
   after: AuditPlace | undefined,
 ): string[] {
-  const [first, last] = [dayFile(from), to === undefined ? '~' : dayFile(to + dayMs)];
+  const first = dayFile(from);
+  const last = to === undefined ? '~' : dayFile(to + dayMs);
   return files.names
     .filter((name) => name >= first && name <= last && (!after || name <= after.file))
     .reverse();
 }
 
-/** Whether an entry is about venues, and about these alone. */
+/** Whether an entry is about venues, and only about these. */
 function isWithin(venueIds: readonly string[], { venueIds: about = [] }: AuditEntry): boolean {
   return about.length > 0 && about.every((id) => venueIds.includes(id));
 }
@@ -117,9 +129,9 @@ class AuditPage implements LogPage {
   isDone = false;
   readonly #query: AuditPageQuery;
   readonly #after: AuditPlace | undefined;
-  readonly #marks: string[];
+  readonly #requiredTexts: string[];
   readonly #room = new PageRoom();
-  #lastPlace: AuditPlace | undefined;
+  #lastPosition: AuditPlace | undefined;
   #examinedBytes = 0;
 
   constructor(query: AuditPageQuery, after: AuditPlace | undefined) {
@@ -127,7 +139,7 @@ class AuditPage implements LogPage {
     this.#after = after;
     const { tenantIds, action, subjectId } = query;
     const tenantId = tenantIds.length === 1 ? tenantIds[0] : undefined;
-    this.#marks = [tenantId, action, subjectId]
+    this.#requiredTexts = [tenantId, action, subjectId]
       .filter((value) => value != null)
       .map((value) => JSON.stringify(value));
   }
@@ -164,9 +176,9 @@ class AuditPage implements LogPage {
     if (this.#isBefore(place) && this.#mayMatch(bytes)) this.#takeEntry(place, bytes);
   }
 
-  /** Spares parsing most of the others. */
+  /** Fast filter on the bytes, which avoids parsing most entries. */
   #mayMatch(bytes: Buffer): boolean {
-    return this.#marks.every((mark) => bytes.includes(mark));
+    return this.#requiredTexts.every((text) => bytes.includes(text));
   }
 
   #takeEntry(place: AuditPlace, bytes: Buffer): void {
@@ -174,11 +186,11 @@ class AuditPage implements LogPage {
     if (!this.#isBefore(place) || !this.#matches(entry)) return;
     if (this.items.length < this.#query.limit && this.#room.take(bytes.length)) {
       this.items.push(entry);
-      this.#lastPlace = place;
+      this.#lastPosition = place;
       return;
     }
     this.isDone = true;
-    this.next = this.#lastPlace ? cursorOf(this.#lastPlace) : null;
+    this.next = this.#lastPosition ? cursorOf(this.#lastPosition) : null;
   }
 
   #matches(entry: AuditEntry): boolean {

@@ -10,7 +10,10 @@ export function batchLine({ body, ...batch }: CopiedBatch): BulkLine {
   return { file: dayFile(batch.receivedAt), bytes: frameRecord(batch, Buffer.from(body)) };
 }
 
-/** Entries that come after `before` others, which end at `end`: numbered as if each had been a change of its own. No entry goes to a file before the newest. */
+/**
+ * Returns the lines of entries that follow `before` earlier ones, which end at `end`. They are
+ * numbered as if each had been a change of its own. No entry goes to a file older than the newest.
+ */
 export function auditLines(
   entries: readonly SealedEntry[],
   before: number,

@@ -2,13 +2,16 @@ import type { FileSystem } from '../disk/file-system.ts';
 import { GroupLog } from '../log/group-log.ts';
 import type { BulkEnd } from './copy-marker.ts';
 
-/** One line of a log, and the day file that it goes to. */
+/** One line of a log, and its day file. */
 export interface BulkLine {
   file: string;
   bytes: Uint8Array;
 }
 
-/** Writes lines to a log's day files, in their order, from a noted end on. What an attempt that broke off wrote beyond that is cut off. */
+/**
+ * Appends lines to a log's day files, starting at a recorded end. Cuts off what an interrupted
+ * attempt wrote beyond it.
+ */
 export class BulkLog {
   readonly #log: GroupLog;
   #end: BulkEnd;
@@ -40,7 +43,7 @@ export class BulkLog {
     );
   }
 
-  /** Up to where everything is on the disk. */
+  /** Everything before this is on disk. */
   get end(): BulkEnd {
     return this.#end;
   }
