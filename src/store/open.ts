@@ -54,7 +54,10 @@ const lowWaterBytes = 16 * 1024 * 1024;
  *
  * @example
  * const store = await openStore('./data');
-tx.put('tenants', { id, name: 'default', createdAt: tx.now, updatedAt: tx.now })); =>  * const row = { id, name: 'default', createdAt: tx.now, updatedAt: tx.now }; => tx.put('tenants', { id, name: 'default', createdAt: tx.now, updatedAt: tx.now }));
+ * await store.write(async (tx) => {
+ *   const row = { id, name: 'default', createdAt: tx.now, updatedAt: tx.now };
+ *   await tx.put('tenants', row);
+ * });
  * await store.close();
  */
 export async function openStore(location: string, options: OpenStoreOptions = {}): Promise<Store> {

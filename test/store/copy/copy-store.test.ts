@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 
 describe('copyStore', () => {
-  it('takes everything from a data folder to a database, another database, back, and to another folder', async () => {
+  it('copies everything from a data folder to a database, another database, back, and to another folder', async () => {
     const [database, other, back, again] = [
       await freshDatabase(),
       await freshDatabase(),
@@ -58,7 +58,7 @@ describe('copyStore', () => {
     }
   });
 
-  it('puts rows and audit entries into a database as changes put them', async () => {
+  it('writes rows and audit entries to a database as changes do', async () => {
     const [copied, filled] = [await freshDatabase(), await freshDatabase()];
     await copy(original, copied);
     const own = new ManualClock();

@@ -18,8 +18,8 @@ async function opened(disk = new CrashDisk(), clock = new ManualClock()) {
   return { disk, clock, marks, rig, documents };
 }
 
-describe('touch', () => {
-  it('joins what it is given to what was noted, at once', async () => {
+describe('touch of last activity', () => {
+  it('merges new activity with earlier activity immediately', async () => {
     const { marks } = await opened();
     marks.touch('device', device(1), {
       lastSeenAt: 1,
@@ -38,14 +38,14 @@ describe('touch', () => {
     expect(marks.marks('token', device(1))).toEqual({});
   });
 
-  it('hands out copies', async () => {
+  it('returns copies', async () => {
     const { marks } = await opened();
     marks.touch('device', device(1), { lastSeenAt: 1 });
     marks.marks('device', device(1)).lastSeenAt = 9;
     expect(marks.marks('device', device(1))).toEqual({ lastSeenAt: 1 });
   });
 
-  it('notes all members', async () => {
+  it('stores all members', async () => {
     const all = {
       lastSeenAt: 1,
       lastAddress: '2001:db8::1',
@@ -63,8 +63,8 @@ describe('touch', () => {
   });
 });
 
-describe('the documents', () => {
-  it('are written once a minute at most, and only what changed', async () => {
+describe('the documents of last activity', () => {
+  it('are written at most once a minute, and only if they changed', async () => {
     const { clock, marks, rig, documents } = await opened();
     marks.touch('device', device(1), { lastSeenAt: 1 });
     await rig.checkpoint();
@@ -96,7 +96,7 @@ describe('the documents', () => {
     expect(documents()).toHaveLength(1);
   });
 
-  it('have everything after the stop', async () => {
+  it('are complete after the stop', async () => {
     const { disk, marks, rig } = await opened();
     for (let n = 0; n < 300; n++) {
       marks.touch('device', device(n), { lastSeenAt: n });
@@ -112,7 +112,7 @@ describe('the documents', () => {
     expect(next.marks.dirty()).toEqual([]);
   });
 
-  it('lose a minute in a crash, and no more', async () => {
+  it('lose at most a minute in a crash', async () => {
     const { disk, clock, marks, rig } = await opened();
     marks.touch('device', device(1), { lastSeenAt: 1, lastAddress: 'a' });
     clock.advance(minuteMs);
@@ -124,7 +124,7 @@ describe('the documents', () => {
     });
   });
 
-  it('are dirty again when they were not written', async () => {
+  it('are dirty again after a failed write', async () => {
     const { disk, clock, marks, rig, documents } = await opened();
     marks.touch('device', device(1), { lastSeenAt: 1 });
     clock.advance(minuteMs);
@@ -138,12 +138,12 @@ describe('the documents', () => {
     expect(documents()).toHaveLength(1);
   });
 
-  it('are of no log', () => {
+  it('belong to no log', () => {
     const marks = makeLastActivityPart(contextOn(new CrashDisk(), new ManualClock()));
     expect([marks.kind, marks.log]).toEqual(['marks', 'none']);
   });
 
-  it('hold lines that a person can read', async () => {
+  it('have human-readable lines', async () => {
     const { marks } = await opened();
     await marks.load('marks-00', {
       seq: 0,
@@ -158,8 +158,8 @@ describe('the documents', () => {
   });
 });
 
-describe('forget', () => {
-  it('takes the marks away, from the documents too', async () => {
+describe('forget of last activity', () => {
+  it('deletes the activity, also from the documents', async () => {
     const { disk, clock, marks, rig, documents } = await opened();
     marks.touch('device', device(1), { lastSeenAt: 1 });
     clock.advance(minuteMs);

@@ -20,7 +20,7 @@ async function backup(): Promise<Uint8Array> {
   return bytes;
 }
 
-/** The folder as a process leaves it that was killed when the restore had got so far. */
+/** The folder after a process was killed when it had restored `doneBytes`. */
 async function killedAt(doneBytes: number): Promise<string> {
   const [folder, copy] = [await temporaryFolder(), await temporaryFolder()];
   let copied: Promise<void> | undefined;
@@ -37,7 +37,7 @@ async function killedAt(doneBytes: number): Promise<string> {
   return copy;
 }
 
-describe('a folder of a restore that was killed', () => {
+describe('the folder of a killed restore', () => {
   it.each([
     ['an opening', (folder: string) => openStore(folder)],
     ['a check', (folder: string) => checkStore(folder)],
@@ -61,7 +61,7 @@ describe('a folder of a restore that was killed', () => {
     expect(await contentsOf(folder)).toEqual(before);
   });
 
-  it('takes a backup again once it is empty', async () => {
+  it('accepts a backup again once it is empty', async () => {
     const folder = await killedAt(1);
     for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true });
     await restoreStore(streamOf(await backup()), folder);
