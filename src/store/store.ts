@@ -84,8 +84,8 @@ export interface Store {
    * persisted, and visible to other instances, within a minute. A crash loses up to a minute of it.
    * When several instances record activity, the latest wins.
    */
-  touch(kind: 'device', id: string, marks: LastActivity): void;
-  touch(kind: 'token', id: string, marks: TokenActivity): void;
+  touch(kind: 'device', id: string, activity: LastActivity): void;
+  touch(kind: 'token', id: string, activity: TokenActivity): void;
   marks(kind: 'device', id: string): Promise<LastActivity>;
   marks(kind: 'token', id: string): Promise<TokenActivity>;
 

@@ -417,7 +417,8 @@ describe.each([
 
 describe('the audit trail', () => {
   it('verifies after a crash before the first checkpoint, and in a backup made then', async () => {
-    const [place, restored] = [await folders.place(), await folders.place()];
+    const place = await folders.place();
+    const restored = await folders.place();
     const clock = new ManualClock();
     const opened = await openStore(place, { clock });
     await write(opened, clock, 1, 5);
@@ -439,7 +440,8 @@ describe('the audit trail', () => {
 
   it('survives copies from folder to database and back, with a new writer each time', async () => {
     const { clock, place } = await store(folders, 5);
-    const [database, back] = [await databases.place(), await folders.place()];
+    const database = await databases.place();
+    const back = await folders.place();
     await copyStore(place, database, { clock });
     await within(database, clock, (opened) => write(opened, clock, 6, 8));
     await copyStore(database, back, { clock });
@@ -513,7 +515,8 @@ describe('the audit trail', () => {
   });
 
   it('starts after the entries of earlier versions, which stay readable', async () => {
-    const [folder, database] = [await folders.place(), await databases.place()];
+    const folder = await folders.place();
+    const database = await databases.place();
     await cp(fileURLToPath(new URL('../../fixtures/data-v1/data', import.meta.url)), folder, {
       recursive: true,
     });

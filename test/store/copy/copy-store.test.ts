@@ -59,7 +59,8 @@ describe('copyStore', () => {
   });
 
   it('writes rows and audit entries to a database as changes do', async () => {
-    const [copied, filled] = [await freshDatabase(), await freshDatabase()];
+    const copied = await freshDatabase();
+    const filled = await freshDatabase();
     await copy(original, copied);
     const own = new ManualClock();
     const store = await openStore(filled, { clock: own });

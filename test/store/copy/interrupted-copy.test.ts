@@ -180,7 +180,8 @@ describe('an interrupted copy', () => {
   });
 
   it('is not resumed when the source has changed', async () => {
-    const [from, to] = [await folder(), await folder()];
+    const from = await folder();
+    const to = await folder();
     await copyStore(original, from, { clock });
     const interruption = new AbortController();
     const onProgress = () => interruption.abort();
@@ -199,7 +200,8 @@ describe('an interrupted copy', () => {
 
   it('leaves a differing target unusable', async () => {
     const to = await folder();
-    const [source, target] = [await openFolderSource(original), await openFolderTarget(to, clock)];
+    const source = await openFolderSource(original);
+    const target = await openFolderTarget(to, clock);
     await target.begin(source);
     const lossy = overriding(target, {
       accept: (section, records) =>

@@ -158,7 +158,8 @@ describe('copyStore', () => {
     await expect(copyStore(original, strange, { clock })).rejects.toEqual(
       refused('store_not_empty', 'letter.txt'),
     );
-    const [other, to] = [await begun(await folder()), await folder()];
+    const other = await begun(await folder());
+    const to = await folder();
     const interruption = new AbortController();
     const given = { clock, signal: interruption.signal, onProgress: () => interruption.abort() };
     await expect(copyStore(other, to, given)).rejects.toMatchObject({ code: 'interrupted' });
@@ -191,7 +192,8 @@ describe('copyStore', () => {
   it.each(['events/2026-11-22.ndjson', 'audit/2026-11-22.ndjson'])(
     'store_damaged when %s is damaged',
     async (file) => {
-      const [harmed, to] = [await copyOf(original), await folder()];
+      const harmed = await copyOf(original);
+      const to = await folder();
       await change(join(harmed, file), flipped(150));
       await expect(copyStore(harmed, to, { clock })).rejects.toEqual(
         refused('store_damaged', file),
@@ -201,7 +203,9 @@ describe('copyStore', () => {
   );
 
   it('copies tables of many pages', async () => {
-    const [large, database, back] = [await folder(), await freshDatabase(), await folder()];
+    const large = await folder();
+    const database = await freshDatabase();
+    const back = await folder();
     const store = await openStore(large, { clock });
     await store.write(async (tx) => {
       for (let number = 1; number <= 2001; number++) await tx.put('venues', venueRow(number));
@@ -221,7 +225,8 @@ describe('copyStore', () => {
   it('copies an empty store, and one whose events were all deleted', async () => {
     const bare = await folder();
     await (await openStore(bare, { clock })).close();
-    const [database, back] = [await freshDatabase(), await folder()];
+    const database = await freshDatabase();
+    const back = await folder();
     for (const [from, to] of [
       [bare, database],
       [database, back],
@@ -238,7 +243,8 @@ describe('copyStore', () => {
     clock.set(clock.now() + 9 * 86_400_000);
     await store.purgeBefore(clock.now());
     await store.close();
-    const [database2, back2] = [await freshDatabase(), await folder()];
+    const database2 = await freshDatabase();
+    const back2 = await folder();
     await copyStore(back, database2, { clock });
     await copyStore(database2, back2, { clock });
     for (const place of [database2, back2]) {

@@ -96,7 +96,10 @@ export async function backUpUnderLoad({
   onCopy,
 }: BackupLoad): Promise<void> {
   const store = await openStore(await temporaryFolder(), { clock });
-  let [next, acknowledged, limit, busy] = [1, 0, 0, true];
+  let next = 1;
+  let acknowledged = 0;
+  let limit = 0;
+  let busy = true;
   const done = new Set<number>();
   const work = async () => {
     while (busy) {

@@ -70,7 +70,8 @@ interface Subject {
 }
 
 async function subjectOf(folder: string, clock: ManualClock): Promise<Subject> {
-  const [contents, damages] = [await contentsOf(folder), await damagesOf(folder)];
+  const contents = await contentsOf(folder);
+  const damages = await damagesOf(folder);
   const store = await openStore(await copyOf(folder), { clock });
   const before = await holdings(store);
   await store.close();

@@ -21,8 +21,7 @@ import { openJsonStore } from '../open.ts';
 import type { PartContext } from '../parts.ts';
 import { makeSecret } from '../secret.ts';
 import { BulkIdempotencyKeys, BulkRollups, type DocumentFolder } from './bulk-documents.ts';
-import { auditLines, batchLine } from './bulk-lines.ts';
-import { BulkLog } from './bulk-log.ts';
+import { auditLines, BulkLog, batchLine } from './bulk-log.ts';
 import { type FolderProgress, removeMarker, standingCopy, writeMarker } from './copy-marker.ts';
 import { folderSource } from './folder-source.ts';
 

@@ -78,7 +78,8 @@ class KeyRing {
 
   /** Returns a copy of the entries, oldest first. */
   copy(): Uint32Array {
-    const [oldest, end] = [this.#oldest * wordsPerEntry, this.#count * wordsPerEntry];
+    const oldest = this.#oldest * wordsPerEntry;
+    const end = this.#count * wordsPerEntry;
     const entries = new Uint32Array(end);
     entries.set(this.#entries.subarray(oldest, end));
     entries.set(this.#entries.subarray(0, oldest), end - oldest);

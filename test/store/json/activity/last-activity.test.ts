@@ -12,37 +12,37 @@ const token = (n: number) => guid('toke', n);
 
 async function opened(disk = new CrashDisk(), clock = new ManualClock()) {
   const context = contextOn(disk, clock);
-  const marks = makeLastActivityPart(context);
-  const rig = await openParts(context, [], [marks]);
+  const activity = makeLastActivityPart(context);
+  const rig = await openParts(context, [], [activity]);
   const documents = () => disk.paths().filter((path) => path.startsWith('/data/documents/marks'));
-  return { disk, clock, marks, rig, documents };
+  return { disk, clock, activity, rig, documents };
 }
 
 describe('touch of last activity', () => {
   it('merges new activity with earlier activity immediately', async () => {
-    const { marks } = await opened();
-    marks.touch('device', device(1), {
+    const { activity } = await opened();
+    activity.touch('device', device(1), {
       lastSeenAt: 1,
       lastAddress: '192.0.2.1',
       lastPlaylistVersion: 3,
     });
-    marks.touch('device', device(1), { lastSeenAt: 2, lastPlaylistVersion: null });
-    marks.touch('token', token(1), { lastUsedAt: 3 });
-    expect(marks.marks('device', device(1))).toEqual({
+    activity.touch('device', device(1), { lastSeenAt: 2, lastPlaylistVersion: null });
+    activity.touch('token', token(1), { lastUsedAt: 3 });
+    expect(activity.marks('device', device(1))).toEqual({
       lastSeenAt: 2,
       lastAddress: '192.0.2.1',
       lastPlaylistVersion: null,
     });
-    expect(marks.marks('token', token(1))).toEqual({ lastUsedAt: 3 });
-    expect(marks.marks('device', device(2))).toEqual({});
-    expect(marks.marks('token', device(1))).toEqual({});
+    expect(activity.marks('token', token(1))).toEqual({ lastUsedAt: 3 });
+    expect(activity.marks('device', device(2))).toEqual({});
+    expect(activity.marks('token', device(1))).toEqual({});
   });
 
   it('returns copies', async () => {
-    const { marks } = await opened();
-    marks.touch('device', device(1), { lastSeenAt: 1 });
-    marks.marks('device', device(1)).lastSeenAt = 9;
-    expect(marks.marks('device', device(1))).toEqual({ lastSeenAt: 1 });
+    const { activity } = await opened();
+    activity.touch('device', device(1), { lastSeenAt: 1 });
+    activity.marks('device', device(1)).lastSeenAt = 9;
+    expect(activity.marks('device', device(1))).toEqual({ lastSeenAt: 1 });
   });
 
   it('stores all members', async () => {
@@ -55,25 +55,25 @@ describe('touch of last activity', () => {
       lastConfigAt: 4,
       lastEventAt: 5,
     };
-    const { disk, marks, rig } = await opened();
-    marks.touch('device', device(1), all);
-    marks.close();
+    const { disk, activity, rig } = await opened();
+    activity.touch('device', device(1), all);
+    activity.close();
     await rig.close();
-    expect((await opened(disk)).marks.marks('device', device(1))).toEqual(all);
+    expect((await opened(disk)).activity.marks('device', device(1))).toEqual(all);
   });
 });
 
 describe('the documents of last activity', () => {
   it('are written at most once a minute, and only if they changed', async () => {
-    const { clock, marks, rig, documents } = await opened();
-    marks.touch('device', device(1), { lastSeenAt: 1 });
+    const { clock, activity, rig, documents } = await opened();
+    activity.touch('device', device(1), { lastSeenAt: 1 });
     await rig.checkpoint();
     expect(documents()).toEqual([]);
     clock.advance(minuteMs);
     await rig.checkpoint();
     const first = documents();
     expect(first).toEqual([expect.stringMatching(/marks-[0-3][0-9a-f]\.\d+\.json$/)]);
-    marks.touch('device', device(1), { lastSeenAt: 2 });
+    activity.touch('device', device(1), { lastSeenAt: 2 });
     await rig.checkpoint();
     clock.advance(minuteMs - 1);
     await rig.checkpoint();
@@ -89,44 +89,44 @@ describe('the documents of last activity', () => {
   });
 
   it('are written when the clock has stepped back', async () => {
-    const { clock, marks, rig, documents } = await opened();
-    marks.touch('device', device(1), { lastSeenAt: 1 });
+    const { clock, activity, rig, documents } = await opened();
+    activity.touch('device', device(1), { lastSeenAt: 1 });
     clock.set(0);
     await rig.checkpoint();
     expect(documents()).toHaveLength(1);
   });
 
   it('are complete after the stop', async () => {
-    const { disk, marks, rig } = await opened();
+    const { disk, activity, rig } = await opened();
     for (let n = 0; n < 300; n++) {
-      marks.touch('device', device(n), { lastSeenAt: n });
-      marks.touch('token', token(n), { lastUsedAt: n });
+      activity.touch('device', device(n), { lastSeenAt: n });
+      activity.touch('token', token(n), { lastUsedAt: n });
     }
-    marks.close();
+    activity.close();
     await rig.close();
     const next = await opened(disk);
     for (let n = 0; n < 300; n++) {
-      expect(next.marks.marks('device', device(n))).toEqual({ lastSeenAt: n });
-      expect(next.marks.marks('token', token(n))).toEqual({ lastUsedAt: n });
+      expect(next.activity.marks('device', device(n))).toEqual({ lastSeenAt: n });
+      expect(next.activity.marks('token', token(n))).toEqual({ lastUsedAt: n });
     }
-    expect(next.marks.dirty()).toEqual([]);
+    expect(next.activity.dirty()).toEqual([]);
   });
 
   it('lose at most a minute in a crash', async () => {
-    const { disk, clock, marks, rig } = await opened();
-    marks.touch('device', device(1), { lastSeenAt: 1, lastAddress: 'a' });
+    const { disk, clock, activity, rig } = await opened();
+    activity.touch('device', device(1), { lastSeenAt: 1, lastAddress: 'a' });
     clock.advance(minuteMs);
     await rig.checkpoint();
-    marks.touch('device', device(1), { lastSeenAt: 2 });
-    expect((await opened(disk.afterPowerCut())).marks.marks('device', device(1))).toEqual({
+    activity.touch('device', device(1), { lastSeenAt: 2 });
+    expect((await opened(disk.afterPowerCut())).activity.marks('device', device(1))).toEqual({
       lastSeenAt: 1,
       lastAddress: 'a',
     });
   });
 
   it('are dirty again after a failed write', async () => {
-    const { disk, clock, marks, rig, documents } = await opened();
-    marks.touch('device', device(1), { lastSeenAt: 1 });
+    const { disk, clock, activity, rig, documents } = await opened();
+    activity.touch('device', device(1), { lastSeenAt: 1 });
     clock.advance(minuteMs);
     disk.before = (operation) => {
       if (operation === 'rename') throw new Error('EIO');
@@ -139,20 +139,22 @@ describe('the documents of last activity', () => {
   });
 
   it('belong to no log', () => {
-    const marks = makeLastActivityPart(contextOn(new CrashDisk(), new ManualClock()));
-    expect([marks.kind, marks.log]).toEqual(['marks', 'none']);
+    const activity = makeLastActivityPart(contextOn(new CrashDisk(), new ManualClock()));
+    expect([activity.kind, activity.log]).toEqual(['marks', 'none']);
   });
 
   it('have human-readable lines', async () => {
-    const { marks } = await opened();
-    await marks.load('marks-00', {
+    const { activity } = await opened();
+    await activity.load('marks-00', {
       seq: 0,
       bytes: async () => Buffer.from(`{"kind":"token","id":"${token(1)}","lastUsedAt":7}\n`),
     } as WrittenDocument);
-    marks.touch('device', device(1), { lastSeenAt: 1 });
-    marks.close();
+    activity.touch('device', device(1), { lastSeenAt: 1 });
+    activity.close();
     const lines = await Promise.all(
-      marks.dirty().map(async (name) => (await marks.render(name, undefined))?.lines as string[]),
+      activity
+        .dirty()
+        .map(async (name) => (await activity.render(name, undefined))?.lines as string[]),
     );
     expect(lines.flat()).toContain(`{"kind":"device","id":"${device(1)}","lastSeenAt":1}`);
   });
@@ -160,18 +162,18 @@ describe('the documents of last activity', () => {
 
 describe('forget of last activity', () => {
   it('deletes the activity, also from the documents', async () => {
-    const { disk, clock, marks, rig, documents } = await opened();
-    marks.touch('device', device(1), { lastSeenAt: 1 });
+    const { disk, clock, activity, rig, documents } = await opened();
+    activity.touch('device', device(1), { lastSeenAt: 1 });
     clock.advance(minuteMs);
     await rig.checkpoint();
-    marks.forget('token', token(1));
-    marks.forget('token', device(1));
-    expect(marks.marks('device', device(1))).toEqual({ lastSeenAt: 1 });
-    marks.forget('device', device(1));
-    expect(marks.marks('device', device(1))).toEqual({});
-    marks.close();
+    activity.forget('token', token(1));
+    activity.forget('token', device(1));
+    expect(activity.marks('device', device(1))).toEqual({ lastSeenAt: 1 });
+    activity.forget('device', device(1));
+    expect(activity.marks('device', device(1))).toEqual({});
+    activity.close();
     await rig.close();
     expect(documents()).toEqual([]);
-    expect((await opened(disk)).marks.marks('device', device(1))).toEqual({});
+    expect((await opened(disk)).activity.marks('device', device(1))).toEqual({});
   });
 });

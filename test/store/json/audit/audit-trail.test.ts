@@ -481,7 +481,8 @@ describe('the audit trail in random runs', () => {
           expect(await numbers(now.trail, { limit, action: 'rare' })).toEqual(
             of(ours.filter(({ action }) => action === 'rare')),
           );
-          const [from, to] = [noon + 10 * hourMs, noon + 40 * hourMs];
+          const from = noon + 10 * hourMs;
+          const to = noon + 40 * hourMs;
           expect(await numbers(now.trail, { limit, from, to })).toEqual(
             of(ours.filter(({ at }) => at >= from && at < to)),
           );

@@ -22,7 +22,8 @@ async function backup(): Promise<Uint8Array> {
 
 /** The folder after a process was killed when it had restored `doneBytes`. */
 async function killedAt(doneBytes: number): Promise<string> {
-  const [folder, copy] = [await temporaryFolder(), await temporaryFolder()];
+  const folder = await temporaryFolder();
+  const copy = await temporaryFolder();
   let copied: Promise<void> | undefined;
   await restoreStore(streamOf(await backup()), folder, {
     onProgress(done) {

@@ -219,7 +219,8 @@ describe('idempotency keys in random runs', () => {
           const model = new Map<number, number[]>();
           const records: EventRecord[] = [];
           const documents = new Documents();
-          let [now, position] = [makeKeys(), 0];
+          let now = makeKeys();
+          let position = 0;
           const take = ({ device, key }: Batch) => {
             const keys = model.get(device) ?? [];
             model.set(device, keys);

@@ -376,7 +376,8 @@ describe('reports in random runs', () => {
             clock.advance(minuteMs);
             const { failAt } = one;
             if (failAt !== undefined) {
-              const [first, last] = [disk.changes, disk.changes + failAt];
+              const first = disk.changes;
+              const last = disk.changes + failAt;
               disk.before = (_, path) => {
                 if (path.includes('/events')) return;
                 if (disk.changes >= last && disk.changes > first) throw new Error('EIO');
