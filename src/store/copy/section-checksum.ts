@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { CopiedBatch, CopiedImpressions, CopiedMarks, Records, Section } from './transfer.ts';
 
 /**
- * Returns the text of a record to hash. In rows the id comes first, as one store keeps it there.
- * All other members keep their order, since they may be returned as stored.
+ * The text of a record to hash, by section; `rowText` for all others. In rows the id comes first, as
+ * one store keeps it there. Other members keep their order, since they may be returned as stored.
  */
 const textOf: { [S in Section]?: (record: Records[S], position: number) => string } = {
   batches: ({ seq, receivedAt, tenantId, venueId, screenId, deviceId, body }: CopiedBatch) =>

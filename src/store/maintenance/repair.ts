@@ -18,9 +18,9 @@ import { requireEmptyFolder } from './restore.ts';
  * changed. Returns what was left out or replaced; `repair-<time>.json` in the new folder has the
  * same list.
  *
- * Throws `store_locked` while either folder is in use, `folder_not_empty`, `invalid_option` for a
- * folder that is not a data folder, `copy_unfinished`, `restore_unfinished`, and `store_damaged`
- * when nothing can be recovered.
+ * Throws `store_locked` while either folder is in use, `folder_not_empty`, `copy_unfinished` and
+ * `restore_unfinished`. Throws `invalid_option` for a folder that is not a data folder, and
+ * `store_damaged` when nothing can be recovered.
  *
  * @example
  * const mended = await repairStore('./signage-data', './repaired');

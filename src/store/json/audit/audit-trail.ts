@@ -15,7 +15,7 @@ import type {
   MakeAuditTrail,
   PartContext,
 } from '../parts.ts';
-import { auditPage, frameEntry, type PlacedEntry, placeOf, sealedOf } from './pages.ts';
+import { auditPage, frameEntry, type PositionedEntry, positionOf, sealedOf } from './pages.ts';
 
 /** Position of the trail, and the last journal record that the files contain. */
 interface AuditLogPosition extends LogFilesPosition {
@@ -36,7 +36,7 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditLogPosition> {
   readonly #files: DayFiles;
   #log: GroupLog | undefined;
   /** Entries in the journal but not yet in the files, oldest first. */
-  #pending: PlacedEntry[] = [];
+  #pending: PositionedEntry[] = [];
   /** Position after the last entry in the files. */
   #end: AuditLogPosition = { file: null, size: 0, seq: 0 };
   #prepared = this.#end;
@@ -94,7 +94,7 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditLogPosition> {
   async *#entriesOf(
     names: readonly string[],
     end: LogFilesPosition,
-    pending: readonly PlacedEntry[],
+    pending: readonly PositionedEntry[],
   ): AsyncGenerator<SealedEntry | undefined> {
     for (const name of names) {
       for await (const { line, offset, whole } of readFrames(
@@ -195,7 +195,7 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditLogPosition> {
     try {
       const { value } = await linesBackward(file, 0, size).next();
       const last = value?.[0];
-      if (!last || !isWhole(last.bytes) || placeOf(last.bytes)?.seq !== seq)
+      if (!last || !isWhole(last.bytes) || positionOf(last.bytes)?.seq !== seq)
         throw damaged(path, 'a record is damaged', last?.offset);
     } finally {
       await file.close();

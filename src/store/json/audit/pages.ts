@@ -14,7 +14,7 @@ import { fillPage, type LogPage, type LogSource } from '../log/page-reader.ts';
 const pageBytes = 32 * 1024 * 1024;
 
 /** Position of an entry: the journal record, the index in it, and its day file. */
-export interface AuditPlace {
+export interface EntryPosition {
   seq: number;
   n: number;
   file: string;
@@ -24,7 +24,7 @@ export interface AuditPlace {
  * An entry as its line. A busy minute has tens of thousands of entries, and a parsed one would take
  * a dozen objects.
  */
-export interface PlacedEntry extends AuditPlace {
+export interface PositionedEntry extends EntryPosition {
   bytes: Buffer;
 }
 
@@ -59,7 +59,7 @@ const headPattern = /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"n":(\d+),"entry":/;
  * Parses the position at the beginning of a line. Returns `undefined` if `frameEntry` did not write
  * it.
  */
-export function placeOf(line: Buffer): Omit<AuditPlace, 'file'> | undefined {
+export function positionOf(line: Buffer): Omit<EntryPosition, 'file'> | undefined {
   const found = headPattern.exec(line.toString('latin1', 0, Math.min(line.length, 100)));
   return found ? { seq: Number(found[1]), n: Number(found[2]) } : undefined;
 }
@@ -67,7 +67,7 @@ export function placeOf(line: Buffer): Omit<AuditPlace, 'file'> | undefined {
 /**
  * A cursor has the form of an event id. Its 62 bits hold the record (42) and the index in it (20).
  */
-function cursorOf({ seq, n, file }: AuditPlace): string {
+function cursorOf({ seq, n, file }: EntryPosition): string {
   return eventId({
     receivedAtMs: startOfFile(file),
     batch: seq * 4096 + Math.floor(n / 256),
@@ -75,7 +75,7 @@ function cursorOf({ seq, n, file }: AuditPlace): string {
   });
 }
 
-function placeOfCursor(cursor: string): AuditPlace | undefined {
+function positionOfCursor(cursor: string): EntryPosition | undefined {
   const at = eventPosition(cursor);
   return (
     at && {
@@ -92,14 +92,14 @@ function placeOfCursor(cursor: string): AuditPlace | undefined {
  */
 export async function auditPage(
   view: LogSource,
-  pending: readonly PlacedEntry[],
+  pending: readonly PositionedEntry[],
   query: AuditPageQuery,
 ): Promise<Slice<AuditEntry>> {
-  const after = query.after === undefined ? undefined : placeOfCursor(query.after);
+  const after = query.after === undefined ? undefined : positionOfCursor(query.after);
   if (query.after !== undefined && !after) return { items: [], next: null };
   const page = new AuditPage(query, after);
   for (let at = pending.length - 1; at >= 0 && !page.isDone; at--)
-    page.takePending(pending[at] as PlacedEntry);
+    page.takePending(pending[at] as PositionedEntry);
   if (!page.isDone) await fillPage(view, namesFor(view, query, after), page);
   return { items: page.items, next: page.next };
 }
@@ -108,7 +108,7 @@ export async function auditPage(
 function namesFor(
   { files }: LogSource,
   { from = 0, to }: AuditPageQuery,
-  after: AuditPlace | undefined,
+  after: EntryPosition | undefined,
 ): string[] {
   const first = dayFile(from);
   const last = to === undefined ? '~' : dayFile(to + dayMs);
@@ -128,13 +128,13 @@ class AuditPage implements LogPage {
   next: string | null = null;
   isDone = false;
   readonly #query: AuditPageQuery;
-  readonly #after: AuditPlace | undefined;
+  readonly #after: EntryPosition | undefined;
   readonly #requiredTexts: string[];
   readonly #room = new PageRoom();
-  #lastPosition: AuditPlace | undefined;
+  #lastPosition: EntryPosition | undefined;
   #examinedBytes = 0;
 
-  constructor(query: AuditPageQuery, after: AuditPlace | undefined) {
+  constructor(query: AuditPageQuery, after: EntryPosition | undefined) {
     this.#query = query;
     this.#after = after;
     const { tenantIds, action, subjectId } = query;
@@ -149,31 +149,31 @@ class AuditPage implements LogPage {
   }
 
   isBefore(head: Buffer): boolean | undefined {
-    const place = placeOf(head);
-    return place && this.#isBefore(place);
+    const position = positionOf(head);
+    return position && this.#isBefore(position);
   }
 
-  #isBefore({ seq, n }: Omit<AuditPlace, 'file'>): boolean {
+  #isBefore({ seq, n }: Omit<EntryPosition, 'file'>): boolean {
     const after = this.#after;
     return !after || seq < after.seq || (seq === after.seq && n < after.n);
   }
 
   take(path: string, { offset, bytes }: Line): void {
-    const place = placeOf(bytes);
-    if (!place) throw damaged(path, 'a record is damaged', offset);
+    const position = positionOf(bytes);
+    if (!position) throw damaged(path, 'a record is damaged', offset);
     const file = path.slice(path.lastIndexOf('/') + 1);
     this.#examinedBytes += bytes.length;
     if (this.#mayMatch(bytes)) {
       if (!isWhole(bytes)) throw damaged(path, 'a record is damaged', offset);
-      this.#takeEntry({ ...place, file }, bytes);
+      this.#takeEntry({ ...position, file }, bytes);
     }
     if (this.isDone || this.#examinedBytes < pageBytes) return;
     this.isDone = true;
-    this.next = cursorOf({ ...place, file });
+    this.next = cursorOf({ ...position, file });
   }
 
-  takePending({ bytes, ...place }: PlacedEntry): void {
-    if (this.#isBefore(place) && this.#mayMatch(bytes)) this.#takeEntry(place, bytes);
+  takePending({ bytes, ...position }: PositionedEntry): void {
+    if (this.#isBefore(position) && this.#mayMatch(bytes)) this.#takeEntry(position, bytes);
   }
 
   /** Fast filter on the bytes, which avoids parsing most entries. */
@@ -181,12 +181,12 @@ class AuditPage implements LogPage {
     return this.#requiredTexts.every((text) => bytes.includes(text));
   }
 
-  #takeEntry(place: AuditPlace, bytes: Buffer): void {
+  #takeEntry(position: EntryPosition, bytes: Buffer): void {
     const entry = entryOf(bytes);
-    if (!this.#isBefore(place) || !this.#matches(entry)) return;
+    if (!this.#isBefore(position) || !this.#matches(entry)) return;
     if (this.items.length < this.#query.limit && this.#room.take(bytes.length)) {
       this.items.push(entry);
-      this.#lastPosition = place;
+      this.#lastPosition = position;
       return;
     }
     this.isDone = true;

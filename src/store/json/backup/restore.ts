@@ -93,7 +93,7 @@ class Restore {
     const sizes = new Map(files.map(({ name, size }) => [name, size]));
     if (sizes.size < files.length) throw new TarError(`${backupHead} names a file twice`);
     if (!sizes.has(manifest)) throw new TarError(`${backupHead} names no ${manifest}`);
-    return { at, sizes, bytes: files.reduce((checksum, { size }) => checksum + size, 0) };
+    return { at, sizes, bytes: files.reduce((total, { size }) => total + size, 0) };
   }
 
   /** Creates the folders, after checking that the files fit on the disk. */

@@ -1,4 +1,4 @@
-import { placeOf } from '../audit/pages.ts';
+import { positionOf } from '../audit/pages.ts';
 import type { FileSystem } from '../disk/file-system.ts';
 import { headOf } from '../events/event-record.ts';
 import { isDayFile, type LogFilesPosition, missingFiles } from '../log/day-files.ts';
@@ -33,10 +33,11 @@ function checkEvents(isWhole: boolean): LineCheck {
 function checkAudit(): LineCheck {
   let last = { seq: 0, n: 0 };
   return ({ line }) => {
-    const place = placeOf(line);
-    if (!place) return 'this is not an entry';
-    const advances = place.seq > last.seq || (place.seq === last.seq && place.n > last.n);
-    last = place;
+    const entryPosition = positionOf(line);
+    if (!entryPosition) return 'this is not an entry';
+    const advances =
+      entryPosition.seq > last.seq || (entryPosition.seq === last.seq && entryPosition.n > last.n);
+    last = entryPosition;
     return advances ? undefined : 'this entry is older than the one before';
   };
 }

@@ -71,7 +71,7 @@ export async function refuseUnfinished(disk: FileSystem, directory: string): Pro
  * Returns the progress of this source's copy into the folder, or `undefined` if the folder is empty
  * or missing. Throws `store_not_empty` for any other folder.
  */
-export async function standingCopy(
+export async function findUnfinishedCopy(
   disk: FileSystem,
   directory: string,
   source: StoreSource,
@@ -93,5 +93,5 @@ export function examineFolder(
   directory: string,
   source: StoreSource,
 ): Promise<CopyProgress | undefined> {
-  return standingCopy(nodeFileSystem, directory, source);
+  return findUnfinishedCopy(nodeFileSystem, directory, source);
 }

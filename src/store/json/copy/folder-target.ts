@@ -22,7 +22,12 @@ import type { PartContext } from '../parts.ts';
 import { makeSecret } from '../secret.ts';
 import { BulkIdempotencyKeys, BulkRollups, type DocumentFolder } from './bulk-documents.ts';
 import { auditLines, BulkLog, batchLine } from './bulk-log.ts';
-import { type FolderProgress, removeMarker, standingCopy, writeMarker } from './copy-marker.ts';
+import {
+  type FolderProgress,
+  findUnfinishedCopy,
+  removeMarker,
+  writeMarker,
+} from './copy-marker.ts';
 import { folderSource } from './folder-source.ts';
 
 const lowWaterBytes = 16 * 1024 * 1024;
@@ -68,14 +73,14 @@ class FolderTarget implements StoreTarget {
 
   async begin(source: StoreSource): Promise<boolean> {
     const { disk, directory, lowWaterBytes } = this.#context;
-    const standing = await standingCopy(disk, directory, source);
+    const unfinished = await findUnfinishedCopy(disk, directory, source);
     const nothing = { file: null, size: 0 };
-    this.#progress = standing ?? {
+    this.#progress = unfinished ?? {
       ...newProgress(source),
       logs: { events: nothing, audit: nothing },
       documents: {},
     };
-    if (!standing) await this.#saveProgress();
+    if (!unfinished) await this.#saveProgress();
     await makeSecret(this.#context, () => source.secret);
     await disk.makeDirectory(`${directory}/documents`);
     const folder: DocumentFolder = {
@@ -85,13 +90,13 @@ class FolderTarget implements StoreTarget {
     };
     this.#idempotencyKeys = new BulkIdempotencyKeys(folder);
     this.#rollups = new BulkRollups(folder);
-    if (await this.#hasManifest()) return standing !== undefined;
+    if (await this.#hasManifest()) return unfinished !== undefined;
     const { events, audit } = this.#currentProgress.logs;
     this.#logs = {
       events: await BulkLog.open(disk, `${directory}/events`, lowWaterBytes, events),
       audit: await BulkLog.open(disk, `${directory}/audit`, lowWaterBytes, audit),
     };
-    return standing !== undefined;
+    return unfinished !== undefined;
   }
 
   done(section: Section): number {

@@ -1,5 +1,5 @@
 import type { SealedEntry } from '../../audit/audit-chain.ts';
-import { frameEntry, type PlacedEntry, placeOf, sealedOf } from '../audit/pages.ts';
+import { frameEntry, type PositionedEntry, positionOf, sealedOf } from '../audit/pages.ts';
 import type { JournalRecord } from '../journal/segments.ts';
 import { dayFile, isDayFile, type LogFilesPosition } from '../log/day-files.ts';
 import { isWhole, readFrames } from '../log/frame.ts';
@@ -25,7 +25,7 @@ export async function salvageAudit(
 class AuditSalvage {
   readonly #context: RepairContext;
   readonly #oldPosition: AuditLogPosition | undefined;
-  readonly #entries: PlacedEntry[];
+  readonly #entries: PositionedEntry[];
   readonly #sizes: Record<string, number> = {};
   #file: NewFile | undefined;
   #last = { file: '', seq: 0, n: -1 };
@@ -54,7 +54,7 @@ class AuditSalvage {
     const missing = this.#entries.filter((entry) => entry.file >= oldest && !isGone(entry.file));
     for (const name of names) await this.#copy(name, missing);
     const limit = Math.max(this.#last.seq, this.#oldPosition?.seq ?? 0);
-    await this.#addBefore({ seq: limit, n: Number.POSITIVE_INFINITY }, missing);
+    await this.#restoreBefore({ seq: limit, n: Number.POSITIVE_INFINITY }, missing);
     await this.#file?.close();
     const damaged = this.#damaged;
     const restored = this.#restored;
@@ -63,40 +63,40 @@ class AuditSalvage {
     return this.#newPosition();
   }
 
-  async #copy(name: string, missing: PlacedEntry[]): Promise<void> {
+  async #copy(name: string, missing: PositionedEntry[]): Promise<void> {
     const { from, log } = this.#context;
     for await (const { line, offset } of readFrames(from.disk, `${from.directory}/audit/${name}`)) {
-      const place = isWhole(line) && sealedOf(line) ? placeOf(line) : undefined;
-      if (!place || !isAfter(place, this.#last)) {
+      const position = isWhole(line) && sealedOf(line) ? positionOf(line) : undefined;
+      if (!position || !isAfter(position, this.#last)) {
         log.add(`audit/${name}`, 'a damaged entry was left out', { offset });
         this.#damaged++;
         continue;
       }
-      await this.#addBefore(place, missing, name);
+      await this.#restoreBefore(position, missing, name);
       await this.#write(
         name,
         this.#context.dropsLinks
-          ? withoutLink(line, place)
+          ? withoutLink(line, position)
           : Buffer.concat([line, Buffer.of(0x0a)]),
-        place,
+        position,
       );
     }
   }
 
   /** Writes the journal's entries that belong before this position. */
-  async #addBefore(
-    place: { seq: number; n: number },
-    missing: PlacedEntry[],
+  async #restoreBefore(
+    position: { seq: number; n: number },
+    missing: PositionedEntry[],
     name?: string,
   ): Promise<void> {
-    while (missing[0] && isAfter(place, missing[0])) {
-      const entry = missing.shift() as PlacedEntry;
+    while (missing[0] && isAfter(position, missing[0])) {
+      const entry = missing.shift() as PositionedEntry;
       if (!isAfter(entry, this.#last)) continue;
       const file = name ?? (entry.file > this.#last.file ? entry.file : this.#last.file);
       await this.#write(file, entry.bytes, entry);
       this.#restored++;
     }
-    if (missing[0] && !isAfter(missing[0], place)) missing.shift();
+    if (missing[0] && !isAfter(missing[0], position)) missing.shift();
   }
 
   async #write(name: string, bytes: Buffer, { seq, n }: { seq: number; n: number }): Promise<void> {
@@ -118,12 +118,12 @@ class AuditSalvage {
   }
 }
 
-function isAfter(place: { seq: number; n: number }, other: { seq: number; n: number }): boolean {
-  return place.seq > other.seq || (place.seq === other.seq && place.n > other.n);
+function isAfter(position: { seq: number; n: number }, other: { seq: number; n: number }): boolean {
+  return position.seq > other.seq || (position.seq === other.seq && position.n > other.n);
 }
 
 /** Returns the entries with the day files in which the trail would have put them. */
-function entriesOf(records: readonly JournalRecord[]): PlacedEntry[] {
+function entriesOf(records: readonly JournalRecord[]): PositionedEntry[] {
   let newest = '';
   return records.flatMap(({ seq, ops }) =>
     ops

@@ -90,9 +90,9 @@ export class ImpressionCounter {
   }
 
   #tableOf(owner: number): CounterTable {
-    const table = owner % tables;
-    this.#tables[table] ??= new CounterTable();
-    return this.#tables[table];
+    const index = owner % tables;
+    this.#tables[index] ??= new CounterTable();
+    return this.#tables[index];
   }
 
   #ownersOf(scope: string, day: string): Owners {
