@@ -354,7 +354,7 @@ describe.each([
   });
 
   it.each(['null', '7', 'garbage', '{}', `${'['.repeat(20_000)}${']'.repeat(20_000)}`])(
-    'names an entry that was replaced by %.20s, and retention goes on',
+    'reports an entry replaced by %.20s, and retention continues',
     async (text) => {
       const { clock, place } = await store(kind);
       await kind.spoil(place, text);

@@ -197,7 +197,7 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
       ['desc', 1],
       ['desc', 7],
       ['desc', 60],
-    ] as const)('page by page (%s, %i a page) they are one list', async (order, limit) => {
+    ] as const)('form one list over all pages (%s, %i per page)', async (order, limit) => {
       await fill();
       const list = (await store.events(everything({ order }))).items;
       expect(await walk(everything({ order, limit }))).toEqual(list);

@@ -105,7 +105,7 @@ describe('AuditVerifier', () => {
     const start = key.start(linkAt(chain, 2), '2026-11-02');
     const kept = { ...keptOf(linkAt(chain, 2)), mac: 'another' };
     expect(findings(chain.slice(2), { start, head }, kept)).toEqual([
-      'damage: the trail does not go on from the kept head',
+      'damage: the trail does not continue from the kept head',
     ]);
     expect(findings(chain.slice(2), { start, head }, keptOf(linkAt(chain, 2)))).toEqual([]);
   });

@@ -79,7 +79,7 @@ describe('copyStore', () => {
   it.each([
     ['a data folder', folder],
     ['a database', freshDatabase],
-  ])('leaves in %s a store that goes on where the source was', async (_, place) => {
+  ])('leaves a store in %s that continues where the source was', async (_, place) => {
     const to = await place();
     await copy(original, to);
     await within(to, async (store) => {

@@ -86,7 +86,7 @@ describe('a check of a stopped store with added data', () => {
     ['audit/2026-11-22.ndjson', 'events/2026-11-29.ndjson', 'this is not a batch'],
     ['audit/2026-11-22.ndjson', 'journal/0000000000000900-000009.log', 'this is not a record'],
     ['secret', 'journal/0000000000000900-000009.log', 'must follow'],
-  ])('finds %s as %s', async (from, to, what) => {
+  ])('reports a copy of %s as %s', async (from, to, what) => {
     const copy = await copyOf((await fullStore()).folder);
     await cp(join(copy, from), join(copy, to));
     const findings = await checkStore(copy);

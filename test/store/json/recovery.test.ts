@@ -283,7 +283,7 @@ describe('a start after a crash', () => {
     ['a truncated record', '{"crc":"12345678","seq":4,"at":17'],
     ['zeros', '\0'.repeat(5000)],
     ['invalid lines', 'x\ny\n{"crc":"00000000","seq":4}\n'],
-  ])('cuts off %s at the end, keeps it aside, and says so', async (_, torn) => {
+  ])('cuts off %s at the end, saves it in another file, and warns', async (_, torn) => {
     const good = (await contentsOf(folder))[segment]!;
     await change(join(folder, segment), (bytes) => Buffer.concat([bytes, Buffer.from(torn)]));
     const store = await open(folder);
@@ -334,7 +334,7 @@ describe('a start after a crash', () => {
       },
       `${segment}, at byte`,
     ],
-  ])('refuses damage that no crash makes: %s', async (_, damage, named) => {
+  ])('is rejected for damage that no crash causes: %s', async (_, damage, named) => {
     await damage(folder);
     const before = await contentsOf(folder);
     await expect(open(folder)).rejects.toMatchObject({

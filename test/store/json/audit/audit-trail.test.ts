@@ -282,7 +282,7 @@ describe('a page of the audit trail', () => {
   it.each([
     ['head', '"seq"', '"sec"'],
     ['body', '"n":1}', '"n":7}'],
-  ])('refuses damage in the %s of a line, naming file and offset', async (_, good, bad) => {
+  ])('rejects damage in the %s of a line, and names file and offset', async (_, good, bad) => {
     const { disk, trail, rig, add } = await opened();
     add(entry(1));
     add(entry(2));
@@ -338,7 +338,7 @@ describe('a start of the audit trail', () => {
       (disk) => disk.plant(day21, disk.text(day20).slice(0, disk.text(day21).length)),
       /2026-11-21.ndjson/,
     ],
-  ])('refuses %s', async (_, harm, message) => {
+  ])('is rejected for %s', async (_, harm, message) => {
     const { disk, again } = await filled();
     const after = disk.afterKill();
     harm(after);
@@ -351,7 +351,7 @@ describe('a start of the audit trail', () => {
   it.each<[string, (disk: CrashDisk) => void]>([
     ['bytes too many', (disk) => disk.plant(day21, `${disk.text(day21)}{`)],
     ['a later file', (disk) => disk.plant('/data/audit/2026-11-22.ndjson', '')],
-  ])('after a clean stop refuses %s', async (_, harm) => {
+  ])('after a clean stop is rejected for %s', async (_, harm) => {
     const { disk, rig, again } = await filled();
     await rig.close();
     harm(disk);

@@ -273,7 +273,7 @@ describe('restoreStore', () => {
     ],
     ['a tar that names a file outside the folder', async () => tarNaming('../outside.json')],
     ['a tar that names a file that no store has', async () => tarNaming('lock.sock')],
-  ])('refuses %s', async (_what, make) => {
+  ])('rejects %s', async (_what, make) => {
     const parent = await temporaryFolder();
     const folder = join(parent, 'data');
     await expect(restoreStore(streamOf(await make()), folder)).rejects.toMatchObject({

@@ -52,7 +52,7 @@ describe('the folder of a killed restore', () => {
         copyStore(folder, join(await temporaryFolder(), 'new'), { clock: new ManualClock() }),
     ],
     ['another restore', async (folder: string) => restoreStore(streamOf(await backup()), folder)],
-  ])('is refused by %s, which says what to do and changes nothing', async (_what, use) => {
+  ])('is rejected by %s, with a hint and without changes', async (_what, use) => {
     const folder = await killedAt(1);
     const before = await contentsOf(folder);
     await expect(use(folder)).rejects.toMatchObject({

@@ -368,7 +368,7 @@ describe('a start of the event log', () => {
     ['bytes too few', (disk) => disk.plant(day21, disk.text(day21).slice(0, -1))],
     ['a later file', (disk) => disk.plant('/data/events/2026-11-22.ndjson', '')],
     ['a missing file', (disk) => void disk.unlink(day21)],
-  ])('after a clean stop refuses %s', async (_, harm) => {
+  ])('after a clean stop is rejected for %s', async (_, harm) => {
     const { disk, rig, again } = await filled();
     await rig.close();
     const after = disk.afterKill();

@@ -121,7 +121,7 @@ describe('the documents of idempotency keys', () => {
     for (let device = 0; device < 500; device++) apply(record(device + 1, device, 1));
     const names = keys.dirty();
     expect(names.length).toBeGreaterThan(60);
-    for (const name of names) expect(name).toMatch(/^keys-[0-3][0-9a-f]$/);
+    for (const name of names) expect(name).toMatch(/^rings-[0-3][0-9a-f]$/);
     const rendered = (await keys.render(names[0]!))!;
     expect(rendered.seq).toBe(500);
     const [first = ''] = [...(rendered.lines as Iterable<string>)];

@@ -215,7 +215,7 @@ describe('a page of events', () => {
   it.each([
     ['head', '"tenantId"', '"tenantid"'],
     ['body', '"n":1', '"n":7'],
-  ])('refuses damage in the %s of a line, naming file and offset', async (_, good, bad) => {
+  ])('rejects damage in the %s of a line, and names file and offset', async (_, good, bad) => {
     const { disk, log: events } = await opened();
     await events.append(batchOf([log(1)]));
     const path = '/data/events/2026-11-20.ndjson';
