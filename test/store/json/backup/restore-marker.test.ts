@@ -1,4 +1,5 @@
-import { cp, readdir, rm } from 'node:fs/promises';
+import { cpSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { copyStore } from '../../../../src/store/copy/copy-store.ts';
@@ -24,17 +25,17 @@ async function backup(): Promise<Uint8Array> {
 async function killedAt(doneBytes: number): Promise<string> {
   const folder = await temporaryFolder();
   const copy = await temporaryFolder();
-  let copied: Promise<void> | undefined;
+  let isCopied = false;
   await restoreStore(streamOf(await backup()), folder, {
     onProgress(done) {
-      if (done >= doneBytes)
-        copied ??= cp(folder, copy, {
-          recursive: true,
-          filter: (path) => !path.includes('lock.sock'),
-        });
+      if (isCopied || done < doneBytes) return;
+      isCopied = true;
+      cpSync(folder, copy, {
+        recursive: true,
+        filter: (path) => !path.includes('lock.sock'),
+      });
     },
   });
-  await copied;
   return copy;
 }
 
