@@ -1,9 +1,9 @@
-/** Who waits for what: `codes/<row id>`, `events/<tenant id>`. */
+/** Watchers by topic. Topics are `codes/<row id>` and `events/<tenant id>`. */
 export class ChangeTopics {
   readonly #wakers = new Map<string, Set<() => void>>();
 
   watch(topic: string, wake: () => void): () => void {
-    // Wrapped, so that one function may watch twice.
+    // A wrapper, so that the same function can watch twice.
     const waker = () => wake();
     const wakers = this.#wakers.get(topic) ?? new Set();
     this.#wakers.set(topic, wakers.add(waker));
@@ -13,12 +13,12 @@ export class ChangeTopics {
     };
   }
 
-  /** Nobody knows what has changed. */
+  /** Wakes all watchers, for when the changed topics are unknown. */
   allChanged(): void {
     for (const topic of this.#wakers.keys()) this.changed(topic);
   }
 
-  /** Wakes when the call stack is done: whoever watches must not hold up, or fail, the writer. */
+  /** Wakes watchers in a microtask, so that they can neither delay nor fail the writer. */
   changed(topic: string): void {
     for (const wake of this.#wakers.get(topic) ?? []) queueMicrotask(wake);
   }

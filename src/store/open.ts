@@ -10,57 +10,71 @@ import { openJsonStore } from './json/open.ts';
 import type { PartContext } from './json/parts.ts';
 import type { Store } from './store.ts';
 
-/** How a database is used by one instance. */
+/** How one instance uses the database. */
 export interface DatabaseOptions {
-  /** Connections, beside one that listens for changes: 2 to 200, 10 unless said. */
+  /** Connections in the pool, 2 to 200. One more listens for changes. Default: 10. */
   poolSize?: number;
-  /** The longest that one statement may take: 1 to 600, 10 unless said. */
+  /** Maximum duration of one statement, 1 to 600. Default: 10. */
   statementTimeoutSeconds?: number;
-  /** The longest that one may wait for another instance's change: 1 to 600, 5 unless said. */
+  /** Maximum wait for another instance's change, 1 to 600. Default: 5. */
   lockTimeoutSeconds?: number;
 }
 
 export interface OpenStoreOptions {
-  /** Where time comes from. A database has its own, which all instances share: there, only a clock that is not the machine's counts. */
+  /**
+   * Source of time. A database uses its own clock, shared by all instances, and ignores
+   * `systemClock`. It uses any other clock given here.
+   */
   clock?: Clock;
   database?: DatabaseOptions | undefined;
   random?: Random;
-  /** The disk under a data folder. Given with `memory:`, the store is kept there, unlocked, and opens again from it. */
+  /**
+   * File system of the data folder. With `memory:`, the store is kept there without a lock, and can
+   * be reopened from it.
+   */
   disk?: FileSystem;
-  /** Told what deserves a line in the log: a checkpoint that failed and is tried again, a torn record that was cut off. */
+  /**
+   * Receives warnings for the log, such as a failed checkpoint that will be retried or a torn
+   * record that was cut off.
+   */
   onWarning?: (message: string, cause?: unknown) => void;
 }
 
-/** Below this a store refuses to write, so that there is room left to put things right. */
+/** A store refuses writes below this free space, which leaves room for recovery. */
 const lowWaterBytes = 16 * 1024 * 1024;
 
 /**
- * Opens a store: a data folder, made when there is none; `memory:`, which is the same without files; or a PostgreSQL database by its URL,
+ * Opens a store. `location` is a data folder, which is created if missing; `memory:`, the same
+ * store without files; or the URL of a PostgreSQL database,
  * `postgres://user:password@host:5432/database?sslmode=verify-full`.
  *
- * Throws `SignageError`s that say what to do: `store_locked`, `store_damaged`, `store_too_new`, `store_unusable`, `copy_unfinished`,
- * `restore_unfinished`, `invalid_option`.
+ * Throws a `SignageError` whose message says what to do: `store_locked`, `store_damaged`,
+ * `store_too_new`, `store_unusable`, `copy_unfinished`, `restore_unfinished`, `invalid_option`,
+ * `not_supported`.
  *
  * @example
  * const store = await openStore('./data');
- * await store.write(async (tx) => tx.put('tenants', { id, name: 'default', createdAt: tx.now, updatedAt: tx.now }));
+ * await store.write(async (tx) => {
+ *   const row = { id, name: 'default', createdAt: tx.now, updatedAt: tx.now };
+ *   await tx.put('tenants', row);
+ * });
  * await store.close();
  */
 export async function openStore(location: string, options: OpenStoreOptions = {}): Promise<Store> {
   const { clock = systemClock, random = randomBytes, onWarning = () => {} } = options;
-  const common = { clock, lowWaterBytes, warn: onWarning };
+  const shared = { clock, lowWaterBytes, warn: onWarning };
   if (location === 'memory:') {
     return openJsonStore(
-      { ...common, disk: options.disk ?? makeMemoryFileSystem(), directory: 'memory:' },
+      { ...shared, disk: options.disk ?? makeMemoryFileSystem(), directory: 'memory:' },
       random,
       async () => {},
     );
   }
   if (/^postgres(ql)?:/i.test(location)) {
     const { openPostgresStore } = await import('./postgres/open.ts');
-    const own = clock === systemClock ? undefined : clock;
+    const customClock = clock === systemClock ? undefined : clock;
     return openPostgresStore(location, {
-      clock: own,
+      clock: customClock,
       random,
       warn: onWarning,
       ...databaseLimits(options.database),
@@ -69,11 +83,11 @@ export async function openStore(location: string, options: OpenStoreOptions = {}
   if (/^[a-z][a-z0-9+]+:/i.test(location)) {
     throw new SignageError(
       'not_supported',
-      `${location.split(':')[0]}: is no kind of store: name a folder, memory:, or postgres://….`,
+      `${location.split(':')[0]}: is not a supported store. Use a folder, memory:, or postgres://….`,
     );
   }
   return openFolder(
-    { ...common, disk: options.disk ?? nodeFileSystem, directory: resolve(location) },
+    { ...shared, disk: options.disk ?? nodeFileSystem, directory: resolve(location) },
     random,
   );
 }

@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto';
 
-/** 8 bytes of a hash, in hex: what both stores keep of an idempotency key and of what was sent under it. No two of a device's 128 keys meet by chance. */
+/**
+ * Returns the first 8 bytes of a SHA-256 hash, in hex. Both stores keep this of an idempotency key
+ * and of the bytes sent under it. A collision among the 128 keys of a device is negligible.
+ */
 export function shortHash(bytes: string | Uint8Array): string {
   return hash('sha256', bytes, 'hex').slice(0, 16);
 }

@@ -18,108 +18,146 @@ import type {
 import type { IndexOf, UniqueOf } from './tables.ts';
 
 /**
- * What every store promises, whatever it is made of. Stores hold rows and transactions, no rules.
+ * The contract that every store implements. Stores keep rows and transactions; they contain no
+ * business rules.
  *
- * Errors are `SignageError`s: `conflict` when a unique index is hit (`existingId` is the other row's id), `idempotency_key_reused`,
- * `unavailable` when a change cannot be made durable (nothing has changed then), `not_supported`.
+ * Errors are `SignageError`s. `conflict`: another row has the unique key; `existingId` is its id.
+ * `idempotency_key_reused`: see `appendBatch`. `unavailable`: the change cannot be made durable,
+ * and nothing has changed. `not_supported`.
  *
- * No page holds more than `maxPageBytes` of rows, unless it holds a single one: it may have fewer than `limit` and still a next.
+ * The rows of a page take at most `maxPageBytes`, unless the page has a single row. A page may
+ * therefore have fewer than `limit` items and still a `next`.
  */
 export interface Store {
-  /** Reads what is durable, and only that. */
+  /** Reads durable state only. */
   readonly read: Reader;
 
-  /** 32 random bytes, made at first start and kept with the store; all instances on one store share them. */
+  /**
+   * 32 random bytes, created at the first start and stored. All instances on one store share them.
+   */
   readonly secret: Uint8Array;
 
   /**
-   * Runs one change: all of it or nothing, durable (on disk past a power cut, or committed) when the promise resolves. A throw out of
-   * `change` leaves no trace. Changes behave as if they ran one after another, and each sees all that were made before it.
-   * `change` awaits nothing but calls of its `tx`, and may be run again.
+   * Runs one change atomically. The change is durable when the promise resolves: synced to disk, or
+   * committed. If `change` throws, nothing has changed.
+   *
+   * Changes are serializable: each sees the effects of all changes before it. `change` may await
+   * only calls of its `tx`, and may run more than once.
    */
   write<T>(change: (tx: Tx) => Promise<T>): Promise<T>;
 
-  /** One page of a table, ordered by id, from after `query.after` on. */
+  /** Returns one page of a table, ordered by id, starting after `query.after`. */
   list<T extends ListedTable>(table: T, query: ListQuery<T>): Promise<Slice<Rows[T]>>;
 
-  /** One page of a screen's past playlist versions, newest first. */
+  /** Returns one page of a screen's past playlist versions, newest first. */
   pastPlaylists(query: PastPlaylistQuery): Promise<Slice<Playlist>>;
 
-  /** Ids of codes that ended before `timeMs`, oldest first, at most `limit`. */
+  /** Returns the ids of codes that ended before `timeMs`, oldest first, at most `limit`. */
   finishedCodes(timeMs: number, limit: number): Promise<string[]>;
 
   /**
-   * Stores one batch of events, durable on return. With a key, the last 128 of each device are remembered, across restarts: the same key with
-   * the same bytes answers `repeated` and stores nothing, also for two at the same moment; with other bytes it throws `idempotency_key_reused`.
+   * Stores one batch of events, durable when the promise resolves.
+   *
+   * The last 128 idempotency keys of each device are remembered, across restarts. The same key with
+   * the same bytes returns `repeated` and stores nothing, also for concurrent calls. The same key
+   * with other bytes throws `idempotency_key_reused`.
    */
   appendBatch(batch: EventBatch): Promise<'stored' | 'repeated'>;
 
-  /** One page of stored events. */
+  /** Returns one page of stored events. */
   events(query: EventPageQuery): Promise<Slice<StoredEvent>>;
 
-  /** Impressions by group, exact, sorted by key. `from` and `to` are UTC days, `to` exclusive. */
+  /**
+   * Returns exact impressions by group, sorted by key. `from` and `to` are UTC days; `to` is
+   * exclusive.
+   */
   impressions(query: ImpressionQuery): Promise<ReportRow[]>;
 
-  /** One page of the audit trail of these tenants, newest first; `null` stands for what belongs to no tenant. */
+  /**
+   * Returns one page of the audit trail of these tenants, newest first. The tenant id `null`
+   * selects entries that belong to no tenant.
+   */
   audit(query: AuditPageQuery): Promise<Slice<AuditEntry>>;
 
   /**
-   * Notes a device's or token's latest doings: seen at once by `marks`, kept within a minute, and then seen by other instances too; up to a minute is
-   * lost in a crash. Of what several instances noted, the latest tells.
+   * Records the last activity of a device or token. `marks` returns it immediately. It is
+   * persisted, and visible to other instances, within a minute. A crash loses up to a minute of it.
+   * When several instances record activity, the latest wins.
    */
-  touch(kind: 'device', id: string, marks: LastActivity): void;
-  touch(kind: 'token', id: string, marks: TokenActivity): void;
+  touch(kind: 'device', id: string, activity: LastActivity): void;
+  touch(kind: 'token', id: string, activity: TokenActivity): void;
   marks(kind: 'device', id: string): Promise<LastActivity>;
   marks(kind: 'token', id: string): Promise<TokenActivity>;
 
   /**
-   * Changes what is remembered of the attempts of some sources: of all of them or of none, one change after another over all instances. `change` is handed
-   * what is remembered of each, and the store's time; it says what is to be of each (the same, or nothing: no change) and what to answer; it awaits nothing,
-   * and may be run again. One that changes nothing waits for no other. What is remembered may be forgotten past its `forgetAt`, in a restart, and when there
-   * are very many sources: first those without any attempts, then those changed longest ago.
+   * Updates the guess counters of some sources atomically: all of them or none. Updates are
+   * serialized across all instances.
+   *
+   * `change` receives each source's counter and the store's time. It returns the new counters and a
+   * result. A counter that is returned unchanged, or as `undefined`, is left as it is. `change`
+   * must not await anything, and may run more than once. An update that changes nothing does not
+   * wait for others.
+   *
+   * Counters may be evicted after their `forgetAt`, on a restart, and when there are very many
+   * sources. Counters without attempts are evicted first, then the least recently changed.
    */
   updateGuessCounters<T>(sources: readonly string[], change: GuessCounterChange<T>): Promise<T>;
 
   /**
-   * Calls `wake` after each durable change of a topic, `codes/<row id>` or `events/<tenant id>`; it may also be called for nothing.
-   * Returns how to stop.
+   * Calls `wake` after each durable change of a topic: `codes/<row id>` or `events/<tenant id>`.
+   * Spurious calls are possible. Returns a function that stops the watch.
    */
   watch(topic: string, wake: () => void): () => void;
 
   /**
-   * One consistent state of the whole store as a tar: every change that was acknowledged before the call, and no part of another. The stream is
-   * to be read to its end or cancelled, for until then nothing is deleted; a reader who takes nothing for 5 minutes gets an error. A store of which the operator makes backups by its own tools throws
-   * `not_supported`.
+   * Returns a consistent snapshot of the whole store as a tar. It has every change acknowledged
+   * before the call, and no part of any other.
+   *
+   * Read the stream to its end or cancel it: until then the store deletes nothing. A reader that
+   * takes nothing for 5 minutes gets an error. Throws `not_supported` when the operator makes
+   * backups with the database's own tools.
    */
   backup(): Promise<ReadableStream<Uint8Array>>;
 
-  /** Resolves when the store can take writes; else throws `unavailable`, saying why. */
+  /** Resolves when the store accepts writes. Otherwise throws `unavailable` with the reason. */
   ready(): Promise<void>;
 
-  /** Deletes events and audit entries received before `timeMs`, in whole days. Reports keep counting them. */
+  /**
+   * Deletes events and audit entries received before `timeMs`, in whole days. Reports keep counting
+   * those events.
+   */
   purgeBefore(timeMs: number): Promise<void>;
 
-  /** Finishes what is under way, makes it durable, and lets go of everything. Calls after it throw `unavailable`. */
+  /**
+   * Completes pending operations, makes them durable, and releases all resources. Later calls throw
+   * `unavailable`.
+   */
   close(): Promise<void>;
 }
 
 export interface Reader {
-  /** Answers at once where the row is in memory. */
+  /** Returns synchronously when the row is in memory. */
   get<T extends TableName>(table: T, id: string): MaybePromise<Rows[T] | undefined>;
-  /** The row that has this key in a unique index; `tables.ts` says how keys are made. */
+  /** Returns the row with this key in a unique index. `tables.ts` defines the keys. */
   find<T extends TableName>(
     table: T,
     index: UniqueOf<T>,
     key: string,
   ): Promise<Rows[T] | undefined>;
-  /** All rows whose indexed member has one of these values, ordered by id. Meant for few: the keys of a device, the codes of a screen. */
+  /**
+   * Returns all rows whose indexed member has one of these values, ordered by id. Intended for
+   * small results, such as the keys of a device or the codes of a screen.
+   */
   select<T extends TableName>(
     table: T,
     index: IndexOf<T>,
     values: readonly string[],
   ): Promise<Rows[T][]>;
   count<T extends TableName>(table: T, index: IndexOf<T>, value: string): Promise<number>;
-  /** The device key with this hash, and the device and screen that it names: one look-up, for it precedes every request of a TV; at once, too, where it can. */
+  /**
+   * Returns the device key with this hash, with its device and screen, in one lookup. Every request
+   * of a TV needs it. Returns synchronously when the rows are in memory.
+   */
   findByKeyHash(hash: string): MaybePromise<KeyHolder | undefined>;
 }
 
@@ -129,19 +167,22 @@ export interface KeyHolder {
   screen: Screen | undefined;
 }
 
-/** A change under way: reads see what it and all changes before it have put. */
+/** The transaction of one change. Reads see its own writes and all earlier changes. */
 export interface Tx extends Reader {
-  /** The store's own time, in milliseconds: it alone judges expiry. */
+  /** The store's time in milliseconds. Use it, and no other clock, to judge expiry. */
   readonly now: number;
-  /** Inserts the row, or replaces the one with its id. Throws `conflict` when another row has one of its unique keys. */
+  /**
+   * Inserts the row, or replaces the row with the same id. Throws `conflict` when another row has
+   * one of its unique keys.
+   */
   put<T extends TableName>(table: T, row: Rows[T]): Promise<void>;
-  /** Deletes the row; nothing happens when there is none. */
+  /** Deletes the row. Does nothing when there is none. */
   delete(table: TableName, id: string): Promise<void>;
-  /** Adds to the audit trail, with the change. */
+  /** Adds an entry to the audit trail as part of the change. */
   audit(entry: AuditEntry): Promise<void>;
 }
 
-/** In the order of the sources. */
+/** One counter per source, in the order of the sources. `undefined`: none is stored. */
 export type GuessCountersOfEach = readonly (GuessCounter | undefined)[];
 export type GuessCounterChange<T> = (
   known: GuessCountersOfEach,
@@ -151,28 +192,32 @@ export type GuessCounterChange<T> = (
 export type ListedTable = 'tenants' | 'tokens' | 'venues' | 'screens' | 'devices' | 'mirrorPending';
 
 export interface ListQuery<T extends ListedTable> {
-  /** Members that must be equal to the value, or to one of the values. */
+  /** Members that must equal the value, or one of the values. */
   where?: { [K in keyof Rows[T]]?: Rows[T][K] | readonly Rows[T][K][] };
-  /** Labels that must all hold. */
+  /** Labels that must all match. */
   labels?: Record<string, string>;
-  /** The whole name, or a part of it, without regard to case. */
+  /** The whole name, without regard to case. */
   name?: string;
+  /** A part of the name, without regard to case. */
   search?: string;
-  /** Of devices: seen within the window that their config gives (docs/protocol.md §2.7), and not suspended, at `now`. */
+  /**
+   * Devices by whether they are online at `now`: seen within the window given by their config
+   * (docs/protocol.md §2.7), and not suspended.
+   */
   online?: { is: boolean; now: number };
   limit: number;
-  /** The last id of the page before. */
+  /** Last id of the previous page. */
   after?: string;
 }
 
 export interface PastPlaylistQuery {
   screenId: string;
-  /** Only versions below this one: the last of the page before. */
+  /** Only versions below this one. Pass the last version of the previous page. */
   below: number;
   limit: number;
 }
 
-/** Some rows, and where the next page begins (the `after` to ask for); `null` when there is none. */
+/** A page of rows. `next` is the `after` of the next page, or `null` when this is the last. */
 export interface Slice<T> {
   items: T[];
   next: string | null;
@@ -183,15 +228,18 @@ export interface EventBatch {
   venueId: string;
   screenId: string;
   deviceId: string;
-  /** The batch as a JSON array in UTF-8, without line breaks: kept as it is. */
+  /** The batch as a JSON array in UTF-8, without line breaks. It is stored unchanged. */
   body: Uint8Array;
-  /** What is looked at in the same, validated. */
+  /** Totals of the batch, from the validated events. */
   sums: BatchSums;
-  /** The `Idempotency-Key`, if there was one, and the bytes it stands for. */
+  /** The `Idempotency-Key` header, if present, and the request body it was sent with. */
   idempotency?: { key: string; sent: Uint8Array };
 }
 
-/** Narrows a query to a few venues; absent: all of the tenant. None at all find nothing. */
+/**
+ * Restricts a query to these venues. `undefined`: all venues of the tenant. An empty array matches
+ * nothing.
+ */
 interface WithinVenues {
   venueIds?: readonly string[] | undefined;
 }
@@ -200,7 +248,7 @@ export interface ImpressionQuery extends ReportQuery, WithinVenues {
   tenantId: string;
 }
 
-/** Within venues are the entries that are about venues, all of them among these. */
+/** With `venueIds`, only entries that are about venues, all of them among these, match. */
 export interface AuditPageQuery extends Omit<AuditQuery, 'cursor'>, WithinVenues {
   tenantIds: readonly (string | null)[];
   after?: string;
@@ -210,7 +258,7 @@ export interface EventPageQuery
   extends WithinVenues,
     Pick<EventQuery, 'type' | 'deviceId' | 'screenId' | 'from' | 'to' | 'order' | 'limit'> {
   tenantId: string;
-  /** The id of the last event of the page before. */
+  /** Id of the last event of the previous page. */
   after?: string;
 }
 
@@ -218,8 +266,8 @@ export interface StoredEvent {
   id: string;
   deviceId: string;
   screenId: string;
-  /** Milliseconds. */
+  /** In milliseconds. */
   receivedAt: number;
-  /** As it was sent. */
+  /** The event, unchanged. */
   event: Record<string, unknown>;
 }

@@ -1,24 +1,24 @@
 import { foldName } from '../domain/fields.ts';
 import type { Rows, TableName } from '../domain/records/rows.ts';
 
-/** A row's key in a unique index; `undefined` leaves the row out of it. */
+/** Returns a row's key in a unique index, or `undefined` to leave the row out of it. */
 type KeyOf<R> = (row: R) => string | undefined;
 
 interface Table<R> {
-  /** Keys that at most one row may have. */
+  /** Unique indexes by name. */
   unique: Record<string, KeyOf<R>>;
-  /** Members by which rows are found; every listed table has those its filters and scopes need. */
+  /** Indexed members. Every listed table indexes the members that its filters and scopes need. */
   indexed: readonly (keyof R & string)[];
-  /** Read one at a time from disk rather than held in memory. */
+  /** Rows are read from disk on demand instead of being held in memory. */
   cold?: boolean;
 }
 
-/** The key of a name in its scope. */
+/** Returns the unique key of a name within its scope. */
 export function nameKey(scope: string | null, name: string): string {
   return `${scope ?? ''}/${foldName(name)}`;
 }
 
-/** All tables: their unique keys and indexes. Every store makes the same of it. */
+/** Unique keys and indexes of all tables, the same in every store. */
 export const tables = {
   tenants: { unique: { name: (row) => nameKey(null, row.name) }, indexed: [] },
   tokens: {

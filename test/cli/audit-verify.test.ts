@@ -52,7 +52,7 @@ describe('signage audit verify', () => {
     const { code, json } = await verify(['--data', data, '-o', 'json']);
     expect([code, json]).toEqual([
       9,
-      [{ ...expected, what: expect.stringContaining('not what was written') }],
+      [{ ...expected, what: expect.stringContaining('was changed') }],
     ]);
     const table = await verify(['--data', data]);
     expect([table.code, table.stdout]).toEqual([9, expect.stringContaining(line.entry.id)]);

@@ -290,7 +290,7 @@ describe('signage data check', () => {
 
   it('2 for a folder that is none of ours', async () => {
     const { code, stderr } = await runCli(['data', 'check', await temporaryFolder()]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining('is no data folder')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('is not a data folder')]);
   });
 });
 
@@ -315,7 +315,7 @@ describe('signage data repair', () => {
       file: document.slice(own.length + 1),
       offset: null,
       lost: 0,
-      what: 'it was made again from the journal',
+      what: 'it was rebuilt from the journal',
     });
     expect(await readFile(document)).toEqual(
       await readFile(join(former, document.slice(own.length + 1))),

@@ -20,14 +20,14 @@ import { auditRow, tenantRow } from './sample-rows.ts';
 
 type Line = { entry: Record<string, unknown>; link?: { writer: string; seq: number; mac: string } };
 
-/** A kind of store, and how someone with access to its disk, but without the secret, changes the trail. */
+/** A kind of store, and the tampering possible with access to its disk but without the secret. */
 interface Kind {
   place(): Promise<string>;
-  /** Rewrites all entries, with right checksums. */
+  /** Rewrites all entries, with valid checksums. */
   rewrite(place: string, how: (lines: Line[]) => Line[]): Promise<void>;
-  /** Names another entry as the last one; the signature stays what it was. */
+  /** Names another entry as the head, and keeps the old signature. */
   forgeHead(place: string, link: NonNullable<Line['link']>): Promise<void>;
-  /** Puts garbage in the place of the third entry, with a right checksum. */
+  /** Replaces the third entry by garbage with a valid checksum. */
   spoil(place: string, text: string): Promise<void>;
 }
 
@@ -134,7 +134,7 @@ async function within<T>(
   }
 }
 
-/** Writes entries in changes of one to three. */
+/** Writes entries in changes of one to three entries. */
 async function write(store: Store, clock: ManualClock, from: number, to: number): Promise<void> {
   for (let number = from; number <= to; number++) {
     await store.write(async (tx) => {
@@ -166,14 +166,14 @@ const headOf = async (place: string) => {
   return head;
 };
 
-/** By someone who has seen every MAC, and guesses at the key. */
+/** A MAC forged with a guessed key. */
 const forged = (seq: number) => createHmac('sha256', 'a guess').update(String(seq)).digest('hex');
 
 describe.each([
   ['a data folder', folders],
   ['a database', databases],
 ])('the audit trail of %s', (_, kind) => {
-  it('verifies, across starts, and says how many entries there are and where it ends', async () => {
+  it('verifies across restarts, and reports the number of entries and the head', async () => {
     const { clock, place } = await store(kind);
     expect((await verifyAudit(place)).summary).toMatchObject({
       entries: 10,
@@ -190,7 +190,7 @@ describe.each([
     });
   });
 
-  it('shows no link to readers', async () => {
+  it('hides links from readers', async () => {
     const { clock, place } = await store(kind, 2);
     const { items } = await within(place, clock, (opened) =>
       opened.audit({ tenantIds: [auditRow(1).tenantId], limit: 5 }),
@@ -205,7 +205,7 @@ describe.each([
         lines.map((line, n) =>
           n === 4 ? { ...line, entry: { ...line.entry, action: 'screen.delete' } } : line,
         ),
-      [[5, 'is not what was written']],
+      [[5, 'was changed']],
     ],
     ['dropped', (lines) => lines.toSpliced(4, 1), [[6, 'before it, entry 5 is missing']]],
     [
@@ -213,10 +213,10 @@ describe.each([
       (lines) => lines.with(4, lines[5] as Line).with(5, lines[4] as Line),
       [
         [6, 'entry 5 is missing'],
-        [5, 'not in its place'],
+        [5, 'out of order'],
       ],
     ],
-    ['repeated', (lines) => lines.toSpliced(5, 0, lines[2] as Line), [[3, 'not in its place']]],
+    ['repeated', (lines) => lines.toSpliced(5, 0, lines[2] as Line), [[3, 'out of order']]],
     [
       'inserted without a MAC',
       (lines) =>
@@ -233,7 +233,7 @@ describe.each([
           link: { writer: lines[0]?.link?.writer ?? '', seq: 6, mac: forged(6) },
         }),
       [
-        [6, 'is not what was written'],
+        [6, 'was changed'],
         [10, 'entries 7 to 10 are missing'],
       ],
     ],
@@ -244,7 +244,7 @@ describe.each([
           n === 9 ? { ...line, link: { writer: 'me', seq: 10, mac: 'none' } } : line,
         ),
       [
-        [null, 'this is no entry'],
+        [null, 'this is not an entry'],
         [10, 'the end of the trail is missing'],
       ],
     ],
@@ -268,7 +268,7 @@ describe.each([
       (lines) => lines.map(({ entry }) => ({ entry })),
       [[10, 'entries 1 to 10 are missing']],
     ],
-  ])('names the place of an entry that was %s', async (_what, how, expected) => {
+  ])('reports the location of an entry that was %s', async (_what, how, expected) => {
     const { place } = await store(kind);
     await kind.rewrite(place, (lines) => lines);
     expect(await damages(place)).toEqual([]);
@@ -282,7 +282,7 @@ describe.each([
       ).toEqual(expected.map(([, what]) => expect.stringContaining(what)));
   });
 
-  it('verifies after retention has dropped whole days, and misses what others drop', async () => {
+  it('verifies after retention, and reports entries deleted by others', async () => {
     const { clock, place } = await store(kind, 4);
     await within(place, clock, async (opened) => {
       for (const day of [1, 2, 3]) {
@@ -309,7 +309,7 @@ describe.each([
     ]);
   });
 
-  it('goes on verifying when retention has dropped everything', async () => {
+  it('verifies after retention has deleted everything', async () => {
     const { clock, place } = await store(kind, 4);
     await within(place, clock, async (opened) => {
       clock.advance(3 * dayMs);
@@ -326,7 +326,7 @@ describe.each([
     });
   });
 
-  it('does not sign for entries that were changed before retention drops them', async () => {
+  it('signs no start for entries that were changed before retention deletes them', async () => {
     const { clock, place } = await store(kind, 4);
     await within(place, clock, async (opened) => {
       clock.advance(3 * dayMs);
@@ -343,7 +343,7 @@ describe.each([
     ]);
   });
 
-  it('goes on missing what was cut off when somebody names an earlier entry as the last one, and the service goes on from there', async () => {
+  it('keeps reporting cut-off entries when the service resumes from a forged head', async () => {
     const { clock, place } = await store(kind);
     let left: Line[] = [];
     await kind.rewrite(place, (lines) => (left = lines.slice(0, 7)));
@@ -354,7 +354,7 @@ describe.each([
   });
 
   it.each(['null', '7', 'garbage', '{}', `${'['.repeat(20_000)}${']'.repeat(20_000)}`])(
-    'names an entry that was replaced by %.20s, and retention goes on',
+    'reports an entry replaced by %.20s, and retention continues',
     async (text) => {
       const { clock, place } = await store(kind);
       await kind.spoil(place, text);
@@ -370,7 +370,7 @@ describe.each([
     },
   );
 
-  it('leaves no gap where changes fail', async () => {
+  it('has no gap after failed changes', async () => {
     const { clock, place } = await store(kind, 3);
     await within(place, clock, async (opened) => {
       const failing = opened.write(async (tx) => {
@@ -393,7 +393,7 @@ describe.each([
     });
   });
 
-  it('tells by a kept head that the end was cut off with the signed head, as by an older backup', async () => {
+  it('detects with a kept head that an older backup was restored', async () => {
     const { clock, place } = await store(kind, 4);
     const older = await headOf(place);
     const copied = await kind.place();
@@ -409,13 +409,16 @@ describe.each([
     ]);
     await within(copied, clock, (opened) => write(opened, clock, 5, 12));
     expect(await damages(copied)).toEqual([]);
-    expect(await damages(copied, newer)).toEqual([[9, expect.stringContaining('written anew')]]);
+    expect(await damages(copied, newer)).toEqual([
+      [9, expect.stringContaining('has rewritten the trail')],
+    ]);
   });
 });
 
 describe('the audit trail', () => {
-  it('verifies as a crash leaves it before the first checkpoint, and in a backup of then', async () => {
-    const [place, restored] = [await folders.place(), await folders.place()];
+  it('verifies after a crash before the first checkpoint, and in a backup made then', async () => {
+    const place = await folders.place();
+    const restored = await folders.place();
     const clock = new ManualClock();
     const opened = await openStore(place, { clock });
     await write(opened, clock, 1, 5);
@@ -435,9 +438,10 @@ describe('the audit trail', () => {
     expect(await damages(restored, head as NonNullable<typeof head>)).toEqual([]);
   });
 
-  it('survives copies from a folder to a database and back, and goes on with a writer of its own', async () => {
+  it('survives copies from folder to database and back, with a new writer each time', async () => {
     const { clock, place } = await store(folders, 5);
-    const [database, back] = [await databases.place(), await folders.place()];
+    const database = await databases.place();
+    const back = await folders.place();
     await copyStore(place, database, { clock });
     await within(database, clock, (opened) => write(opened, clock, 6, 8));
     await copyStore(database, back, { clock });
@@ -460,7 +464,7 @@ describe('the audit trail', () => {
     ).toBe(3);
   });
 
-  it('is one chain over all instances on a database, however they race, and one of them crashes', async () => {
+  it('is one chain across racing instances on a database, even if one crashes', async () => {
     const place = await databases.place();
     const clock = new ManualClock();
     const instances = await Promise.all([1, 2, 3].map(() => openStore(place, { clock })));
@@ -478,7 +482,7 @@ describe('the audit trail', () => {
     await Promise.all(instances.map((one) => one.close()));
   });
 
-  it('finds columns that hide an entry from its readers', async () => {
+  it('detects changed columns that hide an entry from readers', async () => {
     const { place } = await store(databases);
     await inDatabase(place, (sql) =>
       sql(`UPDATE signage.audit SET tenant_id = 'none' WHERE link = 3`),
@@ -486,7 +490,7 @@ describe('the audit trail', () => {
     expect(await damages(place)).toEqual([[3, expect.stringContaining('tenant_id')]]);
   });
 
-  it('links the entries of instances of the version before, once one of this version has started', async () => {
+  it('links entries of instances of the previous version after one of this version has started', async () => {
     const { clock, place } = await store(databases, 3);
     const old = JSON.stringify([
       [
@@ -510,8 +514,9 @@ describe('the audit trail', () => {
     });
   });
 
-  it('begins after the entries of earlier versions, which stay readable', async () => {
-    const [folder, database] = [await folders.place(), await databases.place()];
+  it('starts after the entries of earlier versions, which stay readable', async () => {
+    const folder = await folders.place();
+    const database = await databases.place();
     await cp(fileURLToPath(new URL('../../fixtures/data-v1/data', import.meta.url)), folder, {
       recursive: true,
     });

@@ -7,10 +7,10 @@ import { auditRow, pastPlaylistRow, venueRow } from './sample-rows.ts';
 
 const count = 40;
 const numbers = Array.from({ length: count }, (_, n) => n + 1);
-/** A page holds 20 records of this size, and 2 pages hold all of them. */
+/** A page has room for 20 records of this size, and 2 pages for all of them. */
 const large = 'x'.repeat(50_000);
 
-/** What every store promises of the size of a page. */
+/** Contract of all stores: the maximum size of a page. */
 export function pagesContract(name: string, open: () => Promise<StoreUnderTest>): void {
   let under: StoreUnderTest;
   let store: Store;
@@ -20,7 +20,7 @@ export function pagesContract(name: string, open: () => Promise<StoreUnderTest>)
   });
   afterEach(() => under.close());
 
-  /** The items of each page. */
+  /** The items of each page, page by page. */
   async function walk<T>(ask: (after: string | null) => Promise<Slice<T>>): Promise<T[][]> {
     const pages: T[][] = [];
     for (let after: string | null = null; ; ) {
@@ -53,7 +53,7 @@ export function pagesContract(name: string, open: () => Promise<StoreUnderTest>)
       expectPages(sized, numbers);
     });
 
-    it('of a table, past many large rows that do not fit the query', async () => {
+    it('of a table, after many large rows that do not match the query', async () => {
       await store.write(async (tx) => {
         for (const n of numbers) await tx.put('venues', venueRow(n, { labels: { note: large } }));
         await tx.put('venues', venueRow(count + 1, { labels: { floor: '\ud800' } }));
@@ -92,7 +92,7 @@ export function pagesContract(name: string, open: () => Promise<StoreUnderTest>)
       }
     });
 
-    it('of past playlist versions, after changes that no restart has seen', async () => {
+    it('of past playlist versions, after changes since the last start', async () => {
       const put = (n: number) =>
         store.write((tx) => tx.put('pastPlaylists', pastPlaylistRow(1, n)));
       await put(9);
@@ -128,7 +128,7 @@ export function pagesContract(name: string, open: () => Promise<StoreUnderTest>)
       expectPages(sized, numbers.toReversed());
     });
 
-    it.each(['asc', 'desc'] as const)('of events, %s, whatever their type', async (order) => {
+    it.each(['asc', 'desc'] as const)('of events of any type (%s)', async (order) => {
       for (const n of numbers)
         await store.appendBatch(
           batchOf([{ type: n === 1 ? 'log' : 'heartbeat', timestamp: 1, n, note: large }]),
@@ -149,7 +149,7 @@ export function pagesContract(name: string, open: () => Promise<StoreUnderTest>)
       expect(typed.map(({ length }) => length)).toEqual([20, 19]);
     });
 
-    it('of a single record that is larger', async () => {
+    it('of a single larger record', async () => {
       const items = 'x'.repeat(maxPageBytes + 1);
       await store.write(async (tx) => {
         for (const n of [1, 2]) await tx.put('pastPlaylists', { ...pastPlaylistRow(1, n), items });

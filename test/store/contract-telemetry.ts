@@ -6,15 +6,15 @@ import type { AuditEntry } from '../../src/domain/records/rows.ts';
 import type { EventPageQuery, Store, StoredEvent } from '../../src/store/store.ts';
 import { batchOf, guid, impression, tenantA, tenantB } from './sample-batch.ts';
 
-/** A store in a place of its own. */
+/** A store in a location of its own. */
 export interface StoreUnderTest {
   store: Store;
-  /** Closes the store and opens it again in the same place. */
+  /** Closes the store and reopens it in the same location. */
   reopen(): Promise<Store>;
   close(): Promise<void>;
 }
 
-/** What every store promises of events, the report, the audit trail and marks, whatever its clock. */
+/** Contract of all stores: events, report, audit trail and last activity. */
 export function telemetryContract(name: string, open: () => Promise<StoreUnderTest>): void {
   let under: StoreUnderTest;
   let store: Store;
@@ -31,7 +31,7 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
     ...query,
   });
 
-  /** All pages, one after another. */
+  /** The items of all pages, in order. */
   async function walk(query: EventPageQuery): Promise<StoredEvent[]> {
     const all: StoredEvent[] = [];
     for (let after = query.after; ; ) {
@@ -49,7 +49,7 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
   const log = (n: number, type = 'log'): TelemetryEvent => ({ type, timestamp: 1_760_000_000, n });
 
   describe(`${name}: appendBatch`, () => {
-    it('answers stored, and the events are there as they were sent', async () => {
+    it('returns stored, and keeps the events as sent', async () => {
       const body = Buffer.from(
         '[ {"timestamp":1760000000, "type":"log", "text":"ü \\u00fc", "big":1.50} ]',
       );
@@ -68,19 +68,19 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
       ]);
     });
 
-    it('stores a batch without a key as often as it comes', async () => {
+    it('stores a batch without a key each time it is sent', async () => {
       for (let time = 0; time < 2; time++)
         expect(await store.appendBatch(batchOf([log(1)]))).toBe('stored');
       expect((await store.events(everything())).items).toHaveLength(2);
     });
 
-    it('answers repeated to the same key with the same bytes, and stores nothing', async () => {
+    it('returns repeated for the same key with the same bytes, and stores nothing', async () => {
       expect(await store.appendBatch(batchOf([log(1)], { key: 'one' }))).toBe('stored');
       expect(await store.appendBatch(batchOf([log(1)], { key: 'one' }))).toBe('repeated');
       expect((await store.events(everything())).items).toHaveLength(1);
     });
 
-    it('compares the bytes sent, not what is stored', async () => {
+    it('compares the bytes sent, not the stored events', async () => {
       await store.appendBatch(batchOf([log(1)], { key: 'one', sent: 'as sent' }));
       expect(await store.appendBatch(batchOf([log(2)], { key: 'one', sent: 'as sent' }))).toBe(
         'repeated',
@@ -96,14 +96,14 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
       expect(await store.appendBatch(batchOf([log(1)], { key: 'one' }))).toBe('repeated');
     });
 
-    it('keeps the keys of devices apart', async () => {
+    it('keeps the keys of each device separately', async () => {
       await store.appendBatch(batchOf([log(1)], { key: 'one' }));
       expect(
         await store.appendBatch(batchOf([log(2)], { key: 'one', deviceId: guid('devi', 2) })),
       ).toBe('stored');
     });
 
-    it('stores one of many that come at the same moment with the same key', async () => {
+    it('stores one of many concurrent batches with the same key', async () => {
       const answers = await Promise.all(
         Array.from({ length: 20 }, () => store.appendBatch(batchOf([log(1)], { key: 'one' }))),
       );
@@ -112,7 +112,7 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
       expect((await store.events(everything())).items).toHaveLength(1);
     });
 
-    it('stores one of two that come at the same moment with the same key and other bytes', async () => {
+    it('stores one of two concurrent batches with the same key and different bytes', async () => {
       const answers = await Promise.allSettled(
         [1, 2].map((n) => store.appendBatch(batchOf([log(n)], { key: 'one' }))),
       );
@@ -123,7 +123,7 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
       expect((await store.events(everything())).items).toHaveLength(1);
     });
 
-    it('remembers the last 128 keys of a device, across restarts too', async () => {
+    it('remembers the last 128 keys of a device, across restarts', async () => {
       for (let n = 0; n < 130; n++) await store.appendBatch(batchOf([log(n)], { key: `key ${n}` }));
       for (const restarted of [false, true]) {
         if (restarted) store = await under.reopen();
@@ -153,18 +153,18 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
 
     const all = Array.from({ length: 60 }, (_, n) => n);
 
-    it('come newest first, or oldest first', async () => {
+    it('are returned newest first or oldest first', async () => {
       await fill();
       expect(numbers((await store.events(everything())).items)).toEqual(all.toReversed());
       expect(numbers((await store.events(everything({ order: 'asc' }))).items)).toEqual(all);
     });
 
-    it('are none before any came', async () => {
+    it('are empty before the first batch', async () => {
       expect(await store.events(everything())).toEqual({ items: [], next: null });
     });
 
     it.each(['asc', 'desc'] as const)(
-      'have ids that sort as they came, each only once (%s)',
+      'have unique ids in the order of receipt (%s)',
       async (order) => {
         await fill();
         const ids = (await store.events(everything({ order }))).items.map(({ id }) => id);
@@ -197,13 +197,13 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
       ['desc', 1],
       ['desc', 7],
       ['desc', 60],
-    ] as const)('page by page (%s, %i a page) they are one list', async (order, limit) => {
+    ] as const)('form one list over all pages (%s, %i per page)', async (order, limit) => {
       await fill();
       const list = (await store.events(everything({ order }))).items;
       expect(await walk(everything({ order, limit }))).toEqual(list);
     });
 
-    it('go by from (inclusive) and to (exclusive) of receipt', async () => {
+    it('are filtered by time of receipt, from (inclusive) to (exclusive)', async () => {
       await fill();
       const list = (await store.events(everything({ order: 'asc' }))).items;
       const times = list.map(({ receivedAt }) => receivedAt);
@@ -230,7 +230,7 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
       }
     });
 
-    it('can be followed: after the last id there is nothing until something comes', async () => {
+    it('can be followed: nothing comes after the last id until a new batch', async () => {
       await fill();
       const last = (await store.events(everything({ limit: 1 }))).items[0]!.id;
       const query = everything({ order: 'asc', after: last });
@@ -243,14 +243,14 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
       expect(numbers((await store.events(query)).items)).toEqual([60, 61]);
     });
 
-    it('of another tenant are not seen', async () => {
+    it('of another tenant are not returned', async () => {
       await fill();
       await store.appendBatch(batchOf([log(99)], { tenantId: tenantB }));
       expect(numbers((await store.events(everything({ tenantId: tenantB }))).items)).toEqual([99]);
       expect(numbers((await store.events(everything())).items)).not.toContain(99);
     });
 
-    it('are narrowed to venues: to none of them, to one, to several', async () => {
+    it('are filtered by none, one and several venues', async () => {
       for (const n of [1, 2, 3, 1])
         await store.appendBatch(
           batchOf([log(n)], { venueId: guid('venu', n), screenId: guid('scre', n) }),
@@ -270,14 +270,14 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
       }
     });
 
-    it('come after no id that none has', async () => {
+    it('are empty after an id that no event has', async () => {
       await fill();
       expect(
         (await store.events(everything({ order: 'asc', after: guid('none', 1) }))).items,
       ).toEqual([]);
     });
 
-    it('are there after a restart, with the same ids', async () => {
+    it('keep their ids across a restart', async () => {
       await fill();
       const before = (await store.events(everything())).items;
       store = await under.reopen();
@@ -318,7 +318,7 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
       ]);
     });
 
-    it('count late events on the day of their own time, or on that of their receipt', async () => {
+    it('count late events on the day of their timestamp, or of their receipt', async () => {
       await store.appendBatch(batchOf([impression(today - 400 * dayMs), impression(today / 1000)]));
       const [received] = (await store.events(everything({ limit: 1 }))).items;
       expect(await store.impressions({ ...timestamps, groupBy: 'day' })).toEqual([
@@ -330,7 +330,7 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
       ).toEqual([{ key: dayOf(received!.receivedAt), impressions: 2, seconds: 0 }]);
     });
 
-    it('count any time that a wrong clock may say', async () => {
+    it('count events of any timestamp a wrong clock can give', async () => {
       const times = [
         0,
         Date.UTC(1999, 11, 31),
@@ -360,7 +360,7 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
       expect(part.map(({ key }) => key)).toEqual(['1999-12-31', '2000-01-01']);
     });
 
-    it('go by from (inclusive) and to (exclusive)', async () => {
+    it('are filtered by from (inclusive) and to (exclusive)', async () => {
       await store.appendBatch(
         batchOf([0, 1, 2, 3].map((days) => impression(today + days * dayMs))),
       );
@@ -375,7 +375,7 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
       expect(await days({ from: '2026-11-23', to: '2026-11-21' })).toEqual([]);
     });
 
-    it('take ids without regard to case', async () => {
+    it('match ids without regard to case', async () => {
       const campaignId = 'abcdefab-0000-4000-8000-00000000000a';
       await store.appendBatch(
         batchOf([
@@ -405,64 +405,61 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
       }
     });
 
-    it.each(groups)(
-      'within venues are counted by %s: those of none, of one, of several',
-      async (groupBy) => {
-        for (const n of [1, 2, 3]) {
-          const place = { venueId: guid('venu', n), screenId: guid('scre', n) };
-          const own = impression(today + n * dayMs, {
-            campaignId: guid('camp', n),
-            creativeId: guid('crea', n),
-            duration: n,
-          });
-          const shared = impression(today, {
-            campaignId: guid('camp', 7),
-            creativeId: guid('crea', 7),
-            duration: 10,
-          });
-          await store.appendBatch(batchOf([own, shared], place));
-        }
-        const kinds = {
-          campaign: 'camp',
-          creative: 'crea',
-          screen: 'scre',
-          venue: 'venu',
-        } as const;
-        const keyOf = (n: number) =>
-          groupBy === 'day' ? `2026-11-2${n % 7}` : guid(kinds[groupBy], n);
-        /** The rows of these venues: their own impressions, and those that they share a key for. */
-        const rows = (...venues: number[]) => {
-          if (groupBy === 'screen' || groupBy === 'venue')
-            return venues.map((n) => ({ key: keyOf(n), impressions: 2, seconds: n + 10 }));
-          const own = venues.map((n) => ({ key: keyOf(n), impressions: 1, seconds: n }));
-          const shared = { key: keyOf(7), impressions: venues.length, seconds: 10 * venues.length };
-          return [...own, shared].toSorted((a, b) => (a.key < b.key ? -1 : 1));
-        };
-        const within = (...venues: number[]) =>
-          store.impressions({
-            ...timestamps,
-            groupBy,
-            venueIds: venues.map((n) => guid('venu', n)),
-          });
-        for (const restarted of [false, true]) {
-          if (restarted) store = await under.reopen();
-          expect(await within()).toEqual([]);
-          expect(await within(9)).toEqual([]);
-          expect(await within(2)).toEqual(rows(2));
-          expect(await within(3, 1)).toEqual(rows(1, 3));
-          expect(await store.impressions({ ...timestamps, groupBy })).toEqual(rows(1, 2, 3));
-        }
-        const days = {
-          from: '2026-11-22',
-          to: '2026-11-23',
-          venueIds: [guid('venu', 1), guid('venu', 2)],
-        };
-        const [only, more] = await store.impressions({ ...timestamps, groupBy, ...days });
-        expect([only, more]).toEqual([{ key: keyOf(2), impressions: 1, seconds: 2 }, undefined]);
-      },
-    );
+    it.each(groups)('are counted by %s within none, one and several venues', async (groupBy) => {
+      for (const n of [1, 2, 3]) {
+        const place = { venueId: guid('venu', n), screenId: guid('scre', n) };
+        const own = impression(today + n * dayMs, {
+          campaignId: guid('camp', n),
+          creativeId: guid('crea', n),
+          duration: n,
+        });
+        const shared = impression(today, {
+          campaignId: guid('camp', 7),
+          creativeId: guid('crea', 7),
+          duration: 10,
+        });
+        await store.appendBatch(batchOf([own, shared], place));
+      }
+      const kinds = {
+        campaign: 'camp',
+        creative: 'crea',
+        screen: 'scre',
+        venue: 'venu',
+      } as const;
+      const keyOf = (n: number) =>
+        groupBy === 'day' ? `2026-11-2${n % 7}` : guid(kinds[groupBy], n);
+      /** Expected rows of these venues, summed by key. */
+      const rows = (...venues: number[]) => {
+        if (groupBy === 'screen' || groupBy === 'venue')
+          return venues.map((n) => ({ key: keyOf(n), impressions: 2, seconds: n + 10 }));
+        const own = venues.map((n) => ({ key: keyOf(n), impressions: 1, seconds: n }));
+        const shared = { key: keyOf(7), impressions: venues.length, seconds: 10 * venues.length };
+        return [...own, shared].toSorted((a, b) => (a.key < b.key ? -1 : 1));
+      };
+      const within = (...venues: number[]) =>
+        store.impressions({
+          ...timestamps,
+          groupBy,
+          venueIds: venues.map((n) => guid('venu', n)),
+        });
+      for (const restarted of [false, true]) {
+        if (restarted) store = await under.reopen();
+        expect(await within()).toEqual([]);
+        expect(await within(9)).toEqual([]);
+        expect(await within(2)).toEqual(rows(2));
+        expect(await within(3, 1)).toEqual(rows(1, 3));
+        expect(await store.impressions({ ...timestamps, groupBy })).toEqual(rows(1, 2, 3));
+      }
+      const days = {
+        from: '2026-11-22',
+        to: '2026-11-23',
+        venueIds: [guid('venu', 1), guid('venu', 2)],
+      };
+      const [only, more] = await store.impressions({ ...timestamps, groupBy, ...days });
+      expect([only, more]).toEqual([{ key: keyOf(2), impressions: 1, seconds: 2 }, undefined]);
+    });
 
-    it('of a repeated batch are counted once, and all are there after a restart', async () => {
+    it('count a repeated batch once, also after a restart', async () => {
       for (let time = 0; time < 3; time++)
         await store.appendBatch(batchOf([impression(today, { duration: 7 })], { key: 'one' }));
       const before = await store.impressions({ ...timestamps, groupBy: 'campaign' });
@@ -506,7 +503,7 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
       }
     }
 
-    it('comes newest first, page by page, and is there after a restart', async () => {
+    it('is returned newest first, page by page, also after a restart', async () => {
       for (let n = 0; n < 9; n += 3) await put(entry(n), entry(n + 1), entry(n + 2));
       expect((await store.audit({ tenantIds: [tenantA], limit: 1 })).items).toEqual([entry(8)]);
       for (const restarted of [false, true]) {
@@ -518,7 +515,7 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
       expect(await numbersOf()).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
     });
 
-    it('comes after no cursor that none gave', async () => {
+    it('is empty after a cursor that no page returned', async () => {
       await put(entry(0));
       expect(await store.audit({ tenantIds: [tenantA], limit: 3, after: guid('none', 1) })).toEqual(
         { items: [], next: null },
@@ -544,7 +541,7 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
       }
     });
 
-    it('is narrowed to venues: entries about these alone, and none about the tenant as a whole', async () => {
+    it('is filtered by venues: only entries about these, none about the whole tenant', async () => {
       const about = (...venues: number[]) => ({ venueIds: venues.map((n) => guid('venu', n)) });
       await put(
         entry(0),
@@ -570,7 +567,7 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
       }
     });
 
-    it('has nothing of a change that was not made', async () => {
+    it('has no entry of a failed change', async () => {
       await expect(
         store.write(async (tx) => {
           await tx.audit(entry(1));
@@ -581,8 +578,8 @@ export function telemetryContract(name: string, open: () => Promise<StoreUnderTe
     });
   });
 
-  describe(`${name}: marks`, () => {
-    it('are seen at once, joined with those before, and kept over a restart', async () => {
+  describe(`${name}: last activity`, () => {
+    it('is visible immediately, merged with earlier activity, and kept across a restart', async () => {
       store.touch('device', guid('devi', 1), { lastSeenAt: 1000, lastAddress: '192.0.2.1' });
       store.touch('device', guid('devi', 1), { lastSeenAt: 2000, lastPlaylistVersion: null });
       store.touch('token', guid('toke', 1), { lastUsedAt: 3000 });

@@ -28,7 +28,7 @@ import {
 
 const minuteMs = 60_000;
 
-/** Holds up whatever waits for it. */
+/** A gate: waiters are held until it opens. */
 function gate(): { opened: Promise<void>; open: () => void } {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {
@@ -37,7 +37,7 @@ function gate(): { opened: Promise<void>; open: () => void } {
   return { opened, open };
 }
 
-/** What every store promises, whatever it is made of. `open` gives a new store in a place of its own. */
+/** Contract of all stores. `open` returns a new store in a location of its own. */
 export function describeStore(name: string, open: () => Promise<StoreUnderTest>): void {
   let under: StoreUnderTest;
   let store: Store;
@@ -60,7 +60,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
   const unavailable = expect.objectContaining({ code: 'unavailable' });
 
   describe(`${name}: write`, () => {
-    it('keeps rows of every table, also over a restart', async () => {
+    it('keeps rows of every table, across a restart', async () => {
       const rows = {
         tenants: [tenantRow(1)],
         tokens: [
@@ -99,13 +99,13 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       }
     });
 
-    it('answers what the change answers', async () => {
+    it('returns the result of the change', async () => {
       expect(await store.write(async (tx) => (await tx.get('tenants', 'nobody')) ?? 'none')).toBe(
         'none',
       );
     });
 
-    it('replaces a row, and finds it by its new keys only', async () => {
+    it('replaces a row, which is found by its new keys only', async () => {
       await put({ venues: [venueRow(1, { name: 'Old', tenantId: tenantA })] });
       await put({ venues: [venueRow(1, { name: 'New', tenantId: tenantB })] });
       expect((await store.read.get('venues', guid('venu', 1)))?.name).toBe('New');
@@ -115,7 +115,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       expect(await store.read.count('venues', 'tenantId', tenantB)).toBe(1);
     });
 
-    it('deletes a row, also over a restart, and does nothing when there is none', async () => {
+    it('deletes a row, across a restart, and ignores a missing one', async () => {
       await put({ venues: [venueRow(1), venueRow(2)] });
       await store.write(async (tx) => {
         await tx.delete('venues', guid('venu', 1));
@@ -147,7 +147,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       }
     });
 
-    it('lets each change see all that were made before it: 100 that race to raise one number', async () => {
+    it('serializes 100 concurrent increments of one number', async () => {
       await put({ playlists: [playlistRow(1, 0)] });
       const raise = async (tx: Tx) => {
         const row = await tx.get('playlists', guid('scre', 1));
@@ -159,7 +159,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       expect((await store.read.get('playlists', guid('scre', 1)))?.version).toBe(100);
     });
 
-    it('lets one of 100 that race for a name have it', async () => {
+    it('gives a name to one of 100 concurrent changes', async () => {
       const racers = Array.from({ length: 100 }, (_, number) =>
         put({ venues: [venueRow(number, { name: 'Wanted' })] }),
       );
@@ -172,7 +172,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       expect(await store.read.count('venues', 'tenantId', tenantA)).toBe(1);
     });
 
-    it('shows nothing of a change to others before it is over', async () => {
+    it('hides a change from others until it is complete', async () => {
       const { opened, open: letGo } = gate();
       const read = vi.fn();
       const change = store.write(async (tx) => {
@@ -189,7 +189,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       expect(await store.read.get('venues', guid('venu', 1))).toEqual(venueRow(1));
     });
 
-    it('keeps no hold of rows that are changed after the call, or by readers', async () => {
+    it('is unaffected when callers modify rows they passed or read', async () => {
       const row = venueRow(1, { labels: { floor: '1' } });
       await store.write(async (tx) => {
         await tx.put('venues', row);
@@ -204,7 +204,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       );
     });
 
-    it('never lets its time step back', async () => {
+    it('has a time that never decreases', async () => {
       const times = [];
       for (let turn = 0; turn < 3; turn++) {
         times.push(
@@ -217,7 +217,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       expect(times[0]).toBeGreaterThan(Date.UTC(2020, 0));
     });
 
-    it('refuses calls of a tx whose change is over', async () => {
+    it('rejects calls of a tx after its change', async () => {
       const { tx } = await store.write(async (tx) => ({ tx }));
       await expect(tx.put('venues', venueRow(1))).rejects.toThrow();
       await expect((async () => tx.get('venues', guid('venu', 1)))()).rejects.toThrow();
@@ -275,7 +275,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       await expect(second()).rejects.toEqual(conflictWith(existingId));
     });
 
-    it('holds them within one change, too, and the change may go on', async () => {
+    it('are enforced within one change, which may continue', async () => {
       await store.write(async (tx) => {
         await tx.put('venues', venueRow(1));
         await expect(tx.put('venues', venueRow(2, { name: 'Venue 1' }))).rejects.toEqual(
@@ -289,7 +289,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       ]);
     });
 
-    it('keeps scopes apart', async () => {
+    it('are separate for each scope', async () => {
       await put({
         venues: [venueRow(1, { name: 'Same' }), venueRow(2, { name: 'Same', tenantId: tenantB })],
         tokens: [tokenRow(1, { name: 'Same' }), tokenRow(2, { name: 'Same', tenantId: null })],
@@ -304,7 +304,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       );
     });
 
-    it('gives a key on within one change: renamed, deleted, changed places', async () => {
+    it('can move within one change: by rename, deletion and swap', async () => {
       await put({
         venues: [
           venueRow(1, { name: 'A' }),
@@ -339,7 +339,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
   });
 
   describe(`${name}: select and count`, () => {
-    it('gives rows of several values, each once, ordered by id', async () => {
+    it('return rows of several values, each once, ordered by id', async () => {
       await put({
         codes: [3, 1, 2].map((number) => codeRow(number, { screenId: guid('scre', number % 2) })),
         deviceKeys: [deviceKeyRow(1)],
@@ -353,7 +353,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       expect(await store.read.count('codes', 'screenId', guid('scre', 7))).toBe(0);
     });
 
-    it('sees, within a change, what it has put and deleted', async () => {
+    it('see the puts and deletes of their own change', async () => {
       await put({ codes: [codeRow(1), codeRow(2)] });
       const screen = guid('scre', 1);
       await store.write(async (tx) => {
@@ -372,7 +372,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       expect(await store.read.count('codes', 'screenId', screen)).toBe(1);
     });
 
-    it('reads past playlists, which are not held in memory, as any other table', async () => {
+    it('read past playlists, which are on disk, like any other table', async () => {
       await put({ pastPlaylists: [1, 2, 10].map((version) => pastPlaylistRow(1, version)) });
       await put({ pastPlaylists: [pastPlaylistRow(2, 1)] });
       await reopen();
@@ -402,8 +402,8 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
     });
   });
 
-  describe(`${name}: keyBearer`, () => {
-    it('gives a device key by its hash, with its device and its screen, also within a change', async () => {
+  describe(`${name}: findByKeyHash`, () => {
+    it('returns a device key by its hash, with its device and screen, also within a change', async () => {
       await put({
         deviceKeys: [deviceKeyRow(1), deviceKeyRow(2)],
         devices: [deviceRow(1)],
@@ -434,7 +434,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       return items.map((row) => Number(row.id.slice(-4)));
     };
 
-    it('pages by id, and says where the next page begins', async () => {
+    it('returns pages by id, with the start of the next page', async () => {
       await put({ venues: [5, 3, 1, 4, 2].map((number) => venueRow(number)) });
       const first = await store.list('venues', { limit: 2 });
       expect(first).toEqual({ items: [venueRow(1), venueRow(2)], next: guid('venu', 2) });
@@ -446,7 +446,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       });
     });
 
-    it('pages what is to be mirrored', async () => {
+    it('returns pages of pending mirror writes', async () => {
       const pending = [3, 1, 2].map((number) => ({
         id: guid('scre', number),
         tenantId: tenantA,
@@ -460,13 +460,13 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       expect(await ids('mirrorPending', {})).toEqual([2, 3]);
     });
 
-    it('goes on from a row that has gone', async () => {
+    it('continues after a deleted row', async () => {
       await put({ venues: [1, 2, 3].map((number) => venueRow(number)) });
       await store.write((tx) => tx.delete('venues', guid('venu', 2)));
       expect(await ids('venues', { after: guid('venu', 2) })).toEqual([3]);
     });
 
-    it('filters by members, also by null and by several', async () => {
+    it('filters by members, including null and several values', async () => {
       const screens = [1, 2, 3].map((number) =>
         screenRow(number, {
           venueId: guid('venu', number % 2),
@@ -496,7 +496,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       expect(await ids('tokens', { where: { tenantId: null } })).toEqual([2]);
     });
 
-    it('filters by labels, all of which must hold', async () => {
+    it('filters by labels, all of which must match', async () => {
       const labels: Record<string, string>[] = [
         { floor: '1', wing: 'a' },
         { floor: '1', wing: 'b' },
@@ -519,7 +519,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       expect(await ids('venues', { search: '%' })).toEqual([]);
     });
 
-    it('tells devices that are online: seen within twice the larger interval of their config, and not suspended', async () => {
+    it('filters online devices: seen within twice the larger interval of their config, and not suspended', async () => {
       const now = 1_760_000_000_000;
       const venueId = guid('venu', 9);
       await put({
@@ -544,7 +544,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       expect(await ids('devices', { online: { is: true, now }, where: { venueId } })).toEqual([4]);
     });
 
-    it('walks a long table in pages without loss or repetition, past rows that do not fit', async () => {
+    it('returns a long table in pages without loss or repetition, past rows that do not match', async () => {
       const many = Array.from({ length: 2500 }, (_, number) =>
         venueRow(number, { labels: number % 500 === 7 ? { rare: 'yes' } : {} }),
       );
@@ -565,7 +565,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
   });
 
   describe(`${name}: finishedCodes`, () => {
-    it('gives codes that were used, cancelled or expired before a time, oldest first, at most so many', async () => {
+    it('returns codes used, cancelled or expired before a time, oldest first, up to the limit', async () => {
       await put({
         codes: [
           codeRow(1, { expiresAt: 3000 }),
@@ -581,7 +581,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
   });
 
   describe(`${name}: watch`, () => {
-    it('wakes after a change of the code, when it can be read, and not once stopped', async () => {
+    it('wakes when a change of the code is readable, and not after it was stopped', async () => {
       const states: (string | undefined)[] = [];
       let woken = gate();
       const stop = store.watch('codes/code-0001', async () => {
@@ -602,7 +602,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       expect(states.length).toBe(before);
     });
 
-    it('wakes who waits for events of a tenant', async () => {
+    it('wakes watchers of a tenant’s events', async () => {
       const woken = gate();
       store.watch(`events/${tenantA}`, woken.open);
       await store.appendBatch(batchOf([{ type: 'log', timestamp: 1 }]));
@@ -610,7 +610,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
     });
   });
 
-  describe(`${name}: attempts`, () => {
+  describe(`${name}: guess counters`, () => {
     const once = (known: GuessCounter | undefined): GuessCounter => ({
       ...{
         times: [...(known?.times ?? []), 7],
@@ -619,7 +619,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
         forgetAt: Date.now() + minuteMs,
       },
     });
-    /** One more of each source; answers how many each has. */
+    /** Adds one attempt to each source. Returns the number of attempts of each. */
     const attempt: GuessCounterChange<number[]> = (known) => {
       const attempts = known.map(once);
       return { attempts, result: attempts.map(({ times }) => times.length) };
@@ -629,7 +629,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       result: attempts,
     });
 
-    it('are remembered by source, as the change said', async () => {
+    it('are stored by source', async () => {
       expect(await store.updateGuessCounters(['192.0.2.1'], look)).toEqual([undefined]);
       for (const n of [1, 2])
         expect(await store.updateGuessCounters(['192.0.2.1'], attempt)).toEqual([n]);
@@ -639,7 +639,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       ]);
     });
 
-    it('of several sources are changed together, and handed over in the order in which they are named', async () => {
+    it('of several sources change together, in the order of the sources', async () => {
       await store.updateGuessCounters(['b'], attempt);
       expect(await store.updateGuessCounters(['c', 'b', 'a'], attempt)).toEqual([1, 2, 1]);
       expect(await store.updateGuessCounters(['a', 'b', 'c', 'd'], look)).toMatchObject([
@@ -650,7 +650,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       ]);
     });
 
-    it('of those that the change leaves alone stay as they are', async () => {
+    it('that a change leaves alone stay the same', async () => {
       await store.updateGuessCounters(['a', 'b'], attempt);
       await store.updateGuessCounters(['a', 'b', 'c'], ([a, b]) => ({
         attempts: [a, once(b)],
@@ -663,7 +663,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       ]);
     });
 
-    it('are counted one after another, of many at the same moment', async () => {
+    it('are incremented one after another by concurrent changes', async () => {
       const results = await Promise.all(
         Array.from({ length: 20 }, () => store.updateGuessCounters(['192.0.2.1'], attempt)),
       );
@@ -672,7 +672,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       );
     });
 
-    it('are counted one after another also where changes share only some of their sources', async () => {
+    it('are incremented one after another when changes share only some sources', async () => {
       const pairs = Array.from({ length: 24 }, (_, n) => ['all', `source ${n % 3}`]);
       await Promise.all(pairs.map((pair) => store.updateGuessCounters(pair, attempt)));
       expect(
@@ -680,7 +680,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       ).toMatchObject([24, 8, 8, 8].map((count) => ({ times: Array(count).fill(7) })));
     });
 
-    it('are as they were after a change that threw', async () => {
+    it('stay the same after a change that threw', async () => {
       await store.updateGuessCounters(['192.0.2.1'], attempt);
       const failing = store.updateGuessCounters(['192.0.2.1'], () => {
         throw new Error('no');
@@ -689,7 +689,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
       expect(await store.updateGuessCounters(['192.0.2.1'], attempt)).toEqual([2]);
     });
 
-    it('are judged by the store’s time', async () => {
+    it('are evaluated at the store’s time', async () => {
       const { now } = await store.write(async (tx) => ({ now: tx.now }));
       const at = await store.updateGuessCounters(['192.0.2.1'], (attempts, nowMs) => ({
         attempts,
@@ -702,7 +702,7 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>)
   describe(`${name}: ready and close`, () => {
     it('is ready', async () => expect(await store.ready()).toBeUndefined());
 
-    it('finishes what is under way, then takes nothing more', async () => {
+    it('completes pending operations, then rejects new ones', async () => {
       const writes = [
         put({ venues: [venueRow(1)] }),
         store.appendBatch(batchOf([{ type: 'log', timestamp: 1 }])),

@@ -2,7 +2,7 @@ import { batchSums } from '../../src/domain/events/batch-counts.ts';
 import type { TelemetryEvent } from '../../src/domain/events/event.ts';
 import type { EventBatch } from '../../src/store/store.ts';
 
-/** Ids that can be told apart in a failure. */
+/** Ids that are easy to tell apart in a failure report. */
 export function guid(kind: string, number: number): string {
   return `${Buffer.from(kind.padEnd(4, '_')).toString('hex').slice(0, 8)}-0000-4000-8000-${String(number).padStart(12, '0')}`;
 }
@@ -24,7 +24,7 @@ export function impression(
   };
 }
 
-/** A batch of one device, with a key when one is given. */
+/** A batch of one device, with an optional key. */
 export function batchOf(
   events: TelemetryEvent[],
   { key, sent, ...more }: Partial<EventBatch> & { key?: string; sent?: string } = {},

@@ -2,56 +2,57 @@ import { createHmac, hkdfSync } from 'node:crypto';
 import type { AuditEntry } from '../../domain/records/rows.ts';
 
 /**
- * The hash chain over the audit trail.
+ * Hash chain over the audit trail.
  *
- * - Every entry gets a link: the writer, the entry's sequence number, and an HMAC-SHA-256 over both,
- *   over the MAC of the entry before and over the entry's JSON text. So a changed, dropped, swapped
- *   or inserted entry breaks the chain at its place.
- * - The key is derived from the server's secret with HKDF. Whoever lacks the secret cannot make a
- *   MAC. Whoever has it can make a new chain, but not one that ends in a head kept elsewhere.
+ * - Every entry gets a link: the writer, a sequence number, and a MAC. The MAC is an HMAC-SHA-256
+ *   over the writer, the number, the previous entry's MAC and the entry's JSON text. A changed,
+ *   dropped, reordered or inserted entry breaks the chain at its place.
+ * - The key is derived from the server's secret with HKDF. Without the secret nobody can create a
+ *   MAC. With the secret one can create a new chain, but not one that ends in a head kept
+ *   elsewhere.
  * - A store has one chain, in the order in which its entries become durable. The embedded store
- *   links an entry when its change goes to the journal. PostgreSQL links it inside
- *   `signage.make_changes`, which makes the changes of all instances one after another: a change
- *   that fails, clashes or rolls back takes no number, and the end of an instance that crashed is
+ *   links an entry when its change goes to the journal. PostgreSQL links it in
+ *   `signage.make_changes`, which runs the changes of all instances one after another. A change
+ *   that fails, conflicts or rolls back takes no number. The last entries of a crashed instance are
  *   protected by the entries of the others.
- * - A writer is one life of a store. A store that is new, restored from a backup, copied or repaired
- *   gives itself a new writer id and goes on with the sequence. So two stores that come from one
- *   never pass for each other.
- * - The store keeps a signed head, the last link. Entries that are cut off at the end are missed.
- *   It is as new as the last checkpoint of an embedded store that crashed, else exact.
- * - Retention keeps a signed start: the link of the last entry that it dropped, and its day.
- * - A repair keeps a signed gap for entries that are lost.
- * - Entries of earlier versions have no link. They come before the first linked entry, whose
- *   sequence number is 1 unless a signed start says otherwise. An entry without a link after that
- *   is reported.
- * - A store that was put back to an earlier state as a whole is a valid, shorter chain. Only a head
- *   kept elsewhere tells.
+ * - A new writer id is assigned when a store is created, restored from a backup, copied or
+ *   repaired. The sequence continues. Two stores with a common origin can thus be told apart.
+ * - The store keeps a signed head, the last link. It reveals entries cut off at the end. The head
+ *   is exact, except after a crash of an embedded store: then it dates from the last checkpoint.
+ * - Retention keeps a signed start: the link of the last entry it deleted, and its day.
+ * - A repair keeps a signed gap for lost entries.
+ * - Entries of earlier versions have no link. They precede the first linked entry, whose sequence
+ *   number is 1 unless a signed start says otherwise. A later entry without a link is reported.
+ * - A store rolled back as a whole to an earlier state has a valid, shorter chain. Only a head kept
+ *   elsewhere reveals this.
  */
 export interface AuditLink {
   writer: string;
-  /** Counts up from 1 without a gap, over all writers. */
+  /** Counts up from 1 without gaps, across all writers. */
   seq: number;
   /** In hex. */
   mac: string;
 }
 
-/** An entry as stores keep it. Entries of earlier versions have no link. */
+/** An entry as stored. Entries of earlier versions have no link. */
 export interface SealedEntry {
   entry: AuditEntry;
   link?: AuditLink;
 }
 
-/** Strict, so that no part of a MAC's message can pass for two. */
-const writerForm = /^[0-9a-f]{16}$/;
-const macForm = /^[0-9a-f]{64}$/;
+/** Strict forms, so that the parts of a MAC's message cannot be confused. */
+const writerPattern = /^[0-9a-f]{16}$/;
+const macPattern = /^[0-9a-f]{64}$/;
 
-/** Whether a value that was read is an entry with a valid link, or none. Somebody may have put anything there. */
+/** Whether an untrusted value is an entry with a valid link or without a link. */
 export function isSealed(value: unknown): value is SealedEntry {
   const { entry, link } = (value ?? {}) as Partial<SealedEntry>;
   if (typeof entry !== 'object' || entry === null) return false;
   if (link === undefined) return true;
   const { writer, seq, mac } = link ?? {};
-  return writerForm.test(String(writer)) && Number.isSafeInteger(seq) && macForm.test(String(mac));
+  return (
+    writerPattern.test(String(writer)) && Number.isSafeInteger(seq) && macPattern.test(String(mac))
+  );
 }
 
 export interface ChainHead extends AuditLink {
@@ -59,31 +60,31 @@ export interface ChainHead extends AuditLink {
 }
 
 export interface ChainStart extends ChainHead {
-  /** First day that is kept, `YYYY-MM-DD`. What is left of earlier days waits to be deleted. */
+  /** First day that is kept, `YYYY-MM-DD`. Files of earlier days are still to be deleted. */
   day: string;
 }
 
 export interface ChainGap {
-  /** The first and the last lost entry. */
+  /** First and last lost entry. */
   from: number;
   to: number;
-  /** Covers the entry after the gap, too. */
+  /** Also covers the entry after the gap. */
   sig: string;
 }
 
-/** What a store keeps of its chain beside the entries. */
+/** Chain data that a store keeps beside the entries. */
 export interface ChainState {
-  /** Who links the next entry; absent in a copy that no service has started on. */
+  /** Writer of the next entry. Absent in a copy on which no service has started yet. */
   writer?: string;
   head?: ChainHead;
   start?: ChainStart;
   gaps?: readonly ChainGap[];
 }
 
-/** Bytes of SHA-256's block, to which HMAC pads its key. */
+/** Block size of SHA-256, to which HMAC pads its key. */
 const blockBytes = 64;
 
-/** Makes and checks the MACs of one store's trail. */
+/** Creates and checks the MACs of one store's trail. */
 export class ChainKey {
   readonly #key: Buffer;
 
@@ -91,10 +92,10 @@ export class ChainKey {
     this.#key = Buffer.from(hkdfSync('sha256', serverSecret, '', 'signage audit chain', 32));
   }
 
-  /** Links an entry, given as its JSON text, to the one before. */
-  link(writer: string, before: AuditLink | undefined, text: string): AuditLink {
-    const seq = (before?.seq ?? 0) + 1;
-    return { writer, seq, mac: this.#mac('entry', writer, seq, before?.mac ?? '', text) };
+  /** Links an entry, given as its JSON text, to the previous one. */
+  link(writer: string, previous: AuditLink | undefined, text: string): AuditLink {
+    const seq = (previous?.seq ?? 0) + 1;
+    return { writer, seq, mac: this.#mac('entry', writer, seq, previous?.mac ?? '', text) };
   }
 
   head({ writer, seq, mac }: AuditLink): ChainHead {
@@ -102,10 +103,10 @@ export class ChainKey {
   }
 
   /**
-   * Where the next entry goes on from a kept head. A head whose signature is wrong gets a successor
-   * that no entry has: the gap stays in the chain.
+   * Returns the link that the next entry follows, given the stored head. If the head's signature is
+   * wrong, it skips one number, so that the chain shows a gap.
    */
-  goOn(head: ChainHead): AuditLink {
+  resumeFrom(head: ChainHead): AuditLink {
     return this.isHead(head) ? head : { writer: head.writer, seq: head.seq + 1, mac: '' };
   }
 
@@ -121,12 +122,14 @@ export class ChainKey {
     return this.start(start, start.day).sig === start.sig;
   }
 
-  /** The gap between an entry and the next one that is left, given as its link and its JSON text. */
+  /**
+   * Signs the gap before the next remaining entry, which is given as its link and its JSON text.
+   */
   gap(from: number, { writer, seq, mac }: AuditLink, text: string): ChainGap {
     return { from, to: seq - 1, sig: this.#mac('gap', from, seq - 1, writer, mac, text) };
   }
 
-  /** The key in the two forms that HMAC makes of it: a database without HMAC needs no other. */
+  /** Returns the inner and outer padded keys of HMAC, for a database without an HMAC function. */
   pads(): { inner: Buffer; outer: Buffer } {
     const padded = Buffer.concat([this.#key], blockBytes);
     return {

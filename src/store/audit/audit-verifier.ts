@@ -1,7 +1,7 @@
 import { iso } from '../../domain/clock.ts';
 import type { AuditLink, ChainKey, ChainState, SealedEntry } from './audit-chain.ts';
 
-/** Something wrong with the trail, or worth knowing (`note`), and where. */
+/** A problem in the trail (`damage`), or information (`note`), and its place. */
 export interface AuditFinding {
   level: 'damage' | 'note';
   writer: string | null;
@@ -11,7 +11,7 @@ export interface AuditFinding {
   what: string;
 }
 
-/** A head that was written down elsewhere. */
+/** A head that the operator kept outside the store. */
 export interface KeptHead {
   writer: string;
   sequence: number;
@@ -19,21 +19,23 @@ export interface KeptHead {
 }
 
 export interface AuditSummary {
-  /** All entries, and those of earlier versions that carry no MAC. */
+  /** All entries, and those of earlier versions, which have no MAC. */
   entries: number;
   unlinked: number;
-  /** The first entry that carries a MAC. */
+  /** The first entry with a MAC. */
   first: KeptHead | null;
   head: KeptHead | null;
 }
 
-/** The last time that a date can have. */
+/** Latest time a `Date` can represent. */
 const latestMs = 8.64e15;
 
 const range = (from: number, to: number) =>
   from === to ? `entry ${from} is` : `entries ${from} to ${to} are`;
 
-/** The JSON text of an entry; `undefined` for what has none, such as one that is nested too deeply. */
+/**
+ * Returns the JSON text of an entry, or `undefined` if it has none, such as one nested too deeply.
+ */
 function textOf(entry: unknown): string | undefined {
   try {
     return JSON.stringify(entry);
@@ -42,14 +44,14 @@ function textOf(entry: unknown): string | undefined {
   }
 }
 
-/** Follows the chain over all entries of a trail, which come in their order. */
+/** Verifies the chain over all entries of a trail, given in order. */
 export class AuditVerifier {
   readonly #key: ChainKey;
   readonly #state: ChainState;
   readonly #kept: KeptHead | undefined;
   readonly #summary: AuditSummary = { entries: 0, unlinked: 0, first: null, head: null };
   #last: AuditLink | undefined;
-  #found: AuditFinding[] = [];
+  #findings: AuditFinding[] = [];
 
   constructor(key: ChainKey, state: ChainState = {}, kept?: KeptHead) {
     this.#key = key;
@@ -58,44 +60,45 @@ export class AuditVerifier {
     const { start } = state;
     if (start === undefined) return;
     if (key.isStart(start)) this.#last = start;
-    else this.#add(start, 'the signed start of the trail is not what was written');
+    else this.#add(start, 'the signed start of the trail was changed');
   }
 
   get summary(): AuditSummary {
     return this.#summary;
   }
 
-  /** Takes the next entry, `undefined` for one that cannot be read; answers what is wrong there. */
+  /**
+   * Verifies the next entry; `undefined` stands for one that cannot be read. Returns the findings.
+   */
   take(sealed: SealedEntry | undefined): AuditFinding[] {
     this.#summary.entries++;
     const { entry, link } = sealed ?? {};
-    const place = { ...link, ...(entry && { id: entry.id, at: entry.at }) };
+    const location = { ...link, ...(entry && { id: entry.id, at: entry.at }) };
     const text = textOf(entry);
-    if (text === undefined) this.#add(place, 'this is no entry');
-    else if (link) this.#follow(link, text, (what, level) => this.#add(place, what, level));
+    if (text === undefined) this.#add(location, 'this is not an entry');
+    else if (link) this.#follow(link, text, (what, level) => this.#add(location, what, level));
     else {
       this.#summary.unlinked++;
       if (this.#last)
         this.#add(
-          place,
+          location,
           'the entry carries no MAC though entries before it do: inserted, or its MAC was removed',
         );
     }
-    return this.#handOut();
+    return this.#takeFindings();
   }
 
-  /** No entry comes any more. Answers what is missing at the end. */
+  /** Call after the last entry. Returns the findings about the end of the trail. */
   end(): AuditFinding[] {
     const last = this.#last;
     const { head } = this.#state;
     if (head === undefined) {
       if (last) this.#add(last, 'the signed head of the trail is missing');
-    } else if (!this.#key.isHead(head))
-      this.#add(head, 'the signed head of the trail is not what was written');
+    } else if (!this.#key.isHead(head)) this.#add(head, 'the signed head of the trail was changed');
     else this.#expect(head.seq, head, 'the end of the trail is missing');
     const kept = this.#kept;
-    if (kept) this.#endKept(kept);
-    return this.#handOut();
+    if (kept) this.#checkKeptHead(kept);
+    return this.#takeFindings();
   }
 
   #follow(
@@ -103,16 +106,20 @@ export class AuditVerifier {
     text: string,
     add: (what: string, level?: AuditFinding['level']) => void,
   ): void {
-    const before = this.#last;
-    const expected = (before?.seq ?? 0) + 1;
-    if (link.seq === 1 && before && this.#key.link(link.writer, undefined, text).mac === link.mac) {
-      add('the chain begins anew: nothing vouches for the entries before');
+    const previous = this.#last;
+    const expected = (previous?.seq ?? 0) + 1;
+    if (
+      link.seq === 1 &&
+      previous &&
+      this.#key.link(link.writer, undefined, text).mac === link.mac
+    ) {
+      add('a new chain begins here: the entries before it are not protected');
     } else if (link.seq < expected) {
-      add('the entry is not in its place: moved, repeated or inserted');
+      add('the entry is out of order: moved, repeated or inserted');
       return;
-    } else if (link.seq > expected) this.#judgeGap(expected, link, text, add);
-    else if (this.#key.link(link.writer, before, text).mac !== link.mac)
-      add('the entry, or its link to the one before, is not what was written');
+    } else if (link.seq > expected) this.#checkGap(expected, link, text, add);
+    else if (this.#key.link(link.writer, previous, text).mac !== link.mac)
+      add('the entry, or its link to the previous one, was changed');
     this.#compare(link, add);
     this.#last = link;
     const { writer, seq: sequence, mac } = link;
@@ -120,7 +127,7 @@ export class AuditVerifier {
     this.#summary.first ??= this.#summary.head;
   }
 
-  #judgeGap(
+  #checkGap(
     from: number,
     link: AuditLink,
     text: string,
@@ -129,11 +136,11 @@ export class AuditVerifier {
     const to = link.seq - 1;
     const { sig } = this.#key.gap(from, link, text);
     if (this.#state.gaps?.some((gap) => gap.sig === sig))
-      add(`before it, ${range(from, to)} lost, as a repair has noted`, 'note');
+      add(`before it, ${range(from, to)} lost, as a repair has recorded`, 'note');
     else add(`before it, ${range(from, to)} missing`);
   }
 
-  /** What is known of an entry beside the chain must be so. */
+  /** Compares the entry with the signed head and the kept head. */
   #compare({ writer, seq, mac }: AuditLink, add: (what: string) => void): void {
     const { head } = this.#state;
     if (head?.seq === seq && head.mac !== mac && this.#key.isHead(head))
@@ -143,32 +150,32 @@ export class AuditVerifier {
     const why =
       kept.writer === writer
         ? ''
-        : `: the trail was written anew by ${writer}, as after a backup was restored`;
+        : `: ${writer} has rewritten the trail, for example after a backup was restored`;
     add(`the entry is not the one that the kept head names (writer ${kept.writer})${why}`);
   }
 
-  #endKept(kept: KeptHead): void {
+  #checkKeptHead(kept: KeptHead): void {
     const { start } = this.#state;
-    const place = { writer: kept.writer, seq: kept.sequence };
+    const location = { writer: kept.writer, seq: kept.sequence };
     if (start && kept.sequence < start.seq)
       this.#add(
-        place,
-        'the kept head is older than all that retention has left: keep a newer one',
+        location,
+        'the kept head is older than the entries that retention has kept: keep a newer head',
         'note',
       );
     else if (start?.seq === kept.sequence && start.mac !== kept.mac)
-      this.#add(place, 'the trail does not go on from the kept head');
+      this.#add(location, 'the trail does not continue from the kept head');
     else
       this.#expect(
         kept.sequence,
-        place,
+        location,
         'the trail ends before the kept head: its end was cut off, or an older backup was restored',
       );
   }
 
-  #expect(seq: number, place: { writer: string; seq: number }, what: string): void {
+  #expect(seq: number, location: { writer: string; seq: number }, what: string): void {
     const last = this.#last?.seq ?? 0;
-    if (last < seq) this.#add(place, `${what}: ${range(last + 1, seq)} missing`);
+    if (last < seq) this.#add(location, `${what}: ${range(last + 1, seq)} missing`);
   }
 
   #add(
@@ -177,7 +184,7 @@ export class AuditVerifier {
     level: AuditFinding['level'] = 'damage',
   ): void {
     const isTime = typeof at === 'number' && Math.abs(at) <= latestMs;
-    this.#found.push({
+    this.#findings.push({
       level,
       writer: writer ?? null,
       sequence: seq ?? null,
@@ -187,7 +194,7 @@ export class AuditVerifier {
     });
   }
 
-  #handOut(): AuditFinding[] {
-    return this.#found.splice(0);
+  #takeFindings(): AuditFinding[] {
+    return this.#findings.splice(0);
   }
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { SignageError } from '../../domain/error.ts';
-import { SectionSum } from './section-sum.ts';
+import { SectionChecksum } from './section-checksum.ts';
 import {
   type Records,
   type Section,
@@ -9,7 +9,7 @@ import {
   sections,
 } from './transfer.ts';
 
-/** Told what is done, of how many records of which section. */
+/** Receives progress: `done` of `all` records of a section. */
 type CopyListener = (
   what: 'copying' | 'comparing',
   section: Section,
@@ -17,7 +17,7 @@ type CopyListener = (
   all: number,
 ) => void;
 
-/** One section of both stores. */
+/** Result of comparing one section of both stores. */
 export interface ComparedSection {
   section: Section | 'server';
   source: number;
@@ -27,38 +27,43 @@ export interface ComparedSection {
   same: boolean;
 }
 
-/** What goes into one durable step: more gains little, and a step must fit into memory. */
+/**
+ * Maximum size of one durable step. A step is held in memory, and larger ones gain little speed.
+ */
 const stepRecords = 2000;
 const stepBytes = 4 * 1024 * 1024;
 
-export interface CopyManner {
+export interface CopyBetweenOptions {
   onProgress?: CopyListener;
-  /** Ends it as `interrupted`; the next attempt goes on there. */
+  /** Stops the copy with the error `interrupted`. The next attempt resumes it. */
   signal?: AbortSignal | undefined;
-  /** How many records make a step, which is there for good. */
+  /** Records per durable step. Default: 2000. */
   stepSize?: number;
 }
 
-/** Copies everything, going on where an earlier attempt broke off, and compares the two. Only when they are the same may a service start on the target. */
+/**
+ * Copies everything, resuming an earlier attempt, then compares both stores. A service may start on
+ * the target only if they are equal.
+ */
 export async function copyBetween(
   source: StoreSource,
   target: StoreTarget,
-  manner: CopyManner = {},
+  options: CopyBetweenOptions = {},
 ): Promise<ComparedSection[]> {
-  const { onProgress, signal, stepSize = stepRecords } = manner;
-  const tell: CopyListener = (...told) => {
+  const { onProgress, signal, stepSize = stepRecords } = options;
+  const report: CopyListener = (...progress) => {
     if (signal?.aborted)
       throw new SignageError(
         'interrupted',
-        'The copy was interrupted: the same command goes on with it.',
+        'The copy was interrupted. Run the same command again to resume it.',
       );
-    onProgress?.(...told);
+    onProgress?.(...progress);
   };
   const counts = await countsOf(source);
   for (const section of sections) {
     if (!target.isComplete(section))
       await copySection(section, source, target, stepSize, (done) =>
-        tell('copying', section, done, counts[section]),
+        report('copying', section, done, counts[section]),
       );
   }
   await target.finish();
@@ -68,7 +73,7 @@ export async function copyBetween(
     for (const section of sections) {
       compared.push(
         await compare(section, source, copied, (done) =>
-          tell('comparing', section, done, 2 * counts[section]),
+          report('comparing', section, done, 2 * counts[section]),
         ),
       );
     }
@@ -90,37 +95,41 @@ async function copySection<S extends Section>(
   source: StoreSource,
   target: StoreTarget,
   stepSize: number,
-  tell: (done: number) => void,
+  report: (done: number) => void,
 ) {
   let done = target.done(section);
-  tell(done);
+  report(done);
   for await (const records of steps<S>(source.read(section, done), stepSize)) {
     await target.accept(section, records);
     done += records.length;
-    tell(done);
+    report(done);
   }
   await target.complete(section);
 }
 
-/** Pages put together until they are worth a step. */
+/** Joins pages into steps. */
 async function* steps<S extends Section>(
   pages: AsyncIterable<readonly Records[S][]>,
   size: number,
 ): AsyncGenerator<readonly Records[S][]> {
-  let [step, bytes]: [Records[S][], number] = [[], 0];
+  let step: Records[S][] = [];
+  let bytes = 0;
   for await (const page of pages) {
     for (const record of page) {
       step.push(record);
       bytes += largePart(record);
       if (step.length < size && bytes < stepBytes) continue;
       yield step;
-      [step, bytes] = [[], 0];
+      step = [];
+      bytes = 0;
     }
   }
   if (step.length > 0) yield step;
 }
 
-/** The length of what may be long in a record: a batch's events, a playlist's items. */
+/**
+ * Returns the length of the one large member of a record: a batch's events or a playlist's items.
+ */
 function largePart(record: object): number {
   const { body, items } = record as { body?: unknown; items?: unknown };
   const text = body ?? items;
@@ -131,40 +140,40 @@ async function compare<S extends Section>(
   section: S,
   source: StoreSource,
   copied: StoreSource,
-  tell: (done: number) => void,
+  report: (done: number) => void,
 ): Promise<ComparedSection> {
-  const sums = [new SectionSum(section), new SectionSum(section)] as const;
+  const checksums = [new SectionChecksum(section), new SectionChecksum(section)] as const;
   let done = 0;
-  for (const [store, sum] of [
-    [source, sums[0]],
-    [copied, sums[1]],
+  for (const [store, checksum] of [
+    [source, checksums[0]],
+    [copied, checksums[1]],
   ] as const) {
     for await (const records of store.read(section, 0)) {
-      for (const record of records) sum.add(record);
+      for (const record of records) checksum.add(record);
       done += records.length;
-      tell(done);
+      report(done);
     }
   }
-  return comparedSums(section, sums[0], sums[1]);
+  return comparedTotals(section, checksums[0], checksums[1]);
 }
 
-type Sum = { count: number; checksum: string };
+type SectionTotal = { count: number; checksum: string };
 
-function comparedSums(
+function comparedTotals(
   section: ComparedSection['section'],
-  source: Sum,
-  target: Sum,
+  source: SectionTotal,
+  target: SectionTotal,
 ): ComparedSection {
   const same = source.count === target.count && source.checksum === target.checksum;
   const checksums = { sourceChecksum: source.checksum, targetChecksum: target.checksum };
   return { section, source: source.count, target: target.count, ...checksums, same };
 }
 
-/** The secret, by its hash, and where the log ends. */
+/** Compares the secrets, by hash, and the ends of the logs. */
 function comparedServers(source: StoreSource, copied: StoreSource): ComparedSection {
-  const sumOf = ({ secret, logEnd: { seq, receivedAt } }: StoreSource): Sum => {
+  const totalOf = ({ secret, logEnd: { seq, receivedAt } }: StoreSource): SectionTotal => {
     const text = `${Buffer.from(secret).toString('hex')} ${seq} ${receivedAt}`;
     return { count: 1, checksum: hash('sha256', text).slice(0, 32) };
   };
-  return comparedSums('server', sumOf(source), sumOf(copied));
+  return comparedTotals('server', totalOf(source), totalOf(copied));
 }

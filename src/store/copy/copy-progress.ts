@@ -3,14 +3,14 @@ import { SignageError } from '../../domain/error.ts';
 import type { ChainState } from '../audit/audit-chain.ts';
 import type { LogEnd, Section, StoreSource } from './transfer.ts';
 
-/** What a target notes of a copy into it until the copy is complete. */
+/** State of an unfinished copy, which the target stores until the copy is complete. */
 export interface CopyProgress {
-  /** Whose copy it is: a hash of the secret, and the state of the source. */
+  /** Identifies the source: a hash of its secret, and its state. */
   origin: { store: string; state: string };
   logEnd: LogEnd;
-  /** Of the source, without its writer: the copy is a life of its own. */
+  /** Chain of the source, without its writer: the copy gets a writer of its own. */
   chain?: ChainState;
-  /** Records that are there for good. */
+  /** Durably copied records by section. */
   done: { [S in Section]?: number };
   complete: Section[];
 }
@@ -26,26 +26,26 @@ export function newProgress({ secret, state, logEnd, chain }: StoreSource): Copy
   };
 }
 
-/** Throws when the copy that was begun in `place` is not one of this source as it is now. */
+/** Throws when the copy begun in `place` has another source, or the source has changed since. */
 export function requireSameOrigin(
   { origin }: CopyProgress,
   source: StoreSource,
   place: string,
 ): void {
   const { store, state } = newProgress(source).origin;
-  if (origin.store !== store) throw notEmpty(place, 'a copy of another store was begun in it');
+  if (origin.store !== store) throw notEmpty(place, 'it has an unfinished copy of another store');
   if (origin.state !== state)
-    throw notEmpty(place, 'a copy was begun in it, and the source has changed since then');
+    throw notEmpty(place, 'it has an unfinished copy, and the source has changed since that began');
 }
 
 export function notEmpty(place: string, why: string): SignageError {
   return new SignageError(
     'store_not_empty',
-    `${place} cannot be copied into: ${why}. Empty it, or name another place.`,
+    `${place} cannot be a copy target: ${why}. Empty it, or choose another target.`,
   );
 }
 
-/** Why neither a service starts on a place nor a copy is made of it. */
+/** The error of a service start on, or a copy from, a place with an unfinished copy. */
 export function unfinished(place: string): SignageError {
   return new SignageError(
     'copy_unfinished',

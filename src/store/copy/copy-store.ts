@@ -2,29 +2,36 @@ import { resolve } from 'node:path';
 import { type Clock, systemClock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
 import { isDatabaseUrl } from '../../domain/store-url.ts';
-import { type ComparedSection, type CopyManner, copyBetween, countsOf } from './copy-between.ts';
+import {
+  type ComparedSection,
+  type CopyBetweenOptions,
+  copyBetween,
+  countsOf,
+} from './copy-between.ts';
 import type { CopyProgress } from './copy-progress.ts';
 import { type Section, type StoreSource, type StoreTarget, sections } from './transfer.ts';
 
-/** What there is to copy of a section, and how much of it an earlier attempt has copied. */
+/** Records of a section to copy, and how many an earlier attempt has copied. */
 export interface PlannedSection {
   section: Section;
   records: number;
   copied: number;
 }
 
-export interface CopyOptions extends Pick<CopyManner, 'onProgress' | 'signal'> {
-  /** Where the time of a folder that is copied into comes from. */
+export interface CopyOptions extends Pick<CopyBetweenOptions, 'onProgress' | 'signal'> {
+  /** Clock for a data folder as the target. */
   clock?: Clock;
-  /** Told when an earlier attempt is gone on with. */
+  /** Called when the copy resumes an earlier attempt. */
   onResume?: () => void;
 }
 
 /**
- * Copies everything that a store has into an empty one, each of them a data folder or a database by its URL, and compares the two. Both are locked
- * meanwhile: no service may run on either. What breaks off goes on when it is called again, as long as the source was not changed.
+ * Copies a whole store into an empty one and compares the two. Each is a data folder or a database
+ * URL. Both stay locked during the copy: no service may run on either. Call again to resume an
+ * interrupted copy, as long as the source is unchanged.
  *
- * Throws `store_locked`, `store_not_empty`, `copy_unfinished` (of the source), and what opening a store throws. When a section differs, the target stays unusable.
+ * Throws `store_locked`, `store_not_empty`, `copy_unfinished` (for the source), and the errors of
+ * opening a store. If a section differs, the target stays unusable.
  *
  * @example
  * const compared = await copyStore('./signage-data', 'postgres://signage@db/signage');
@@ -33,15 +40,15 @@ export interface CopyOptions extends Pick<CopyManner, 'onProgress' | 'signal'> {
 export async function copyStore(
   from: string,
   to: string,
-  { clock = systemClock, onResume, ...manner }: CopyOptions = {},
+  { clock = systemClock, onResume, ...copyOptions }: CopyOptions = {},
 ): Promise<ComparedSection[]> {
-  requireTwo(from, to);
+  requireDifferent(from, to);
   const source = await openSource(from);
   try {
     const target = await openTarget(to, clock);
     try {
       if (await target.begin(source)) onResume?.();
-      return await copyBetween(source, target, manner);
+      return await copyBetween(source, target, copyOptions);
     } finally {
       await target.close();
     }
@@ -50,9 +57,9 @@ export async function copyStore(
   }
 }
 
-/** What `copyStore` would do; changes nothing. Throws what that throws. */
+/** Returns what `copyStore` would copy. Changes nothing. Throws the same errors. */
 export async function planCopy(from: string, to: string): Promise<PlannedSection[]> {
-  requireTwo(from, to);
+  requireDifferent(from, to);
   const source = await openSource(from);
   try {
     const progress = await examineTarget(to, source);
@@ -67,10 +74,13 @@ export async function planCopy(from: string, to: string): Promise<PlannedSection
   }
 }
 
-function requireTwo(from: string, to: string): void {
+function requireDifferent(from: string, to: string): void {
   const place = (location: string) => (isDatabaseUrl(location) ? location : resolve(location));
   if (place(from) === place(to))
-    throw new SignageError('invalid_option', 'The two stores are the same one: name two.');
+    throw new SignageError(
+      'invalid_option',
+      'Source and target are the same store. Name two different stores.',
+    );
 }
 
 async function openSource(location: string): Promise<StoreSource> {

@@ -1,7 +1,7 @@
-/** Some records at a time. */
+/** Records per page. */
 const pageRecords = 500;
 
-/** What comes one by one, in pages. */
+/** Groups items into pages. */
 export async function* paged<T>(
   items: Iterable<T> | AsyncIterable<T>,
 ): AsyncGenerator<readonly T[]> {

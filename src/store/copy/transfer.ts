@@ -3,29 +3,35 @@ import type { LastActivity, Rows, TokenActivity } from '../../domain/records/row
 import type { ChainState, SealedEntry } from '../audit/audit-chain.ts';
 import { tableNames } from '../tables.ts';
 
-/** A batch of events as it was stored; its id is made of `seq` and `receivedAt`. */
+/** A stored batch of events. Its id is derived from `seq` and `receivedAt`. */
 export interface CopiedBatch {
   seq: number;
-  /** Milliseconds. */
+  /** In milliseconds. */
   receivedAt: number;
   tenantId: string;
   venueId: string;
   screenId: string;
   deviceId: string;
-  /** The events, as the JSON array that was sent. */
+  /** The events as a JSON array, as sent. */
   body: string;
 }
 
-/** The idempotency keys of a device, oldest first: `shortHash` of each key, and of what was sent under it. */
+/**
+ * Idempotency keys of a device, oldest first: `shortHash` of each key and of the bytes sent under
+ * it.
+ */
 export interface DeviceKeys {
   deviceId: string;
   keys: [key: string, sent: string][];
 }
 
-/** Seconds beyond it, of TVs that make them up, are taken for so many: doubles must not overflow when two are added. */
+/**
+ * Larger sums of seconds, which only a faulty TV can report, are capped to this. Adding two of them
+ * then cannot overflow a double.
+ */
 export const mostSeconds = 8e307;
 
-/** Impressions of a day; `scope` is a tenant, or a venue. */
+/** Impressions of one day. `scope` is the id of a tenant or a venue. */
 export interface CopiedImpressions {
   scope: string;
   clock: ReportClock;
@@ -42,7 +48,10 @@ export interface CopiedMarks {
   marks: LastActivity & TokenActivity;
 }
 
-/** What a store is made of, in a form that is no store's own. Attempts are left out: they are soon forgotten. */
+/**
+ * Record types by section, in a form independent of any store. Guess counters are not copied, since
+ * they expire soon.
+ */
 export interface Records extends Rows {
   batches: CopiedBatch;
   idempotency: DeviceKeys;
@@ -53,7 +62,10 @@ export interface Records extends Rows {
 
 export type Section = keyof Records;
 
-/** In this order they are copied: what a store reads at its start, then rows, then what is noted of them. */
+/**
+ * Sections in copy order: first the data that a store reads at start, then rows, then last
+ * activity.
+ */
 export const sections: readonly Section[] = [
   'batches',
   'idempotency',
@@ -63,46 +75,58 @@ export const sections: readonly Section[] = [
   'marks',
 ];
 
-/** The number and the time of the last batch that was ever stored, also when retention has dropped it: the next one comes after it. */
+/**
+ * Number and time of the last batch ever stored, even if retention has deleted it. The next batch
+ * continues from here.
+ */
 export interface LogEnd {
   seq: number;
   receivedAt: number;
 }
 
 /**
- * A store that is read from, while nobody changes it. Records of a section come in an order that stays the same as long as `state` does: batches and audit
- * entries in theirs, impressions by clock and day.
+ * A store to copy from. Nothing writes to it during the copy. Records of a section keep their order
+ * as long as `state` is unchanged. Batches and audit entries come in log order, impressions by
+ * clock and day.
  */
 export interface StoreSource {
   readonly secret: Uint8Array;
   readonly logEnd: LogEnd;
-  /** What is kept of the audit trail's chain beside the entries. */
+  /** Chain data of the audit trail, beside the entries. */
   readonly chain: ChainState;
-  /** Another one once the store was changed. */
+  /** Identifies the store's content. It differs after any change. */
   readonly state: string;
   count(section: Section): Promise<number>;
-  /** The records after the first `skip`, some at a time. */
+  /** Yields pages of the records after the first `skip`. */
   read<S extends Section>(section: S, skip: number): AsyncIterable<readonly Records[S][]>;
   close(): Promise<void>;
 }
 
 /**
- * A store that is copied into. It was empty, or has a part of the same copy; no service starts on it before `release`. `begin`, then for each section
- * `accept` and `complete`, then `finish`, `copied`, `release`.
+ * A store to copy into. It is empty or has a part of the same copy. No service can start on it
+ * before `release`.
+ *
+ * Call `begin`; `accept` and `complete` for each section; then `finish`, `copied` and `release`.
  */
 export interface StoreTarget {
-  /** Throws `store_not_empty` when what is there is of another store, or of this one before it was changed. Answers whether a copy goes on. */
+  /**
+   * Returns whether an earlier copy resumes. Throws `store_not_empty` when the target has data of
+   * another store, or of an earlier state of this one.
+   */
   begin(source: StoreSource): Promise<boolean>;
-  /** How many records of a section it has for good. */
+  /** Returns the number of durably copied records of a section. */
   done(section: Section): number;
   isComplete(section: Section): boolean;
   accept<S extends Section>(section: S, records: readonly Records[S][]): Promise<void>;
   complete(section: Section): Promise<void>;
-  /** Everything has come: all of it is on the disk then. */
+  /** Call after the last section. Makes everything durable. */
   finish(): Promise<void>;
-  /** What has come, read as a service will find it. The caller closes it, before the target. */
+  /**
+   * Opens the copied data the way a service will read it. The caller closes it before it closes the
+   * target.
+   */
   copied(): Promise<StoreSource>;
-  /** Lets a service start on it. */
+  /** Allows services to start on the target. */
   release(): Promise<void>;
   close(): Promise<void>;
 }

@@ -6,8 +6,9 @@ import { startOfFile } from '../json/log/day-files.ts';
 import { readFrames } from '../json/log/frame.ts';
 
 /**
- * What an audit trail tells of the time after `timeMs`: the newest entries from the journal of a data folder, the others from its day files. Damaged
- * lines are passed over, and nothing is changed: meant for folders that a store would not open any more. An entry may come twice.
+ * Yields the audit entries of a data folder after `timeMs`: older ones from the day files, the
+ * newest from the journal. It skips damaged lines and changes nothing. Use it for folders that a
+ * store no longer opens. An entry may come twice.
  *
  * @param folder a data folder, or a copy of its folder `audit`
  */
@@ -24,7 +25,7 @@ async function* entriesIn(directory: string, timeMs: number): AsyncGenerator<Aud
   for (const folder of folders) {
     for (const name of (await nodeFileSystem.list(folder)).sort()) {
       const isDay = /^\d{4}-\d{2}-\d{2}\.ndjson$/.test(name);
-      // A clock that stepped back leaves entries in the file of a later day, never in that of an earlier one.
+      // A clock that steps back puts entries into a later day's file, never an earlier one's.
       if (isDay && startOfFile(name) >= startOfDay(timeMs))
         yield* fromLines<{ entry: AuditEntry }>(folder, name, ({ entry }) => [entry]);
       if (/^\d{16}-\d{6}\.log$/.test(name))

@@ -11,13 +11,14 @@ import { lockFolder } from '../json/lock/folder-lock.ts';
 import { manifestCopy, manifestName } from '../json/manifest.ts';
 
 /**
- * Reads everything in the data folder of a service that is stopped, and answers what is wrong there; nothing is changed.
+ * Reads all files of a stopped service's data folder and returns what is wrong. Changes nothing.
  *
- * Throws `store_locked` while the folder is in use, `store_too_new`, `copy_unfinished` for half a copy, `restore_unfinished` for half a backup, `invalid_option` for what is no data folder.
+ * Throws `store_locked` while the folder is in use, `store_too_new`, `copy_unfinished`,
+ * `restore_unfinished`, and `invalid_option` for a folder that is not a data folder.
  *
  * @example
  * const findings = await checkStore('./signage-data');
- * const isSound = findings.every(({ level }) => level === 'note');
+ * const isIntact = findings.every(({ level }) => level === 'note');
  */
 export async function checkStore(folder: string): Promise<Finding[]> {
   const directory = resolve(folder);
@@ -38,10 +39,10 @@ export async function checkStore(folder: string): Promise<Finding[]> {
   }
 }
 
-/** Throws `invalid_option` unless something of a store lies there. */
+/** Throws `invalid_option` unless the folder contains a file of a store. */
 export async function requireDataFolder(directory: string): Promise<void> {
   const names = await nodeFileSystem.list(directory);
-  const ours = [
+  const knownNames = [
     manifestName,
     manifestCopy,
     copyMarker,
@@ -50,14 +51,14 @@ export async function requireDataFolder(directory: string): Promise<void> {
     'journal',
     'documents',
   ];
-  if (names.some((name) => ours.includes(name))) return;
+  if (names.some((name) => knownNames.includes(name))) return;
   throw new SignageError(
     'invalid_option',
-    `${directory} is no data folder: there is no ${manifestName} in it.`,
+    `${directory} is not a data folder: it has no ${manifestName}.`,
   );
 }
 
-/** Locks a data folder. Throws `store_locked`, saying what can be done instead. */
+/** Locks a data folder. Throws `store_locked`, with a hint for the operator. */
 export async function lockStopped(directory: string): Promise<() => Promise<void>> {
   try {
     return await lockFolder(directory, {
@@ -68,7 +69,7 @@ export async function lockStopped(directory: string): Promise<() => Promise<void
   } catch (error) {
     if (!(error instanceof SignageError) || error.code !== 'store_locked') throw error;
     const hint =
-      'Stop the service first; or take a backup of it (signage data backup), restore that elsewhere, and look at the copy.';
+      'Stop the service first. Or take a backup (signage data backup), restore it elsewhere, and use that copy.';
     throw new SignageError('store_locked', `${error.message} ${hint}`, { cause: error });
   }
 }

@@ -10,17 +10,21 @@ import type { PartContext } from '../json/parts.ts';
 import { repairFolder } from '../json/repair/repair-folder.ts';
 import { type Mended, RepairLog } from '../json/repair/repair-log.ts';
 import { lockStopped, requireDataFolder } from './check.ts';
-import { refuseContents } from './restore.ts';
+import { requireEmptyFolder } from './restore.ts';
 
 /**
- * Writes all that can be read of a damaged data folder into another one, which is empty or made, and opens that once to prove that it starts. The damaged folder
- * stays as it is. Answers what was left out or made up for; the same stands in `repair-<time>.json` in the new folder.
+ * Writes everything readable from a damaged data folder into another folder, which must be empty or
+ * missing. Then opens the new folder once to prove that it starts. The damaged folder is not
+ * changed. Returns what was left out or replaced; `repair-<time>.json` in the new folder has the
+ * same list.
  *
- * Throws `store_locked` while either is in use, `folder_not_empty`, `invalid_option` for what is no data folder, `copy_unfinished` for half a copy, `restore_unfinished` for half a backup, `store_damaged` when there is nothing to go by.
+ * Throws `store_locked` while either folder is in use, `folder_not_empty`, `copy_unfinished` and
+ * `restore_unfinished`. Throws `invalid_option` for a folder that is not a data folder, and
+ * `store_damaged` when nothing can be recovered.
  *
  * @example
  * const mended = await repairStore('./signage-data', './repaired');
- * const isAllThere = mended.every(({ lost }) => lost === 0);
+ * const isComplete = mended.every(({ lost }) => lost === 0);
  */
 export async function repairStore(
   folder: string,
@@ -36,7 +40,8 @@ export async function repairStore(
     lowWaterBytes: 0,
     warn: () => {},
   });
-  const [from, to] = [contextOf(resolve(folder)), contextOf(resolve(into))];
+  const from = contextOf(resolve(folder));
+  const to = contextOf(resolve(into));
   await requireDataFolder(from.directory);
   const releaseFrom = await lockStopped(from.directory);
   let releaseTo = async () => {};
@@ -48,7 +53,7 @@ export async function repairStore(
       random: randomBytes,
       platform: process.platform,
     });
-    await refuseContents(to.directory);
+    await requireEmptyFolder(to.directory);
     await repairFolder({ from, into: to, log }, randomBytes);
     await (await openJsonStore(to, randomBytes, releaseTo)).close();
     return log.entries;

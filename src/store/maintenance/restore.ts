@@ -8,14 +8,16 @@ import { refuseUnfinishedRestore } from '../json/backup/restore-marker.ts';
 import { nodeFileSystem } from '../json/disk/file-system.ts';
 import { lockFolder } from '../json/lock/folder-lock.ts';
 
-/** What may lie in a folder that is as good as empty: a file system's own, and folders of a restore that was cut short. */
-const harmless = /^(\..*|lost\+found|lock\.sock.*)$/;
+/** Names that may exist in an "empty" folder: a file system's own, and our lock. */
+const ignoredNames = /^(\..*|lost\+found|lock\.sock.*)$/;
 
 /**
- * Puts a backup (the tar that `Store.backup` gave) into a folder that is empty, or is made; a store opens from it as it was when the backup was taken.
+ * Restores a backup, the tar of `Store.backup`, into a folder that is empty or missing. A store
+ * opened there has the state at the time of the backup.
  *
- * Throws `folder_not_empty`, `restore_unfinished`, `store_locked`, `store_unusable`, and `backup_unusable` for what is no backup, cut short or damaged.
- * Nothing is left behind then: no file, and no folder that was not there before.
+ * Throws `folder_not_empty`, `restore_unfinished`, `store_locked`, `store_unusable`, and
+ * `backup_unusable` for a stream that is damaged, truncated or not a backup. On an error it deletes
+ * every file and folder it created.
  *
  * @example
  * const { at } = await restoreStore(createReadStream('monday.tar'), './signage-data');
@@ -28,17 +30,17 @@ export async function restoreStore(
   const directory = resolve(folder);
   const disk = nodeFileSystem;
   const source = backup[Symbol.asyncIterator]();
-  const made = new MadeFolders(directory);
+  const created = new CreatedFolders(directory);
   let release = async () => {};
   try {
-    await made.make();
+    await created.make();
     release = await lockFolder(directory, {
       clock: systemClock,
       random: randomBytes,
       platform: process.platform,
     });
     await refuseUnfinishedRestore(disk, directory);
-    await refuseContents(directory);
+    await requireEmptyFolder(directory);
     const restored = await restoreBackup(
       { [Symbol.asyncIterator]: () => source },
       { disk, directory, ...options },
@@ -46,9 +48,9 @@ export async function restoreStore(
     await release();
     return restored;
   } catch (error) {
-    await made.removeInner();
+    await created.removeInner();
     await release();
-    await made.removeOuter();
+    await created.removeOuter();
     if (error instanceof SignageError) throw error;
     const { message } = error as Error;
     throw new SignageError(
@@ -57,17 +59,20 @@ export async function restoreStore(
       { cause: error },
     );
   } finally {
-    // It may have more to say: nobody listens any more.
+    // Releases a source that was not read to its end.
     await source.return?.();
   }
 }
 
-/** The target folder, and what was not there before: that is removed again when the restore fails, as far as it is empty. */
-class MadeFolders {
+/**
+ * Creates the target folder, and after a failed restore removes the empty folders that were not
+ * there before.
+ */
+class CreatedFolders {
   readonly #directory: string;
-  /** The folder and those above it that are not there, the innermost first. */
+  /** The missing folders on the path, innermost first. */
   readonly #missing: string[] = [];
-  #before: readonly string[] = [];
+  #namesBefore: readonly string[] = [];
 
   constructor(directory: string) {
     this.#directory = directory;
@@ -75,7 +80,7 @@ class MadeFolders {
 
   async make(): Promise<void> {
     const disk = nodeFileSystem;
-    this.#before = await disk.list(this.#directory);
+    this.#namesBefore = await disk.list(this.#directory);
     for (let path = this.#directory; (await disk.sizeOf(path)) === undefined; path = dirname(path))
       this.#missing.push(path);
     await disk.makeDirectory(this.#directory);
@@ -85,31 +90,31 @@ class MadeFolders {
     const names = await nodeFileSystem.list(this.#directory).catch(() => []);
     await removeEmpty(
       names
-        .filter((name) => !this.#before.includes(name))
+        .filter((name) => !this.#namesBefore.includes(name))
         .map((name) => join(this.#directory, name)),
     );
   }
 
-  /** Once nothing is in it any more, the lock included. */
+  /** Call after the lock is released. */
   removeOuter(): Promise<void> {
     return removeEmpty(this.#missing);
   }
 }
 
-/** Removes empty folders, and leaves everything else alone. */
+/** Removes the folders that are empty. */
 async function removeEmpty(paths: readonly string[]): Promise<void> {
   for (const path of paths) await rmdir(path).catch(() => undefined);
 }
 
-/** Throws `folder_not_empty` for a folder that is not as good as empty. */
-export async function refuseContents(directory: string): Promise<void> {
+/** Throws `folder_not_empty` unless the folder has only harmless names and empty folders. */
+export async function requireEmptyFolder(directory: string): Promise<void> {
   for (const name of await nodeFileSystem.list(directory)) {
-    if (harmless.test(name)) continue;
+    if (ignoredNames.test(name)) continue;
     const inside = await nodeFileSystem.list(`${directory}/${name}`).catch(() => [name]);
     if (inside.length === 0) continue;
     throw new SignageError(
       'folder_not_empty',
-      `${directory} is not empty (${name}): name a folder that is. Nothing was changed.`,
+      `${directory} is not empty (${name}). Choose an empty folder. Nothing was changed.`,
     );
   }
 }

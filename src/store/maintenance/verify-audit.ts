@@ -16,11 +16,11 @@ import { readSecret } from '../json/secret.ts';
 import { lockStopped, requireDataFolder } from './check.ts';
 
 /**
- * Verifies the audit trail of a store that is a data folder, whose service is stopped, or a database
- * by its URL. `kept` is a head that was written down elsewhere. Changes nothing.
+ * Verifies the audit trail of a store: the data folder of a stopped service, or a database URL.
+ * `kept` is a head that the operator kept elsewhere. Changes nothing.
  *
  * Throws `store_locked`, `store_damaged`, `store_unusable`, `store_unreachable`, `copy_unfinished`,
- * `invalid_option` for a folder that is no data folder.
+ * and `invalid_option` for a folder that is not a data folder.
  *
  * @example
  * const { findings, summary } = await verifyAudit('./signage-data', kept);
@@ -63,7 +63,7 @@ async function verifyFolder(
     findings.push({
       level: 'damage',
       ...nowhere,
-      what: `this is no entry, or a damaged one: ${file}, at byte ${offset}`,
+      what: `this is not an entry, or it is damaged: ${file}, at byte ${offset}`,
     });
   };
   for await (const { entry, link } of readTrail(context, manifest, onDamage))

@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 
 describe('copyStore', () => {
-  it('takes everything from a data folder to a database, another database, back, and to another folder', async () => {
+  it('copies everything from a data folder to a database, another database, back, and to another folder', async () => {
     const [database, other, back, again] = [
       await freshDatabase(),
       await freshDatabase(),
@@ -58,8 +58,9 @@ describe('copyStore', () => {
     }
   });
 
-  it('puts rows and audit entries into a database as changes put them', async () => {
-    const [copied, filled] = [await freshDatabase(), await freshDatabase()];
+  it('writes rows and audit entries to a database as changes do', async () => {
+    const copied = await freshDatabase();
+    const filled = await freshDatabase();
     await copy(original, copied);
     const own = new ManualClock();
     const store = await openStore(filled, { clock: own });
@@ -78,7 +79,7 @@ describe('copyStore', () => {
   it.each([
     ['a data folder', folder],
     ['a database', freshDatabase],
-  ])('leaves in %s a store that goes on where the source was', async (_, place) => {
+  ])('leaves a store in %s that continues where the source was', async (_, place) => {
     const to = await place();
     await copy(original, to);
     await within(to, async (store) => {

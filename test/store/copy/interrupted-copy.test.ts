@@ -20,17 +20,17 @@ import { contentsOf, fillStore } from './sample-store.ts';
 const clock = new ManualClock();
 const stepSize = 40;
 const folder = async () => join(await temporaryFolder(), 'data');
-const planted = new Error('planted');
+const injectedError = new Error('injected');
 
-/** After so many calls the next one fails. */
+/** The call after `calls` calls throws. */
 function failing(calls: number) {
   let left = calls;
   return () => {
-    if (left-- === 0) throw planted;
+    if (left-- === 0) throw injectedError;
   };
 }
 
-/** A target that fails before or after it has taken something. */
+/** A target that fails before or after accepting records. */
 function failingTarget(target: StoreTarget, calls: number, when: 'before' | 'after'): StoreTarget {
   const step = failing(calls);
   return overriding(target, {
@@ -62,7 +62,7 @@ async function attempt(
     expect(compared.filter(({ same }) => !same)).toEqual([]);
     return 'done';
   } catch (error) {
-    if (error !== planted) throw error;
+    if (error !== injectedError) throw error;
     return 'broken off';
   } finally {
     await target.close();
@@ -84,36 +84,33 @@ async function contentsAt(location: string): Promise<object> {
   return contentsOf(store).finally(() => store.close());
 }
 
-describe('a copy that breaks off', () => {
+describe('an interrupted copy', () => {
   it.each([
     ['a data folder', folder, (to: string) => openFolderTarget(to, clock)],
     ['a database', freshDatabase, openDatabaseTarget],
-  ])(
-    'goes on where it was, step after step, and %s is no store before the end',
-    async (_, place, open) => {
-      const to = await place();
-      const source = await openFolderSource(original);
-      let attempts = 0;
-      for (let outcome = 'broken off'; outcome !== 'done'; attempts++) {
-        const target = await open(to);
-        outcome = await attempt(
-          source,
-          target,
-          failingTarget(target, 1 + attempts, attempts % 2 === 0 ? 'before' : 'after'),
-        );
-        if (outcome === 'done') break;
-        await expect(openStore(to, { clock })).rejects.toMatchObject({
-          code: 'copy_unfinished',
-          message: expect.stringContaining('signage store copy'),
-        });
-      }
-      await source.close();
-      expect(attempts).toBeGreaterThan(5);
-      expect(await contentsAt(to)).toEqual(contents);
-    },
-  );
+  ])('resumes after each step, and %s cannot be opened before the end', async (_, place, open) => {
+    const to = await place();
+    const source = await openFolderSource(original);
+    let attempts = 0;
+    for (let outcome = 'broken off'; outcome !== 'done'; attempts++) {
+      const target = await open(to);
+      outcome = await attempt(
+        source,
+        target,
+        failingTarget(target, 1 + attempts, attempts % 2 === 0 ? 'before' : 'after'),
+      );
+      if (outcome === 'done') break;
+      await expect(openStore(to, { clock })).rejects.toMatchObject({
+        code: 'copy_unfinished',
+        message: expect.stringContaining('signage store copy'),
+      });
+    }
+    await source.close();
+    expect(attempts).toBeGreaterThan(5);
+    expect(await contentsAt(to)).toEqual(contents);
+  });
 
-  it('is resumed from every place where the disk of a data folder fails', async () => {
+  it('resumes after any failed disk operation of a data folder', async () => {
     const to = await folder();
     await nodeFileSystem.makeDirectory(to);
     const source = await openFolderSource(original);
@@ -133,7 +130,7 @@ describe('a copy that breaks off', () => {
     expect(await contentsAt(to)).toEqual(contents);
   });
 
-  it('ends as interrupted when it is asked to, and copyStore goes on', async () => {
+  it('ends as interrupted on request, and copyStore resumes it', async () => {
     const to = await freshDatabase();
     const interruption = new AbortController();
     const onProgress = (_: string, section: string) =>
@@ -161,7 +158,7 @@ describe('a copy that breaks off', () => {
     expect(await contentsAt(to)).toEqual(contents);
   });
 
-  it('goes on after the database was away', async () => {
+  it('resumes after the database was unavailable', async () => {
     const to = await freshDatabase();
     const source = await openFolderSource(original);
     const target = await openDatabaseTarget(to);
@@ -182,8 +179,9 @@ describe('a copy that breaks off', () => {
     expect(await contentsAt(to)).toEqual(contents);
   });
 
-  it('is refused when the source has changed since then', async () => {
-    const [from, to] = [await folder(), await folder()];
+  it('is not resumed when the source has changed', async () => {
+    const from = await folder();
+    const to = await folder();
     await copyStore(original, from, { clock });
     const interruption = new AbortController();
     const onProgress = () => interruption.abort();
@@ -200,9 +198,10 @@ describe('a copy that breaks off', () => {
       });
   });
 
-  it('leaves a target that differs unusable', async () => {
+  it('leaves a differing target unusable', async () => {
     const to = await folder();
-    const [source, target] = [await openFolderSource(original), await openFolderTarget(to, clock)];
+    const source = await openFolderSource(original);
+    const target = await openFolderTarget(to, clock);
     await target.begin(source);
     const lossy = overriding(target, {
       accept: (section, records) =>

@@ -43,7 +43,7 @@ async function begun(location: string): Promise<string> {
 }
 
 describe.each(places)('copyStore with %s', (_, place) => {
-  it('store_locked while a service runs on it, on either side; what it has stays', async () => {
+  it('store_locked while a service runs on either side; its data stays', async () => {
     const location = await begun(await place());
     const store = await openStore(location, { clock });
     await expect(copyStore(location, await folder(), { clock })).rejects.toEqual(
@@ -59,7 +59,7 @@ describe.each(places)('copyStore with %s', (_, place) => {
     await store.close();
   });
 
-  it('keeps a service from starting as long as it reads or writes', async () => {
+  it('prevents a service start while it runs', async () => {
     const location = await begun(await place());
     const isDatabase = location.startsWith('postgres');
     for (const open of isDatabase
@@ -74,7 +74,7 @@ describe.each(places)('copyStore with %s', (_, place) => {
     }
   });
 
-  it('store_not_empty for one that has something, and nothing is changed', async () => {
+  it('store_not_empty for a target with data, which is not changed', async () => {
     const location = await begun(await place());
     const store = await openStore(location, { clock });
     const before = await contentsOf(store);
@@ -88,7 +88,7 @@ describe.each(places)('copyStore with %s', (_, place) => {
     await again.close();
   });
 
-  it('copy_unfinished for a source that is itself half a copy', async () => {
+  it('copy_unfinished for a source with an unfinished copy', async () => {
     const location = await place();
     const interruption = new AbortController();
     await expect(
@@ -103,7 +103,7 @@ describe.each(places)('copyStore with %s', (_, place) => {
     );
   });
 
-  it('store_unusable for a source that holds nothing', async () => {
+  it('store_unusable for an empty source', async () => {
     const location = await place();
     if (location.startsWith('postgres'))
       await inDatabase(location, (sql) => sql('DELETE FROM signage.server'));
@@ -112,7 +112,7 @@ describe.each(places)('copyStore with %s', (_, place) => {
     );
   });
 
-  it('planCopy counts, and changes nothing', async () => {
+  it('planCopy counts the records and changes nothing', async () => {
     const to = await place();
     const before = await filesIn(original);
     const planned = await planCopy(original, to);
@@ -126,7 +126,7 @@ describe.each(places)('copyStore with %s', (_, place) => {
 });
 
 describe('copyStore', () => {
-  it('invalid_option for one store twice, and for a pooler', async () => {
+  it('invalid_option for the same store twice, and for a connection pooler', async () => {
     await expect(copyStore(original, `${original}/.`, { clock })).rejects.toMatchObject({
       code: 'invalid_option',
     });
@@ -135,7 +135,7 @@ describe('copyStore', () => {
     ).rejects.toEqual(refused('invalid_option', 'pooler'));
   });
 
-  it('store_unreachable for a database that is not there, store_unusable for one without a schema', async () => {
+  it('store_unreachable for a missing database, store_unusable for one without a schema', async () => {
     await expect(
       copyStore('postgres://me@127.0.0.1:1/x', await folder(), { clock }),
     ).rejects.toMatchObject({ code: 'store_unreachable' });
@@ -152,13 +152,14 @@ describe('copyStore', () => {
     await copyStore(original, url, { clock });
   });
 
-  it('store_not_empty for a folder of something else, and for the copy of another store', async () => {
+  it('store_not_empty for a folder of other files, and for the copy of another store', async () => {
     const strange = await temporaryFolder();
     await writeFile(join(strange, 'letter.txt'), 'mine');
     await expect(copyStore(original, strange, { clock })).rejects.toEqual(
       refused('store_not_empty', 'letter.txt'),
     );
-    const [other, to] = [await begun(await folder()), await folder()];
+    const other = await begun(await folder());
+    const to = await folder();
     const interruption = new AbortController();
     const given = { clock, signal: interruption.signal, onProgress: () => interruption.abort() };
     await expect(copyStore(other, to, given)).rejects.toMatchObject({ code: 'interrupted' });
@@ -167,7 +168,7 @@ describe('copyStore', () => {
     );
   });
 
-  it('takes along what a crash left in journal and logs alone, and changes nothing of the source', async () => {
+  it('copies changes that a crash left only in journal and logs, and does not change the source', async () => {
     const live = await folder();
     const store = await openStore(live, { clock });
     await fillStore(store, clock);
@@ -189,9 +190,10 @@ describe('copyStore', () => {
   });
 
   it.each(['events/2026-11-22.ndjson', 'audit/2026-11-22.ndjson'])(
-    'store_damaged when %s is',
+    'store_damaged when %s is damaged',
     async (file) => {
-      const [harmed, to] = [await copyOf(original), await folder()];
+      const harmed = await copyOf(original);
+      const to = await folder();
       await change(join(harmed, file), flipped(150));
       await expect(copyStore(harmed, to, { clock })).rejects.toEqual(
         refused('store_damaged', file),
@@ -200,8 +202,10 @@ describe('copyStore', () => {
     },
   );
 
-  it('takes tables of many pages', async () => {
-    const [large, database, back] = [await folder(), await freshDatabase(), await folder()];
+  it('copies tables of many pages', async () => {
+    const large = await folder();
+    const database = await freshDatabase();
+    const back = await folder();
     const store = await openStore(large, { clock });
     await store.write(async (tx) => {
       for (let number = 1; number <= 2001; number++) await tx.put('venues', venueRow(number));
@@ -218,10 +222,11 @@ describe('copyStore', () => {
     }
   });
 
-  it('takes a store with nothing in it, and one whose events are all gone', async () => {
+  it('copies an empty store, and one whose events were all deleted', async () => {
     const bare = await folder();
     await (await openStore(bare, { clock })).close();
-    const [database, back] = [await freshDatabase(), await folder()];
+    const database = await freshDatabase();
+    const back = await folder();
     for (const [from, to] of [
       [bare, database],
       [database, back],
@@ -238,7 +243,8 @@ describe('copyStore', () => {
     clock.set(clock.now() + 9 * 86_400_000);
     await store.purgeBefore(clock.now());
     await store.close();
-    const [database2, back2] = [await freshDatabase(), await folder()];
+    const database2 = await freshDatabase();
+    const back2 = await folder();
     await copyStore(back, database2, { clock });
     await copyStore(database2, back2, { clock });
     for (const place of [database2, back2]) {
@@ -256,8 +262,8 @@ describe('copyStore', () => {
   });
 });
 
-describe('half a copy in a data folder', () => {
-  it('copy_unfinished for a check and a repair of half a copy, and nothing is changed', async () => {
+describe('an unfinished copy in a data folder', () => {
+  it('copy_unfinished for a check and a repair, and nothing is changed', async () => {
     const location = await folder();
     const interruption = new AbortController();
     const half = copyStore(original, location, {

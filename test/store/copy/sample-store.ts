@@ -21,7 +21,10 @@ import {
 const days = 5;
 const devices = 3;
 
-/** Puts something of everything into a store: rows of all tables, telemetry of several days of which retention has dropped the first, and what is noted. */
+/**
+ * Fills a store with rows of all tables, several days of telemetry whose first day retention has
+ * deleted, and last activity.
+ */
 export async function fillStore(store: Store, clock: ManualClock): Promise<void> {
   await fillRows(store);
   const start = clock.now();
@@ -107,7 +110,7 @@ async function fillRows(store: Store): Promise<void> {
   });
 }
 
-/** All that a store tells of itself. */
+/** Everything that can be read from a store. */
 export async function contentsOf(store: Store): Promise<object> {
   const ids = await idsOf(store);
   const rows: Record<string, unknown> = {};

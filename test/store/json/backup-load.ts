@@ -15,7 +15,7 @@ export const bytesOf = async (stream: ReadableStream<Uint8Array>) =>
 export const streamOf = (bytes: Uint8Array) =>
   new Blob([bytes as Uint8Array<ArrayBuffer>]).stream() as ReadableStream<Uint8Array>;
 
-/** One change of several rows, and one batch of three events, all of the same number. */
+/** One change of several rows, and one batch of three events, all with the same number. */
 export async function add(store: Store, clock: ManualClock, number: number): Promise<void> {
   await store.write(async (tx) => {
     await tx.put('venues', venueRow(number));
@@ -32,7 +32,7 @@ export async function add(store: Store, clock: ManualClock, number: number): Pro
   );
 }
 
-/** What a store shows, by number: of each number all or nothing is to be there. */
+/** Records in a store, by number. Each number must be there completely or not at all. */
 export async function shown(store: Store) {
   const query = { tenantId: tenantA, order: 'asc' as const, limit: 100_000 };
   const venues = (await store.list('venues', { limit: 100_000 })).items.map(({ id }) =>
@@ -79,13 +79,16 @@ export async function restored(backup: Uint8Array, clock = new ManualClock()) {
 interface BackupLoad {
   clock: ManualClock;
   rounds: number;
-  /** So many numbers come in each round. */
+  /** Numbers written in each round. */
   perRound: number;
-  /** Called with the folder of each restored store, once that was looked at and closed. */
+  /** Called with the folder of each restored store, after it was checked and closed. */
   onCopy?: (folder: string, round: number) => Promise<void>;
 }
 
-/** Takes backups of a store that three writers keep busy, and expects of each that it holds what was acknowledged before, and no part of anything else. */
+/**
+ * Takes backups while three writers keep the store busy. Expects each backup to have everything
+ * acknowledged before it, and no partial change.
+ */
 export async function backUpUnderLoad({
   clock,
   rounds,
@@ -93,7 +96,10 @@ export async function backUpUnderLoad({
   onCopy,
 }: BackupLoad): Promise<void> {
   const store = await openStore(await temporaryFolder(), { clock });
-  let [next, acknowledged, limit, busy] = [1, 0, 0, true];
+  let next = 1;
+  let acknowledged = 0;
+  let limit = 0;
+  let busy = true;
   const done = new Set<number>();
   const work = async () => {
     while (busy) {
@@ -107,10 +113,10 @@ export async function backUpUnderLoad({
   };
   const workers = [1, 2, 3].map(work);
   for (let round = 0; round < rounds; round++) {
-    // So many come while the backup is made, at most: else there is no end to what is compared.
+    // Maximum numbers written during one backup. Otherwise the comparison would not end.
     limit = (round + 1) * perRound;
     while (acknowledged < limit - (perRound * 3) / 4) await yieldToEventLoop();
-    // A checkpoint begins, and is somewhere on its way when the backup begins.
+    // A checkpoint is in progress when the backup starts.
     clock.advance(minuteMs);
     for (let count = 0; count < (round % 20) * 3; count++) await yieldToEventLoop();
     const before = acknowledged;

@@ -11,13 +11,13 @@ import { fullStore } from './full-store.ts';
 import { contextOn } from './part-rig.ts';
 import { changeManifest, contentsOf, copyOf, forgeDocument } from './store-folder.ts';
 
-describe('a check of a store that was stopped', () => {
+describe('a check of a stopped store', () => {
   let folder: string;
   beforeAll(async () => {
     folder = (await fullStore()).folder;
   });
 
-  it('finds nothing, in all the kinds of files there are, and changes nothing', async () => {
+  it('finds no damage in any kind of file, and changes nothing', async () => {
     const files = await filesIn(folder);
     const kinds = [
       'rows-tenants',
@@ -41,7 +41,7 @@ describe('a check of a store that was stopped', () => {
     expect(await contentsOf(folder)).toEqual(before);
   });
 
-  it('names the file, whichever is damaged and wherever', { timeout: 120_000 }, async () => {
+  it('names the damaged file, wherever the damage is', { timeout: 120_000 }, async () => {
     const contents = await contentsOf(folder);
     const damages = await damagesOf(folder);
     const unseen: string[] = [];
@@ -56,7 +56,7 @@ describe('a check of a store that was stopped', () => {
     expect(damages.length).toBeGreaterThan(200);
   });
 
-  it('tells of all damage at once, with its place', async () => {
+  it('reports all damage at once, with its location', async () => {
     const copy = await copyOf(folder);
     const [first = '', second = ''] = (await filesIn(copy)).filter((file) =>
       file.startsWith('events/'),
@@ -78,15 +78,15 @@ describe('a check of a store that was stopped', () => {
 const lastSegment = async (folder: string) =>
   (await filesIn(folder)).filter((file) => file.startsWith('journal')).at(-1) ?? '';
 
-describe('a check of a store that was stopped, to which something was added', () => {
+describe('a check of a stopped store with added data', () => {
   it.each([
     ['events/2026-11-22.ndjson', 'events/2026-11-29.ndjson', 'batch'],
     ['audit/2026-11-22.ndjson', 'audit/2026-11-29.ndjson', 'older'],
-    ['events/2026-11-22.ndjson', 'audit/2026-11-29.ndjson', 'this is no entry'],
-    ['audit/2026-11-22.ndjson', 'events/2026-11-29.ndjson', 'this is no batch'],
-    ['audit/2026-11-22.ndjson', 'journal/0000000000000900-000009.log', 'this is no record'],
+    ['events/2026-11-22.ndjson', 'audit/2026-11-29.ndjson', 'this is not an entry'],
+    ['audit/2026-11-22.ndjson', 'events/2026-11-29.ndjson', 'this is not a batch'],
+    ['audit/2026-11-22.ndjson', 'journal/0000000000000900-000009.log', 'this is not a record'],
     ['secret', 'journal/0000000000000900-000009.log', 'must follow'],
-  ])('finds %s as %s', async (from, to, what) => {
+  ])('reports a copy of %s as %s', async (from, to, what) => {
     const copy = await copyOf((await fullStore()).folder);
     await cp(join(copy, from), join(copy, to));
     const findings = await checkStore(copy);
@@ -99,7 +99,7 @@ describe('a check of a store that was stopped, to which something was added', ()
     expect(findings.some((one) => one.file === to && one.what.includes(what))).toBe(true);
   });
 
-  it('finds more in the files that there are', async () => {
+  it('reports appended data in existing files', async () => {
     const copy = await copyOf((await fullStore()).folder);
     for (const name of [
       'events/2026-11-22.ndjson',
@@ -123,7 +123,7 @@ describe('a check of a store that was stopped, to which something was added', ()
 });
 
 describe('a check of a store after a crash', () => {
-  it('notes a torn tail, which is no damage', async () => {
+  it('notes a torn write, which is not damage', async () => {
     const { folder, store } = await fullStore({ crashed: true });
     const crashed = await copyOf(folder);
     await store.close();
@@ -143,7 +143,7 @@ describe('a check of a store after a crash', () => {
   });
 
   it.each(['events/2026-11-22.ndjson', 'journal'])(
-    'names the last record of %s, if the manifest vouches for it',
+    'names the damaged last record of %s, if the manifest covers it',
     async (file) => {
       const { folder } = await fullStore();
       await changeManifest(folder, (manifest) => {
@@ -163,7 +163,7 @@ describe('a check of a store after a crash', () => {
     },
   );
 
-  it('is sound when retention was cut short', async () => {
+  it('finds no damage after interrupted retention', async () => {
     const { folder, clock, store } = await fullStore({ crashed: true });
     const crashed = await copyOf(folder);
     await rm(join(crashed, 'events', '2026-11-20.ndjson'));
@@ -171,7 +171,7 @@ describe('a check of a store after a crash', () => {
     const former = await readFile(join(folder, 'audit', '2026-11-20.ndjson'));
     await store.purgeBefore(clock.now());
     await store.close();
-    // As a crash leaves it between the cut of the chain and the deletion.
+    // As after a crash between the signed start of the chain and the deletion.
     const cut = await copyOf(folder);
     await writeFile(join(cut, 'audit', '2026-11-20.ndjson'), former);
     expect(await checkStore(cut)).toEqual([]);
@@ -181,7 +181,7 @@ describe('a check of a store after a crash', () => {
 });
 
 describe('a check', () => {
-  it('is refused while the folder is in use, and says what to do', async () => {
+  it('is rejected while the folder is in use, with a hint', async () => {
     const { folder, store } = await fullStore({ crashed: true });
     await expect(checkStore(folder)).rejects.toMatchObject({
       code: 'store_locked',
@@ -190,7 +190,7 @@ describe('a check', () => {
     await store.close();
   });
 
-  it('tells what a start would refuse, though each file is as it was written', async () => {
+  it('reports why a start would fail although each file is intact', async () => {
     const { folder } = await fullStore();
     await forgeDocument(folder, 'toys-00', '{}');
     expect(await checkStore(folder)).toEqual([
@@ -198,7 +198,7 @@ describe('a check', () => {
     ]);
   });
 
-  it('goes by the copy when the manifest is gone, and needs one of them', async () => {
+  it('uses the copy when the manifest is missing, and needs one of them', async () => {
     const { folder } = await fullStore();
     await rm(join(folder, 'manifest.json'));
     const segment = await lastSegment(folder);
@@ -213,7 +213,7 @@ describe('a check', () => {
     expect((await checkStore(folder)).map(({ file }) => file)).toEqual(['manifest.json']);
   });
 
-  it('is refused for data of a newer format', async () => {
+  it('is rejected for data of a newer format', async () => {
     const { folder } = await fullStore();
     await changeManifest(folder, (manifest) => {
       manifest.format = 2;
@@ -221,7 +221,7 @@ describe('a check', () => {
     await expect(checkStore(folder)).rejects.toMatchObject({ code: 'store_too_new' });
   });
 
-  it('is refused for what is no data folder', async () => {
+  it('is rejected for a folder that is not a data folder', async () => {
     await expect(checkStore(await temporaryFolder())).rejects.toMatchObject({
       code: 'invalid_option',
     });

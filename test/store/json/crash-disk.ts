@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import type { FileSystem, OpenFile } from '../../../src/store/json/disk/file-system.ts';
 
-/** A file: what has been written, and what of it would be there after a power cut. */
+/** A file: the bytes written, and the bytes that a power cut would leave. */
 interface Inode {
   bytes: Buffer;
   synced: Buffer;
@@ -10,17 +10,18 @@ interface Inode {
 type Names = Map<string, Inode>;
 
 /**
- * A disk in memory that can lose its power: after `failAt` changes every further one fails (a write having taken half), and `afterPowerCut` gives the
- * disk as it comes up again: with what was synced, and nothing else but, of files that were being appended to, `kept` of the rest.
+ * An in-memory disk that can lose power. After `failAt` operations every further one fails, and a
+ * failing write stores half of its bytes. `afterPowerCut` returns the disk after a restart: the
+ * synced data, and of appended files also `kept` of the unsynced rest.
  */
 export class CrashDisk implements FileSystem {
-  /** Changes so far. */
+  /** Number of changing operations so far. */
   changes = 0;
   failAt = Number.POSITIVE_INFINITY;
-  /** Reads so far, in bytes. */
+  /** Bytes read so far. */
   readBytes = 0;
   free = Number.POSITIVE_INFINITY;
-  /** Called before each operation: may throw. */
+  /** Called before each operation. It may throw. */
   before: (operation: string, path: string) => void = () => {};
   #names: Names;
   #syncedNames: Names;
@@ -30,7 +31,9 @@ export class CrashDisk implements FileSystem {
     this.#syncedNames = syncedNames;
   }
 
-  /** As it is when the process dies: nothing is lost, but what was not synced still is not. */
+  /**
+   * The disk after the process died: all written data is there, but unsynced data stays unsynced.
+   */
   afterKill(): CrashDisk {
     const copies = new Map<Inode, Inode>();
     const copyOf = (inode: Inode) =>
@@ -61,7 +64,7 @@ export class CrashDisk implements FileSystem {
     return [...this.#names.keys()].sort();
   }
 
-  /** All files as they can be read. */
+  /** Contents of all files. */
   files(): Map<string, Buffer> {
     return new Map([...this.#names].map(([path, { bytes }]) => [path, bytes]));
   }
@@ -70,7 +73,7 @@ export class CrashDisk implements FileSystem {
     return this.#inode(path).bytes.toString();
   }
 
-  /** Puts a file there, or changes one, as somebody else might. */
+  /** Creates or changes a file from outside the store. */
   plant(path: string, contents: string | Uint8Array): void {
     const bytes = Buffer.from(contents as string);
     const inode = { bytes, synced: bytes };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type FileSystem, writeFully } from '../../../src/store/json/disk/file-system.ts';
 import { makeMemoryFileSystem } from '../../../src/store/json/disk/memory-file-system.ts';
 
-/** One file of a data folder, damaged: `null` when it is deleted. */
+/** Damage to one file of a data folder. `null`: the file is deleted. */
 export interface Damage {
   file: string;
   what: string;
@@ -16,7 +16,7 @@ function flipped(bytes: Buffer, at: number): Buffer {
   return copy;
 }
 
-/** Files of a data folder, by their names in it. */
+/** Files of a data folder, by name. */
 export async function filesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries
@@ -25,7 +25,7 @@ export async function filesIn(folder: string): Promise<string[]> {
     .sort();
 }
 
-/** A folder's contents as `/data` on a disk in memory, with one file damaged. */
+/** A folder's contents as `/data` on an in-memory disk, with one damaged file. */
 export async function damagedDisk(
   contents: Record<string, string>,
   damage: Damage,
@@ -38,7 +38,10 @@ export async function damagedDisk(
   return disk;
 }
 
-/** Each file of a folder with a changed byte at several places, cut short at several, among them between two lines, and gone. */
+/**
+ * For each file: a changed byte at several offsets, truncation at several (also between two lines),
+ * and deletion.
+ */
 export async function damagesOf(folder: string): Promise<Damage[]> {
   const damages: Damage[] = [];
   for (const file of await filesIn(folder)) {
@@ -60,7 +63,7 @@ export async function damagesOf(folder: string): Promise<Damage[]> {
       bytes.length - 1,
     ]);
     for (const end of ends)
-      damages.push({ file, what: `cut short after ${end} bytes`, bytes: bytes.subarray(0, end) });
+      damages.push({ file, what: `truncated after ${end} bytes`, bytes: bytes.subarray(0, end) });
     damages.push({ file, what: 'gone', bytes: null });
   }
   return damages;

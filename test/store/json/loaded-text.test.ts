@@ -52,7 +52,8 @@ describe('lines of a document', () => {
 
   it('are told apart when their ids have one checksum', () => {
     // Both have the FNV-1a sum 5e4daa9d.
-    const [one, other] = ['costarring', 'liquid'];
+    const one = 'costarring';
+    const other = 'liquid';
     const lines = new LazyLines(documentOf({ id: one, n: 1 }, { id: other, n: 2 }), '{"id":"');
     expect([String(lines.find(one)), String(lines.find(other))]).toEqual([
       `{"id":"${one}","n":1}`,
@@ -70,7 +71,8 @@ describe('a row that was loaded as text', () => {
   it('is parsed when it is read, from the second time on frozen, and the same as long as it is kept', () => {
     const base = new CommittedRows();
     base.playlists.add(playlistDocument('a'), documentOf({ id: 'a', items: '[1]' }));
-    const [first, row] = [base.row('playlists', 'a'), base.row('playlists', 'a')];
+    const first = base.row('playlists', 'a');
+    const row = base.row('playlists', 'a');
     expect([first, row]).toEqual([
       { id: 'a', items: '[1]' },
       { id: 'a', items: '[1]' },
@@ -102,7 +104,8 @@ describe('a row that was loaded as text', () => {
     const rows = new LazyRows(() => 'one', 2);
     rows.add('one', documentOf({ id: 'a' }, { id: 'b' }, { id: 'c' }));
     for (const id of ['a', 'b', 'c']) rows.get(id);
-    const [a, b] = [rows.get('a'), rows.get('b')];
+    const a = rows.get('a');
+    const b = rows.get('b');
     expect(rows.get('a')).toBe(a);
     expect(rows.get('b')).toBe(b);
     rows.get('c');

@@ -1,4 +1,4 @@
-// Both copies of the manifest are lost: what can be read is told from the files themselves.
+// Both copies of the manifest are lost, so a repair rebuilds it from the other files.
 import { randomBytes } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import { contextOn } from './part-rig.ts';
 import { contentsOf, copyOf } from './store-folder.ts';
 
 const manifests = ['manifest.json', 'manifest.copy.json'];
-const losing = async (folder: string) => {
+const removeManifests = async (folder: string) => {
   for (const name of manifests) await rm(join(folder, name));
 };
 
@@ -35,14 +35,14 @@ async function repairedOf(folder: string, clock: ManualClock) {
 
 describe('a repair without a manifest', () => {
   it.each([
-    ['is gone', losing],
+    ['is gone', removeManifests],
     [
       'is damaged',
       async (folder: string) =>
         Promise.all(manifests.map((name) => writeFile(join(folder, name), 'x'))).then(() => {}),
     ],
   ])(
-    'loses nothing of a store that was stopped, when that %s, and says that nothing can vouch for it',
+    'loses nothing of a stopped store when that %s, and warns that checksums are missing',
     async (_, lose) => {
       const { folder, clock } = await fullStore();
       const original = await openStore(await copyOf(folder), { clock });
@@ -60,18 +60,18 @@ describe('a repair without a manifest', () => {
     },
   );
 
-  it('loses nothing after a crash but what was noted of devices last', async () => {
+  it('loses only last activity after a crash', async () => {
     const { folder, clock, store } = await fullStore({ crashed: true });
     const crashed = await copyOf(folder);
     const { seen: _seen, ...before } = await holdings(store);
     await store.close();
-    await losing(crashed);
+    await removeManifests(crashed);
     const repaired = await repairedOf(crashed, clock);
     expect(await holdings(repaired.store)).toMatchObject(before);
     await repaired.store.close();
   });
 
-  it('keeps counting what retention has dropped, and what came after the last checkpoint', async () => {
+  it('keeps counts of deleted events, and of events after the last checkpoint', async () => {
     const { folder, clock } = await fullStore();
     const store = await openStore(folder, { clock });
     await store.purgeBefore(clock.now());
@@ -84,7 +84,7 @@ describe('a repair without a manifest', () => {
     const crashed = await copyOf(folder);
     const before = await holdings(store);
     await store.close();
-    await losing(crashed);
+    await removeManifests(crashed);
     const repaired = await repairedOf(crashed, clock);
     const { received, timestamp, events } = await holdings(repaired.store);
     expect({ received, timestamp, events }).toEqual({
@@ -92,7 +92,7 @@ describe('a repair without a manifest', () => {
       timestamp: before.timestamp,
       events: before.events,
     });
-    // Keys of batches that are gone, and of the newest one.
+    // Keys of deleted batches, and of the newest batch.
     for (const key of ['key 1', 'the last']) {
       const again = batchOf([impression(1)], { deviceId: guid('devi', 1), key });
       await expect(repaired.store.appendBatch(again), key).rejects.toMatchObject({
@@ -102,7 +102,7 @@ describe('a repair without a manifest', () => {
     await repaired.store.close();
   });
 
-  it('goes by the newest version of a document, and brings in what the journal has of later date, also past a damaged record', async () => {
+  it('uses the newest version of a document and newer rows of the journal, also after a damaged record', async () => {
     const folder = await temporaryFolder();
     const clock = new ManualClock();
     let store = await openStore(folder, { clock });
@@ -122,7 +122,7 @@ describe('a repair without a manifest', () => {
     const text = await readFile(join(crashed, segment), 'utf8');
     await writeFile(join(crashed, segment), text.replace('"Other"', '"Otter"'));
     await writeFile(join(crashed, document.replace(/\.\d+\.json$/, '.0.json')), older);
-    await losing(crashed);
+    await removeManifests(crashed);
     const repaired = await repairedOf(crashed, clock);
     const { items } = await repaired.store.list('venues', { limit: 10 });
     expect(items.map(({ name }) => name)).toEqual(['Third']);
@@ -132,7 +132,7 @@ describe('a repair without a manifest', () => {
     await repaired.store.close();
   });
 
-  it('leaves a row deleted that a leftover of a document still has', async () => {
+  it('does not restore a deleted row from an old version of a document', async () => {
     const folder = await temporaryFolder();
     const clock = new ManualClock();
     let store = await openStore(folder, { clock });
@@ -142,13 +142,13 @@ describe('a repair without a manifest', () => {
     await store.write((tx) => tx.delete('venues', venueRow(1).id));
     const crashed = await copyOf(folder);
     await store.close();
-    await losing(crashed);
+    await removeManifests(crashed);
     const repaired = await repairedOf(crashed, clock);
     expect((await repaired.store.list('venues', { limit: 10 })).items).toEqual([]);
     await repaired.store.close();
   });
 
-  it('goes on where there is nothing but events, from the first that retention has left', async () => {
+  it('recovers a folder with only events, starting at the first that retention left', async () => {
     const { folder, clock } = await fullStore();
     for (const file of await filesIn(folder)) {
       if (!file.startsWith('events/') || file === 'events/2026-11-20.ndjson')
@@ -163,13 +163,13 @@ describe('a repair without a manifest', () => {
   });
 });
 
-describe('a repair without a manifest, of a store of which another file is damaged too', () => {
+describe('a repair without a manifest and with another damaged file', () => {
   let folder: string;
   beforeAll(async () => {
     folder = (await fullStore()).folder;
   });
 
-  it('starts, whichever it is, and loses no row that is in the journal', {
+  it('yields a store that starts, and loses no row that is in the journal', {
     timeout: 60_000,
   }, async () => {
     const contents = await contentsOf(folder);
@@ -186,7 +186,7 @@ describe('a repair without a manifest, of a store of which another file is damag
       await repairFolder({ from: contextOn(disk, clock), into, log: new RepairLog() }, randomBytes);
       const store = await openJsonStore(into, randomBytes, async () => {});
       const { venues, screens, devices, deviceKeys, playlists } = await holdings(store);
-      // Those of the last day are in the journal.
+      // The journal has those of the last day.
       for (const numbers of [venues, screens, devices, deviceKeys, playlists])
         expect(numbers, about).toEqual(expect.arrayContaining([5, 6]));
       await store.close();

@@ -33,7 +33,7 @@ async function repaired(disk: FileSystem) {
   return { held, mended: log.entries, findings: await checkFolder(into) };
 }
 
-/** The numbers of what is held in one and not in the other, by kind. */
+/** Numbers held in one store and not in the other, by kind. */
 function missing(before: Holdings, after: Holdings): Record<string, number[]> {
   const kinds = Object.keys(before) as (keyof Holdings)[];
   const lost = kinds.map((kind) => {
@@ -48,7 +48,7 @@ function missing(before: Holdings, after: Holdings): Record<string, number[]> {
   return Object.fromEntries(lost.filter(([, gone]) => gone.length > 0));
 }
 
-/** The lines of a file that damage has touched. */
+/** The damaged lines of a file. */
 function destroyed(original: string, { bytes }: Damage): string {
   const left = new Set(bytes?.toString('latin1').split('\n') ?? []);
   const lines = original.split('\n');
@@ -62,7 +62,7 @@ const names = (text: string, number: number) =>
     `"number":${number},`,
   ].some((name) => text.includes(name));
 
-/** A data folder's contents, what may happen to them, and what a store that opens from them holds. */
+/** Contents of a data folder, possible damages, and the holdings of a store opened from it. */
 interface Subject {
   contents: Record<string, string>;
   damages: Damage[];
@@ -70,14 +70,15 @@ interface Subject {
 }
 
 async function subjectOf(folder: string, clock: ManualClock): Promise<Subject> {
-  const [contents, damages] = [await contentsOf(folder), await damagesOf(folder)];
+  const contents = await contentsOf(folder);
+  const damages = await damagesOf(folder);
   const store = await openStore(await copyOf(folder), { clock });
   const before = await holdings(store);
   await store.close();
   return { contents, damages, before };
 }
 
-/** Of each kind of document two do, and half of the damages. */
+/** Two documents of each kind, and half of the damages. */
 function chosen({ contents, damages }: Subject, kind: RegExp): Damage[] {
   const kindOf = (file: string) => file.split('-').slice(0, 2).join('-');
   const isFirst = (file: string, at: number, all: string[]) =>
@@ -90,7 +91,10 @@ function chosen({ contents, damages }: Subject, kind: RegExp): Damage[] {
   );
 }
 
-/** Repairs a folder after each damage. The new one is sound, and lacks nothing but what was in the bytes that are damaged; the damaged one is as it was. */
+/**
+ * Repairs a folder after each damage. The new folder is valid, and lacks only data in damaged
+ * bytes. The damaged folder is unchanged.
+ */
 async function sweep(
   subject: Subject,
   kind: RegExp,
@@ -125,7 +129,7 @@ async function sweep(
   }
 }
 
-describe('a repair of a store of which one file is damaged', { timeout: 120_000 }, () => {
+describe('a repair of a store with one damaged file', { timeout: 120_000 }, () => {
   let subject: Subject;
   beforeAll(async () => {
     const { folder, clock } = await fullStore();
@@ -139,12 +143,12 @@ describe('a repair of a store of which one file is damaged', { timeout: 120_000 
         expect(mended.filter((one) => one.lost !== 0).length, damage.what).toBeGreaterThan(0);
     });
 
-  it('loses nothing when it is the manifest or its copy, the secret, or a journal whose changes are in documents', () =>
+  it('loses nothing if it is the manifest, its copy, the secret, or a journal whose changes are in documents', () =>
     each(/^(manifest|secret|journal)/, (lost, { file, what }) =>
       expect([file, what, lost]).toEqual([file, what, {}]),
     ));
 
-  it('loses no row that can be read in its document or in the journal', () =>
+  it('loses no row that is readable in its document or in the journal', () =>
     each(/^documents\/(rows|past)/, (lost, { file, what }) => {
       const again = Object.entries(lost).flatMap(([kind, numbers]) =>
         numbers.filter((number) => number > 2 * eachDay).map(() => kind),
@@ -152,12 +156,12 @@ describe('a repair of a store of which one file is damaged', { timeout: 120_000 
       expect([file, what, again]).toEqual([file, what, []]);
     }));
 
-  it('loses what was noted of a device, at most', () =>
+  it('loses at most last activity', () =>
     each(/^documents\/marks/, (lost) =>
       expect(Object.keys(lost)).toEqual(Object.keys(lost).filter((kind) => kind === 'seen')),
     ));
 
-  it('counts again what the events tell', () =>
+  it('rebuilds counts from the events', () =>
     each(/^documents\/(rings|rollups)/, (lost, { file, what }) =>
       expect([file, what, lost]).toEqual([file, what, {}]),
     ));
@@ -177,14 +181,14 @@ describe('a repair of a store of which one file is damaged', { timeout: 120_000 
 });
 
 describe('a repair of a store after a crash', { timeout: 120_000 }, () => {
-  it('loses nothing but what was in the bytes that are damaged', async () => {
+  it('loses only data in damaged bytes', async () => {
     const { folder, clock, store } = await fullStore({ crashed: true });
     const crashed = await copyOf(folder);
     await store.close();
     await sweep(await subjectOf(crashed, clock), /^(manifest.json|journal|events|audit)/, () => {});
   });
 
-  it('keeps all changes of the journal but the damaged one', async () => {
+  it('keeps all journal changes except the damaged one', async () => {
     const { folder, store } = await fullStore({ crashed: true });
     const crashed = await copyOf(folder);
     const before = await holdings(store);
@@ -213,7 +217,7 @@ describe('a repair of a store after a crash', { timeout: 120_000 }, () => {
     });
     expect(mended.reduce((sum, { lost }) => sum + (lost ?? 0), 0)).toBe(1);
     const after = await openStore(into);
-    // What was noted of devices is not in the journal: up to a minute of it goes with a crash.
+    // Last activity is not in the journal: a crash loses up to a minute of it.
     const { seen: _seen, ...lost } = missing(before, await holdings(after));
     const first = 2 * eachDay + 1;
     for (const [kind, numbers] of Object.entries(lost))
@@ -230,7 +234,7 @@ describe('a repair of a store after a crash', { timeout: 120_000 }, () => {
     });
   });
 
-  it('leaves the older of two rows out that only a lost change kept apart', async () => {
+  it('drops the older of two rows that conflict after a change was lost', async () => {
     const folder = await temporaryFolder();
     const clock = new ManualClock();
     const store = await openStore(folder, { clock });
@@ -257,14 +261,14 @@ describe('a repair of a store after a crash', { timeout: 120_000 }, () => {
     await after.close();
   });
 
-  it('remembers the keys of batches whose document is lost', async () => {
+  it('remembers idempotency keys whose document is lost', async () => {
     const { folder, clock } = await fullStore();
     for (const file of await filesIn(folder))
       if (file.startsWith('documents/rings')) await rm(join(folder, file));
     const into = join(await temporaryFolder(), 'new');
     await repairStore(folder, into);
     const store = await openStore(into, { clock });
-    // Batches are told apart by what was sent, which only its hash is kept of: another one is refused.
+    // Key and hash were rebuilt from the events: another batch with the same key is rejected.
     const again = batchOf([impression(clock.now())], { deviceId: guid('devi', 1), key: 'key 1' });
     await expect(store.appendBatch(again)).rejects.toMatchObject({
       code: 'idempotency_key_reused',
@@ -274,7 +278,7 @@ describe('a repair of a store after a crash', { timeout: 120_000 }, () => {
 });
 
 describe('a repair', () => {
-  it('makes a new secret when the old one is damaged, and says what that costs', async () => {
+  it('creates a new secret when the old one is damaged, and reports the consequences', async () => {
     const { folder } = await fullStore();
     await rm(join(folder, 'secret'));
     const into = join(await temporaryFolder(), 'new');
@@ -285,7 +289,7 @@ describe('a repair', () => {
     expect((await checkStore(into)).filter(({ level }) => level === 'damage')).toEqual([]);
   });
 
-  it('is refused without anything to go by, into a folder that holds something, and of one in use', async () => {
+  it('is rejected for a folder without usable files, into a non-empty folder, and for one in use', async () => {
     const { folder } = await fullStore();
     const full = await temporaryFolder();
     await writeFile(join(full, 'notes.txt'), 'mine');
@@ -297,7 +301,7 @@ describe('a repair', () => {
     const empty = await temporaryFolder();
     for (const name of ['manifest.json', 'manifest.copy.json'])
       await writeFile(join(empty, name), 'x');
-    const nothing = { code: 'store_damaged', message: expect.stringContaining('restore a backup') };
+    const nothing = { code: 'store_damaged', message: expect.stringContaining('Restore a backup') };
     await expect(repairStore(empty, join(full, 'new'))).rejects.toMatchObject(nothing);
     await expect(repairStore(join(full, 'none'), join(full, 'new'))).rejects.toMatchObject({
       code: 'invalid_option',
@@ -305,7 +309,7 @@ describe('a repair', () => {
   });
 });
 
-describe('a repair of a store of which much is gone', () => {
+describe('a repair of a store with many missing files', () => {
   const repairedCopy = async (folder: string, clock: ManualClock) => {
     const into = join(await temporaryFolder(), 'new');
     const mended = await repairStore(folder, into);
@@ -319,7 +323,7 @@ describe('a repair of a store of which much is gone', () => {
     for (const file of await filesIn(folder)) if (kind.test(file)) await rm(join(folder, file));
   };
 
-  it('keeps the counts of days whose events retention has dropped', async () => {
+  it('keeps the counts of days whose events retention deleted', async () => {
     const { folder, clock } = await fullStore();
     const store = await openStore(folder, { clock });
     const before = await holdings(store);
@@ -335,7 +339,7 @@ describe('a repair of a store of which much is gone', () => {
     expect(held.timestamp).toEqual(before.timestamp);
   });
 
-  it('goes on after all events and entries were dropped', async () => {
+  it('works after all events and audit entries were deleted', async () => {
     const { folder, clock, store } = await fullStore({ crashed: true });
     clock.advance(2 * dayMs);
     await store.purgeBefore(clock.now());
@@ -352,7 +356,7 @@ describe('a repair of a store of which much is gone', () => {
     });
   });
 
-  it('makes do without the journal, or without a document', async () => {
+  it('works without the journal, or without a document', async () => {
     const { folder, clock } = await fullStore();
     const before = (await repairedCopy(await copyOf(folder), clock)).held;
     await removed(folder, /^journal/);

@@ -3,12 +3,16 @@ import type { LastActivity, TokenActivity } from '../../../domain/records/rows.t
 export type AnyActivity = LastActivity & TokenActivity;
 
 /**
- * Times are kept as what has passed since then: of nearly all that is a small integer, and stands in its place, where a number of milliseconds since 1970 takes
- * an object of its own. A fleet of 100,000 has half a million of them.
+ * Times are stored as milliseconds since this process started. V8 stores such small integers
+ * inline, while a Unix time in milliseconds needs an object of its own. A fleet of 100,000 has half
+ * a million times.
  */
-const sinceMs = Date.now();
+const processStartMs = Date.now();
 
-/** In this order they stand in a document's line, `{"kind":"device","id":…}`, and which of them are times. What was never noted is left out. */
+/**
+ * Members in the order of a document's line, `{"kind":"device","id":…}`, and whether each is a
+ * time. A line leaves out members that were never set.
+ */
 const isTime = {
   lastSeenAt: true,
   lastAddress: false,
@@ -26,7 +30,7 @@ type Value = string | number | null | undefined;
 
 const members = Object.keys(isTime) as Member[];
 
-/** What was noted of one device or token. */
+/** Last activity of one device or token. */
 export class ActivityEntry<S> implements Record<Member, Value> {
   readonly id: string;
   readonly shard: S;
@@ -45,21 +49,23 @@ export class ActivityEntry<S> implements Record<Member, Value> {
     this.shard = shard;
   }
 
-  /** What is not given stays. */
-  note(marks: AnyActivity): void {
-    for (const name in marks) {
+  /** Sets the given members, and keeps the others. */
+  update(activity: AnyActivity): void {
+    for (const name in activity) {
       const member = name as Member;
-      const value = marks[member];
-      if (value !== undefined) this[member] = isTime[member] ? (value as number) - sinceMs : value;
+      const value = activity[member];
+      if (value !== undefined)
+        this[member] = isTime[member] ? (value as number) - processStartMs : value;
     }
   }
 
-  marks(): AnyActivity {
-    const all: Partial<Record<Member, Value>> = {};
+  activity(): AnyActivity {
+    const activity: Partial<Record<Member, Value>> = {};
     for (const member of members) {
       const value = this[member];
-      if (value !== undefined) all[member] = isTime[member] ? (value as number) + sinceMs : value;
+      if (value !== undefined)
+        activity[member] = isTime[member] ? (value as number) + processStartMs : value;
     }
-    return all as AnyActivity;
+    return activity as AnyActivity;
   }
 }

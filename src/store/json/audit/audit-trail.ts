@@ -15,34 +15,38 @@ import type {
   MakeAuditTrail,
   PartContext,
 } from '../parts.ts';
-import { auditPage, frameEntry, type PlacedEntry, placeOf, sealedOf } from './pages.ts';
+import { auditPage, frameEntry, type PositionedEntry, positionOf, sealedOf } from './pages.ts';
 
-/** How far the files are good, and the last record of the journal that they contain. */
-interface AuditMark extends LogFilesPosition {
+/** Position of the trail, and the last journal record that the files contain. */
+interface AuditLogPosition extends LogFilesPosition {
   seq: number;
 }
 
-/** So many entries go to the disk at once: some milliseconds' work. */
-const atOnce = 500;
+/** Entries written to disk at once, some milliseconds of work. */
+const entriesPerWrite = 500;
 
 /**
- * The audit trail: a line for each entry, `{"crc":…,"seq":<record of the journal>,"n":<place in it>,"entry":{…}}`, in the file of its day. The journal has the entries
- * first; a checkpoint brings them here. A clock that steps back does not lead back to an earlier file.
+ * Audit trail. Each entry is one line, `{"crc":…,"seq":<journal record>,"n":<index in
+ * it>,"entry":{…}}`, in the file of its day. Entries are in the journal first; a checkpoint writes
+ * them here. A clock that steps back does not return to an earlier file.
  */
-class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
+class DayFileAuditTrail implements AuditTrail, FilePart<AuditLogPosition> {
   readonly name = 'audit';
   readonly #context: PartContext;
   readonly #files: DayFiles;
   #log: GroupLog | undefined;
-  /** What the journal has and the files have not, oldest first. */
-  #pending: PlacedEntry[] = [];
-  /** The last entry that can be read from the files. */
-  #end: AuditMark = { file: null, size: 0, seq: 0 };
+  /** Entries in the journal but not yet in the files, oldest first. */
+  #pending: PositionedEntry[] = [];
+  /** Position after the last entry in the files. */
+  #end: AuditLogPosition = { file: null, size: 0, seq: 0 };
   #prepared = this.#end;
   #committed = this.#end;
-  /** No entry goes to a file before this. */
+  /** No entry goes to a file older than this. */
   #newestFile = '';
-  /** At start: files that the mark does not know. Their entries come again from the journal. */
+  /**
+   * Files found at start that are newer than the position. Their entries are replayed from the
+   * journal.
+   */
   #unknown: string[] = [];
   #closed = false;
 
@@ -66,7 +70,7 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
 
   async dropBefore(
     timeMs: number,
-    isNoted: (drop: AuditDrop) => Promise<boolean> = async () => true,
+    confirmDrop: (drop: AuditDrop) => Promise<boolean> = async () => true,
   ): Promise<void> {
     const first = dayFile(Math.min(timeMs, this.#context.clock.now()));
     const names = this.#files.names.filter((name) => name < first);
@@ -75,7 +79,7 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
     const end = this.#end;
     const pending = this.#pending.filter(({ file }) => file < first);
     if (
-      !(await isNoted({
+      !(await confirmDrop({
         day: first.slice(0, 10),
         entries: () => this.#entriesOf(names, end, pending),
       }))
@@ -86,11 +90,11 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
     await this.#files.deleteHidden(this.#committed);
   }
 
-  /** The entries of files up to `end`, and those that are in none yet. */
+  /** Yields the entries of files up to `end`, and the pending ones. */
   async *#entriesOf(
     names: readonly string[],
     end: LogFilesPosition,
-    pending: readonly PlacedEntry[],
+    pending: readonly PositionedEntry[],
   ): AsyncGenerator<SealedEntry | undefined> {
     for (const name of names) {
       for await (const { line, offset, whole } of readFrames(
@@ -104,30 +108,30 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
     for (const { bytes } of pending) yield sealedOf(bytes);
   }
 
-  extent(mark: LogFilesPosition = { file: null, size: 0 }): LogRange {
-    const { file, size } = mark;
-    const names = this.#files.neededBy(mark).filter((name) => file !== null && name <= file);
+  extent(position: LogFilesPosition = { file: null, size: 0 }): LogRange {
+    const { file, size } = position;
+    const names = this.#files.neededBy(position).filter((name) => file !== null && name <= file);
     return { names, end: { file, size } };
   }
 
-  async prepare(): Promise<AuditMark> {
+  async prepare(): Promise<AuditLogPosition> {
     const last = this.#pending.at(-1);
-    while (last && this.#pending[0] && this.#pending[0].seq <= last.seq) await this.#flushSome();
+    while (last && this.#pending[0] && this.#pending[0].seq <= last.seq) await this.#flushBatch();
     if (this.#closed) await this.#closeLog();
-    this.#prepared = await this.#files.withSizes(this.#markNow());
+    this.#prepared = await this.#files.withSizes(this.#currentPosition());
     return this.#prepared;
   }
 
-  async #flushSome(): Promise<void> {
+  async #flushBatch(): Promise<void> {
     const file = this.#pending[0]?.file ?? '';
-    const some = this.#pending.slice(0, atOnce).filter((one) => one.file === file);
+    const batch = this.#pending.slice(0, entriesPerWrite).filter((one) => one.file === file);
     await this.#openLog().append(
       file,
-      some.map(({ bytes }) => bytes),
+      batch.map(({ bytes }) => bytes),
       ({ offset, length }) => {
         this.#files.add(file);
-        this.#end = { file, size: offset + length, seq: some.at(-1)?.seq ?? 0 };
-        const written = new Set(some);
+        this.#end = { file, size: offset + length, seq: batch.at(-1)?.seq ?? 0 };
+        const written = new Set(batch);
         this.#pending = this.#pending.filter((one) => !written.has(one));
       },
     );
@@ -136,7 +140,7 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
   #openLog(): GroupLog {
     const { file, size, gone } = this.#end;
     const resume = file === null || gone ? {} : { resume: { file, size } };
-    // The journal has these entries already, and makes room once they are here: no low-water mark.
+    // No low-water mark: the journal frees space once its entries are here.
     this.#log ??= new GroupLog({
       disk: this.#context.disk,
       directory: this.#files.directory,
@@ -152,7 +156,7 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
     await log?.close();
   }
 
-  #markNow(): AuditMark {
+  #currentPosition(): AuditLogPosition {
     const { file } = this.#end;
     return file === null || this.#files.names.includes(file)
       ? this.#end
@@ -164,21 +168,23 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
     await this.#files.deleteHidden(this.#committed);
   }
 
-  async recover(mark: AuditMark = this.#end, clean: boolean): Promise<void> {
-    await this.#files.find(mark);
-    await this.#files.check(mark, clean);
-    const { file, gone } = mark;
-    [this.#end, this.#prepared, this.#committed] = [mark, mark, mark];
+  async recover(position: AuditLogPosition = this.#end, clean: boolean): Promise<void> {
+    await this.#files.find(position);
+    await this.#files.check(position, clean);
+    const { file, gone } = position;
+    this.#end = position;
+    this.#prepared = position;
+    this.#committed = position;
     if (file !== null) this.#newestFile = gone ? dayFile(startOfFile(file) + dayMs) : file;
     this.#unknown = this.#files.names.filter((name) => file === null || name > file);
     const [unknown] = this.#unknown;
     if (clean && unknown !== undefined)
       throw damaged(this.#files.path(unknown), 'it was written after the store was stopped');
-    if (file !== null && !gone) await this.#check(file, mark, clean);
+    if (file !== null && !gone) await this.#checkFile(file, position, clean);
   }
 
-  /** The file must be there up to what the mark says, and end in the entry that it names. */
-  async #check(name: string, { size, seq }: AuditMark, clean: boolean): Promise<void> {
+  /** Checks that the file extends to the position and ends with the entry at `seq`. */
+  async #checkFile(name: string, { size, seq }: AuditLogPosition, clean: boolean): Promise<void> {
     const path = this.#files.path(name);
     const found = await this.#context.disk.sizeOf(path);
     if (found === undefined) throw damaged(path, 'the file is missing');
@@ -189,7 +195,7 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
     try {
       const { value } = await linesBackward(file, 0, size).next();
       const last = value?.[0];
-      if (!last || !isWhole(last.bytes) || placeOf(last.bytes)?.seq !== seq)
+      if (!last || !isWhole(last.bytes) || positionOf(last.bytes)?.seq !== seq)
         throw damaged(path, 'a record is damaged', last?.offset);
     } finally {
       await file.close();
@@ -201,7 +207,7 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
     await disk.makeDirectory(this.#files.directory);
     await disk.syncDirectory(directory);
     const { file, size, gone } = this.#end;
-    if (file !== null && !gone) await this.#cut(this.#files.path(file), size);
+    if (file !== null && !gone) await this.#truncate(this.#files.path(file), size);
     for (const name of this.#unknown.splice(0)) {
       await disk.unlink(this.#files.path(name));
       this.#files.remove(name);
@@ -210,7 +216,7 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
     await this.#files.deleteHidden(this.#committed);
   }
 
-  async #cut(path: string, size: number): Promise<void> {
+  async #truncate(path: string, size: number): Promise<void> {
     const file = await this.#context.disk.open(path, 'append');
     try {
       if ((await file.size()) === size) return;
@@ -227,5 +233,5 @@ class DayFileAuditTrail implements AuditTrail, FilePart<AuditMark> {
   }
 }
 
-/** The audit trail on day files. */
+/** Creates the audit trail on day files. */
 export const makeAuditTrail: MakeAuditTrail = (context) => new DayFileAuditTrail(context);

@@ -10,18 +10,21 @@ import { frame, isWhole } from '../log/frame.ts';
 import type { Line } from '../log/line-reader.ts';
 import { fillPage, type LogPage, type LogSource } from '../log/page-reader.ts';
 
-/** A page examines little more than this, then returns what it has. */
+/** A page stops after reading about this much, and returns what it has. */
 const pageBytes = 32 * 1024 * 1024;
 
-/** An entry's place: the journal's record, the place in it, and the day file it is in, or will be. */
-export interface AuditPlace {
+/** Position of an entry: the journal record, the index in it, and its day file. */
+export interface EntryPosition {
   seq: number;
   n: number;
   file: string;
 }
 
-/** An entry as its line: a busy minute has tens of thousands, and each would be a dozen objects. */
-export interface PlacedEntry extends AuditPlace {
+/**
+ * An entry as its line. A busy minute has tens of thousands of entries, and a parsed one would take
+ * a dozen objects.
+ */
+export interface PositionedEntry extends EntryPosition {
   bytes: Buffer;
 }
 
@@ -34,7 +37,7 @@ function entryOf(bytes: Buffer): AuditEntry {
   return JSON.parse(bytes.toString()).entry;
 }
 
-/** The entry of a line, with its link; `undefined` when it has none. */
+/** Returns the entry of a line with its link, or `undefined` if it has none. */
 export function sealedOf(line: Buffer): SealedEntry | undefined {
   const value = parsed(line.toString());
   if (!isSealed(value)) return undefined;
@@ -52,14 +55,19 @@ function parsed(text: string): unknown {
 
 const headPattern = /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"n":(\d+),"entry":/;
 
-/** The place that a line begins with, `undefined` when it is none of `frameEntry`. */
-export function placeOf(line: Buffer): Omit<AuditPlace, 'file'> | undefined {
+/**
+ * Parses the position at the beginning of a line. Returns `undefined` if `frameEntry` did not write
+ * it.
+ */
+export function positionOf(line: Buffer): Omit<EntryPosition, 'file'> | undefined {
   const found = headPattern.exec(line.toString('latin1', 0, Math.min(line.length, 100)));
   return found ? { seq: Number(found[1]), n: Number(found[2]) } : undefined;
 }
 
-/** A cursor has the form of an event's id: the 62 bits hold the record (42) and the place in it (20). */
-function cursorOf({ seq, n, file }: AuditPlace): string {
+/**
+ * A cursor has the form of an event id. Its 62 bits hold the record (42) and the index in it (20).
+ */
+function cursorOf({ seq, n, file }: EntryPosition): string {
   return eventId({
     receivedAtMs: startOfFile(file),
     batch: seq * 4096 + Math.floor(n / 256),
@@ -67,7 +75,7 @@ function cursorOf({ seq, n, file }: AuditPlace): string {
   });
 }
 
-function placeOfCursor(cursor: string): AuditPlace | undefined {
+function positionOfCursor(cursor: string): EntryPosition | undefined {
   const at = eventPosition(cursor);
   return (
     at && {
@@ -78,34 +86,38 @@ function placeOfCursor(cursor: string): AuditPlace | undefined {
   );
 }
 
-/** One page of the trail, newest first: entries that are in no file yet (oldest first), then the files. */
+/**
+ * Returns one page of the trail, newest first: pending entries (given oldest first), then the
+ * files.
+ */
 export async function auditPage(
   view: LogSource,
-  pending: readonly PlacedEntry[],
+  pending: readonly PositionedEntry[],
   query: AuditPageQuery,
 ): Promise<Slice<AuditEntry>> {
-  const after = query.after === undefined ? undefined : placeOfCursor(query.after);
+  const after = query.after === undefined ? undefined : positionOfCursor(query.after);
   if (query.after !== undefined && !after) return { items: [], next: null };
   const page = new AuditPage(query, after);
   for (let at = pending.length - 1; at >= 0 && !page.isDone; at--)
-    page.takePending(pending[at] as PlacedEntry);
+    page.takePending(pending[at] as PositionedEntry);
   if (!page.isDone) await fillPage(view, namesFor(view, query, after), page);
   return { items: page.items, next: page.next };
 }
 
-/** A clock that stepped back has left entries in a file of a later day; a day of it is allowed for. */
+/** A clock that steps back leaves entries in a later day's file. One extra day allows for this. */
 function namesFor(
   { files }: LogSource,
   { from = 0, to }: AuditPageQuery,
-  after: AuditPlace | undefined,
+  after: EntryPosition | undefined,
 ): string[] {
-  const [first, last] = [dayFile(from), to === undefined ? '~' : dayFile(to + dayMs)];
+  const first = dayFile(from);
+  const last = to === undefined ? '~' : dayFile(to + dayMs);
   return files.names
     .filter((name) => name >= first && name <= last && (!after || name <= after.file))
     .reverse();
 }
 
-/** Whether an entry is about venues, and about these alone. */
+/** Whether an entry is about venues, and only about these. */
 function isWithin(venueIds: readonly string[], { venueIds: about = [] }: AuditEntry): boolean {
   return about.length > 0 && about.every((id) => venueIds.includes(id));
 }
@@ -116,18 +128,18 @@ class AuditPage implements LogPage {
   next: string | null = null;
   isDone = false;
   readonly #query: AuditPageQuery;
-  readonly #after: AuditPlace | undefined;
-  readonly #marks: string[];
+  readonly #after: EntryPosition | undefined;
+  readonly #requiredTexts: string[];
   readonly #room = new PageRoom();
-  #lastPlace: AuditPlace | undefined;
+  #lastPosition: EntryPosition | undefined;
   #examinedBytes = 0;
 
-  constructor(query: AuditPageQuery, after: AuditPlace | undefined) {
+  constructor(query: AuditPageQuery, after: EntryPosition | undefined) {
     this.#query = query;
     this.#after = after;
     const { tenantIds, action, subjectId } = query;
     const tenantId = tenantIds.length === 1 ? tenantIds[0] : undefined;
-    this.#marks = [tenantId, action, subjectId]
+    this.#requiredTexts = [tenantId, action, subjectId]
       .filter((value) => value != null)
       .map((value) => JSON.stringify(value));
   }
@@ -137,48 +149,48 @@ class AuditPage implements LogPage {
   }
 
   isBefore(head: Buffer): boolean | undefined {
-    const place = placeOf(head);
-    return place && this.#isBefore(place);
+    const position = positionOf(head);
+    return position && this.#isBefore(position);
   }
 
-  #isBefore({ seq, n }: Omit<AuditPlace, 'file'>): boolean {
+  #isBefore({ seq, n }: Omit<EntryPosition, 'file'>): boolean {
     const after = this.#after;
     return !after || seq < after.seq || (seq === after.seq && n < after.n);
   }
 
   take(path: string, { offset, bytes }: Line): void {
-    const place = placeOf(bytes);
-    if (!place) throw damaged(path, 'a record is damaged', offset);
+    const position = positionOf(bytes);
+    if (!position) throw damaged(path, 'a record is damaged', offset);
     const file = path.slice(path.lastIndexOf('/') + 1);
     this.#examinedBytes += bytes.length;
     if (this.#mayMatch(bytes)) {
       if (!isWhole(bytes)) throw damaged(path, 'a record is damaged', offset);
-      this.#takeEntry({ ...place, file }, bytes);
+      this.#takeEntry({ ...position, file }, bytes);
     }
     if (this.isDone || this.#examinedBytes < pageBytes) return;
     this.isDone = true;
-    this.next = cursorOf({ ...place, file });
+    this.next = cursorOf({ ...position, file });
   }
 
-  takePending({ bytes, ...place }: PlacedEntry): void {
-    if (this.#isBefore(place) && this.#mayMatch(bytes)) this.#takeEntry(place, bytes);
+  takePending({ bytes, ...position }: PositionedEntry): void {
+    if (this.#isBefore(position) && this.#mayMatch(bytes)) this.#takeEntry(position, bytes);
   }
 
-  /** Spares parsing most of the others. */
+  /** Fast filter on the bytes, which avoids parsing most entries. */
   #mayMatch(bytes: Buffer): boolean {
-    return this.#marks.every((mark) => bytes.includes(mark));
+    return this.#requiredTexts.every((text) => bytes.includes(text));
   }
 
-  #takeEntry(place: AuditPlace, bytes: Buffer): void {
+  #takeEntry(position: EntryPosition, bytes: Buffer): void {
     const entry = entryOf(bytes);
-    if (!this.#isBefore(place) || !this.#matches(entry)) return;
+    if (!this.#isBefore(position) || !this.#matches(entry)) return;
     if (this.items.length < this.#query.limit && this.#room.take(bytes.length)) {
       this.items.push(entry);
-      this.#lastPlace = place;
+      this.#lastPosition = position;
       return;
     }
     this.isDone = true;
-    this.next = this.#lastPlace ? cursorOf(this.#lastPlace) : null;
+    this.next = this.#lastPosition ? cursorOf(this.#lastPosition) : null;
   }
 
   #matches(entry: AuditEntry): boolean {

@@ -3,7 +3,7 @@ import { type AuditLink, ChainKey, type ChainState } from '../../audit/audit-cha
 import { AuditVerifier } from '../../audit/audit-verifier.ts';
 import type { AuditDrop, FilePart } from '../parts.ts';
 
-/** The links that one change gives its entries. Nothing is taken from the chain before `TrailChain.stage`. */
+/** Links of the entries of one change. The chain is unaffected until `TrailChain.stage`. */
 export class ChainDraft {
   last: AuditLink | undefined;
   readonly #key: ChainKey;
@@ -22,15 +22,15 @@ export class ChainDraft {
 }
 
 /**
- * The end of the audit trail's chain while the store is open. It runs ahead of the disk with the
- * changes that the journal is writing, and steps back with them when they fail. Its mark in the
- * manifest is the signed state.
+ * End of the audit trail's chain while the store is open. It advances with the changes that the
+ * journal is writing, and is rolled back with them on failure. Its position in the manifest is the
+ * signed state.
  */
 export class TrailChain implements FilePart<ChainState> {
   readonly name = 'chain';
   readonly #key: ChainKey;
   #state: ChainState = {};
-  /** The links of the last durable entry, and of the last one that is on its way. */
+  /** Links of the last durable entry, and of the last entry in flight. */
   #durable: AuditLink | undefined;
   #staged: AuditLink | undefined;
   #writer = '';
@@ -43,45 +43,49 @@ export class TrailChain implements FilePart<ChainState> {
     return new ChainDraft(this.#key, this.#writer, this.#staged);
   }
 
-  /** The draft's change goes to the journal. */
+  /** Call when the draft's change goes to the journal. */
   stage({ last }: ChainDraft): void {
     this.#staged = last;
   }
 
-  /** An entry has become durable, or is replayed at start. */
+  /** Call when an entry became durable or is replayed at start. */
   landed(link: AuditLink | undefined): void {
     if (link && link.seq > (this.#durable?.seq ?? 0)) this.#durable = link;
   }
 
-  /** What was staged and has not landed never was. */
+  /** Discards staged links that did not become durable. */
   stepBack(): void {
     this.#staged = this.#durable;
   }
 
   /**
-   * Retention takes entries: the last of them becomes the start. Entries that do not verify get no
-   * signature, so that they are missed from then on; answers false.
+   * Signs a new start before retention deletes entries: the link of the last of them. If the
+   * entries do not verify, it signs nothing and returns false; the chain then reports them as
+   * missing.
    */
   async startAfter({ day, entries }: AuditDrop): Promise<boolean> {
-    const { head: _head, ...known } = this.#state;
-    const { start } = known;
-    const verifier = new AuditVerifier(this.#key, known);
+    const { head: _head, ...knownState } = this.#state;
+    const { start } = knownState;
+    const verifier = new AuditVerifier(this.#key, knownState);
     let last: AuditLink | undefined = start;
-    let isSound = true;
+    let isValid = true;
     for await (const one of entries()) {
       if (start && one?.link && one.link.seq <= start.seq) continue;
-      if (verifier.take(one).some(({ level }) => level === 'damage')) isSound = false;
+      if (verifier.take(one).some(({ level }) => level === 'damage')) isValid = false;
       last = one?.link ?? last;
     }
-    if (isSound && last) this.#state = { ...this.#state, start: this.#key.start(last, day) };
-    return isSound;
+    if (isValid && last) this.#state = { ...this.#state, start: this.#key.start(last, day) };
+    return isValid;
   }
 
-  /** What a start notes before the first change. `isNewLife`: the store is not the one that wrote what is there. */
-  open(isNewLife: boolean, random: Random): ChainState {
+  /**
+   * Returns the state to store before the first change. `isNewLife`: the store is not the one that
+   * wrote the data.
+   */
+  open(isNewStore: boolean, random: Random): ChainState {
     const { writer } = this.#state;
     this.#writer =
-      writer === undefined || isNewLife ? Buffer.from(random(8)).toString('hex') : writer;
+      writer === undefined || isNewStore ? Buffer.from(random(8)).toString('hex') : writer;
     this.stepBack();
     return this.state;
   }
@@ -91,14 +95,14 @@ export class TrailChain implements FilePart<ChainState> {
   }
 
   get state(): ChainState {
-    // Also before the first entry: a head that is missing was taken away.
+    // Written before the first entry, too, so that a missing head is detected.
     const last = this.#durable ?? { writer: this.#writer, seq: 0, mac: '' };
     return { ...this.#state, writer: this.#writer, head: this.#key.head(last) };
   }
 
-  async recover(mark: ChainState = {}): Promise<void> {
-    this.#state = mark;
-    this.#durable = mark.head && this.#key.goOn(mark.head);
+  async recover(state: ChainState = {}): Promise<void> {
+    this.#state = state;
+    this.#durable = state.head && this.#key.resumeFrom(state.head);
   }
 
   async prepare(): Promise<ChainState> {

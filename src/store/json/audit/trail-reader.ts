@@ -6,20 +6,21 @@ import type { ManifestData } from '../manifest.ts';
 import type { PartContext } from '../parts.ts';
 import { sealedOf } from './pages.ts';
 
-/** An entry of a data folder, and where it stands. */
+/** An entry of a data folder, and its location. */
 export interface FoundEntry extends SealedEntry {
   file: string;
-  /** In bytes; `null` in the journal, whose records hold several. */
+  /** In bytes. `null` in the journal, where a record has several entries. */
   offset: number | null;
 }
 
-const noJournal: LogPosition = { file: null, size: 0, seq: 0, at: 0 };
-const noFiles: LogFilesPosition & { seq: number } = { file: null, size: 0, seq: 0 };
+const journalStart: LogPosition = { file: null, size: 0, seq: 0, at: 0 };
+const filesStart: LogFilesPosition & { seq: number } = { file: null, size: 0, seq: 0 };
 
 /**
- * Yields the whole audit trail of a folder that nobody writes to: the day files up to their mark,
- * then the entries that only the journal has. Damaged lines go to `onDamage`. Days that retention has
- * dropped and a crash has left are passed over. Throws `store_damaged` for a damaged journal.
+ * Yields the whole audit trail of a folder that nothing writes to: the day files up to their
+ * position, then the entries that only the journal has. Reports damaged lines to `onDamage`. Skips
+ * days that retention dropped but a crash left on disk. Throws `store_damaged` for a damaged
+ * journal.
  */
 export async function* readTrail(
   { disk, directory }: PartContext,
@@ -30,8 +31,8 @@ export async function* readTrail(
     file: last,
     size,
     gone,
-    seq: filed,
-  } = (marks.audit as typeof noFiles | undefined) ?? noFiles;
+    seq: lastFiledSeq,
+  } = (marks.audit as typeof filesStart | undefined) ?? filesStart;
   const { start } = (marks.chain as ChainState | undefined) ?? {};
   const isKept = (name: string) =>
     last !== null &&
@@ -47,21 +48,21 @@ export async function* readTrail(
       else onDamage(`audit/${name}`, offset);
     }
   }
-  yield* await onlyInJournal(
+  yield* await entriesOnlyInJournal(
     { disk, directory },
-    (marks.journal as LogPosition | undefined) ?? noJournal,
-    { filed, clean },
+    (marks.journal as LogPosition | undefined) ?? journalStart,
+    { lastFiledSeq, clean },
   );
 }
 
-async function onlyInJournal(
+async function entriesOnlyInJournal(
   { disk, directory }: Pick<PartContext, 'disk' | 'directory'>,
-  mark: LogPosition,
-  { filed, clean }: { filed: number; clean: boolean },
+  position: LogPosition,
+  { lastFiledSeq, clean }: { lastFiledSeq: number; clean: boolean },
 ): Promise<FoundEntry[]> {
   const found: FoundEntry[] = [];
-  await new SegmentReader(disk, `${directory}/journal`, mark).read(clean, ({ seq, ops }) => {
-    if (seq <= filed) return;
+  await new SegmentReader(disk, `${directory}/journal`, position).read(clean, ({ seq, ops }) => {
+    if (seq <= lastFiledSeq) return;
     for (const op of ops) {
       if (op[0] !== 'audit') continue;
       const sealed = { entry: op[1], ...(op[2] && { link: op[2] }) };

@@ -8,36 +8,36 @@ import type { PartContext } from '../parts.ts';
 import { backupHead, backupTail } from './format.ts';
 import { type Snapshot, type SnapshotFile, snapshotFiles } from './snapshot-files.ts';
 
-/** A reader who takes nothing for so long is given up: for its sake nothing is deleted. */
-const patienceMs = 5 * minuteMs;
+/** The backup fails if its reader takes nothing for this long, since it blocks deletions. */
+const readerTimeoutMs = 5 * minuteMs;
 
-/** What is read at a time. */
+/** Bytes per read. */
 const chunkBytes = 256 * 1024;
 
 /**
- * A state of the store as a tar: first what it holds, last the checksums, so that one which was cut short is seen to be. Files are read as the reader
- * takes them.
+ * Streams a snapshot of the store as a tar. The first entry lists the files; the last has the
+ * checksums, so that truncation is detected. Files are read on demand.
  */
 export class Backup {
   readonly stream: ReadableStream<Uint8Array>;
-  /** Resolves when the last byte was taken, or nobody wants to read on. */
+  /** Resolves when the stream was read to its end or cancelled. */
   readonly over: Promise<void>;
   readonly #context: PartContext;
-  readonly #instant: Snapshot;
+  readonly #snapshot: Snapshot;
   readonly #tar: TarPackController;
   #cancelTimer = () => {};
 
-  /** `release` lets the store delete again. */
-  constructor(context: PartContext, instant: Snapshot, release: () => Promise<void>) {
+  /** `release` allows the store to delete files again. */
+  constructor(context: PartContext, snapshot: Snapshot, release: () => Promise<void>) {
     const { readable, controller } = createTarPacker();
     this.#context = context;
-    this.#instant = instant;
+    this.#snapshot = snapshot;
     this.#tar = controller;
     this.stream = readable;
     this.over = this.#run(release);
   }
 
-  /** Ends it before its time: whoever reads it sees the reason. */
+  /** Aborts the stream. Its reader gets `reason` as the error. */
   async cancel(reason: Error): Promise<void> {
     this.#tar.error(reason);
     await this.over;
@@ -45,42 +45,42 @@ export class Backup {
 
   async #run(release: () => Promise<void>): Promise<void> {
     try {
-      this.#noteProgress();
+      this.#restartTimeout();
       await this.#pack();
     } catch (error) {
-      // To a reader that has gone away it says nothing.
+      // Has no effect if the reader has cancelled.
       this.#tar.error(error);
     }
     this.#cancelTimer();
     await release().catch((error: unknown) =>
-      this.#context.warn('What was kept for a backup could not be deleted', error),
+      this.#context.warn('Files kept for a backup could not be deleted', error),
     );
   }
 
-  /** The reader has taken something: from here on it has its time again. */
-  #noteProgress(): void {
+  /** Restarts the reader's timeout. */
+  #restartTimeout(): void {
     const { clock, warn } = this.#context;
     this.#cancelTimer();
-    this.#cancelTimer = clock.after(patienceMs, () => {
-      const why = `The backup was given up: nobody read on for ${patienceMs / minuteMs} minutes.`;
-      warn(why);
-      this.#tar.error(unavailable(why));
+    this.#cancelTimer = clock.after(readerTimeoutMs, () => {
+      const message = `The backup was aborted: its reader took nothing for ${readerTimeoutMs / minuteMs} minutes.`;
+      warn(message);
+      this.#tar.error(unavailable(message));
     });
   }
 
   async #pack(): Promise<void> {
     const { disk, directory } = this.#context;
-    const at = iso(this.#instant.at);
-    const files = await snapshotFiles(disk, directory, this.#instant);
+    const at = iso(this.#snapshot.at);
+    const files = await snapshotFiles(disk, directory, this.#snapshot);
     await this.#addText(backupHead, {
       kind: 'signage-backup',
       format: 1,
       at,
       files: files.map(({ name, size }) => ({ name, size })),
     });
-    const sums: Record<string, string> = {};
-    for (const file of files) sums[file.name] = await this.#addFile(file);
-    await this.#addText(backupTail, { crc32: sums });
+    const checksums: Record<string, string> = {};
+    for (const file of files) checksums[file.name] = await this.#addFile(file);
+    await this.#addText(backupTail, { crc32: checksums });
     this.#tar.finalize();
   }
 
@@ -89,21 +89,21 @@ export class Backup {
     await this.#addFile({ name, size: bytes.length, bytes });
   }
 
-  /** Answers its CRC-32, in hex. */
+  /** Returns the file's CRC-32, in hex. */
   async #addFile(file: SnapshotFile): Promise<string> {
-    const mtime = new Date(this.#instant.at);
+    const mtime = new Date(this.#snapshot.at);
     const writer = this.#tar
       .add({ name: file.name, size: file.size, type: 'file', mode: 0o600, mtime })
       .getWriter();
-    let sum = 0;
+    let checksum = 0;
     for await (const chunk of this.#chunks(file)) {
-      sum = crc32(chunk, sum);
+      checksum = crc32(chunk, checksum);
       await writer.write(chunk);
-      this.#noteProgress();
+      this.#restartTimeout();
       await yieldToEventLoop();
     }
     await writer.close();
-    return sum.toString(16).padStart(8, '0');
+    return checksum.toString(16).padStart(8, '0');
   }
 
   async *#chunks({ name, size, bytes }: SnapshotFile): AsyncGenerator<Uint8Array> {

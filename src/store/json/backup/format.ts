@@ -1,14 +1,17 @@
 import { z } from 'zod';
 
-/** The first entry of a backup says what it holds, the last one what it must sum up to. */
+/** The first entry of a backup lists its files; the last has their checksums. */
 export const backupHead = 'backup.json';
 export const backupTail = 'checksums.json';
 
-/** The one format of backups that there is. */
+/** Current and only backup format. */
 const backupFormat = 1;
 
-/** What a data folder may hold: no other name is taken from a backup, wherever it might lead. */
-const nameForm =
+/**
+ * File names allowed in a backup. All others are rejected, such as paths that lead out of the
+ * folder.
+ */
+const namePattern =
   /^(?:secret|manifest\.json|documents\/[a-zA-Z0-9._-]+\.json|(?:audit|events)\/[\d-]{10}\.ndjson|journal\/\d{16}-\d{6}\.log)$/;
 
 export const headSchema = z.object({
@@ -16,7 +19,7 @@ export const headSchema = z.object({
   format: z.number().int().min(1).max(backupFormat),
   at: z.iso.datetime(),
   files: z.array(
-    z.object({ name: z.string().regex(nameForm), size: z.number().int().nonnegative() }),
+    z.object({ name: z.string().regex(namePattern), size: z.number().int().nonnegative() }),
   ),
 });
 

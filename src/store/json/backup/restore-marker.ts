@@ -1,7 +1,9 @@
 import { SignageError } from '../../../domain/error.ts';
 import { type FileSystem, writeFully } from '../disk/file-system.ts';
 
-/** Stands in a folder while a backup is restored into it: a process that was killed meanwhile left a part of a store. */
+/**
+ * Marks a folder during a restore. A process killed meanwhile leaves an incomplete store behind.
+ */
 export const restoreMarker = 'restore.unfinished';
 
 const text =
@@ -18,7 +20,7 @@ export async function writeRestoreMarker(disk: FileSystem, directory: string): P
   await disk.syncDirectory(directory);
 }
 
-/** Throws `restore_unfinished` for a folder that has only a part of a backup. */
+/** Throws `restore_unfinished` for a folder with an incomplete restore. */
 export async function refuseUnfinishedRestore(disk: FileSystem, directory: string): Promise<void> {
   if ((await disk.sizeOf(`${directory}/${restoreMarker}`)) === undefined) return;
   throw new SignageError(

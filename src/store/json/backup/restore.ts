@@ -6,29 +6,32 @@ import { backupHead, backupTail, headSchema, tailSchema } from './format.ts';
 import { restoreMarker, writeRestoreMarker } from './restore-marker.ts';
 import { shownName, type TarEntry, TarError, TarReader } from './tar-reader.ts';
 
-/** A backup is put back on this disk, into this folder, which holds nothing. */
+/** Target of a restore: a disk and an empty folder on it. */
 export interface RestoreTarget {
   disk: FileSystem;
   directory: string;
-  /** Names the backup in messages, such as its path. */
+  /** Name of the backup in messages, such as its path. */
   name?: string;
-  /** Told how many bytes have been written, of how many. */
+  /** Receives the number of bytes written so far, and of all bytes. */
   onProgress?: (doneBytes: number, allBytes: number) => void;
 }
 
 export interface Restored {
-  /** When the backup was taken, as ISO 8601. */
+  /** Time of the backup, as ISO 8601. */
   at: string;
   files: number;
   bytes: number;
 }
 
-/** The list of files and their checksums are read whole. 16 MiB name 200,000 files: every day of 100 years has fewer. */
+/**
+ * Maximum size of the file list and of the checksums, which are held in memory. 16 MiB has room for
+ * 200,000 files, more than 100 years of days need.
+ */
 const maxTextBytes = 16 * 1024 * 1024;
 
 /**
- * Puts a backup back. A marker stands in the folder meanwhile, so that nothing opens a part of a store. When something goes wrong, the
- * files that were written are deleted; the folders stay. Throws `backup_unusable`, and what the disk throws.
+ * Restores a backup. A marker in the folder keeps stores from opening it meanwhile. On failure, the
+ * written files are deleted; the folders stay. Throws `backup_unusable`, and errors of the disk.
  */
 export async function restoreBackup(
   backup: AsyncIterable<Uint8Array>,
@@ -53,7 +56,7 @@ class Restore {
   readonly #target: RestoreTarget;
   readonly #tar: TarReader;
   readonly #created: string[] = [];
-  readonly #sums = new Map<string, string>();
+  readonly #checksums = new Map<string, string>();
   #doneBytes = 0;
 
   constructor(target: RestoreTarget, tar: TarReader) {
@@ -67,17 +70,17 @@ class Restore {
     let entry = await this.#tar.next();
     for (; entry && entry.name !== backupTail; entry = await this.#tar.next())
       await this.#restoreFile(entry, sizes, bytes);
-    const missing = [...sizes.keys()].find((name) => !this.#sums.has(name));
+    const missing = [...sizes.keys()].find((name) => !this.#checksums.has(name));
     if (missing !== undefined) throw new TarError(`${shownName(missing)} is missing`);
     if (!entry) throw new TarError(`${backupTail} is missing`);
-    await this.#compareSums(entry);
+    await this.#compareChecksums(entry);
     await this.#finish(sizes);
     return { at, files: sizes.size, bytes };
   }
 
   /** Deletes the files that were written. */
   async undo(): Promise<void> {
-    // The marker was first, and goes last.
+    // The marker was created first, and is deleted last.
     for (const path of this.#created.toReversed())
       await this.#target.disk.unlink(path).catch(() => undefined);
   }
@@ -90,20 +93,21 @@ class Restore {
     const sizes = new Map(files.map(({ name, size }) => [name, size]));
     if (sizes.size < files.length) throw new TarError(`${backupHead} names a file twice`);
     if (!sizes.has(manifest)) throw new TarError(`${backupHead} names no ${manifest}`);
-    return { at, sizes, bytes: files.reduce((sum, { size }) => sum + size, 0) };
+    return { at, sizes, bytes: files.reduce((total, { size }) => total + size, 0) };
   }
 
-  /** Makes the folders, once it is clear that the files fit on the disk. */
+  /** Creates the folders, after checking that the files fit on the disk. */
   async #prepare(sizes: ReadonlyMap<string, number>, bytes: number): Promise<void> {
     const { disk, directory } = this.#target;
     const freeBytes = await disk.freeBytes(directory);
     if (bytes > freeBytes) {
-      const message = `${directory} has too little space: the backup takes ${bytes} bytes, and ${freeBytes} are free. Name a folder on a larger disk.`;
+      const message = `${directory} has too little space: the backup takes ${bytes} bytes, and ${freeBytes} are free. Choose a folder on a larger disk.`;
       throw new SignageError('store_unusable', message);
     }
     this.#created.push(`${directory}/${restoreMarker}`);
     await writeRestoreMarker(disk, directory);
-    for (const folder of folders(sizes.keys())) await disk.makeDirectory(`${directory}/${folder}`);
+    for (const folder of foldersOf(sizes.keys()))
+      await disk.makeDirectory(`${directory}/${folder}`);
   }
 
   async #restoreFile(
@@ -114,19 +118,19 @@ class Restore {
     const { disk, directory, onProgress } = this.#target;
     const expected = sizes.get(name);
     if (expected === undefined) throw new TarError(`${shownName(name)} does not belong in it`);
-    if (this.#sums.has(name)) throw new TarError(`${shownName(name)} is in it twice`);
+    if (this.#checksums.has(name)) throw new TarError(`${shownName(name)} is in it twice`);
     if (size !== expected)
       throw new TarError(
         `${shownName(name)} has ${size} bytes, and ${backupHead} says ${expected}`,
       );
-    const path = `${directory}/${temporary(name)}`;
+    const path = `${directory}/${temporaryName(name)}`;
     const file = await disk.create(path);
     this.#created.push(path);
-    let sum = 0;
+    let checksum = 0;
     try {
       for await (const chunk of this.#tar.body()) {
         await writeFully(file, chunk);
-        sum = crc32(chunk, sum);
+        checksum = crc32(chunk, checksum);
         this.#doneBytes += chunk.length;
         onProgress?.(this.#doneBytes, allBytes);
       }
@@ -134,24 +138,25 @@ class Restore {
     } finally {
       await file.close();
     }
-    this.#sums.set(name, sum.toString(16).padStart(8, '0'));
+    this.#checksums.set(name, checksum.toString(16).padStart(8, '0'));
   }
 
-  async #compareSums(tail: TarEntry): Promise<void> {
+  async #compareChecksums(tail: TarEntry): Promise<void> {
     const { crc32: expected } = await this.#readJson(tail, tailSchema);
-    for (const [name, sum] of this.#sums) {
-      if (!Object.hasOwn(expected, name) || expected[name] !== sum)
+    for (const [name, checksum] of this.#checksums) {
+      if (!Object.hasOwn(expected, name) || expected[name] !== checksum)
         throw new TarError(`${shownName(name)} is damaged: its checksum differs`);
     }
     const after = await this.#tar.next();
     if (after) throw new TarError(`${shownName(after.name)} stands after ${backupTail}`);
   }
 
-  /** Everything is there and as it was: the manifest gets its name. */
+  /** All files are complete: gives the manifest its name. */
   async #finish(sizes: ReadonlyMap<string, number>): Promise<void> {
     const { disk, directory } = this.#target;
-    for (const folder of folders(sizes.keys())) await disk.syncDirectory(`${directory}/${folder}`);
-    await disk.rename(`${directory}/${temporary(manifest)}`, `${directory}/${manifest}`);
+    for (const folder of foldersOf(sizes.keys()))
+      await disk.syncDirectory(`${directory}/${folder}`);
+    await disk.rename(`${directory}/${temporaryName(manifest)}`, `${directory}/${manifest}`);
     this.#created.push(`${directory}/${manifest}`);
     await disk.syncDirectory(directory);
     await disk.unlink(`${directory}/${restoreMarker}`);
@@ -160,7 +165,7 @@ class Restore {
 
   async #readJson<T>({ name, size }: TarEntry, schema: z.ZodType<T>): Promise<T> {
     if (size > maxTextBytes)
-      throw new TarError(`${name} has ${size} bytes, and ${maxTextBytes} are the most`);
+      throw new TarError(`${name} has ${size} bytes, and the limit is ${maxTextBytes}`);
     const chunks: Uint8Array[] = [];
     for await (const chunk of this.#tar.body()) chunks.push(chunk);
     const parsed = schema.safeParse(parseJson(Buffer.concat(chunks).toString('utf8')));
@@ -172,7 +177,7 @@ class Restore {
   }
 }
 
-/** The value, or `undefined` for what is no JSON. */
+/** Returns the value, or `undefined` for invalid JSON. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -182,9 +187,9 @@ function parseJson(text: string): unknown {
 }
 
 const manifest = 'manifest.json';
-const temporary = (name: string) => (name === manifest ? `${name}.tmp` : name);
+const temporaryName = (name: string) => (name === manifest ? `${name}.tmp` : name);
 
-function folders(names: Iterable<string>): Set<string> {
+function foldersOf(names: Iterable<string>): Set<string> {
   return new Set(
     [...names].filter((name) => name.includes('/')).map((name) => name.slice(0, name.indexOf('/'))),
   );

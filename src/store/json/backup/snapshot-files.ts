@@ -4,15 +4,18 @@ import type { LogFilesPosition } from '../log/day-files.ts';
 import { type ManifestData, manifestBytes } from '../manifest.ts';
 import type { LogRange } from '../parts.ts';
 
-/** One file of a state of the store: its name in the data folder, and how much of it belongs to the state. */
+/**
+ * One file of a snapshot: its name in the data folder, and how many of its bytes belong to the
+ * snapshot.
+ */
 export interface SnapshotFile {
   name: string;
   size: number;
-  /** What stands in place of the file on the disk. */
+  /** Content to use instead of the file on disk. */
   bytes?: Uint8Array;
 }
 
-/** What a state is made of, all taken at one instant. */
+/** Parts of a snapshot, all taken at the same moment. */
 export interface Snapshot {
   /** In milliseconds. */
   at: number;
@@ -23,15 +26,18 @@ export interface Snapshot {
 }
 
 /**
- * The files of a state, the manifest last: a copy that was cut short has none, and is taken for no store. It is a state as a crash leaves it, without a
- * torn tail: what is in no document yet is read from the logs at the next start. Nothing that the instant names may be deleted until it was read.
+ * Lists the files of a snapshot. The manifest comes last: a truncated copy lacks it, and is not
+ * taken for a store.
+ *
+ * The snapshot is a state as after a crash, but without a torn write: a start replays from the logs
+ * what the documents lack. The files must not be deleted until they are read.
  */
 export async function snapshotFiles(
   disk: FileSystem,
   directory: string,
-  instant: Snapshot,
+  snapshot: Snapshot,
 ): Promise<SnapshotFile[]> {
-  const { at, manifest, journal, events, audit } = instant;
+  const { at, manifest, journal, events, audit } = snapshot;
   const { file: first } = (manifest.marks.journal as LogFilesPosition | undefined) ?? {
     file: null,
   };
@@ -51,7 +57,7 @@ export async function snapshotFiles(
   ];
 }
 
-/** Files of a log: the last one up to where the state ends, those before it wholly. */
+/** Lists the files of a log: the last up to the end of the snapshot, the others whole. */
 async function logFiles(
   disk: FileSystem,
   directory: string,

@@ -1,11 +1,11 @@
 const blockBytes = 512;
-/** A PAX header holds a size and a path at most: 64 KiB is ample. */
+/** Maximum size of a PAX header, which needs only a size and a path. */
 const maxPaxBytes = 64 * 1024;
-/** Digits of the length of a PAX record. */
+/** Maximum digits in the length of a PAX record. */
 const maxLengthDigits = 6;
 const shownCharacters = 100;
 
-/** What is wrong with a tar file, in words that go on a sentence. */
+/** A problem in a tar file. The message continues a sentence. */
 export class TarError extends Error {
   override readonly name = 'TarError';
 }
@@ -15,7 +15,7 @@ export interface TarEntry {
   size: number;
 }
 
-/** A name from a tar file, for messages: quoted, and no longer than a line. */
+/** Formats a name from a tar file for messages: quoted and truncated. */
 export function shownName(name: string): string {
   return JSON.stringify(
     name.length > shownCharacters ? `${name.slice(0, shownCharacters)}…` : name,
@@ -23,16 +23,19 @@ export function shownName(name: string): string {
 }
 
 /**
- * Reads the plain files of a tar. Each has a ustar header; one PAX header may precede it. Every other kind of entry is
- * an error. The reader holds one chunk of the source and one header. It reads nothing beyond the end mark.
+ * Reads a tar of plain files. Each entry has a ustar header, which one PAX header may precede. Any
+ * other kind of entry is an error. Memory use is one chunk of the source and one header. It reads
+ * nothing after the end mark.
  *
- * modern-tar packs our backups, but does not read them: it holds PAX headers of up to 8 MiB, and parses them in
- * quadratic time (30 s for 200 KB).
+ * modern-tar packs our backups, but does not read them: it accepts PAX headers of up to 8 MiB, and
+ * parses them in quadratic time (30 s for 200 KB).
  *
  * Throws `TarError`.
  *
  * @example
- * for (let entry = await tar.next(); entry; entry = await tar.next()) for await (const chunk of tar.body()) use(entry.name, chunk);
+ * for (let entry = await tar.next(); entry; entry = await tar.next()) {
+ *   for await (const chunk of tar.body()) use(entry.name, chunk);
+ * }
  */
 export class TarReader {
   readonly #source: AsyncIterator<Uint8Array>;
@@ -45,7 +48,9 @@ export class TarReader {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** The next entry; `undefined` at the end mark. The body of the entry before must have been read. */
+  /**
+   * Returns the next entry, or `undefined` at the end mark. Read the previous entry's body first.
+   */
   async next(): Promise<TarEntry | undefined> {
     if (this.#entry) await this.#read(-this.#entry.size & (blockBytes - 1));
     this.#entry = undefined;
@@ -56,10 +61,10 @@ export class TarReader {
     return this.#entry;
   }
 
-  /** The contents of the entry, in chunks as they come. */
+  /** Yields the contents of the entry in chunks. */
   async *body(): AsyncGenerator<Uint8Array, void, undefined> {
     while (this.#leftBytes > 0) {
-      const chunk = await this.#some(this.#leftBytes);
+      const chunk = await this.#readSome(this.#leftBytes);
       this.#leftBytes -= chunk.length;
       yield chunk;
     }
@@ -76,7 +81,7 @@ export class TarReader {
   async #extended({ name, size }: Header): Promise<TarEntry> {
     if (size > maxPaxBytes)
       throw new TarError(
-        `${shownName(name)} is a header of ${size} bytes, and ${maxPaxBytes} are the most`,
+        `${shownName(name)} is a header of ${size} bytes, and the limit is ${maxPaxBytes}`,
       );
     const records = parsePax(await this.#read(size));
     await this.#read(-size & (blockBytes - 1));
@@ -89,34 +94,34 @@ export class TarReader {
     return { name: records.get('path') ?? entry.name, size: Number(sizeText) };
   }
 
-  /** Exactly so many bytes, of which there are few. */
+  /** Reads exactly `count` bytes, a small number. */
   async #read(count: number): Promise<Buffer> {
     const into = Buffer.alloc(count);
     for (let done = 0; done < count; ) {
-      const chunk = await this.#some(count - done);
+      const chunk = await this.#readSome(count - done);
       into.set(chunk, done);
       done += chunk.length;
     }
     return into;
   }
 
-  /** At least one byte, and at most so many. */
-  async #some(maxBytes: number): Promise<Uint8Array> {
+  /** Reads at least one byte, and at most `maxBytes`. */
+  async #readSome(maxBytes: number): Promise<Uint8Array> {
     while (this.#chunk.length === 0) {
       const { done, value } = await this.#source.next().catch((cause: Error) => {
         throw new TarError(`it cannot be read: ${cause.message}`, { cause });
       });
       if (done)
-        throw new TarError(`it is cut short: it ends at byte ${this.#position}${this.#within()}`);
+        throw new TarError(`it is cut short: it ends at byte ${this.#position}${this.#inEntry()}`);
       this.#chunk = value;
     }
-    const some = this.#chunk.subarray(0, maxBytes);
-    this.#chunk = this.#chunk.subarray(some.length);
-    this.#position += some.length;
-    return some;
+    const part = this.#chunk.subarray(0, maxBytes);
+    this.#chunk = this.#chunk.subarray(part.length);
+    this.#position += part.length;
+    return part;
   }
 
-  #within(): string {
+  #inEntry(): string {
     return this.#entry ? `, in ${shownName(this.#entry.name)}` : '';
   }
 }
@@ -129,7 +134,9 @@ interface Header {
 
 function plain({ name, size, type }: Header): TarEntry {
   if (type !== '0' && type !== '\0')
-    throw new TarError(`${shownName(name)} is no plain file (its type is ${JSON.stringify(type)})`);
+    throw new TarError(
+      `${shownName(name)} is not a plain file (its type is ${JSON.stringify(type)})`,
+    );
   return { name, size };
 }
 
@@ -165,20 +172,20 @@ function parseOctal(field: Buffer): number | undefined {
   return digits === undefined ? undefined : Number.parseInt(digits, 8);
 }
 
-/** Octal; or, as GNU tar writes what does not fit, base-256. */
+/** Octal; or base-256, in which GNU tar writes larger numbers. */
 function parseSize(field: Buffer): number | undefined {
   if (field[0] !== 0x80) return parseOctal(field);
   const size = field.subarray(1).reduce((value, byte) => value * 256 + byte, 0);
   return Number.isSafeInteger(size) ? size : undefined;
 }
 
-/** Records of the form `length key=value\n`. */
+/** Parses records of the form `length key=value\n`. */
 function parsePax(bytes: Buffer): Map<string, string> {
   const records = new Map<string, string>();
   for (let at = 0; at < bytes.length; ) {
     const length = /^([1-9]\d*) /.exec(bytes.toString('latin1', at, at + maxLengthDigits))?.[1];
     const end = at + Number(length);
-    // NaN is not within either.
+    // Also rejects NaN.
     if (!(end <= bytes.length) || bytes[end - 1] !== 0x0a)
       throw new TarError('it has a damaged PAX header');
     const record = bytes.toString('utf8', at + String(length).length + 1, end - 1);

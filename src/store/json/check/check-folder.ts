@@ -18,8 +18,9 @@ import { checkTrail } from './check-trail.ts';
 import { type Finding, Findings } from './finding.ts';
 
 /**
- * Reads everything in a data folder, and tells of all that is not as it was written. What no start reads is read too: old events, old audit entries. If all is
- * well, what a start does before it writes must succeed as well.
+ * Reads everything in a data folder and reports all damage, also in files that no start reads, such
+ * as old events and audit entries. If there is none, a trial start, up to its first write, must
+ * succeed, too.
  */
 export async function checkFolder(context: PartContext): Promise<Finding[]> {
   const findings = new Findings();
@@ -37,7 +38,10 @@ export async function checkFolder(context: PartContext): Promise<Finding[]> {
   return findings.all;
 }
 
-/** Of what was not copied whole there is nothing to judge. Throws `copy_unfinished` when the copy can go on. */
+/**
+ * Returns whether the folder has a damaged copy marker, in which case nothing else is checked.
+ * Throws `copy_unfinished` when the copy can be resumed.
+ */
 async function isUnfinishedCopy(
   { disk, directory }: PartContext,
   findings: Findings,
@@ -45,7 +49,7 @@ async function isUnfinishedCopy(
   const marker = await readMarker(disk, directory).catch((error: unknown) => {
     if (!(error instanceof SignageError)) throw error;
     const what =
-      'its contents are not what was written, and the copy into this folder was not finished: empty the folder, and copy again';
+      'its contents are damaged, and the copy into this folder was not finished: empty the folder, and copy again';
     findings.damage(copyMarker, what);
     return undefined;
   });
@@ -53,7 +57,7 @@ async function isUnfinishedCopy(
   return findings.hasDamage;
 }
 
-/** The manifest, or its copy if that is all there is. */
+/** Returns the manifest, or its copy if only that is readable. */
 async function checkManifests(
   context: PartContext,
   findings: Findings,
@@ -61,18 +65,22 @@ async function checkManifests(
   const manifest = await readOne(context, manifestName, findings);
   const copy = await readOne(context, manifestCopy, findings);
   if (manifest === null) findings.damage(manifestName, 'the file is missing');
-  // What was never started, or not since it was written by an earlier version, has no copy; a crash may come before the first.
+  // A store that was never started, or not since an earlier version wrote it, has no copy. A crash
+  // may come before the first copy is written.
   if (copy === null && manifest?.clean && manifest.secret !== undefined && !manifest.backup) {
     findings.damage(manifestCopy, 'the file is missing');
   }
-  const judge = manifest ?? copy ?? undefined;
+  const usable = manifest ?? copy ?? undefined;
   if (!manifest && copy)
-    findings.note(manifestCopy, 'the rest is judged by this copy: a repair is possible');
-  if (judge) refuseNewer(judge, context.directory);
-  return judge;
+    findings.note(
+      manifestCopy,
+      'the other files are checked against this copy: a repair is possible',
+    );
+  if (usable) refuseNewer(usable, context.directory);
+  return usable;
 }
 
-/** `undefined` for one that is damaged. */
+/** Returns `undefined` for a damaged manifest, `null` for a missing one. */
 async function readOne(
   { disk, directory }: PartContext,
   name: string,

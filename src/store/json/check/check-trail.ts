@@ -5,7 +5,7 @@ import type { ManifestData } from '../manifest.ts';
 import type { PartContext } from '../parts.ts';
 import type { Findings } from './finding.ts';
 
-/** Checks the chain over the audit trail: entries whose checksum is right may have been changed all the same. */
+/** Checks the hash chain of the audit trail, which detects changed entries with valid checksums. */
 export async function checkTrail(
   context: PartContext,
   manifest: ManifestData,
@@ -20,7 +20,7 @@ export async function checkTrail(
     for (const one of found) findings[one.level](file, textOf(one), offset);
   };
   const onDamage = (file: string, offset: number) =>
-    findings.damage(file, 'this is no entry', offset);
+    findings.damage(file, 'this is not an entry', offset);
   for await (const { file, offset, ...sealed } of readTrail(context, manifest, onDamage))
     report(verifier.take(sealed), file, offset);
   report(verifier.end(), 'audit', null);

@@ -1,14 +1,14 @@
-/** Something that is wrong in a data folder, or only worth knowing (`note`). */
+/** Something wrong in a data folder (`damage`), or information (`note`). */
 export interface Finding {
   level: 'damage' | 'note';
   /** Its name in the data folder. */
   file: string;
-  /** In bytes; `null` when the file as a whole is meant. */
+  /** In bytes. `null`: the file as a whole. */
   offset: number | null;
   what: string;
 }
 
-/** What was found in one data folder, in the order in which it was looked at. */
+/** Findings in one data folder, in the order of the checks. */
 export class Findings {
   readonly all: Finding[] = [];
 

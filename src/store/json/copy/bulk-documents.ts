@@ -8,18 +8,18 @@ import { ImpressionCounter } from '../rollups/impression-counts.ts';
 import { mergedLines } from '../rollups/merge.ts';
 import { rollupDocument } from '../rollups/rollups.ts';
 
-/** Documents that were written, by name, as a manifest has them. */
+/** Written documents by name, as in a manifest. */
 type Documents = Record<string, DocumentEntry>;
 
-/** Where documents go, and the last batch that they contain. */
-export interface DocumentPlace {
+/** Folder for the documents, and the last batch that they contain. */
+export interface DocumentFolder {
   disk: FileSystem;
   directory: string;
   seq: number;
 }
 
 async function writeDocument(
-  { disk, directory }: DocumentPlace,
+  { disk, directory }: DocumentFolder,
   name: string,
   rendered: RenderedDocument,
 ): Promise<Documents> {
@@ -33,18 +33,18 @@ async function writeDocument(
   return { [name]: file.entry };
 }
 
-/** Gathers the idempotency keys of all devices, which a start holds in memory as well. */
-export class BulkRings {
-  readonly #rings: IdempotencyKeys;
-  readonly #place: DocumentPlace;
+/** Collects the idempotency keys of all devices in memory, as a running store does. */
+export class BulkIdempotencyKeys {
+  readonly #keys: IdempotencyKeys;
+  readonly #folder: DocumentFolder;
 
-  constructor(place: DocumentPlace) {
-    this.#place = place;
-    this.#rings = new IdempotencyKeys({ seq: () => place.seq, due: () => true });
+  constructor(folder: DocumentFolder) {
+    this.#folder = folder;
+    this.#keys = new IdempotencyKeys({ seq: () => folder.seq, due: () => true });
   }
 
   add({ deviceId, keys }: DeviceKeys): void {
-    const nowhere = {
+    const ignored = {
       seq: 1,
       receivedAt: 0,
       tenantId: '',
@@ -53,27 +53,30 @@ export class BulkRings {
       sums: new BatchSums(),
     };
     for (const [key, sent] of keys)
-      this.#rings.apply({ ...nowhere, deviceId, mark: { key, sent } });
+      this.#keys.apply({ ...ignored, deviceId, recordedKey: { key, sent } });
   }
 
   async write(): Promise<Documents> {
     const written: Documents = {};
-    for (const name of this.#rings.dirty()) {
-      const rendered = await this.#rings.render(name);
-      if (rendered) Object.assign(written, await writeDocument(this.#place, name, rendered));
+    for (const name of this.#keys.dirty()) {
+      const rendered = await this.#keys.render(name);
+      if (rendered) Object.assign(written, await writeDocument(this.#folder, name, rendered));
     }
     return written;
   }
 }
 
-/** Writes impressions, which come day by day: no more than a day of them is held, and the few of days that share a document. */
+/**
+ * Writes impressions, which arrive day by day. It holds one day in memory, and the few days that
+ * share a document.
+ */
 export class BulkRollups {
-  readonly #place: DocumentPlace;
-  readonly #tallies = new Map<string, ImpressionCounter>();
+  readonly #folder: DocumentFolder;
+  readonly #counters = new Map<string, ImpressionCounter>();
   readonly #written: Documents = {};
 
-  constructor(place: DocumentPlace) {
-    this.#place = place;
+  constructor(folder: DocumentFolder) {
+    this.#folder = folder;
   }
 
   async add({
@@ -86,10 +89,10 @@ export class BulkRollups {
     seconds,
   }: CopiedImpressions): Promise<void> {
     const name = rollupDocument(clock, day);
-    if (!this.#tallies.has(name)) await this.#writeAll((other) => !other.endsWith('-other'));
-    const tally = this.#tallies.get(name) ?? new ImpressionCounter();
-    this.#tallies.set(name, tally);
-    tally.addCell(scope, day, group, key, { impressions, seconds });
+    if (!this.#counters.has(name)) await this.#writeAll((other) => !other.endsWith('-other'));
+    const counter = this.#counters.get(name) ?? new ImpressionCounter();
+    this.#counters.set(name, counter);
+    counter.addCell(scope, day, group, key, { impressions, seconds });
   }
 
   async write(): Promise<Documents> {
@@ -98,11 +101,11 @@ export class BulkRollups {
   }
 
   async #writeAll(which: (name: string) => boolean): Promise<void> {
-    for (const [name, tally] of this.#tallies) {
+    for (const [name, counter] of this.#counters) {
       if (!which(name)) continue;
-      const rendered = { lines: mergedLines(undefined, tally), seq: this.#place.seq };
-      Object.assign(this.#written, await writeDocument(this.#place, name, rendered));
-      this.#tallies.delete(name);
+      const rendered = { lines: mergedLines(undefined, counter), seq: this.#folder.seq };
+      Object.assign(this.#written, await writeDocument(this.#folder, name, rendered));
+      this.#counters.delete(name);
     }
   }
 }

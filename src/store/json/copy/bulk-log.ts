@@ -1,14 +1,22 @@
+import type { SealedEntry } from '../../audit/audit-chain.ts';
+import type { CopiedBatch } from '../../copy/transfer.ts';
+import { frameEntry } from '../audit/pages.ts';
 import type { FileSystem } from '../disk/file-system.ts';
+import { frameRecord } from '../events/event-record.ts';
+import { dayFile } from '../log/day-files.ts';
 import { GroupLog } from '../log/group-log.ts';
 import type { BulkEnd } from './copy-marker.ts';
 
-/** One line of a log, and the day file that it goes to. */
+/** One line of a log, and its day file. */
 export interface BulkLine {
   file: string;
   bytes: Uint8Array;
 }
 
-/** Writes lines to a log's day files, in their order, from a noted end on. What an attempt that broke off wrote beyond that is cut off. */
+/**
+ * Appends lines to a log's day files, starting at a recorded end. Cuts off what an interrupted
+ * attempt wrote beyond it.
+ */
 export class BulkLog {
   readonly #log: GroupLog;
   #end: BulkEnd;
@@ -40,7 +48,7 @@ export class BulkLog {
     );
   }
 
-  /** Up to where everything is on the disk. */
+  /** Everything before this is on disk. */
   get end(): BulkEnd {
     return this.#end;
   }
@@ -61,4 +69,25 @@ export class BulkLog {
   close(): Promise<void> {
     return this.#log.close();
   }
+}
+
+export function batchLine({ body, ...batch }: CopiedBatch): BulkLine {
+  return { file: dayFile(batch.receivedAt), bytes: frameRecord(batch, Buffer.from(body)) };
+}
+
+/**
+ * Returns the lines of entries that follow `before` earlier ones, which end at `end`. They are
+ * numbered as if each had been a change of its own. No entry goes to a file older than the newest.
+ */
+export function auditLines(
+  entries: readonly SealedEntry[],
+  before: number,
+  { file }: BulkEnd,
+): BulkLine[] {
+  let newest = file ?? '';
+  return entries.map(({ entry, link }, place) => {
+    const own = dayFile(entry.at);
+    if (own > newest) newest = own;
+    return { file: newest, bytes: frameEntry(before + place + 1, 0, entry, link) };
+  });
 }

@@ -12,23 +12,26 @@ import { replaceFile } from '../disk/replace-file.ts';
 import { damaged } from '../log/damage.ts';
 import { frame, isWhole } from '../log/frame.ts';
 
-/** How far the files of a log are written: what lies beyond is written anew. */
+/** End of the durable lines of a log. Anything beyond it is written again. */
 export interface BulkEnd {
   file: string | null;
   size: number;
 }
 
-/** What stands in `copy.json` while a folder is copied into: nobody takes it for a store meanwhile. */
+/**
+ * Content of `copy.json`. The file marks a folder with an unfinished copy, which no service may
+ * open.
+ */
 export interface FolderProgress extends CopyProgress {
   logs: { events: BulkEnd; audit: BulkEnd };
   documents: Record<string, DocumentEntry>;
 }
 
 export const copyMarker = 'copy.json';
-/** What may lie in a folder that is as good as empty. */
-const harmless = /^(\..*|lost\+found|lock\.sock.*|copy\.json\.tmp)$/;
+/** Names that may exist in an "empty" folder. */
+const ignoredNames = /^(\..*|lost\+found|lock\.sock.*|copy\.json\.tmp)$/;
 
-/** The progress of the copy into a folder, if there is one. */
+/** Returns the progress of the copy into a folder, or `undefined` if there is none. */
 export async function readMarker(
   disk: FileSystem,
   directory: string,
@@ -56,14 +59,19 @@ export async function removeMarker(disk: FileSystem, directory: string): Promise
   await disk.syncDirectory(directory);
 }
 
-/** Throws `copy_unfinished` or `restore_unfinished` for a folder that has only a part of a store, however far that is. */
+/**
+ * Throws `copy_unfinished` or `restore_unfinished` for a folder with an unfinished copy or restore.
+ */
 export async function refuseUnfinished(disk: FileSystem, directory: string): Promise<void> {
   await refuseUnfinishedRestore(disk, directory);
   if ((await disk.sizeOf(`${directory}/${copyMarker}`)) !== undefined) throw unfinished(directory);
 }
 
-/** The progress of the copy of this source into a folder; `undefined` for one that is empty, or not there. Throws `store_not_empty` for all others. */
-export async function standingCopy(
+/**
+ * Returns the progress of this source's copy into the folder, or `undefined` if the folder is empty
+ * or missing. Throws `store_not_empty` for any other folder.
+ */
+export async function findUnfinishedCopy(
   disk: FileSystem,
   directory: string,
   source: StoreSource,
@@ -74,7 +82,7 @@ export async function standingCopy(
     return progress;
   }
   for (const name of await disk.list(directory)) {
-    if (harmless.test(name)) continue;
+    if (ignoredNames.test(name)) continue;
     const inside = await disk.list(`${directory}/${name}`).catch(() => [name]);
     if (inside.length > 0) throw notEmpty(directory, `it is not empty (${name})`);
   }
@@ -85,5 +93,5 @@ export function examineFolder(
   directory: string,
   source: StoreSource,
 ): Promise<CopyProgress | undefined> {
-  return standingCopy(nodeFileSystem, directory, source);
+  return findUnfinishedCopy(nodeFileSystem, directory, source);
 }

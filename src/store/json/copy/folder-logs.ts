@@ -9,14 +9,14 @@ import type { FolderState } from './folder-state.ts';
 interface LogLine {
   path: string;
   offset: number;
-  /** Only good until the next one is asked for. */
+  /** Valid only until the next line is read. */
   line: Buffer;
 }
 
-/** All lines of a log's day files, each of them checked. */
+/** Yields and checks all lines of a log's day files. */
 async function* linesOf(state: FolderState, log: 'events'): AsyncGenerator<LogLine> {
   const { disk, directory } = state.context;
-  const { names, end } = state.extent(log);
+  const { names, end } = state.logRange(log);
   for (const name of names) {
     const path = `${directory}/${log}/${name}`;
     for await (const { line, offset, whole } of readFrames(disk, path)) {
@@ -29,7 +29,7 @@ async function* linesOf(state: FolderState, log: 'events'): AsyncGenerator<LogLi
 
 const beforeEvents = '"events":';
 
-/** The batches after the first `skip`, in their order. */
+/** Yields the batches after the first `skip`, in order. */
 export async function* batchesOf(state: FolderState, skip: number): AsyncGenerator<CopiedBatch> {
   let place = 0;
   for await (const { path, offset, line } of linesOf(state, 'events')) {
@@ -41,13 +41,13 @@ export async function* batchesOf(state: FolderState, skip: number): AsyncGenerat
   }
 }
 
-/** How many batches there are. They are numbered without a gap: first and last tell. */
+/** Counts the batches from the first and last number. Numbers have no gaps. */
 export async function countBatches(state: FolderState): Promise<number> {
   for await (const batch of batchesOf(state, 0)) return state.logEnd.seq - batch.seq + 1;
   return 0;
 }
 
-/** All audit entries, as they are kept. */
+/** Yields all audit entries as stored. */
 export async function* auditOf({ context, manifest }: FolderState): AsyncGenerator<SealedEntry> {
   const onDamage = (file: string, offset: number) => {
     throw damaged(`${context.directory}/${file}`, 'a record is damaged', offset);

@@ -23,11 +23,14 @@ import { refuseUnfinished } from './copy-marker.ts';
 import { auditOf, batchesOf, countBatches } from './folder-logs.ts';
 import { FolderState } from './folder-state.ts';
 
-/** Opens a data folder to be copied; it stays locked until `close`. Throws `store_locked`, `store_unusable`, `store_damaged`, `copy_unfinished`. */
+/**
+ * Opens a data folder as the source of a copy. It stays locked until `close`. Throws
+ * `store_locked`, `store_unusable`, `store_damaged`, `copy_unfinished`.
+ */
 export async function openFolderSource(directory: string): Promise<StoreSource> {
   const disk = nodeFileSystem;
   if ((await disk.list(directory)).length === 0)
-    throw new SignageError('store_unusable', `${directory} holds no data: name a data folder.`);
+    throw new SignageError('store_unusable', `${directory} holds no data. Choose a data folder.`);
   const release = await lockFolder(directory, {
     clock: systemClock,
     random: randomBytes,
@@ -45,7 +48,7 @@ export async function openFolderSource(directory: string): Promise<StoreSource> 
   }
 }
 
-/** What is in a folder that nobody writes to. */
+/** Reads a folder that nothing writes to. */
 export async function folderSource(
   context: PartContext,
   release: () => Promise<void>,
@@ -93,11 +96,11 @@ class FolderSource implements StoreSource {
 
 type Reader<R> = (state: FolderState, skip: number) => AsyncGenerator<R>;
 
-/** A reader of what has no place to begin at but the first. */
+/** Creates a reader that skips by reading from the start. */
 function fromFirst<R>(all: (state: FolderState) => AsyncGenerator<R>): Reader<R> {
   return async function* (state, skip) {
-    let place = 0;
-    for await (const record of all(state)) if (place++ >= skip) yield record;
+    let position = 0;
+    for await (const record of all(state)) if (position++ >= skip) yield record;
   };
 }
 
@@ -134,8 +137,8 @@ async function* pastPlaylists(state: FolderState): AsyncGenerator<Playlist> {
 
 async function* deviceKeys(state: FolderState): AsyncGenerator<DeviceKeys> {
   for await (const line of state.lines('rings')) {
-    const [deviceId, ring] = JSON.parse(line) as [string, string];
-    const words = Buffer.from(ring, 'base64').toString('hex').match(/.{16}/g) ?? [];
+    const [deviceId, encodedKeys] = JSON.parse(line) as [string, string];
+    const words = Buffer.from(encodedKeys, 'base64').toString('hex').match(/.{16}/g) ?? [];
     const keys = words.flatMap((key, at): DeviceKeys['keys'] =>
       at % 2 === 0 ? [[key, words[at + 1] ?? '']] : [],
     );
@@ -143,7 +146,10 @@ async function* deviceKeys(state: FolderState): AsyncGenerator<DeviceKeys> {
   }
 }
 
-/** Lines as the documents have them: `["1-campaign","<scope>","<day>","<key>",<impressions>,<seconds>]`, the received ones first. */
+/**
+ * Parses lines `["1-campaign","<scope>","<day>","<key>",<impressions>,<seconds>]`, those by time of
+ * receipt first.
+ */
 async function* impressions(state: FolderState): AsyncGenerator<CopiedImpressions> {
   for (const clock of ['received', 'timestamp'] satisfies ReportClock[]) {
     for await (const line of state.lines(`rollups-${clock}`)) {
@@ -170,8 +176,8 @@ async function* impressions(state: FolderState): AsyncGenerator<CopiedImpression
 
 async function* marks(state: FolderState): AsyncGenerator<CopiedMarks> {
   for await (const line of state.lines('marks')) {
-    const { kind, id, ...noted } = JSON.parse(line) as Pick<CopiedMarks, 'kind' | 'id'> &
+    const { kind, id, ...activity } = JSON.parse(line) as Pick<CopiedMarks, 'kind' | 'id'> &
       CopiedMarks['marks'];
-    if (Object.keys(noted).length > 0) yield { kind, id, marks: noted };
+    if (Object.keys(activity).length > 0) yield { kind, id, marks: activity };
   }
 }

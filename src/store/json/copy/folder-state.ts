@@ -1,28 +1,28 @@
 import { SignageError } from '../../../domain/error.ts';
 import { writtenDocument } from '../checkpoint/checkpoint.ts';
 import type { DocumentOwner } from '../checkpoint/document-owner.ts';
-import type { EventsMark } from '../events/recovery.ts';
+import type { EventLogPosition } from '../events/recovery.ts';
 import type { LogFilesPosition } from '../log/day-files.ts';
 import { dataFormat, type ManifestData, readManifest } from '../manifest.ts';
 import { recoverParts } from '../open.ts';
 import type { PartContext } from '../parts.ts';
 import { readSecret } from '../secret.ts';
 
-/** All that a data folder holds, as a start would read it; nothing is changed on the disk. */
+/** State of a data folder, as a start would read it. Changes nothing on disk. */
 export class FolderState {
   readonly context: PartContext;
   readonly manifest: ManifestData;
   readonly secret: Uint8Array;
   readonly parts: Awaited<ReturnType<typeof recoverParts>>;
-  /** The last durable batch. */
-  readonly logEnd: EventsMark;
+  /** Position after the last durable batch. */
+  readonly logEnd: EventLogPosition;
 
   private constructor(
     context: PartContext,
     manifest: ManifestData,
     secret: Uint8Array,
     parts: Awaited<ReturnType<typeof recoverParts>>,
-    logEnd: EventsMark,
+    logEnd: EventLogPosition,
   ) {
     this.context = context;
     this.manifest = manifest;
@@ -35,43 +35,47 @@ export class FolderState {
     const { disk, directory } = context;
     const { data: manifest } = await readManifest(disk, directory);
     if (manifest.epoch === 0)
-      throw new SignageError('store_unusable', `${directory} holds no data: name a data folder.`);
+      throw new SignageError('store_unusable', `${directory} holds no data. Choose a data folder.`);
     if (manifest.format < dataFormat)
       throw new SignageError(
         'store_unusable',
-        `${directory} has an older format: start the service on it once, which brings it up to date.`,
+        `${directory} has an older format. Start the service on it once to upgrade it.`,
       );
     const secret = await readSecret(context, manifest.secret);
     const parts = await recoverParts(context, manifest, secret);
-    // As before the last checkpoint of a stop: all documents that differ from those on the disk are named then.
+    // After `close`, `prepare` marks all changed documents as due, as in the last checkpoint of a
+    // stop.
     await parts.events.close();
     return new FolderState(
       context,
       manifest,
       secret,
       parts,
-      (await parts.events.prepare()) as EventsMark,
+      (await parts.events.prepare()) as EventLogPosition,
     );
   }
 
-  /** Another one after each start, and each change. */
+  /** Identifies the state. It differs after each start and each change. */
   get version(): string {
     return `${this.manifest.epoch}/${this.parts.journal.seq}/${this.logEnd.seq}`;
   }
 
-  /** How far the log of this name is in its files. */
-  extent(log: 'events' | 'audit') {
+  /** Returns the range of a log in its files. */
+  logRange(log: 'events' | 'audit') {
     return this.parts[log].extent(this.manifest.marks[log] as LogFilesPosition | undefined);
   }
 
-  /** The lines of the documents whose names begin so, in the order of the names, as they would be written now. */
-  async *lines(beginning: string): AsyncGenerator<string> {
+  /**
+   * Yields the lines of the documents whose names begin with this prefix, ordered by name, as they
+   * would be written now.
+   */
+  async *lines(prefix: string): AsyncGenerator<string> {
     const owner = this.parts.owners.find(
-      ({ kind }) => beginning === kind || beginning.startsWith(`${kind}-`),
+      ({ kind }) => prefix === kind || prefix.startsWith(`${kind}-`),
     ) as DocumentOwner;
     const names = new Set([...Object.keys(this.manifest.documents), ...owner.dirty()]);
     for (const name of [...names].sort())
-      if (name.startsWith(`${beginning}-`)) yield* this.#linesOf(owner, name);
+      if (name.startsWith(`${prefix}-`)) yield* this.#linesOf(owner, name);
   }
 
   async *#linesOf(owner: DocumentOwner, name: string): AsyncGenerator<string> {
@@ -82,7 +86,7 @@ export class FolderState {
     try {
       yield* rendered?.lines ?? [];
     } finally {
-      // Nothing was written: what the rendering took is to come again the next time.
+      // Nothing was written, so the owner must render it again next time.
       owner.failed(name);
     }
   }

@@ -20,15 +20,22 @@ import { readManifest } from '../manifest.ts';
 import { openJsonStore } from '../open.ts';
 import type { PartContext } from '../parts.ts';
 import { makeSecret } from '../secret.ts';
-import { BulkRings, BulkRollups, type DocumentPlace } from './bulk-documents.ts';
-import { auditLines, batchLine } from './bulk-lines.ts';
-import { BulkLog } from './bulk-log.ts';
-import { type FolderProgress, removeMarker, standingCopy, writeMarker } from './copy-marker.ts';
+import { BulkIdempotencyKeys, BulkRollups, type DocumentFolder } from './bulk-documents.ts';
+import { auditLines, BulkLog, batchLine } from './bulk-log.ts';
+import {
+  type FolderProgress,
+  findUnfinishedCopy,
+  removeMarker,
+  writeMarker,
+} from './copy-marker.ts';
 import { folderSource } from './folder-source.ts';
 
 const lowWaterBytes = 16 * 1024 * 1024;
 
-/** Opens a folder, made when there is none, to be copied into; it stays locked until `close`. Throws `store_locked`. */
+/**
+ * Opens a folder as the target of a copy, and creates it if missing. It stays locked until `close`.
+ * Throws `store_locked`.
+ */
 export async function openFolderTarget(directory: string, clock: Clock): Promise<StoreTarget> {
   const disk = nodeFileSystem;
   await disk.makeDirectory(directory);
@@ -40,21 +47,22 @@ export async function openFolderTarget(directory: string, clock: Clock): Promise
   return folderTarget({ disk, directory, clock, lowWaterBytes, warn: () => {} }, release);
 }
 
-/** The same on any disk; the caller holds the lock. */
+/** Opens a folder on any disk. The caller holds the lock. */
 export function folderTarget(context: PartContext, release: () => Promise<void>): StoreTarget {
   return new FolderTarget(context, release);
 }
 
 /**
- * A data folder in the making. Logs, idempotency keys and roll-ups are written as files, then the manifest that names them; from then on a store is open on the folder,
- * which the rows go through. `copy.json` notes what has come, and keeps services away until the end.
+ * A data folder during a copy. Logs, idempotency keys and roll-ups are written as files, then the
+ * manifest that names them. After that a store is open on the folder, and the rows go through it.
+ * `copy.json` records the progress, and keeps services away until the end.
  */
 class FolderTarget implements StoreTarget {
   readonly #context: PartContext;
   readonly #release: () => Promise<void>;
   #progress: FolderProgress | undefined;
   #logs: { events: BulkLog; audit: BulkLog } | undefined;
-  #rings: BulkRings | undefined;
+  #idempotencyKeys: BulkIdempotencyKeys | undefined;
   #rollups: BulkRollups | undefined;
   #store: JsonStore | undefined;
 
@@ -65,62 +73,67 @@ class FolderTarget implements StoreTarget {
 
   async begin(source: StoreSource): Promise<boolean> {
     const { disk, directory, lowWaterBytes } = this.#context;
-    const standing = await standingCopy(disk, directory, source);
+    const unfinished = await findUnfinishedCopy(disk, directory, source);
     const nothing = { file: null, size: 0 };
-    this.#progress = standing ?? {
+    this.#progress = unfinished ?? {
       ...newProgress(source),
       logs: { events: nothing, audit: nothing },
       documents: {},
     };
-    if (!standing) await this.#note();
+    if (!unfinished) await this.#saveProgress();
     await makeSecret(this.#context, () => source.secret);
     await disk.makeDirectory(`${directory}/documents`);
-    const place: DocumentPlace = {
+    const folder: DocumentFolder = {
       disk,
       directory: `${directory}/documents`,
-      seq: this.#noted.logEnd.seq,
+      seq: this.#currentProgress.logEnd.seq,
     };
-    [this.#rings, this.#rollups] = [new BulkRings(place), new BulkRollups(place)];
-    if (await this.#hasManifest()) return standing !== undefined;
-    const { events, audit } = this.#noted.logs;
+    this.#idempotencyKeys = new BulkIdempotencyKeys(folder);
+    this.#rollups = new BulkRollups(folder);
+    if (await this.#hasManifest()) return unfinished !== undefined;
+    const { events, audit } = this.#currentProgress.logs;
     this.#logs = {
       events: await BulkLog.open(disk, `${directory}/events`, lowWaterBytes, events),
       audit: await BulkLog.open(disk, `${directory}/audit`, lowWaterBytes, audit),
     };
-    return standing !== undefined;
+    return unfinished !== undefined;
   }
 
   done(section: Section): number {
-    return this.#noted.done[section] ?? 0;
+    return this.#currentProgress.done[section] ?? 0;
   }
 
   isComplete(section: Section): boolean {
-    return this.#noted.complete.includes(section);
+    return this.#currentProgress.complete.includes(section);
   }
 
   async accept<S extends Section>(section: S, records: readonly Records[S][]): Promise<void> {
     if (section === 'idempotency')
-      for (const keys of records as readonly DeviceKeys[]) this.#rings?.add(keys);
+      for (const keys of records as readonly DeviceKeys[]) this.#idempotencyKeys?.add(keys);
     else if (section === 'impressions')
       for (const one of records as readonly CopiedImpressions[]) await this.#rollups?.add(one);
     else if (section === 'marks') await this.#touch(records as readonly CopiedMarks[]);
     else {
-      await this.#keep(section, records as readonly unknown[]);
-      this.#noted.done[section] = this.done(section) + records.length;
-      await this.#note();
+      await this.#append(section, records as readonly unknown[]);
+      this.#currentProgress.done[section] = this.done(section) + records.length;
+      await this.#saveProgress();
     }
   }
 
-  async #keep(section: Section, records: readonly unknown[]): Promise<void> {
+  async #append(section: Section, records: readonly unknown[]): Promise<void> {
     if (section === 'batches')
       await this.#logs?.events.append((records as readonly CopiedBatch[]).map(batchLine));
     else if (section === 'audit')
       await this.#logs?.audit.append(
-        auditLines(records as readonly SealedEntry[], this.done('audit'), this.#noted.logs.audit),
+        auditLines(
+          records as readonly SealedEntry[],
+          this.done('audit'),
+          this.#currentProgress.logs.audit,
+        ),
       );
     else await this.#put(section as TableName, records as readonly Rows[TableName][]);
     if (this.#logs)
-      this.#noted.logs = { events: this.#logs.events.end, audit: this.#logs.audit.end };
+      this.#currentProgress.logs = { events: this.#logs.events.end, audit: this.#logs.audit.end };
   }
 
   async #put(table: TableName, rows: readonly Rows[TableName][]): Promise<void> {
@@ -139,13 +152,14 @@ class FolderTarget implements StoreTarget {
   }
 
   async complete(section: Section): Promise<void> {
-    if (section === 'idempotency') Object.assign(this.#noted.documents, await this.#rings?.write());
+    if (section === 'idempotency')
+      Object.assign(this.#currentProgress.documents, await this.#idempotencyKeys?.write());
     if (section === 'impressions')
-      Object.assign(this.#noted.documents, await this.#rollups?.write());
-    // They are on the disk when the store was closed.
+      Object.assign(this.#currentProgress.documents, await this.#rollups?.write());
+    // They are durable only after the store is closed.
     if (section === 'marks') return;
-    this.#noted.complete.push(section);
-    await this.#note();
+    this.#currentProgress.complete.push(section);
+    await this.#saveProgress();
   }
 
   async finish(): Promise<void> {
@@ -172,20 +186,20 @@ class FolderTarget implements StoreTarget {
     }
   }
 
-  get #noted(): FolderProgress {
-    if (!this.#progress) throw new Error('the copy has not begun');
+  get #currentProgress(): FolderProgress {
+    if (!this.#progress) throw new Error('the copy has not started');
     return this.#progress;
   }
 
-  async #note(): Promise<void> {
-    await writeMarker(this.#context.disk, this.#context.directory, this.#noted);
+  async #saveProgress(): Promise<void> {
+    await writeMarker(this.#context.disk, this.#context.directory, this.#currentProgress);
   }
 
   async #hasManifest(): Promise<boolean> {
     return (await readManifest(this.#context.disk, this.#context.directory)).data.epoch > 0;
   }
 
-  /** A store on what was written as files. */
+  /** Opens a store on the files written so far. */
   async #openStore(): Promise<JsonStore> {
     if (this.#store) return this.#store;
     await this.#logs?.events.close();
@@ -198,7 +212,7 @@ class FolderTarget implements StoreTarget {
 
   async #writeManifest(): Promise<void> {
     const { disk, directory } = this.#context;
-    const { logs, logEnd, chain, documents } = this.#noted;
+    const { logs, logEnd, chain, documents } = this.#currentProgress;
     const entries = this.done('audit');
     const marks = {
       events: { ...logs.events, ...logEnd },

@@ -24,44 +24,52 @@ import { Rollups } from '../rollups/rollups.ts';
 import { type EventRecord, type RecordedKey, recordPieces } from './event-record.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
 import { eventPage } from './pages.ts';
-import { EventRecovery, type EventsMark } from './recovery.ts';
+import { type EventLogPosition, EventRecovery } from './recovery.ts';
 
-/** A start reads what is in no document yet: a checkpoint comes before it takes long. */
+/**
+ * A start replays the events that no document contains. Documents are written before that takes
+ * long.
+ */
 const tailLimitBytes = 64 * 1024 * 1024;
-/** Documents of a large fleet have hundreds of megabytes: they are not written more often than this. */
+/**
+ * Interval of document writes, unless the log reaches `tailLimitBytes` earlier. The documents of a
+ * large fleet have hundreds of megabytes.
+ */
 const checkpointMs = minuteMs;
 
-const nothing: EventsMark = { file: null, size: 0, seq: 0, receivedAt: 0 };
+const logStart: EventLogPosition = { file: null, size: 0, seq: 0, receivedAt: 0 };
 
-/** A batch with an idempotency key on its way to the disk. */
-interface UnderWay {
+/** A batch with an idempotency key that is not yet durable. */
+interface InFlightBatch {
   sent: string;
   done: Promise<void>;
 }
 
 /**
- * Telemetry: a line for each batch, `{"crc":…,"seq":n,"id":…,"receivedAt":ms,…,"events":[…]}`, in the file of the day of its receipt. `seq` counts up
- * without a gap over all files, `receivedAt` never steps back. What it holds in memory is folded in as the lines become durable, in their order.
+ * Telemetry. Each batch is one line, `{"crc":…,"seq":n,"id":…,"receivedAt":ms,…,"events":[…]}`, in
+ * the file of the day it was received. `seq` counts up without gaps over all files; `receivedAt`
+ * never decreases. Idempotency keys and roll-ups in memory are updated in log order, as the lines
+ * become durable.
  */
-class DayFileEventLog implements EventLog, FilePart<EventsMark> {
+class DayFileEventLog implements EventLog, FilePart<EventLogPosition> {
   readonly name = 'events';
   readonly owners: readonly [IdempotencyKeys, Rollups];
   readonly #context: PartContext;
   readonly #hooks: EventLogHooks;
   readonly #files: DayFiles;
-  readonly #rings: IdempotencyKeys;
+  readonly #idempotencyKeys: IdempotencyKeys;
   readonly #rollups: Rollups;
-  readonly #underWay = new Map<string, UnderWay>();
+  readonly #inFlight = new Map<string, InFlightBatch>();
   #log: GroupLog | undefined;
-  /** The last durable batch, and where it ends. */
-  #applied = nothing;
-  #prepared = nothing;
-  #committed = nothing;
+  /** Position after the last durable batch. */
+  #applied = logStart;
+  #prepared = logStart;
+  #committed = logStart;
   #nextSeq = 1;
   #receivedAt = 0;
   #latest: Promise<unknown> = Promise.resolve();
-  #torn: TornTail | undefined;
-  /** Bytes that are in no document yet. */
+  #tornTail: TornTail | undefined;
+  /** Bytes of the log that no document contains yet. */
   #tailBytes = 0;
   #preparedBytes = 0;
   #committedAt: number;
@@ -74,9 +82,9 @@ class DayFileEventLog implements EventLog, FilePart<EventsMark> {
     this.#files = new DayFiles(context.disk, `${context.directory}/events`);
     this.#committedAt = context.clock.now();
     const progress = { seq: () => this.#applied.seq, due: () => this.#writesDocuments };
-    this.#rings = new IdempotencyKeys(progress);
+    this.#idempotencyKeys = new IdempotencyKeys(progress);
     this.#rollups = new Rollups(progress);
-    this.owners = [this.#rings, this.#rollups];
+    this.owners = [this.#idempotencyKeys, this.#rollups];
   }
 
   get seq(): number {
@@ -93,24 +101,24 @@ class DayFileEventLog implements EventLog, FilePart<EventsMark> {
       await this.#store(batch);
       return 'stored';
     }
-    const mark = { key: shortHash(idempotency.key), sent: shortHash(idempotency.sent) };
-    const known = this.#rings.find(deviceId, mark.key);
-    if (known !== undefined) return repeated(known, mark);
-    const name = `${deviceId}/${mark.key}`;
-    const first = this.#underWay.get(name);
+    const recordedKey = { key: shortHash(idempotency.key), sent: shortHash(idempotency.sent) };
+    const known = this.#idempotencyKeys.find(deviceId, recordedKey.key);
+    if (known !== undefined) return repeated(known, recordedKey);
+    const name = `${deviceId}/${recordedKey.key}`;
+    const first = this.#inFlight.get(name);
     if (first) {
       await first.done;
-      return repeated(first.sent, mark);
+      return repeated(first.sent, recordedKey);
     }
-    const done = this.#store(batch, mark).finally(() => this.#underWay.delete(name));
-    this.#underWay.set(name, { sent: mark.sent, done });
+    const done = this.#store(batch, recordedKey).finally(() => this.#inFlight.delete(name));
+    this.#inFlight.set(name, { sent: recordedKey.sent, done });
     await done;
     return 'stored';
   }
 
   async #store(
     { tenantId, venueId, screenId, deviceId, sums, body }: EventBatch,
-    mark?: RecordedKey,
+    recordedKey?: RecordedKey,
   ): Promise<void> {
     if (!this.#log) throw unavailable('The store is starting.');
     this.#receivedAt = Math.max(this.#context.clock.now(), this.#receivedAt);
@@ -121,7 +129,7 @@ class DayFileEventLog implements EventLog, FilePart<EventsMark> {
       venueId,
       screenId,
       deviceId,
-      mark,
+      recordedKey,
       sums,
     };
     this.#latest = this.#log.append(
@@ -135,22 +143,22 @@ class DayFileEventLog implements EventLog, FilePart<EventsMark> {
           seq: record.seq,
           receivedAt: record.receivedAt,
         };
-        this.#fold(record);
+        this.#apply(record);
         this.#tailBytes += length;
-        this.#askIfDue(length);
+        this.#requestCheckpointIfDue(length);
         this.#hooks.stored(tenantId);
       },
     );
     await this.#latest;
   }
 
-  #fold(record: EventRecord): void {
-    this.#rings.apply(record);
+  #apply(record: EventRecord): void {
+    this.#idempotencyKeys.apply(record);
     this.#rollups.apply(record);
   }
 
-  /** Once when the limit is passed. */
-  #askIfDue(grownBytes: number): void {
+  /** Requests a checkpoint when the limit is crossed. */
+  #requestCheckpointIfDue(grownBytes: number): void {
     if (this.#tailBytes >= tailLimitBytes && this.#tailBytes - grownBytes < tailLimitBytes)
       this.#hooks.due();
   }
@@ -164,19 +172,20 @@ class DayFileEventLog implements EventLog, FilePart<EventsMark> {
     return this.#rollups.impressions(query);
   }
 
-  extent(mark: LogFilesPosition = nothing): LogRange {
+  extent(position: LogFilesPosition = logStart): LogRange {
     const { file, size } = this.#applied;
-    // One that holds no durable batch yet is left out.
-    const names = this.#files.neededBy(mark).filter((name) => file !== null && name <= file);
+    // Leaves out a file without a durable batch.
+    const names = this.#files.neededBy(position).filter((name) => file !== null && name <= file);
     return { names, end: { file, size } };
   }
 
   forget(deviceId: string): void {
-    this.#rings.forget(deviceId);
+    this.#idempotencyKeys.forget(deviceId);
   }
 
   async dropBefore(timeMs: number): Promise<void> {
-    // Never the file that is being written to: from here on it is of this day or a later one.
+    // The file being written is never deleted: from here on it is the file of this day or a later
+    // one.
     const first = dayFile(Math.min(timeMs, this.#context.clock.now()));
     if (!this.#files.names.some((name) => name < first)) return;
     this.#receivedAt = Math.max(this.#receivedAt, startOfFile(first));
@@ -186,11 +195,11 @@ class DayFileEventLog implements EventLog, FilePart<EventsMark> {
     if (this.#files.waiting) this.#hooks.due();
   }
 
-  async prepare(): Promise<EventsMark> {
+  async prepare(): Promise<EventLogPosition> {
     this.#writesDocuments = this.#isDue();
     this.#preparedBytes = this.#tailBytes;
     this.#prepared = this.#writesDocuments
-      ? await this.#files.withSizes(this.#markNow())
+      ? await this.#files.withSizes(this.#currentPosition())
       : this.#committed;
     return this.#prepared;
   }
@@ -210,30 +219,34 @@ class DayFileEventLog implements EventLog, FilePart<EventsMark> {
     return elapsedMs < 0 || elapsedMs >= checkpointMs;
   }
 
-  #markNow(): EventsMark {
+  #currentPosition(): EventLogPosition {
     const { file } = this.#applied;
     if (file === null || this.#files.names.includes(file)) return this.#applied;
-    // No later batch may go to a file that is dropped.
+    // No later batch may go to a deleted file.
     return { ...this.#applied, receivedAt: startOfFile(file) + dayMs, gone: true };
   }
 
-  async recover(mark: EventsMark = nothing, clean: boolean): Promise<void> {
-    await this.#files.find(mark);
-    await this.#files.check(mark, clean);
-    const recovery = new EventRecovery(this.#files, mark, (record) => this.#fold(record));
+  async recover(position: EventLogPosition = logStart, clean: boolean): Promise<void> {
+    await this.#files.find(position);
+    await this.#files.check(position, clean);
+    const recovery = new EventRecovery(this.#files, position, (record) => this.#apply(record));
     await recovery.read(clean);
     const { end, torn, bytes } = recovery;
     this.#applied = end;
-    [this.#committed, this.#prepared, this.#torn, this.#tailBytes] = [mark, mark, torn, bytes];
-    [this.#nextSeq, this.#receivedAt] = [end.seq + 1, end.receivedAt];
+    this.#prepared = position;
+    this.#committed = position;
+    this.#tornTail = torn;
+    this.#tailBytes = bytes;
+    this.#nextSeq = end.seq + 1;
+    this.#receivedAt = end.receivedAt;
   }
 
   async begin(): Promise<void> {
     const { disk, directory, lowWaterBytes } = this.#context;
     await disk.makeDirectory(this.#files.directory);
     await disk.syncDirectory(directory);
-    if (this.#torn) await cutTornTail(this.#context, this.#files.directory, this.#torn);
-    if (this.#torn?.size === 0) this.#files.remove(this.#torn.file);
+    if (this.#tornTail) await cutTornTail(this.#context, this.#files.directory, this.#tornTail);
+    if (this.#tornTail?.size === 0) this.#files.remove(this.#tornTail.file);
     await this.#files.deleteHidden(this.#committed);
     const { file, size, gone } = this.#applied;
     const resume = file === null || gone ? undefined : { file, size };
@@ -242,14 +255,17 @@ class DayFileEventLog implements EventLog, FilePart<EventsMark> {
       disk,
       directory: this.#files.directory,
       lowWaterBytes,
-      onFailure: () => this.#stepBack(),
+      onFailure: () => this.#rewindSeq(),
     };
     this.#log = new GroupLog(resume ? { ...options, resume } : options);
     this.#committedAt = this.#context.clock.now();
-    this.#askIfDue(this.#tailBytes);
+    this.#requestCheckpointIfDue(this.#tailBytes);
   }
 
-  /** What a process that crashed had written, and not yet synced, counts from now on: repeats of it will be acknowledged. */
+  /**
+   * Syncs what a crashed process had written but not synced. It counts as stored from now on:
+   * repeats of it will be acknowledged.
+   */
   async #syncFile(name: string): Promise<void> {
     const file = await this.#context.disk.open(this.#files.path(name), 'append');
     try {
@@ -265,18 +281,18 @@ class DayFileEventLog implements EventLog, FilePart<EventsMark> {
     await this.#log?.close();
   }
 
-  #stepBack(): void {
+  #rewindSeq(): void {
     this.#nextSeq = this.#applied.seq + 1;
   }
 }
 
-function repeated(sentBefore: string, { sent }: RecordedKey): 'repeated' {
-  if (sentBefore === sent) return 'repeated';
+function repeated(firstSent: string, { sent }: RecordedKey): 'repeated' {
+  if (firstSent === sent) return 'repeated';
   throw new SignageError(
     'idempotency_key_reused',
     'This Idempotency-Key was used for another batch: take a new one for each batch.',
   );
 }
 
-/** The event log on day files. */
+/** Creates the event log on day files. */
 export const makeEventLog: MakeEventLog = (context, hooks) => new DayFileEventLog(context, hooks);

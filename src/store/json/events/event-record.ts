@@ -4,30 +4,30 @@ import { eventId } from '../../../domain/events/event-id.ts';
 import type { EventBatch } from '../../store.ts';
 import { framePieces } from '../log/frame.ts';
 
-/** 8 bytes each of the hash of an idempotency key and of the bytes it stood for, in hex. */
+/** `shortHash` of an idempotency key, and of the bytes sent under it. */
 export interface RecordedKey {
   key: string;
   sent: string;
 }
 
-/** One batch as the log has it. */
+/** One batch in the log. */
 export interface EventRecord {
   /** Counts batches from 1 over all files. */
   seq: number;
-  /** Milliseconds; never less than that of the batch before. */
+  /** In milliseconds; never less than in the previous batch. */
   receivedAt: number;
   tenantId: string;
   venueId: string;
   screenId: string;
   deviceId: string;
-  mark?: RecordedKey | undefined;
+  recordedKey?: RecordedKey | undefined;
   sums: BatchSums;
 }
 
-/** What its line begins with. */
+/** The members at the beginning of the line. */
 type RecordHead = Omit<EventRecord, 'sums'>;
 
-/** What can be told from the beginning of a line, without parsing its events. */
+/** The beginning of a line, readable without parsing its events. */
 export interface EventHead {
   seq: number;
   receivedAt: number;
@@ -37,15 +37,15 @@ export interface EventHead {
   deviceId: string;
 }
 
-/** How far the log is, as the owners of its documents see it. */
+/** Progress of the log, as seen by the document owners. */
 export interface EventProgress {
-  /** The last batch that they have been given. */
+  /** Returns the last batch applied to the owners. */
   seq(): number;
-  /** Whether documents are to be written now. */
+  /** Whether documents should be written now. */
   due(): boolean;
 }
 
-/** The id of a batch's event. */
+/** Returns the id of the batch's event at `index`. */
 export function idOf(
   { seq, receivedAt }: Pick<EventRecord, 'seq' | 'receivedAt'>,
   index: number,
@@ -53,9 +53,9 @@ export function idOf(
   return eventId({ receivedAtMs: receivedAt, batch: seq, index });
 }
 
-/** The batch as the pieces of a line; its events are the bytes that came. */
+/** Returns the line of a batch in pieces. The events are the bytes that were sent. */
 export function recordPieces(record: RecordHead, body: EventBatch['body']): Uint8Array[] {
-  const { seq, receivedAt, tenantId, venueId, screenId, deviceId, mark } = record;
+  const { seq, receivedAt, tenantId, venueId, screenId, deviceId, recordedKey } = record;
   const head = JSON.stringify({
     seq,
     id: idOf(record, 0),
@@ -64,23 +64,23 @@ export function recordPieces(record: RecordHead, body: EventBatch['body']): Uint
     venueId,
     screenId,
     deviceId,
-    ...mark,
+    ...recordedKey,
   });
   return framePieces(`${head.slice(1, -1)},"events":`, body, '}');
 }
 
-/** The batch as a line. */
+/** Returns the line of a batch. */
 export function frameRecord(record: RecordHead, body: EventBatch['body']): Buffer {
   return Buffer.concat(recordPieces(record, body));
 }
 
-const headLength = 512;
+const maxHeadBytes = 512;
 const headPattern =
   /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"id":"[^"]*","receivedAt":(\d+),"tenantId":"([^"]*)","venueId":"([^"]*)","screenId":"([^"]*)","deviceId":"([^"]*)"/;
 
-/** The beginning of a line, `undefined` when that is not what `frameRecord` makes. */
+/** Parses the beginning of a line. Returns `undefined` if `frameRecord` did not write it. */
 export function headOf(line: Buffer): EventHead | undefined {
-  const found = headPattern.exec(line.toString('latin1', 0, Math.min(line.length, headLength)));
+  const found = headPattern.exec(line.toString('latin1', 0, Math.min(line.length, maxHeadBytes)));
   if (!found) return undefined;
   const [, seq, receivedAt, tenantId = '', venueId = '', screenId = '', deviceId = ''] = found;
   return {
@@ -93,14 +93,14 @@ export function headOf(line: Buffer): EventHead | undefined {
   };
 }
 
-/** The events of a whole line. */
+/** Returns the events of a whole line. */
 export function eventsOf(line: Buffer): (CountedEvent & Record<string, unknown>)[] {
   return JSON.parse(line.toString()).events;
 }
 
-/** A whole line as the batch that it was. */
+/** Parses a whole line. */
 export function recordOf(line: Buffer): EventRecord {
   const { crc: _crc, id: _id, key, sent, events, ...head } = JSON.parse(line.toString());
   const record = { ...head, sums: batchSums(events) };
-  return key === undefined ? record : { ...record, mark: { key, sent } };
+  return key === undefined ? record : { ...record, recordedKey: { key, sent } };
 }

@@ -8,42 +8,45 @@ import { LazyLines } from '../rows/lazy-lines.ts';
 import { shardNames } from '../rows/shard.ts';
 import type { EventProgress, EventRecord, RecordedKey } from './event-record.ts';
 
-/** The last keys of each device that are remembered (docs/protocol.md §2.5). */
+/** Number of keys remembered per device (docs/protocol.md §2.5). */
 export const rememberedKeys = 128;
 const shards = 64;
-const firstKeys = 4;
+const initialCapacity = 4;
 const lineOpening = '["';
-/** An entry: 8 bytes of the key's hash, 8 of the hash of what was sent. */
-const words = 4;
+/** 32-bit words of an entry: 8 bytes of the key's hash, 8 of the hash of the bytes sent. */
+const wordsPerEntry = 4;
 
-/** One device's keys: grows up to the number remembered, then each new one takes the place of the oldest. */
-class Ring {
+/**
+ * Ring buffer of one device's keys. It grows to its capacity; then each new key replaces the
+ * oldest.
+ */
+class KeyRing {
   #entries: Uint32Array;
   #count: number;
   #oldest = 0;
 
-  /** `entries`, oldest first, is taken over. */
-  constructor(entries: Uint32Array = new Uint32Array(firstKeys * words)) {
+  /** Takes ownership of `entries`, oldest first. */
+  constructor(entries: Uint32Array = new Uint32Array(initialCapacity * wordsPerEntry)) {
     this.#entries = entries;
     this.#count = 0;
   }
 
-  /** `line` is the device's in its document. */
-  static from(line: ByteSlice): Ring {
+  /** Parses the device's line in its document. */
+  static from(line: ByteSlice): KeyRing {
     const [, text] = JSON.parse(line.toString()) as [string, string];
     const bytes = Buffer.from(text, 'base64');
     const entries = new Uint32Array(bytes.length / 4);
     for (let word = 0; word < entries.length; word++) entries[word] = bytes.readUInt32BE(word * 4);
-    const ring = new Ring(entries);
-    ring.#count = entries.length / words;
-    return ring;
+    const keys = new KeyRing(entries);
+    keys.#count = entries.length / wordsPerEntry;
+    return keys;
   }
 
-  /** What was sent under a key, in hex. */
+  /** Returns the hash of the bytes sent under a key, in hex. */
   find(key: string): string | undefined {
     const [high, low] = wordsOf(key);
     const entries = this.#entries;
-    for (let at = 0; at < this.#count * words; at += words) {
+    for (let at = 0; at < this.#count * wordsPerEntry; at += wordsPerEntry) {
       if (entries[at] === high && entries[at + 1] === low)
         return hexOf(entries[at + 2]) + hexOf(entries[at + 3]);
     }
@@ -51,11 +54,12 @@ class Ring {
   }
 
   add({ key, sent }: RecordedKey): void {
-    if (this.#count === this.#entries.length / words && this.#count < rememberedKeys) this.#grow();
+    if (this.#count === this.#entries.length / wordsPerEntry && this.#count < rememberedKeys)
+      this.#grow();
     const full = this.#count === rememberedKeys;
     this.#entries.set(
       [...wordsOf(key), ...wordsOf(sent)],
-      (full ? this.#oldest : this.#count) * words,
+      (full ? this.#oldest : this.#count) * wordsPerEntry,
     );
     if (full) this.#oldest = (this.#oldest + 1) % rememberedKeys;
     else this.#count++;
@@ -63,15 +67,19 @@ class Ring {
 
   #grow(): void {
     const larger = new Uint32Array(
-      Math.min(Math.max(2 * this.#entries.length, firstKeys * words), rememberedKeys * words),
+      Math.min(
+        Math.max(2 * this.#entries.length, initialCapacity * wordsPerEntry),
+        rememberedKeys * wordsPerEntry,
+      ),
     );
     larger.set(this.#entries);
     this.#entries = larger;
   }
 
-  /** A copy of its entries, oldest first. */
+  /** Returns a copy of the entries, oldest first. */
   copy(): Uint32Array {
-    const [oldest, end] = [this.#oldest * words, this.#count * words];
+    const oldest = this.#oldest * wordsPerEntry;
+    const end = this.#count * wordsPerEntry;
     const entries = new Uint32Array(end);
     entries.set(this.#entries.subarray(oldest, end));
     entries.set(this.#entries.subarray(0, oldest), end - oldest);
@@ -95,19 +103,19 @@ function base64Of(entries: Uint32Array): string {
   return bytes.toString('base64');
 }
 
-/** One document's part of the devices. */
+/** The devices of one document. */
 interface Shard {
-  rings: Map<string, Ring>;
-  /** What was loaded stays text until the device sends something. */
+  devices: Map<string, KeyRing>;
+  /** Loaded lines stay text until the device sends a batch. */
   loaded: LazyLines | undefined;
-  /** The last batch that the document contains. */
+  /** Last batch that the document contains. */
   seq: number;
   dirty: boolean;
 }
 
 /**
- * The idempotency keys of all devices, in 2 KB each at most. Documents `rings-00` to `rings-3f` hold a line for each device; the event log's tail brings
- * them up to date.
+ * Idempotency keys of all devices, at most 2 KB for each. The documents `rings-00` to `rings-3f`
+ * have one line per device. At start the event log replays what they lack.
  */
 export class IdempotencyKeys implements DocumentOwner {
   readonly kind = 'rings';
@@ -119,28 +127,31 @@ export class IdempotencyKeys implements DocumentOwner {
     this.#progress = progress;
   }
 
-  /** What was sent under a device's key: 8 bytes of its hash, in hex. */
+  /** Returns the hash of the bytes sent under a device's key, in hex. */
   find(deviceId: string, key: string): string | undefined {
-    const shard = this.#shards.get(ringsDocument(deviceId));
-    return shard && ringOf(shard, deviceId)?.find(key);
+    const shard = this.#shards.get(idempotencyDocument(deviceId));
+    return shard && keysOf(shard, deviceId)?.find(key);
   }
 
-  /** Takes in a batch that has become durable, or is replayed. Those that the document has come too. */
-  apply({ seq, deviceId, mark }: EventRecord): void {
-    if (!mark) return;
-    const shard = this.#shardOf(ringsDocument(deviceId));
+  /**
+   * Applies a batch that became durable or is replayed. Skips batches that the document contains
+   * already.
+   */
+  apply({ seq, deviceId, recordedKey }: EventRecord): void {
+    if (!recordedKey) return;
+    const shard = this.#shardOf(idempotencyDocument(deviceId));
     if (seq <= shard.seq) return;
-    const ring = ringOf(shard, deviceId) ?? new Ring();
-    shard.rings.set(deviceId, ring);
-    ring.add(mark);
+    const keys = keysOf(shard, deviceId) ?? new KeyRing();
+    shard.devices.set(deviceId, keys);
+    keys.add(recordedKey);
     shard.dirty = true;
   }
 
   forget(deviceId: string): void {
-    const shard = this.#shards.get(ringsDocument(deviceId));
+    const shard = this.#shards.get(idempotencyDocument(deviceId));
     if (!shard) return;
     const wasLoaded = shard.loaded?.delete(deviceId) === true;
-    if (shard.rings.delete(deviceId) || wasLoaded) shard.dirty = true;
+    if (shard.devices.delete(deviceId) || wasLoaded) shard.dirty = true;
   }
 
   keepsBytes(): boolean {
@@ -155,7 +166,7 @@ export class IdempotencyKeys implements DocumentOwner {
   async render(name: string): Promise<RenderedDocument | undefined> {
     const shard = this.#shardOf(name);
     shard.dirty = false;
-    const copies = [...shard.rings].map(([id, ring]) => [id, ring.copy()] as const);
+    const copies = [...shard.devices].map(([id, keys]) => [id, keys.copy()] as const);
     const all = [...(shard.loaded?.texts() ?? []), ...copies];
     return all.length === 0 ? undefined : { lines: linesOf(all), seq: this.#progress.seq() };
   }
@@ -174,7 +185,7 @@ export class IdempotencyKeys implements DocumentOwner {
 
   #shardOf(name: string): Shard {
     const shard = this.#shards.get(name) ?? {
-      rings: new Map(),
+      devices: new Map(),
       loaded: undefined,
       seq: 0,
       dirty: false,
@@ -184,24 +195,24 @@ export class IdempotencyKeys implements DocumentOwner {
   }
 }
 
-/** The document that a device's keys lie in. */
-export const ringsDocument = shardNames('rings', shards);
+/** Returns the name of the document that has a device's keys. */
+export const idempotencyDocument = shardNames('rings', shards);
 
-/** Encodes them as they are asked for: each takes 5 µs. */
+/** Encodes lines lazily: each takes 5 µs. */
 function* linesOf(
-  rings: readonly (ByteSlice | readonly [string, Uint32Array])[],
+  devices: readonly (ByteSlice | readonly [string, Uint32Array])[],
 ): Generator<string> {
-  for (const ring of rings)
-    yield ring instanceof ByteSlice
-      ? ring.toString()
-      : JSON.stringify([ring[0], base64Of(ring[1])]);
+  for (const keys of devices)
+    yield keys instanceof ByteSlice
+      ? keys.toString()
+      : JSON.stringify([keys[0], base64Of(keys[1])]);
 }
 
-function ringOf({ rings, loaded }: Shard, deviceId: string): Ring | undefined {
-  const text = rings.has(deviceId) ? undefined : loaded?.find(deviceId);
-  if (!text) return rings.get(deviceId);
-  const parsed = Ring.from(text);
-  rings.set(deviceId, parsed);
+function keysOf({ devices, loaded }: Shard, deviceId: string): KeyRing | undefined {
+  const text = devices.has(deviceId) ? undefined : loaded?.find(deviceId);
+  if (!text) return devices.get(deviceId);
+  const parsed = KeyRing.from(text);
+  devices.set(deviceId, parsed);
   loaded?.delete(deviceId);
   return parsed;
 }

@@ -8,40 +8,38 @@ import type { Line } from '../log/line-reader.ts';
 import { fillPage, type LogPage, type LogSource } from '../log/page-reader.ts';
 import { type EventHead, eventsOf, headOf, idOf } from './event-record.ts';
 
-/** A page examines little more than this, then returns what it has. */
+/** A page stops after reading about this much, and returns what it has. */
 const pageBytes = 32 * 1024 * 1024;
-/** The largest place in a batch that an event's id can name. */
+/** Largest index of an event in a batch that an id can have. */
 const lastIndex = 0xff;
 
-/** One page of the log's events. */
+/** Returns one page of the log's events. */
 export async function eventPage(
   view: LogSource,
   query: EventPageQuery,
 ): Promise<Slice<StoredEvent>> {
   const after = query.after === undefined ? undefined : eventPosition(query.after);
-  // An id that no event has: nothing comes after it.
+  // Not the id of an event: nothing follows it.
   if (query.after !== undefined && !after) return { items: [], next: null };
   const page = new EventPage(query, after);
   await fillPage(view, namesFor(view, query, after), page);
   return { items: page.items, next: page.next };
 }
 
-/** The files in which the page may find something, in the order in which it reads them. */
+/** Returns the files that may have matches, in reading order. */
 function namesFor(
   { files }: LogSource,
   { order, from, to }: EventPageQuery,
   after: EventPosition | undefined,
 ): string[] {
-  const least = [from, order === 'asc' ? after?.receivedAtMs : undefined].filter(
+  const lowerBounds = [from, order === 'asc' ? after?.receivedAtMs : undefined].filter(
     (time) => time !== undefined,
   );
-  const most = [to, order === 'desc' ? after?.receivedAtMs : undefined].filter(
+  const upperBounds = [to, order === 'desc' ? after?.receivedAtMs : undefined].filter(
     (time) => time !== undefined,
   );
-  const [first, last] = [
-    dayFile(Math.max(0, ...least)),
-    dayFile(Math.min(Number.MAX_SAFE_INTEGER, ...most)),
-  ];
+  const first = dayFile(Math.max(0, ...lowerBounds));
+  const last = dayFile(Math.min(Number.MAX_SAFE_INTEGER, ...upperBounds));
   const names = files.names.filter((name) => name >= first && name <= last);
   return order === 'asc' ? names : names.reverse();
 }
@@ -52,15 +50,15 @@ class EventPage implements LogPage {
   isDone = false;
   readonly #query: EventPageQuery;
   readonly #after: EventPosition | undefined;
-  readonly #marks: string[];
+  readonly #typeTexts: string[];
   readonly #room = new PageRoom();
   #examinedBytes = 0;
 
   constructor(query: EventPageQuery, after: EventPosition | undefined) {
     this.#query = query;
     this.#after = after;
-    // A type may be written with escapes: such lines are parsed to see.
-    this.#marks = query.type === undefined ? [] : [JSON.stringify(query.type), '\\u'];
+    // A type may be written with JSON escapes: lines with `\u` are parsed, too.
+    this.#typeTexts = query.type === undefined ? [] : [JSON.stringify(query.type), '\\u'];
   }
 
   get order(): 'asc' | 'desc' {
@@ -106,7 +104,7 @@ class EventPage implements LogPage {
     this.next = idOf(head, this.order === 'asc' ? lastIndex : 0);
   }
 
-  /** Whether this line and all that follow are out of the query's time. */
+  /** Whether this line and all later ones are outside the query's time range. */
   #isPast({ receivedAt }: EventHead): boolean {
     const { from, to, order } = this.#query;
     return order === 'asc'
@@ -120,7 +118,7 @@ class EventPage implements LogPage {
     if (query.venueIds && !query.venueIds.includes(venueId)) return false;
     if (query.deviceId !== undefined && deviceId !== query.deviceId) return false;
     if (query.screenId !== undefined && screenId !== query.screenId) return false;
-    return this.#marks.length === 0 || this.#marks.some((mark) => bytes.includes(mark));
+    return this.#typeTexts.length === 0 || this.#typeTexts.some((text) => bytes.includes(text));
   }
 
   #takeEvents(head: EventHead, bytes: Buffer): void {

@@ -4,45 +4,48 @@ import { type FoundFrame, readFrames } from '../log/frame.ts';
 import type { TornTail } from '../log/torn-tail.ts';
 import { type EventRecord, headOf, recordOf } from './event-record.ts';
 
-/** How far the event log is good, and the last batch that the documents contain. */
-export interface EventsMark extends LogFilesPosition {
+/** Position of the event log, and the last batch that the documents contain. */
+export interface EventLogPosition extends LogFilesPosition {
   seq: number;
   receivedAt: number;
 }
 
-/** Reads and checks what the event log holds beyond its mark, and hands it out. Changes nothing. */
+/** Reads, checks and replays the event log after a position. Changes nothing. */
 export class EventRecovery {
-  /** The last whole batch, and where it ends. */
-  end: EventsMark;
+  /** Position after the last whole batch. */
+  end: EventLogPosition;
   torn: TornTail | undefined;
-  /** What was handed out, in bytes. */
+  /** Bytes replayed. */
   bytes = 0;
   readonly #files: DayFiles;
-  readonly #mark: EventsMark;
+  readonly #position: EventLogPosition;
   readonly #replay: (record: EventRecord) => void;
 
-  constructor(files: DayFiles, mark: EventsMark, replay: (record: EventRecord) => void) {
+  constructor(files: DayFiles, position: EventLogPosition, replay: (record: EventRecord) => void) {
     this.#files = files;
-    this.#mark = mark;
+    this.#position = position;
     this.#replay = replay;
-    this.end = mark;
+    this.end = position;
   }
 
   async read(clean: boolean): Promise<void> {
-    const { file, gone } = this.#mark;
+    const { file, gone } = this.#position;
     const names = this.#files.names.filter((name) => file === null || name >= file);
-    if (file !== null && !gone) await this.#checkMarked(names[0], file, clean);
+    if (file !== null && !gone) await this.#checkPosition(names[0], file, clean);
     const newest = names.at(-1);
     if (clean && newest !== undefined && newest !== file)
       throw damaged(this.#files.path(newest), 'it was written after the store was stopped');
     for (const name of names) await this.#readFile(name, name === newest);
   }
 
-  /** The file in which the documents end must hold all that they contain; after a clean stop nothing else. */
-  async #checkMarked(first: string | undefined, file: string, clean: boolean): Promise<void> {
+  /**
+   * The file at the position must have at least all bytes that the documents contain; after a clean
+   * stop, exactly those.
+   */
+  async #checkPosition(first: string | undefined, file: string, clean: boolean): Promise<void> {
     const path = this.#files.path(file);
     if (first !== file) throw damaged(path, 'the file is missing');
-    const { size } = this.#mark;
+    const { size } = this.#position;
     const found = (await this.#files.disk.sizeOf(path)) ?? 0;
     if (found < size) throw damaged(path, `it had ${size} bytes, the rest is missing`, found);
     if (clean && found > size)
@@ -51,19 +54,20 @@ export class EventRecovery {
 
   async #readFile(name: string, isNewest: boolean): Promise<void> {
     const path = this.#files.path(name);
-    const from = name === this.#mark.file ? this.#mark.size : 0;
-    let good = from;
-    let bad: number | undefined;
+    const from = name === this.#position.file ? this.#position.size : 0;
+    let wholeEnd = from;
+    let damagedAt: number | undefined;
     for await (const found of readFrames(this.#files.disk, path, from)) {
-      if (!found.whole) bad ??= found.offset;
-      if (bad !== undefined && (found.whole || !isNewest))
-        throw damaged(path, 'a record is damaged', bad);
+      if (!found.whole) damagedAt ??= found.offset;
+      if (damagedAt !== undefined && (found.whole || !isNewest))
+        throw damaged(path, 'a record is damaged', damagedAt);
       if (!found.whole) continue;
       this.#take(path, found);
-      good = found.offset + found.length;
-      this.end = { ...this.end, file: name, size: good };
+      wholeEnd = found.offset + found.length;
+      this.end = { ...this.end, file: name, size: wholeEnd };
     }
-    if (isNewest && (bad !== undefined || good === 0)) this.torn = { file: name, size: good };
+    if (isNewest && (damagedAt !== undefined || wholeEnd === 0))
+      this.torn = { file: name, size: wholeEnd };
   }
 
   #take(path: string, { line, offset, length }: FoundFrame): void {

@@ -5,7 +5,7 @@ import { Rollups } from '../rollups/rollups.ts';
 import type { DamagedDocument } from './salvage-documents.ts';
 import type { SalvagedEvents } from './salvage-events.ts';
 
-/** Counts one damaged document of the event log again, from the events that are there. */
+/** Rebuilds one damaged document of the event log from the remaining events. */
 export class EventDocument {
   readonly document: DamagedDocument;
   readonly #owner: IdempotencyKeys | Rollups;
@@ -18,49 +18,54 @@ export class EventDocument {
       : new Rollups(progress);
   }
 
-  /** Those that come later are counted by the next start. */
+  /** Later batches are applied by the next start. */
   apply(record: EventRecord): void {
     if (record.seq <= this.document.entry.seq) this.#owner.apply(record);
   }
 
   /**
-   * Its lines, and whether they are all that was in it. Where events are missing, those that were lost or dropped by retention are in the readable
-   * lines alone: these stay, and others are added. `mayBeOlder`: the lines may lack what the last events brought.
+   * Returns the rebuilt lines, and whether they are exact. Where events were lost, or deleted by
+   * retention, only the readable lines still contain them. Those lines are kept, and missing ones
+   * are added. `mayBeOlder`: the readable lines may lack the latest events.
    */
   async lines(
     { isComplete, days }: SalvagedEvents,
     mayBeOlder = false,
   ): Promise<{ lines: string[]; isExact: boolean }> {
     const { name, lines: kept } = this.document;
-    const counted: string[] = [];
+    const rebuilt: string[] = [];
     for await (const line of (await this.#owner.render(name, undefined))?.lines ?? [])
-      counted.push(line);
+      rebuilt.push(line);
     const [, day = ''] = /^rollups-received-(.+)$/.exec(name) ?? [];
-    if (isComplete || days.has(day)) return { lines: counted, isExact: true };
-    const isRing = name.startsWith('rings-');
-    const keyOf = isRing ? (line: string) => line.slice(0, line.indexOf(',')) : prefixOf;
-    const all = new Map(counted.map((line) => [keyOf(line), line]));
-    const joined = isRing ? joinedRing : fullerCell;
+    if (isComplete || days.has(day)) return { lines: rebuilt, isExact: true };
+    const isIdempotency = name.startsWith('rings-');
+    const keyOf = isIdempotency ? (line: string) => line.slice(0, line.indexOf(',')) : prefixOf;
+    const all = new Map(rebuilt.map((line) => [keyOf(line), line]));
+    const join = isIdempotency ? joinKeys : largerCount;
     for (const line of kept) {
       const other = mayBeOlder ? all.get(keyOf(line)) : undefined;
-      all.set(keyOf(line), other === undefined ? line : joined(line, other));
+      all.set(keyOf(line), other === undefined ? line : join(line, other));
     }
     return { lines: [...all.keys()].sort().map((key) => all.get(key) as string), isExact: false };
   }
 }
 
-/** Neither counts too much: the one lacks what came later, the other what retention has dropped. */
-function fullerCell(kept: string, counted: string): string {
+/**
+ * Neither line counts too much: the kept one may lack later events, the rebuilt one those that
+ * retention deleted. The larger count is closer.
+ */
+function largerCount(kept: string, rebuilt: string): string {
   const impressionsIn = (line: string) =>
     Number(line.slice(prefixOf(line).length + 1).split(',')[0]);
-  return impressionsIn(kept) > impressionsIn(counted) ? kept : counted;
+  return impressionsIn(kept) > impressionsIn(rebuilt) ? kept : rebuilt;
 }
 
-/** What an older ring has, and after that what it lacks of a newer one. */
-function joinedRing(kept: string, counted: string): string {
+/** Appends to the older keys the newer ones that they lack. */
+function joinKeys(kept: string, rebuilt: string): string {
   const [id, older] = JSON.parse(kept) as [string, string];
-  const [, newer] = JSON.parse(counted) as [string, string];
-  const [before, now] = [entriesOf(older), entriesOf(newer)];
+  const [, newer] = JSON.parse(rebuilt) as [string, string];
+  const before = entriesOf(older);
+  const now = entriesOf(newer);
   const all =
     now.length >= rememberedKeys
       ? now
@@ -68,9 +73,9 @@ function joinedRing(kept: string, counted: string): string {
   return JSON.stringify([id, Buffer.from(all.join(''), 'hex').toString('base64')]);
 }
 
-/** In hex, oldest first. */
-function entriesOf(ring: string): string[] {
-  return Buffer.from(ring, 'base64').toString('hex').match(/.{32}/g) ?? [];
+/** Returns the entries in hex, oldest first. */
+function entriesOf(encodedKeys: string): string[] {
+  return Buffer.from(encodedKeys, 'base64').toString('hex').match(/.{32}/g) ?? [];
 }
 
 export function isEventDocument(name: string): boolean {

@@ -2,15 +2,15 @@ import { dayMs } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
 import type { DocumentEntry } from '../checkpoint/document-file.ts';
 import { headOf } from '../events/event-record.ts';
-import type { EventsMark } from '../events/recovery.ts';
+import type { EventLogPosition } from '../events/recovery.ts';
 import { type LogPosition, recordHead, segmentsFrom } from '../journal/segments.ts';
 import { dayFile, isDayFile, startOfFile } from '../log/day-files.ts';
 import { isWhole, readFrames } from '../log/frame.ts';
 import { dataFormat, type ManifestData, manifestCopy, manifestName } from '../manifest.ts';
 import type { RepairContext } from './repair-context.ts';
 
-const documentForm = /^((?:rows|past|marks|rings|rollups)-.+)\.(\d+)\.json$/;
-const headerForm = /^\{"seq":(\d+),"rows":\{$/;
+const documentPattern = /^((?:rows|past|marks|rings|rollups)-.+)\.(\d+)\.json$/;
+const headerPattern = /^\{"seq":(\d+),"rows":\{$/;
 
 interface Version {
   name: string;
@@ -19,22 +19,23 @@ interface Version {
 }
 
 /**
- * What stands in for the manifest when it and its copy are lost: the newest version of each document, and all that the logs hold. Nothing tells any more
- * whether a document is as it was written, so that each is read as a damaged one is: what can be read of it stays. What the journal has of later date
- * goes before it, and what is counted of events is counted again. Throws `store_damaged` when there is nothing to go by.
+ * Rebuilds the manifest when it and its copy are lost: the newest version of each document, and
+ * everything in the logs. No checksum tells whether a document is intact, so each is treated as
+ * damaged, and its readable lines are kept. Newer rows in the journal take precedence, and event
+ * counts are rebuilt. Throws `store_damaged` when nothing can be recovered.
  */
 export async function rebuildManifest(context: RepairContext): Promise<ManifestData> {
   const { from, log } = context;
   const versions = await newestVersions(context);
   const segments = await segmentsFrom(from.disk, `${from.directory}/journal`, null);
-  const events = await markOfEvents(context);
+  const events = await eventLogPosition(context);
   if (versions.length === 0 && segments.length === 0 && events.last === 0)
-    throw nothingLeft(from.directory);
+    throw nothingToRecover(from.directory);
   const what =
-    'it and its copy cannot be read: what belongs together was told from the files themselves, and no checksum says whether they are whole';
+    'it and its copy cannot be read: it was rebuilt from the other files, and no checksum tells whether these are intact';
   log.add(manifestName, what, { lost: null });
   const seqs = await seqsOf(context, versions);
-  const journal = await markOfJournal(context, segments, Math.max(0, ...seqs.values()));
+  const journal = await journalPosition(context, segments, Math.max(0, ...seqs.values()));
   const entry = ({ name, file }: Version): DocumentEntry => {
     const isOfEvents = /^(rings|rollups)-/.test(name);
     return {
@@ -50,20 +51,23 @@ export async function rebuildManifest(context: RepairContext): Promise<ManifestD
     checkpoint: Math.max(0, ...versions.map(({ number }) => number)),
     clean: false,
     documents: Object.fromEntries(versions.map((version) => [version.name, entry(version)])),
-    marks: { journal, events: events.mark, audit: { file: null, size: 0, seq: journal.seq } },
+    marks: { journal, events: events.position, audit: { file: null, size: 0, seq: journal.seq } },
   };
 }
 
-function nothingLeft(directory: string): SignageError {
-  const message = `Neither ${manifestName} nor ${manifestCopy} in ${directory} can be read, and there are no documents, journal or events to go by: restore a backup (signage data restore).`;
+function nothingToRecover(directory: string): SignageError {
+  const message = `Neither ${manifestName} nor ${manifestCopy} in ${directory} can be read, and there are no documents, journal or events to rebuild it from. Restore a backup (signage data restore).`;
   return new SignageError('store_damaged', message);
 }
 
-/** A checkpoint writes a document under its own number, and deletes the version before that afterwards. */
+/**
+ * Returns the newest version of each document. A checkpoint writes a new version, then deletes the
+ * old one.
+ */
 async function newestVersions({ from, log }: RepairContext): Promise<Version[]> {
   const newest = new Map<string, Version>();
   const found = (await from.disk.list(`${from.directory}/documents`)).flatMap((file): Version[] => {
-    const [, name, number] = documentForm.exec(file) ?? [];
+    const [, name, number] = documentPattern.exec(file) ?? [];
     return name === undefined ? [] : [{ name, number: Number(number), file }];
   });
   for (const version of found.sort((one, other) => one.number - other.number)) {
@@ -74,7 +78,10 @@ async function newestVersions({ from, log }: RepairContext): Promise<Version[]> 
   return [...newest.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** The last record of the journal that each document of rows contains, where its first line still says so. */
+/**
+ * Returns the last journal record that each row document contains, where its first line is
+ * readable.
+ */
 async function seqsOf(
   { from }: RepairContext,
   versions: readonly Version[],
@@ -84,14 +91,17 @@ async function seqsOf(
     if (!name.startsWith('rows-')) continue;
     const bytes = await from.disk.readFile(`${from.directory}/documents/${file}`);
     const [, seq] =
-      headerForm.exec(bytes.toString('latin1', 0, Math.max(0, bytes.indexOf(0x0a)))) ?? [];
+      headerPattern.exec(bytes.toString('latin1', 0, Math.max(0, bytes.indexOf(0x0a)))) ?? [];
     if (seq !== undefined) seqs.set(name, Number(seq));
   }
   return seqs;
 }
 
-/** All that comes after the documents; what single documents lack of what comes before, the repair brings in row by row. */
-async function markOfJournal(
+/**
+ * Returns the journal position after the documents. Earlier changes that single documents lack are
+ * added row by row later.
+ */
+async function journalPosition(
   { from }: RepairContext,
   segments: readonly string[],
   seq: number,
@@ -106,8 +116,13 @@ async function markOfJournal(
   return { file: null, size: 0, seq, at };
 }
 
-/** What came before the first batch that is there is a matter of retention; of all others, those that documents have not counted are counted by the next start. */
-async function markOfEvents({ from }: RepairContext): Promise<{ mark: EventsMark; last: number }> {
+/**
+ * Returns the position before the first batch. Retention deleted everything earlier. The next start
+ * counts the batches that documents lack.
+ */
+async function eventLogPosition({
+  from,
+}: RepairContext): Promise<{ position: EventLogPosition; last: number }> {
   const names = (await from.disk.list(`${from.directory}/events`)).filter(isDayFile).sort();
   let first: number | undefined;
   let last = 0;
@@ -120,7 +135,7 @@ async function markOfEvents({ from }: RepairContext): Promise<{ mark: EventsMark
     }
   }
   if (first === undefined || first === 1)
-    return { mark: { file: null, size: 0, seq: 0, receivedAt: 0 }, last };
+    return { position: { file: null, size: 0, seq: 0, receivedAt: 0 }, last };
   const before = dayFile(startOfFile(names[0] ?? '') - dayMs);
-  return { mark: { file: before, size: 0, seq: first - 1, receivedAt: 0, gone: true }, last };
+  return { position: { file: before, size: 0, seq: first - 1, receivedAt: 0, gone: true }, last };
 }

@@ -11,21 +11,24 @@ import type { SalvagedJournal } from './salvage-journal.ts';
 
 type RowOp = ['put', TableName, Row] | ['del', TableName, string];
 
-/** The last record that a document contains, of those that need not be as they were written; `undefined`: it is whole. */
-type ContainedIn = (document: string) => number | undefined;
+/**
+ * Returns the last journal record that a damaged document contains, or `undefined` for an intact
+ * document.
+ */
+type LastRecordIn = (document: string) => number | undefined;
 
 /**
- * Brings rows in order that the repaired files do not have right: what was lost with a document and is still in the journal, and rows of which two have the
- * same unique key. All of it becomes one more record of the journal.
+ * Reconciles the rows: restores rows that were lost with a document but are in the journal, and
+ * resolves duplicate unique keys. All changes go into one more journal record.
  */
 export async function reconcileRows(
   { into, log }: RepairContext,
   state: DurableState,
   journal: SalvagedJournal,
-  containedIn: ContainedIn,
+  lastRecordIn: LastRecordIn,
   epoch: number,
 ): Promise<void> {
-  const ops = await lostRows(state, journal, containedIn);
+  const ops = await lostRows(state, journal, lastRecordIn);
   if (ops.length > 0)
     log.add('documents', 'rows of damaged documents were taken from the journal', { lost: 0 });
   for (const op of ops)
@@ -51,13 +54,14 @@ export async function reconcileRows(
 }
 
 /**
- * Rows of damaged documents as the journal has them last. With a gap in it, something later may be missing: then only rows come that are gone, or
- * that the journal has of later date than their document.
+ * Returns the latest journal entries for rows of damaged documents. If the journal has a gap, a
+ * later change may be missing. Then it only restores lost rows, and rows that the journal changed
+ * after the document was written.
  */
 async function lostRows(
   state: DurableState,
   { records, hasGap }: SalvagedJournal,
-  containedIn: ContainedIn,
+  lastRecordIn: LastRecordIn,
 ): Promise<RowOp[]> {
   const latest = new Map<string, { op: RowOp; seq: number }>();
   for (const { seq, ops } of records) {
@@ -72,7 +76,7 @@ async function lostRows(
     const now: Row | undefined =
       table === 'pastPlaylists' ? await state.cold.get(id) : state.base.row(table, id);
     const row = op[0] === 'put' ? op[2] : now;
-    const contains = row && containedIn(documentOf(table, row));
+    const contains = row && lastRecordIn(documentOf(table, row));
     if (contains === undefined) continue;
     const isSame = op[0] === 'put' && now !== undefined && sorted(now) === sorted(op[2]);
     if (!isSame && (now === undefined || !hasGap || seq > contains)) lost.push(op);
@@ -86,7 +90,7 @@ function documentOf(table: TableName, row: Row): string {
     : rowDocument(table as InMemoryTable, row);
 }
 
-/** Documents put the id first; the journal does not. */
+/** Ignores the member order: documents put the id first, the journal does not. */
 function sorted(row: Row): string {
   return JSON.stringify(Object.entries(row).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
@@ -98,7 +102,7 @@ interface Conflict {
   loser: Row;
 }
 
-/** Rows that have a unique key together: a change between them was lost. */
+/** Yields pairs of rows with the same unique key. They appear when a change in between was lost. */
 function* conflicts(state: DurableState): Generator<Conflict> {
   for (const table of tableNames) {
     for (const [index, keyOf] of Object.entries(keysOf(table).unique)) {

@@ -2,17 +2,17 @@ import { type FileSystem, type OpenFile, writeFully } from '../disk/file-system.
 import type { PartContext } from '../parts.ts';
 import type { RepairLog } from './repair-log.ts';
 
-/** A folder that is read, and one that is written. */
+/** The damaged folder to read, and the new folder to write. */
 export interface RepairContext {
   from: PartContext;
   /** On the same disk. */
   into: PartContext;
   log: RepairLog;
-  /** The secret is lost, and with it the key of all links of the audit trail: they go. */
+  /** The secret is lost, and with it the key of all audit links: links are removed. */
   dropsLinks?: boolean;
 }
 
-/** A file that is written from its beginning. */
+/** A new file, written sequentially. */
 export class NewFile {
   size = 0;
   readonly #file: OpenFile;

@@ -3,7 +3,7 @@ import { SignageError } from '../../../domain/error.ts';
 import type { DocumentEntry } from '../checkpoint/document-file.ts';
 import { writeFully } from '../disk/file-system.ts';
 import { replaceFile } from '../disk/replace-file.ts';
-import type { EventsMark } from '../events/recovery.ts';
+import type { EventLogPosition } from '../events/recovery.ts';
 import type { LogPosition } from '../journal/segments.ts';
 import { hexChecksum } from '../log/checksum.ts';
 import {
@@ -29,63 +29,73 @@ import { type SalvagedJournal, salvageJournal } from './salvage-journal.ts';
 const folders = ['documents', 'journal', 'events', 'audit'];
 
 /**
- * Writes a sound store into an empty folder: all that can be read of a damaged one, which stays as it is. The manifest comes last, so that what was cut short
- * is taken for no store. Throws `store_damaged` when there is nothing to go by.
+ * Writes a valid store into an empty folder, from everything readable in a damaged one, which is
+ * not changed. The manifest is written last, so that an interrupted repair is not taken for a
+ * store. Throws `store_damaged` when nothing can be recovered.
  */
-export async function repairFolder(given: RepairContext, random: Random): Promise<void> {
-  const { into } = given;
-  const known = await salvageManifest(given);
-  const manifest = known ?? (await rebuildManifest(given));
+export async function repairFolder(salvageContext: RepairContext, random: Random): Promise<void> {
+  const { into } = salvageContext;
+  const salvagedManifest = await salvageManifest(salvageContext);
+  const manifest = salvagedManifest ?? (await rebuildManifest(salvageContext));
   for (const folder of folders) await into.disk.makeDirectory(`${into.directory}/${folder}`);
-  const former = await salvageSecret(given, manifest);
-  const secret = await makeSecret(into, () => former ?? random(32));
-  const context = { ...given, dropsLinks: former === undefined };
+  const oldSecret = await salvageSecret(salvageContext, manifest);
+  const secret = await makeSecret(into, () => oldSecret ?? random(32));
+  const context = { ...salvageContext, dropsLinks: oldSecret === undefined };
   const { marks, epoch } = manifest;
-  const { sound, damaged } = await salvageDocuments(context, manifest.documents);
+  const { intact, damaged } = await salvageDocuments(context, manifest.documents);
   const journal = await salvageJournal(context, marks.journal as LogPosition | undefined, epoch);
-  const counted = damaged
+  const eventDocuments = damaged
     .filter(({ name }) => isEventDocument(name))
     .map((document) => new EventDocument(document));
-  const events = await salvageEvents(context, marks.events as EventsMark | undefined, (record) => {
-    for (const one of counted) one.apply(record);
-  });
+  const events = await salvageEvents(
+    context,
+    marks.events as EventLogPosition | undefined,
+    (record) => {
+      for (const one of eventDocuments) one.apply(record);
+    },
+  );
   const audit = await salvageAudit(
     context,
     marks.audit as Parameters<typeof salvageAudit>[1],
     journal.records,
   );
   const documents = {
-    ...sound,
-    ...(await rewriteDocuments(context, damaged, { counted, events, journal, isGuessed: !known })),
+    ...intact,
+    ...(await rewriteDocuments(context, damaged, {
+      eventDocuments,
+      events,
+      journal,
+      isManifestRebuilt: !salvagedManifest,
+    })),
   };
   const { backup: _backup, ...rest } = manifest;
   const repaired: ManifestData = {
     ...rest,
-    ...{ clean: false, documents, secret: hexChecksum(secret) },
+    clean: false,
+    documents,
+    secret: hexChecksum(secret),
     marks: {
-      ...{
-        journal: journal.mark,
-        ...(marks.chain !== undefined && former && { chain: marks.chain }),
-      },
-      ...(events.mark && { events: events.mark }),
+      journal: journal.position,
+      ...(marks.chain !== undefined && oldSecret && { chain: marks.chain }),
+      ...(events.position && { events: events.position }),
       ...(audit && { audit }),
     },
   };
   repaired.marks.chain = await salvageChain(context, repaired, secret);
   const parts = await recoverParts(into, repaired, secret);
   const seqs = new Map(damaged.map(({ name, entry }) => [name, entry.seq]));
-  // Without a manifest nobody knows which documents there were: one that is missing may be lost.
+  // Without a manifest the set of documents is unknown: a missing one may be lost.
   await reconcileRows(
     context,
     parts.state,
     journal,
-    (name) => seqs.get(name) ?? (known ? undefined : 0),
+    (name) => seqs.get(name) ?? (salvagedManifest ? undefined : 0),
     epoch,
   );
   await finish(context, repaired);
 }
 
-/** `undefined` when neither of the two can be read. */
+/** Returns `undefined` when neither copy can be read. */
 async function salvageManifest({ from, log }: RepairContext): Promise<ManifestData | undefined> {
   for (const name of [manifestName, manifestCopy]) {
     const manifest = await readManifestFile(from.disk, `${from.directory}/${name}`).catch(
@@ -106,13 +116,13 @@ async function salvageManifest({ from, log }: RepairContext): Promise<ManifestDa
 
 async function salvageSecret(
   { from, log }: RepairContext,
-  { secret: sum }: ManifestData,
+  { secret: checksum }: ManifestData,
 ): Promise<Uint8Array | undefined> {
-  return readSecret(from, sum).catch((error: unknown) => {
+  return readSecret(from, checksum).catch((error: unknown) => {
     if (!(error instanceof SignageError)) throw error;
     log.add(
       'secret',
-      'a new one was made: pairing codes that were not used yet, and repeats of a registration or key rotation, are refused from now on; TVs that are bound stay so; the chain of the audit trail begins anew',
+      'a new one was created: unused pairing codes, and repeats of a registration or key rotation, are rejected from now on; bound TVs stay bound; the audit trail starts a new chain',
       {
         lost: 1,
       },
@@ -121,47 +131,47 @@ async function salvageSecret(
   });
 }
 
-/** What damaged documents can be made again from. */
+/** Sources for rebuilding damaged documents. */
 interface Sources {
-  counted: readonly EventDocument[];
+  eventDocuments: readonly EventDocument[];
   events: SalvagedEvents;
   journal: SalvagedJournal;
-  /** No manifest says how the documents were written, and when. */
-  isGuessed: boolean;
+  /** The manifest was lost, so no checksums are known. */
+  isManifestRebuilt: boolean;
 }
 
-/** What is left of damaged documents, with what the events tell of those that count them. */
+/**
+ * Writes the damaged documents, from the journal, from the events, or from their readable lines.
+ */
 async function rewriteDocuments(
   context: RepairContext,
   damaged: readonly DamagedDocument[],
-  { counted, events, journal, isGuessed }: Sources,
+  { eventDocuments, events, journal, isManifestRebuilt }: Sources,
 ): Promise<Record<string, DocumentEntry>> {
   const documents: Record<string, DocumentEntry> = {};
   for (const document of damaged) {
     const { name, entry, dropped } = document;
-    const fromEvents = await counted
+    const fromEvents = await eventDocuments
       .find((one) => one.document === document)
-      ?.lines(events, isGuessed);
+      ?.lines(events, isManifestRebuilt);
     const isInJournal = journal.isComplete && /^(rows|past)-/.test(name);
     const lines = isInJournal ? [] : (fromEvents?.lines ?? document.lines);
     const file = `documents/${entry.file}`;
-    if (isInJournal) context.log.add(file, 'it was made again from the journal');
-    else if (fromEvents?.isExact) context.log.add(file, 'it was counted again from the events');
+    if (isInJournal) context.log.add(file, 'it was rebuilt from the journal');
+    else if (fromEvents?.isExact) context.log.add(file, 'it was rebuilt from the events');
     else if (dropped > 0)
       context.log.add(file, 'lines that cannot be read were left out', { lost: dropped });
-    else if (!isGuessed)
-      context.log.add(
-        file,
-        'something in it is missing or not what was written; nothing tells what',
-        { lost: null },
-      );
+    else if (!isManifestRebuilt)
+      context.log.add(file, 'something in it is missing or was changed; it is unknown what', {
+        lost: null,
+      });
     const written = await writeDocument(context, entry, lines);
     if (written) documents[name] = written;
   }
   return documents;
 }
 
-/** The report, and then the manifest. */
+/** Writes the report, then the manifest. */
 async function finish({ from, into, log }: RepairContext, manifest: ManifestData): Promise<void> {
   const { disk, directory, clock } = into;
   const at = iso(clock.now());

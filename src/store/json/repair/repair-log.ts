@@ -1,15 +1,15 @@
-/** Something that a repair left out or made up for. */
+/** Something that a repair left out or replaced. */
 export interface Mended {
   /** The file's name in the damaged folder. */
   file: string;
-  /** In bytes; `null` when the file as a whole is meant. */
+  /** In bytes. `null`: the file as a whole. */
   offset: number | null;
   what: string;
-  /** Records that are lost; `null` when nothing tells how many. */
+  /** Number of lost records. `null`: unknown. */
   lost: number | null;
 }
 
-/** What was done to a folder's files, in their order. */
+/** What a repair did to a folder's files, in order. */
 export class RepairLog {
   readonly entries: Mended[] = [];
 

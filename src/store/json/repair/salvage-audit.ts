@@ -1,101 +1,102 @@
 import type { SealedEntry } from '../../audit/audit-chain.ts';
-import { frameEntry, type PlacedEntry, placeOf, sealedOf } from '../audit/pages.ts';
+import { frameEntry, type PositionedEntry, positionOf, sealedOf } from '../audit/pages.ts';
 import type { JournalRecord } from '../journal/segments.ts';
 import { dayFile, isDayFile, type LogFilesPosition } from '../log/day-files.ts';
 import { isWhole, readFrames } from '../log/frame.ts';
 import { reportMissingFiles } from './missing-files.ts';
 import { NewFile, type RepairContext } from './repair-context.ts';
 
-interface AuditMark extends LogFilesPosition {
+interface AuditLogPosition extends LogFilesPosition {
   seq: number;
 }
 
 /**
- * Writes all whole entries into new day files. Those that are lost and still in the journal come from there.
- * Answers the mark: the journal hands in again only what comes after it.
+ * Writes all whole entries into new day files, and restores lost ones from the journal. Returns the
+ * new position: the journal replays only what comes after it.
  */
 export async function salvageAudit(
   context: RepairContext,
-  mark: AuditMark | undefined,
+  oldPosition: AuditLogPosition | undefined,
   records: readonly JournalRecord[],
-): Promise<AuditMark | undefined> {
-  return new AuditSalvage(context, mark, records).run();
+): Promise<AuditLogPosition | undefined> {
+  return new AuditSalvage(context, oldPosition, records).run();
 }
 
 class AuditSalvage {
   readonly #context: RepairContext;
-  readonly #mark: AuditMark | undefined;
-  readonly #entries: PlacedEntry[];
+  readonly #oldPosition: AuditLogPosition | undefined;
+  readonly #entries: PositionedEntry[];
   readonly #sizes: Record<string, number> = {};
   #file: NewFile | undefined;
   #last = { file: '', seq: 0, n: -1 };
   #damaged = 0;
-  #broughtBack = 0;
+  #restored = 0;
 
   constructor(
     context: RepairContext,
-    mark: AuditMark | undefined,
+    oldPosition: AuditLogPosition | undefined,
     records: readonly JournalRecord[],
   ) {
     this.#context = context;
-    this.#mark = mark;
+    this.#oldPosition = oldPosition;
     this.#entries = entriesOf(records);
   }
 
-  async run(): Promise<AuditMark | undefined> {
+  async run(): Promise<AuditLogPosition | undefined> {
     const { from, log } = this.#context;
-    const { file = null, gone } = this.#mark ?? {};
+    const { file = null, gone } = this.#oldPosition ?? {};
     const isGone = (name: string) => gone === true && file !== null && name <= file;
-    const there = (await from.disk.list(`${from.directory}/audit`)).filter(isDayFile).sort();
-    const expected = await reportMissingFiles(this.#context, 'audit', this.#mark, there);
-    const names = there.filter((name) => !isGone(name));
-    // What retention has taken does not come back.
+    const present = (await from.disk.list(`${from.directory}/audit`)).filter(isDayFile).sort();
+    const expected = await reportMissingFiles(this.#context, 'audit', this.#oldPosition, present);
+    const names = present.filter((name) => !isGone(name));
+    // Entries that retention deleted must not come back.
     const [oldest = '~'] = [...expected, ...names].sort();
-    const wanted = this.#entries.filter((entry) => entry.file >= oldest && !isGone(entry.file));
-    for (const name of names) await this.#copy(name, wanted);
-    const limit = Math.max(this.#last.seq, this.#mark?.seq ?? 0);
-    await this.#addBefore({ seq: limit, n: Number.POSITIVE_INFINITY }, wanted);
+    const missing = this.#entries.filter((entry) => entry.file >= oldest && !isGone(entry.file));
+    for (const name of names) await this.#copy(name, missing);
+    const limit = Math.max(this.#last.seq, this.#oldPosition?.seq ?? 0);
+    await this.#restoreBefore({ seq: limit, n: Number.POSITIVE_INFINITY }, missing);
     await this.#file?.close();
-    const [damaged, brought] = [this.#damaged, this.#broughtBack];
-    if (brought > 0) log.add('audit', `${brought} entries were brought back from the journal`);
-    if (damaged > brought) log.add('audit', 'entries are lost', { lost: damaged - brought });
-    return this.#newMark();
+    const damaged = this.#damaged;
+    const restored = this.#restored;
+    if (restored > 0) log.add('audit', `${restored} entries were restored from the journal`);
+    if (damaged > restored) log.add('audit', 'entries are lost', { lost: damaged - restored });
+    return this.#newPosition();
   }
 
-  async #copy(name: string, wanted: PlacedEntry[]): Promise<void> {
+  async #copy(name: string, missing: PositionedEntry[]): Promise<void> {
     const { from, log } = this.#context;
     for await (const { line, offset } of readFrames(from.disk, `${from.directory}/audit/${name}`)) {
-      const place = isWhole(line) && sealedOf(line) ? placeOf(line) : undefined;
-      if (!place || !isAfter(place, this.#last)) {
+      const position = isWhole(line) && sealedOf(line) ? positionOf(line) : undefined;
+      if (!position || !isAfter(position, this.#last)) {
         log.add(`audit/${name}`, 'a damaged entry was left out', { offset });
         this.#damaged++;
         continue;
       }
-      await this.#addBefore(place, wanted, name);
+      await this.#restoreBefore(position, missing, name);
       await this.#write(
         name,
         this.#context.dropsLinks
-          ? withoutLink(line, place)
+          ? withoutLink(line, position)
           : Buffer.concat([line, Buffer.of(0x0a)]),
-        place,
+        position,
       );
     }
   }
 
-  /** Entries of the journal that the files should have before this place. */
-  async #addBefore(
-    place: { seq: number; n: number },
-    wanted: PlacedEntry[],
+  /** Writes the journal's entries that belong before this position. */
+  async #restoreBefore(
+    position: { seq: number; n: number },
+    missing: PositionedEntry[],
     name?: string,
   ): Promise<void> {
-    while (wanted[0] && isAfter(place, wanted[0])) {
-      const entry = wanted.shift() as PlacedEntry;
+    while (missing[0] && isAfter(position, missing[0])) {
+      const entry = missing.shift() as PositionedEntry;
       if (!isAfter(entry, this.#last)) continue;
       const file = name ?? (entry.file > this.#last.file ? entry.file : this.#last.file);
       await this.#write(file, entry.bytes, entry);
-      this.#broughtBack++;
+      this.#restored++;
     }
-    if (wanted[0] && !isAfter(wanted[0], place)) wanted.shift();
+    if (missing[0] && !isAfter(missing[0], position)) missing.shift();
   }
 
   async #write(name: string, bytes: Buffer, { seq, n }: { seq: number; n: number }): Promise<void> {
@@ -109,20 +110,20 @@ class AuditSalvage {
     this.#last = { file: name, seq, n };
   }
 
-  #newMark(): AuditMark | undefined {
+  #newPosition(): AuditLogPosition | undefined {
     const { file, seq } = this.#last;
-    if (file === '') return this.#mark?.gone ? this.#mark : undefined;
+    if (file === '') return this.#oldPosition?.gone ? this.#oldPosition : undefined;
     const { [file]: size = 0, ...files } = this.#sizes;
     return { file, size, seq, files };
   }
 }
 
-function isAfter(place: { seq: number; n: number }, other: { seq: number; n: number }): boolean {
-  return place.seq > other.seq || (place.seq === other.seq && place.n > other.n);
+function isAfter(position: { seq: number; n: number }, other: { seq: number; n: number }): boolean {
+  return position.seq > other.seq || (position.seq === other.seq && position.n > other.n);
 }
 
-/** In the files in which the trail would have put them. */
-function entriesOf(records: readonly JournalRecord[]): PlacedEntry[] {
+/** Returns the entries with the day files in which the trail would have put them. */
+function entriesOf(records: readonly JournalRecord[]): PositionedEntry[] {
   let newest = '';
   return records.flatMap(({ seq, ops }) =>
     ops

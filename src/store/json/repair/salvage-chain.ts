@@ -9,8 +9,8 @@ import type { ManifestData } from '../manifest.ts';
 import type { RepairContext } from './repair-context.ts';
 
 /**
- * Signs what is left of the audit trail's chain: its head, and a gap for entries that are lost.
- * Entries whose MAC is wrong stay as they are, and a check goes on naming them.
+ * Signs the rest of the audit trail's chain: its head, and a gap for lost entries. Entries with a
+ * wrong MAC stay as they are, and checks keep reporting them.
  */
 export async function salvageChain(
   { into, log }: RepairContext,
@@ -20,20 +20,20 @@ export async function salvageChain(
   const key = new ChainKey(secret);
   const { head, start, gaps = [] } = (repaired.marks.chain as ChainState | undefined) ?? {};
   const kept: ChainState = start && key.isStart(start) ? { start } : {};
-  const made: ChainGap[] = [];
+  const newGaps: ChainGap[] = [];
   let last: AuditLink | undefined = kept.start;
-  const note = (from: number, to: number) =>
-    log.add('audit', `entries ${from} to ${to} of the chain are lost, or were lost before`);
+  const reportLost = (from: number, to: number) =>
+    log.add('audit', `entries ${from} to ${to} of the chain are lost, or had been lost before`);
   for await (const { entry, link } of readTrail(into, repaired)) {
     const from = (last?.seq ?? 0) + 1;
     if (!link || link.seq < from) continue;
     if (link.seq > from) {
-      made.push(key.gap(from, link, JSON.stringify(entry)));
-      note(from, link.seq - 1);
+      newGaps.push(key.gap(from, link, JSON.stringify(entry)));
+      reportLost(from, link.seq - 1);
     }
     last = link;
   }
   const end = last?.seq ?? 0;
-  if (head && key.isHead(head) && head.seq > end) note(end + 1, head.seq);
-  return { ...kept, ...(last && { head: key.head(last) }), gaps: [...gaps, ...made] };
+  if (head && key.isHead(head) && head.seq > end) reportLost(end + 1, head.seq);
+  return { ...kept, ...(last && { head: key.head(last) }), gaps: [...gaps, ...newGaps] };
 }

@@ -4,32 +4,32 @@ import { hexChecksum } from '../log/checksum.ts';
 import { type RepairContext, writeFile } from './repair-context.ts';
 import { type Salvaged, salvageLines } from './salvage-lines.ts';
 
-/** A document that was damaged, and what can be read of it. */
+/** A damaged document, and its readable lines. */
 export interface DamagedDocument extends Salvaged {
   name: string;
   entry: DocumentEntry;
 }
 
-/** Copies all documents that are as they were written. Answers those, and what is left of the others. */
+/** Copies all intact documents. Returns them, and the readable lines of the damaged ones. */
 export async function salvageDocuments(
   { from, into }: RepairContext,
   documents: Record<string, DocumentEntry>,
-): Promise<{ sound: Record<string, DocumentEntry>; damaged: DamagedDocument[] }> {
-  const sound: Record<string, DocumentEntry> = {};
+): Promise<{ intact: Record<string, DocumentEntry>; damaged: DamagedDocument[] }> {
+  const intact: Record<string, DocumentEntry> = {};
   const damaged: DamagedDocument[] = [];
   for (const [name, entry] of Object.entries(documents)) {
     const path = `documents/${entry.file}`;
-    const isThere = (await from.disk.sizeOf(`${from.directory}/${path}`)) !== undefined;
-    const bytes = isThere ? await from.disk.readFile(`${from.directory}/${path}`) : Buffer.alloc(0);
+    const exists = (await from.disk.sizeOf(`${from.directory}/${path}`)) !== undefined;
+    const bytes = exists ? await from.disk.readFile(`${from.directory}/${path}`) : Buffer.alloc(0);
     if (bytes.length === entry.size && hexChecksum(bytes) === entry.crc) {
       await copyFile(from.disk, `${from.directory}/${path}`, `${into.directory}/${path}`);
-      sound[name] = entry;
+      intact[name] = entry;
     } else damaged.push({ name, entry, ...salvageLines(name, bytes, entry.seq) });
   }
-  return { sound, damaged };
+  return { intact, damaged };
 }
 
-/** Writes a document anew; `undefined` when nothing is left of it. */
+/** Writes a document. Returns `undefined`, and writes nothing, when it has no lines. */
 export async function writeDocument(
   { into }: RepairContext,
   entry: DocumentEntry,

@@ -1,67 +1,70 @@
 import { type EventRecord, frameRecord, headOf, recordOf } from '../events/event-record.ts';
-import type { EventsMark } from '../events/recovery.ts';
+import type { EventLogPosition } from '../events/recovery.ts';
 import { isDayFile, type LogFilesPosition, startOfFile } from '../log/day-files.ts';
 import { isWhole, readFrames } from '../log/frame.ts';
 import { reportMissingFiles } from './missing-files.ts';
 import { NewFile, type RepairContext } from './repair-context.ts';
 
-/** What was read of an event log. */
+/** Result of salvaging an event log. */
 export interface SalvagedEvents {
-  mark: EventsMark | undefined;
-  /** The log is there from its first batch on, and nothing is missing. */
+  position: EventLogPosition | undefined;
+  /** The log is complete from its first batch on. */
   isComplete: boolean;
-  /** The days of which all is there. */
+  /** Days with all their batches. */
   days: ReadonlySet<string>;
 }
 
 const empty = Buffer.from('[]');
 
 /**
- * Writes all whole batches into new day files. In place of each that is lost comes one without events that belongs to nobody, so that `seq` counts up
- * without a gap. `each` is handed all that are whole.
+ * Writes all whole batches into new day files. Each lost batch is replaced by an empty one that
+ * belongs to no tenant, so that `seq` has no gaps. Calls `onRecord` for each whole batch.
  */
 export async function salvageEvents(
   context: RepairContext,
-  mark: EventsMark | undefined,
-  each: (record: EventRecord) => void,
+  oldPosition: EventLogPosition | undefined,
+  onRecord: (record: EventRecord) => void,
 ): Promise<SalvagedEvents> {
-  const salvage = new EventSalvage(context, mark, each);
+  const salvage = new EventSalvage(context, oldPosition, onRecord);
   return salvage.run();
 }
 
 class EventSalvage {
   readonly #context: RepairContext;
-  readonly #mark: EventsMark | undefined;
-  readonly #each: (record: EventRecord) => void;
+  readonly #oldPosition: EventLogPosition | undefined;
+  readonly #onRecord: (record: EventRecord) => void;
   readonly #sizes: Record<string, number> = {};
   readonly #damagedDays = new Set<string>();
   #file: NewFile | undefined;
   #name = '';
-  /** The last batch written; unknown before the first. */
+  /** Last batch written; `undefined` before the first. */
   #seq: number | undefined;
   #first: number | undefined;
   #receivedAt = 0;
-  #place: LogFilesPosition | undefined;
+  #newEnd: LogFilesPosition | undefined;
   #lost = 0;
 
   constructor(
     context: RepairContext,
-    mark: EventsMark | undefined,
-    each: (record: EventRecord) => void,
+    oldPosition: EventLogPosition | undefined,
+    onRecord: (record: EventRecord) => void,
   ) {
     this.#context = context;
-    this.#mark = mark;
-    this.#each = each;
-    if (!mark || mark.file === null) this.#seq = 0;
-    else if (mark.gone) [this.#seq, this.#receivedAt] = [mark.seq, mark.receivedAt];
+    this.#oldPosition = oldPosition;
+    this.#onRecord = onRecord;
+    if (!oldPosition || oldPosition.file === null) this.#seq = 0;
+    else if (oldPosition.gone) {
+      this.#seq = oldPosition.seq;
+      this.#receivedAt = oldPosition.receivedAt;
+    }
   }
 
   async run(): Promise<SalvagedEvents> {
     const { from, log } = this.#context;
-    const { file = null, gone, seq = 0 } = this.#mark ?? {};
-    const there = (await from.disk.list(`${from.directory}/events`)).filter(isDayFile).sort();
-    const names = there.filter((name) => !(gone && file !== null && name <= file));
-    await reportMissingFiles(this.#context, 'events', this.#mark, there);
+    const { file = null, gone, seq = 0 } = this.#oldPosition ?? {};
+    const present = (await from.disk.list(`${from.directory}/events`)).filter(isDayFile).sort();
+    const names = present.filter((name) => !(gone && file !== null && name <= file));
+    await reportMissingFiles(this.#context, 'events', this.#oldPosition, present);
     for (const name of names) await this.#copy(name);
     if (file !== null && !gone && (this.#seq ?? 0) < seq) {
       this.#seq ??= seq - 1;
@@ -74,7 +77,7 @@ class EventSalvage {
       });
     const days = new Set(Object.keys(this.#sizes).filter((name) => !this.#damagedDays.has(name)));
     return {
-      mark: this.#newMark(),
+      position: this.#newPosition(),
       isComplete: this.#lost === 0 && this.#first === 1,
       days: new Set([...days].map((name) => name.slice(0, 10))),
     };
@@ -89,7 +92,7 @@ class EventSalvage {
       const head = isWhole(line) ? headOf(line) : undefined;
       if (!head || head.seq <= (this.#seq ?? 0)) {
         this.#damagedDays.add(name);
-        // Later ones are counted by the gap that they leave.
+        // Later losses are counted by the gap that they leave.
         log.add(`events/${name}`, 'a damaged record was left out', {
           offset,
           lost: this.#seq === undefined ? 1 : 0,
@@ -97,18 +100,20 @@ class EventSalvage {
         continue;
       }
       this.#first ??= head.seq;
-      // Of what the documents contain nothing is left but the last batch's number, which must be there.
-      if (this.#mark && head.seq > this.#mark.seq) this.#seq ??= this.#mark.seq - 1;
+      // All batches up to the position are lost. The last of them must exist, so that the position
+      // stays valid.
+      if (this.#oldPosition && head.seq > this.#oldPosition.seq)
+        this.#seq ??= this.#oldPosition.seq - 1;
       await this.#fill(head.seq - 1, name);
       await this.#write(name, Buffer.concat([line, Buffer.of(0x0a)]), head.seq, head.receivedAt);
-      this.#each(recordOf(line));
+      this.#onRecord(recordOf(line));
     }
   }
 
-  /** Batches that stand for lost ones, up to `last`. */
+  /** Writes empty batches in place of lost ones, up to `last`. */
   async #fill(last: number, name: string): Promise<void> {
     const ids = { tenantId: '', venueId: '', screenId: '', deviceId: '' };
-    // What came before the first is a matter of retention.
+    // Retention deleted everything before the first batch.
     if (this.#seq === undefined) return;
     for (let seq = this.#seq + 1; seq <= last; seq++) {
       const receivedAt = Math.max(this.#receivedAt, startOfFile(name));
@@ -127,8 +132,9 @@ class EventSalvage {
     }
     await this.#file?.add(bytes);
     this.#sizes[name] = this.#file?.size ?? 0;
-    [this.#seq, this.#receivedAt] = [seq, receivedAt];
-    if (seq === this.#mark?.seq) this.#place = { file: name, size: this.#file?.size ?? 0 };
+    this.#seq = seq;
+    this.#receivedAt = receivedAt;
+    if (seq === this.#oldPosition?.seq) this.#newEnd = { file: name, size: this.#file?.size ?? 0 };
   }
 
   async #closeFile(): Promise<void> {
@@ -136,11 +142,12 @@ class EventSalvage {
     this.#file = undefined;
   }
 
-  #newMark(): EventsMark | undefined {
-    const mark = this.#mark;
-    if (!mark || mark.file === null || mark.gone || !this.#place) return mark;
-    const { file, size } = this.#place;
+  #newPosition(): EventLogPosition | undefined {
+    const oldPosition = this.#oldPosition;
+    if (!oldPosition || oldPosition.file === null || oldPosition.gone || !this.#newEnd)
+      return oldPosition;
+    const { file, size } = this.#newEnd;
     const before = Object.entries(this.#sizes).filter(([name]) => file !== null && name < file);
-    return { ...mark, file, size, files: Object.fromEntries(before) };
+    return { ...oldPosition, file, size, files: Object.fromEntries(before) };
   }
 }

@@ -8,41 +8,41 @@ import {
 import { frame, isWhole, readFrames } from '../log/frame.ts';
 import { NewFile, type RepairContext } from './repair-context.ts';
 
-/** What was read of a journal. */
+/** Result of salvaging a journal. */
 export interface SalvagedJournal {
-  /** All that is whole, also what the documents contain; in order. */
+  /** All whole records in order, including those that the documents contain. */
   records: JournalRecord[];
-  /** Some in between are lost. */
+  /** Records in between are lost. */
   hasGap: boolean;
-  /** All changes that ever were are there. */
+  /** The journal has all changes since the store was created. */
   isComplete: boolean;
-  mark: LogPosition;
-  /** The last record, as a start counts. */
+  position: LogPosition;
+  /** The last record, as the next start will see it. */
   end: { seq: number; at: number };
 }
 
-const nothing: LogPosition = { file: null, size: 0, seq: 0, at: 0 };
+const journalStart: LogPosition = { file: null, size: 0, seq: 0, at: 0 };
 
 /**
- * Reads all whole records of a journal, and writes those that are in no document into a new one. In place of each that is damaged comes one that does
- * nothing, for `seq` must count up without a gap.
+ * Reads all whole records of a journal, and writes those that no document contains into a new
+ * journal. Each damaged record is replaced by an empty one, since `seq` must have no gaps.
  */
 export async function salvageJournal(
   context: RepairContext,
-  given: LogPosition = nothing,
+  oldPosition: LogPosition = journalStart,
   epoch: number,
 ): Promise<SalvagedJournal> {
   const { into, log } = context;
-  const mark: LogPosition = { ...nothing, seq: given.seq, at: given.at };
-  const records = await readRecords(context, given);
+  const position: LogPosition = { ...journalStart, seq: oldPosition.seq, at: oldPosition.at };
+  const records = await readRecords(context, oldPosition);
   const hasGap = records.some(
     ({ seq }, index) => index > 0 && seq !== (records[index - 1]?.seq ?? 0) + 1,
   );
-  let end = { seq: mark.seq, at: mark.at };
-  const later = records.filter(({ seq }) => seq > mark.seq);
-  const isComplete = !hasGap && records[0]?.seq === 1 && (records.at(-1)?.seq ?? 0) >= mark.seq;
-  if (later.length === 0) return { records, hasGap, isComplete, mark, end };
-  const name = `journal/${segmentName(mark.seq + 1, epoch)}`;
+  let end = { seq: position.seq, at: position.at };
+  const later = records.filter(({ seq }) => seq > position.seq);
+  const isComplete = !hasGap && records[0]?.seq === 1 && (records.at(-1)?.seq ?? 0) >= position.seq;
+  if (later.length === 0) return { records, hasGap, isComplete, position, end };
+  const name = `journal/${segmentName(position.seq + 1, epoch)}`;
   const file = await NewFile.create(into.disk, `${into.directory}/${name}`);
   let lost = 0;
   for (const { seq, at, ops } of later) {
@@ -53,25 +53,23 @@ export async function salvageJournal(
   }
   await file.close();
   if (lost > 0)
-    log.add(
-      name,
-      'changes that were damaged or missing are lost; each is replaced by one that does nothing',
-      { lost },
-    );
-  return { records, hasGap: hasGap || lost > 0, isComplete, mark, end };
+    log.add(name, 'damaged or missing changes are lost; each is replaced by an empty change', {
+      lost,
+    });
+  return { records, hasGap: hasGap || lost > 0, isComplete, position, end };
 }
 
 async function readRecords(
   { from, log, dropsLinks }: RepairContext,
-  mark: LogPosition,
+  position: LogPosition,
 ): Promise<JournalRecord[]> {
   const records: JournalRecord[] = [];
   const folder = `${from.directory}/journal`;
   const segments = await segmentsFrom(from.disk, folder, null);
-  if (mark.file !== null && !segments.includes(mark.file)) {
+  if (position.file !== null && !segments.includes(position.file)) {
     log.add(
-      `journal/${mark.file}`,
-      `the file is missing; the documents contain its changes up to ${mark.seq}`,
+      `journal/${position.file}`,
+      `the file is missing; the documents contain its changes up to ${position.seq}`,
     );
   }
   for (const segment of segments) {

@@ -1,12 +1,12 @@
-import { marksDocument } from '../activity/last-activity.ts';
+import { activityDocument } from '../activity/last-activity.ts';
 import { textLines } from '../checkpoint/lines.ts';
-import { ringsDocument } from '../events/idempotency-keys.ts';
+import { idempotencyDocument } from '../events/idempotency-keys.ts';
 import { pastDocument, screenOf } from '../rows/playlist-history.ts';
 import { type InMemoryTable, rowDocument, rowLines } from '../rows/row-documents.ts';
 import type { Row } from '../rows/table-index.ts';
 import { isObject, parsed, rowIn } from './row-shapes.ts';
 
-/** The lines of a damaged document that are what its owner expects, and how many are not. */
+/** Valid lines of a damaged document, and the number of invalid ones. */
 export interface Salvaged {
   lines: string[];
   dropped: number;
@@ -14,14 +14,14 @@ export interface Salvaged {
 
 type Salvage = (name: string, text: string, seq: number) => Salvaged;
 
-/** `rows-…`: a row on each line, between lines that say its table. */
+/** Documents `rows-…` have one row per line, between lines that name the table. */
 const salvageRows: Salvage = (name, text, seq) => {
   const tables = new Map<InMemoryTable, Map<string, Row>>();
   let dropped = 0;
   for (const line of textLines(text)) {
     if (!line.startsWith('{"id":')) {
-      // The lines around rows are written anew.
-      if (!isFrame(line)) dropped++;
+      // The lines around rows are generated again.
+      if (!isTableLine(line)) dropped++;
       continue;
     }
     const found = rowIn(line);
@@ -34,12 +34,12 @@ const salvageRows: Salvage = (name, text, seq) => {
   return { lines: kept.length === 0 ? [] : [...rowLines(seq, kept)], dropped };
 };
 
-const isFrame = (line: string) => /^(\{"seq":\d+,"rows":\{|"\w+":\[|\],?|\}\})$/.test(line);
+const isTableLine = (line: string) => /^(\{"seq":\d+,"rows":\{|"\w+":\[|\],?|\}\})$/.test(line);
 
-function salvageEach(isGood: (name: string, line: string) => boolean): Salvage {
+function salvageValidLines(isValid: (name: string, line: string) => boolean): Salvage {
   return (name, text) => {
     const all = [...textLines(text)];
-    const lines = all.filter((line) => isGood(name, line));
+    const lines = all.filter((line) => isValid(name, line));
     return { lines, dropped: all.length - lines.length };
   };
 }
@@ -47,42 +47,42 @@ function salvageEach(isGood: (name: string, line: string) => boolean): Salvage {
 const byKind: Record<string, Salvage> = {
   rows: salvageRows,
   past: (name, text, seq) => {
-    const isGood = (_: string, line: string) => {
+    const isValid = (_: string, line: string) => {
       const found = rowIn(line);
       return found?.table === 'pastPlaylists' && pastDocument(screenOf(found.row.id)) === name;
     };
-    const { lines, dropped } = salvageEach(isGood)(name, text, seq);
+    const { lines, dropped } = salvageValidLines(isValid)(name, text, seq);
     return { lines: lines.sort(), dropped };
   },
-  marks: salvageEach((name, line) => {
-    const marks = parsed(line);
+  marks: salvageValidLines((name, line) => {
+    const activity = parsed(line);
     return (
-      isObject(marks) &&
-      (marks.kind === 'device' || marks.kind === 'token') &&
-      marksDocument(String(marks.id)) === name
+      isObject(activity) &&
+      (activity.kind === 'device' || activity.kind === 'token') &&
+      activityDocument(String(activity.id)) === name
     );
   }),
-  rings: salvageEach((name, line) => {
-    const ring = parsed(line);
-    if (!Array.isArray(ring) || typeof ring[0] !== 'string' || typeof ring[1] !== 'string')
+  rings: salvageValidLines((name, line) => {
+    const entry = parsed(line);
+    if (!Array.isArray(entry) || typeof entry[0] !== 'string' || typeof entry[1] !== 'string')
       return false;
-    const bytes = Buffer.from(ring[1], 'base64');
+    const bytes = Buffer.from(entry[1], 'base64');
     return (
-      ringsDocument(ring[0]) === name &&
+      idempotencyDocument(entry[0]) === name &&
       bytes.length % 16 === 0 &&
-      bytes.toString('base64') === ring[1]
+      bytes.toString('base64') === entry[1]
     );
   }),
-  rollups: salvageEach((_, line) => {
-    const cell = parsed(line);
-    return isCell.test(line) && Array.isArray(cell);
+  rollups: salvageValidLines((_, line) => {
+    const counts = parsed(line);
+    return countsPattern.test(line) && Array.isArray(counts);
   }),
 };
 
-const isCell =
+const countsPattern =
   /^\["[0-4]-(?:day|campaign|creative|venue|screen)","[^"]+","[^"]+","[^"]*",\d+,[\d.e+]+\]$/;
 
-/** What can be read of a damaged document. */
+/** Returns the valid lines of a damaged document. */
 export function salvageLines(name: string, bytes: Buffer, seq: number): Salvaged {
   const salvage = byKind[name.slice(0, name.indexOf('-'))];
   return salvage ? salvage(name, bytes.toString(), seq) : { lines: [], dropped: 1 };

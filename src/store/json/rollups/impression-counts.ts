@@ -3,39 +3,48 @@ import type { ReportGroup } from '../../../domain/records/report.ts';
 import { counterGroupOf, type DayCount, groupOrder } from '../../impression-counts.ts';
 import { CounterTable } from './counter-table.ts';
 
-/** What no key has. */
+/** No key has this number. */
 const noKey = -1;
-/** A table of half a million cells grows in 25 ms; so many smaller ones grow one at a time. */
+/**
+ * Counters are split over this many tables: a single table of half a million takes 25 ms to grow.
+ */
 const tables = 32;
 
-/** Where a batch came from. */
-interface BatchPlace {
+/** Origin of a batch. */
+interface BatchSource {
   tenantId: string;
   venueId: string;
   screenId: string;
 }
 
-/** The numbers of a scope's sections on a day. */
+/** Owner numbers of one scope's sections on one day. */
 type Owners = Record<ReportGroup, number>;
 
 /**
- * What is counted of one document's day (or days), as it stands in lines: `["1-campaign","<tenant or venue>","<day>","<key>",<impressions>,<seconds>]`,
- * sorted by all before the counts.
+ * Counts the impressions of one document's day or days. A document has the lines
+ * `["1-campaign","<tenant or venue>","<day>","<key>",<impressions>,<seconds>]`, sorted by all
+ * members before the counts.
  */
 export class ImpressionCounter {
-  /** By section, that is group and scope, and by day: by what number its cells are found. */
+  /** Owner numbers by section and day. A section is a group and a scope. */
   readonly sections = new Map<string, Map<string, number>>();
-  /** Each when it is first needed: a start has an empty tally for each day of a year. */
+  /** Created on first use: a start creates an empty counter for each day of a year. */
   readonly #tables: CounterTable[] = [];
-  #owned = 0;
-  /** Ids in lower case, and days: text that JSON has no escapes for. Many sections have the same. */
+  #nextOwner = 0;
+  /**
+   * Interned keys: ids in lower case, and days. JSON escapes nothing in them. Many sections share
+   * the same keys.
+   */
   readonly #keys: string[] = [];
   readonly #numbers = new Map<string, number>();
-  /** The same sections by scope and day: to make a section's name for each batch costs more than to count it. */
+  /**
+   * Cache of owner numbers by scope and day. Building a section's name for each batch would cost
+   * more than counting it.
+   */
   readonly #owners = new Map<string, Map<string, Owners>>();
 
-  /** What a batch has of a day: once for its tenant, once for its venue. */
-  add({ tenantId, venueId, screenId }: BatchPlace, { day, sums }: DayCount): void {
+  /** Adds a day of a batch, once for its tenant and once for its venue. */
+  add({ tenantId, venueId, screenId }: BatchSource, { day, sums }: DayCount): void {
     const both = [this.#ownersOf(tenantId, day), this.#ownersOf(venueId, day)] as const;
     this.#addTo(both, 'day', day, sums.all);
     this.#addTo(both, 'screen', screenId.toLowerCase(), sums.all);
@@ -49,12 +58,12 @@ export class ImpressionCounter {
     for (const owner of owners) this.#add(owner[group], number, cell);
   }
 
-  /** `scope` is a tenant, or a venue. */
+  /** Adds to one counter. `scope` is the id of a tenant or a venue. */
   addCell(scope: string, day: string, group: ReportGroup, key: string, cell: Cell): void {
     this.#add(this.#ownersOf(scope, day)[group], this.#numberOf(key), cell);
   }
 
-  /** Takes in all of another. */
+  /** Adds all counters of another. */
   addAll(other: ImpressionCounter): void {
     for (const [section, days] of other.sections) {
       for (const [day, theirs] of days) {
@@ -64,14 +73,14 @@ export class ImpressionCounter {
     }
   }
 
-  /** Keys and cells of one section's day, in no order. */
+  /** Yields the keys and counts of one section's day, unordered. */
   *cellsOf(owner: number): Generator<[key: string, cell: Cell]> {
     const table = this.#tableOf(owner);
     for (const number of table.keysOf(owner))
       yield [this.#keys[number] as string, table.get(owner, number)];
   }
 
-  /** One of its cells; nothing is counted where there is none. */
+  /** Returns the count of one key, or zeros if there is none. */
   cellOf(owner: number, key: string): Cell {
     return this.#tableOf(owner).get(owner, this.#numbers.get(key) ?? noKey);
   }
@@ -81,25 +90,25 @@ export class ImpressionCounter {
   }
 
   #tableOf(owner: number): CounterTable {
-    const place = owner % tables;
-    this.#tables[place] ??= new CounterTable();
-    return this.#tables[place];
+    const index = owner % tables;
+    this.#tables[index] ??= new CounterTable();
+    return this.#tables[index];
   }
 
   #ownersOf(scope: string, day: string): Owners {
     const days = this.#owners.get(scope) ?? new Map<string, Owners>();
     const known = days.get(day);
     if (known) return known;
-    const made = Object.fromEntries(
+    const created = Object.fromEntries(
       groupOrder.map((group) => [group, this.#ownerOf(counterGroupOf(group, scope), day)]),
     ) as Owners;
-    this.#owners.set(scope, days.set(day, made));
-    return made;
+    this.#owners.set(scope, days.set(day, created));
+    return created;
   }
 
   #ownerOf(section: string, day: string): number {
     const days = this.sections.get(section) ?? new Map<string, number>();
-    const owner = days.get(day) ?? this.#owned++;
+    const owner = days.get(day) ?? this.#nextOwner++;
     this.sections.set(section, days.set(day, owner));
     return owner;
   }

@@ -4,17 +4,23 @@ import { textLines } from '../checkpoint/lines.ts';
 import { yieldToEventLoop } from '../disk/yield.ts';
 import type { ImpressionCounter } from './impression-counts.ts';
 
-/** So many keys are sorted between two turns for others: some milliseconds' worth. The lines themselves are asked for a few at a time. */
-const atOnce = 2000;
+/**
+ * Keys sorted between two yields to the event loop, some milliseconds of work. Callers request the
+ * lines a few at a time.
+ */
+const sliceKeys = 2000;
 
 type Entry = [prefix: string, cell: Cell];
 
-/** Sorts without keeping others waiting: short runs first, then merged two by two. */
-async function sortInTurns(keys: string[]): Promise<string[]> {
-  if (keys.length <= atOnce) return keys.sort();
+/** Merge sort that yields to the event loop. */
+async function sortCooperatively(keys: string[]): Promise<string[]> {
+  if (keys.length <= sliceKeys) return keys.sort();
   await yieldToEventLoop();
   const middle = Math.ceil(keys.length / 2);
-  return mergeTwo(await sortInTurns(keys.slice(0, middle)), await sortInTurns(keys.slice(middle)));
+  return mergeTwo(
+    await sortCooperatively(keys.slice(0, middle)),
+    await sortCooperatively(keys.slice(middle)),
+  );
 }
 
 async function mergeTwo(left: string[], right: string[]): Promise<string[]> {
@@ -24,26 +30,29 @@ async function mergeTwo(left: string[], right: string[]): Promise<string[]> {
     for (let other = right[at]; other !== undefined && other < key; other = right[++at])
       merged.push(other);
     merged.push(key);
-    if (merged.length % atOnce === 0) await yieldToEventLoop();
+    if (merged.length % sliceKeys === 0) await yieldToEventLoop();
   }
   return merged.concat(right.slice(at));
 }
 
-/** A tally's cells with the beginnings of their lines, sorted. */
-async function* entriesOf(tally: ImpressionCounter): AsyncGenerator<Entry> {
-  for (const section of [...tally.sections.keys()].sort()) {
-    const days = tally.sections.get(section) as Map<string, number>;
+/** Yields a counter's counts with the prefixes of their lines, sorted. */
+async function* entriesOf(counter: ImpressionCounter): AsyncGenerator<Entry> {
+  for (const section of [...counter.sections.keys()].sort()) {
+    const days = counter.sections.get(section) as Map<string, number>;
     for (const day of [...days.keys()].sort()) {
       const owner = days.get(day) as number;
-      const keys = Array.from(tally.cellsOf(owner), ([key]) => key);
-      for (const key of await sortInTurns(keys)) {
-        yield [`${section}${JSON.stringify(day)},${JSON.stringify(key)}`, tally.cellOf(owner, key)];
+      const keys = Array.from(counter.cellsOf(owner), ([key]) => key);
+      for (const key of await sortCooperatively(keys)) {
+        yield [
+          `${section}${JSON.stringify(day)},${JSON.stringify(key)}`,
+          counter.cellOf(owner, key),
+        ];
       }
     }
   }
 }
 
-/** What stands before the two counts that end a line. */
+/** Returns the part of a line before its two counts. */
 export function prefixOf(line: string): string {
   return line.slice(0, line.lastIndexOf(',', line.lastIndexOf(',') - 1));
 }
@@ -52,17 +61,17 @@ function lineOf(prefix: string, { impressions, seconds }: Cell): string {
   return `${prefix},${impressions},${seconds}]`;
 }
 
-/** The lines of a document with a tally added, in order. */
+/** Yields the lines of a document with a counter's counts added, in order. */
 export async function* mergedLines(
   before: WrittenDocument | undefined,
-  tally: ImpressionCounter,
+  counter: ImpressionCounter,
 ): AsyncGenerator<string> {
   const old = textLines((await before?.read()) ?? '');
   let line = old.next();
-  for await (const [prefix, cell] of entriesOf(tally)) {
+  for await (const [prefix, cell] of entriesOf(counter)) {
     for (; !line.done && prefixOf(line.value) < prefix; line = old.next()) yield line.value;
     if (!line.done && prefixOf(line.value) === prefix) {
-      const sum = cellOf(line.value);
+      const sum = parseCounts(line.value);
       addTo(sum, cell);
       yield lineOf(prefix, sum);
       line = old.next();
@@ -71,7 +80,7 @@ export async function* mergedLines(
   for (; !line.done; line = old.next()) yield line.value;
 }
 
-function cellOf(line: string): Cell {
+function parseCounts(line: string): Cell {
   const [impressions, seconds] = (JSON.parse(line) as unknown[]).slice(-2) as [number, number];
   return { impressions, seconds };
 }

@@ -8,90 +8,99 @@ const comma = 0x2c;
 const bracket = 0x5d;
 const zero = 0x30;
 const nine = 0x39;
-/** So many digits are exact. */
-const mostDigits = 15;
-/** So many keys that a document lacks are stepped over; for more, the place is looked up. */
-const steps = 3;
+/** A double represents integers of this many digits exactly. */
+const maxExactDigits = 15;
+/** Known keys to skip, when a document lacks them, before a binary search. */
+const maxSkippedKeys = 3;
 
 /**
- * What a report adds up, by key. Documents have their keys in order, mostly the same ones: of each it is looked first whether it is the next of those that are
- * known, byte by byte, for which no string needs to be made. What comes out of order is put in order before the next document.
+ * Totals of a report, by key. Documents have sorted and mostly equal keys. The next known key is
+ * compared byte by byte first, which creates no string. Keys out of order are merged in before the
+ * next document.
  */
 export class ReportTotals {
   #keys: string[] = [];
   #impressions: number[] = [];
   #seconds: number[] = [];
   #next = 0;
-  readonly #strays = new Map<string, Cell>();
-  /** How far a line is read. */
+  readonly #unordered = new Map<string, Cell>();
+  /** Read position in a line. */
   #at = 0;
 
-  /** Another document follows, from its first key on. */
+  /** Call before each document: starts again at the first key. */
   rewind(): void {
-    if (this.#strays.size > 0)
-      this.#takeIn([...this.#strays].sort(([one], [other]) => (one < other ? -1 : 1)));
-    this.#strays.clear();
+    if (this.#unordered.size > 0)
+      this.#mergeIn([...this.#unordered].sort(([one], [other]) => (one < other ? -1 : 1)));
+    this.#unordered.clear();
     this.#next = 0;
   }
 
   add(key: string, cell: Cell): void {
-    this.#addAt(this.#placeOf(key), key, cell.impressions, cell.seconds);
+    this.#addAt(this.#positionOf(key), key, cell.impressions, cell.seconds);
   }
 
-  /** Adds the lines of a document, each its key behind what all begin with, then impressions and seconds. */
+  /**
+   * Adds the lines of a run. After the common prefix, each has its key, impressions and seconds.
+   */
   addRun({ bytes, start, end, opening }: RollupRun): void {
     for (this.#at = start; this.#at < end; ) {
       const keyAt = this.#at + opening;
-      const place = this.#readKnown(bytes, keyAt);
-      const key = place < 0 ? this.#readKey(bytes, keyAt) : '';
+      const position = this.#readKnown(bytes, keyAt);
+      const key = position < 0 ? this.#readKey(bytes, keyAt) : '';
       const impressions = this.#readNumber(bytes, comma);
       const seconds = this.#readNumber(bytes, bracket);
-      // The line feed.
+      // Skips the line feed.
       this.#at++;
-      this.#addAt(place < 0 ? this.#placeOf(key) : place, key, impressions, seconds);
+      this.#addAt(position < 0 ? this.#positionOf(key) : position, key, impressions, seconds);
     }
   }
 
-  /** Sorted by key. */
+  /** Returns the totals, sorted by key. */
   rows(): ReportRow[] {
     this.rewind();
-    return this.#keys.map((key, place) => ({
+    return this.#keys.map((key, position) => ({
       key,
-      impressions: this.#impressions[place] as number,
-      seconds: this.#seconds[place] as number,
+      impressions: this.#impressions[position] as number,
+      seconds: this.#seconds[position] as number,
     }));
   }
 
-  #addAt(place: number, key: string, impressions: number, seconds: number): void {
-    if (place < 0) {
-      count(this.#strays, key, { impressions, seconds });
+  #addAt(position: number, key: string, impressions: number, seconds: number): void {
+    if (position < 0) {
+      count(this.#unordered, key, { impressions, seconds });
       return;
     }
-    this.#impressions[place] = (this.#impressions[place] as number) + impressions;
-    this.#seconds[place] = sumOfSeconds(this.#seconds[place] as number, seconds);
+    this.#impressions[position] = (this.#impressions[position] as number) + impressions;
+    this.#seconds[position] = sumOfSeconds(this.#seconds[position] as number, seconds);
   }
 
-  /** The place of a key, if it is in order; else -1. */
-  #placeOf(key: string): number {
+  /** Returns the position of a key, or -1 if it is out of order. */
+  #positionOf(key: string): number {
     const keys = this.#keys;
-    for (let place = this.#next; place < this.#next + steps && place < keys.length; place++)
-      if (keys[place] === key) return this.#stepPast(place);
+    for (
+      let position = this.#next;
+      position < this.#next + maxSkippedKeys && position < keys.length;
+      position++
+    )
+      if (keys[position] === key) return this.#advancePast(position);
     if (keys.length === 0 || (keys.at(-1) as string) < key) {
       this.#impressions.push(0);
       this.#seconds.push(0);
-      return this.#stepPast(keys.push(key) - 1);
+      return this.#advancePast(keys.push(key) - 1);
     }
-    const place = lowerBound(keys, key);
-    this.#next = place;
-    return keys[place] === key ? this.#stepPast(place) : -1;
+    const position = lowerBound(keys, key);
+    this.#next = position;
+    return keys[position] === key ? this.#advancePast(position) : -1;
   }
 
-  #stepPast(place: number): number {
-    this.#next = place + 1;
-    return place;
+  #advancePast(position: number): number {
+    this.#next = position + 1;
+    return position;
   }
 
-  /** The next key, if that is what stands there, with its quote; else -1. */
+  /**
+   * Reads the next known key, with its quote, and returns its position; -1 if another key follows.
+   */
   #readKnown(bytes: Buffer, start: number): number {
     const key = this.#keys[this.#next];
     if (key === undefined) return -1;
@@ -110,10 +119,11 @@ export class ReportTotals {
 
   #readNumber(bytes: Buffer, end: number): number {
     const start = this.#at;
-    let [at, value] = [start, 0];
+    let at = start;
+    let value = 0;
     for (let byte = bytes[at] as number; byte >= zero && byte <= nine; byte = bytes[++at] as number)
       value = value * 10 + byte - zero;
-    if (bytes[at] !== end || at - start > mostDigits || at === start) {
+    if (bytes[at] !== end || at - start > maxExactDigits || at === start) {
       at = bytes.indexOf(end, start);
       value = JSON.parse(bytes.toString('latin1', start, at));
     }
@@ -121,9 +131,11 @@ export class ReportTotals {
     return value;
   }
 
-  #takeIn(strays: readonly [string, Cell][]): void {
+  #mergeIn(unordered: readonly [string, Cell][]): void {
     const before = { keys: this.#keys, impressions: this.#impressions, seconds: this.#seconds };
-    [this.#keys, this.#impressions, this.#seconds] = [[], [], []];
+    this.#keys = [];
+    this.#impressions = [];
+    this.#seconds = [];
     let at = 0;
     const push = (key: string, impressions: number, seconds: number) => {
       this.#keys.push(key);
@@ -136,7 +148,7 @@ export class ReportTotals {
         before.impressions[at] as number,
         before.seconds[at++] as number,
       );
-    for (const [key, { impressions, seconds }] of strays) {
+    for (const [key, { impressions, seconds }] of unordered) {
       while (at < before.keys.length && (before.keys[at] as string) < key) pushKnown();
       push(key, impressions, seconds);
     }

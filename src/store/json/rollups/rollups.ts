@@ -12,89 +12,103 @@ import { mergedLines } from './merge.ts';
 import { ReportTotals } from './report.ts';
 import { sectionRuns } from './runs.ts';
 
-/** Days outside these share one document, so that a TV with a wrong clock cannot make a million of them. */
+/**
+ * Days outside this range share one document, so that TVs with wrong clocks cannot create a million
+ * documents.
+ */
 const firstDay = '2000-01-01';
 const lastDay = '2099-12-31';
 const otherDays = 'other';
-/** A report is begun again when a document that it reads is replaced meanwhile: a checkpoint takes longer than a report, so once is usual. */
-const tries = 5;
+/**
+ * Attempts per report. A report restarts when a checkpoint replaces a document it reads. Two
+ * checkpoints rarely fall into one report.
+ */
+const maxAttempts = 5;
 
-/** One document, and what it does not have yet. */
-interface Days {
+/** One document, and the counts that it lacks. */
+interface DocumentCounts {
   clock: ReportClock;
   day: string;
   document: WrittenDocument | undefined;
-  /** Since the last snapshot. */
-  fresh: ImpressionCounter;
-  /** What a snapshot took that is not yet in the document. */
-  taken: ImpressionCounter | undefined;
+  /** Counted since the last snapshot. */
+  pending: ImpressionCounter;
+  /** In the snapshot, but not yet in the document. */
+  inSnapshot: ImpressionCounter | undefined;
 }
 
 /**
- * Daily impressions by clock, day, group, tenant (and once more: venue) and key, exact. Documents `rollups-<clock>-<day>` hold them; what came since the last checkpoint
- * is in memory, and the event log's tail brings that up to date at start.
+ * Exact daily impressions by clock, day, group, tenant, venue and key. The documents
+ * `rollups-<clock>-<day>` hold them. Counts since the last checkpoint are in memory, and the event
+ * log restores those at start.
  */
 export class Rollups implements DocumentOwner {
   readonly kind = 'rollups';
   readonly log = 'events';
   readonly readsLate = true;
-  readonly #days = new Map<string, Days>();
+  readonly #days = new Map<string, DocumentCounts>();
   readonly #progress: EventProgress;
 
   constructor(progress: EventProgress) {
     this.#progress = progress;
   }
 
-  /** Takes in a batch that has become durable, or is replayed. Those that a document has come too. */
+  /**
+   * Applies a batch that became durable or is replayed. Skips documents that contain it already.
+   */
   apply(record: EventRecord): void {
     for (const counted of countBatch(record.sums, record.receivedAt)) {
       const days = this.#daysOf(rollupDocument(counted.clock, counted.day));
       if (record.seq <= (days.document?.seq ?? 0)) continue;
-      days.fresh.add(record, counted);
+      days.pending.add(record, counted);
     }
   }
 
   dirty(): string[] {
     if (!this.#progress.due()) return [];
-    return [...this.#days].filter(([, days]) => days.fresh.sections.size > 0).map(([name]) => name);
+    return [...this.#days]
+      .filter(([, days]) => days.pending.sections.size > 0)
+      .map(([name]) => name);
   }
 
   async render(name: string, before: WrittenDocument | undefined): Promise<RenderedDocument> {
     const days = this.#daysOf(name);
-    const taken = days.fresh;
-    [days.taken, days.fresh] = [taken, new ImpressionCounter()];
-    return { lines: mergedLines(before, taken), seq: this.#progress.seq() };
+    const inSnapshot = days.pending;
+    days.inSnapshot = inSnapshot;
+    days.pending = new ImpressionCounter();
+    return { lines: mergedLines(before, inSnapshot), seq: this.#progress.seq() };
   }
 
   written(name: string, document: WrittenDocument | undefined): void {
     const days = this.#daysOf(name);
-    [days.document, days.taken] = [document, undefined];
+    days.document = document;
+    days.inSnapshot = undefined;
   }
 
   failed(name: string): void {
     const days = this.#daysOf(name);
-    if (!days.taken) return;
-    days.taken.addAll(days.fresh);
-    [days.fresh, days.taken] = [days.taken, undefined];
+    if (!days.inSnapshot) return;
+    days.inSnapshot.addAll(days.pending);
+    days.pending = days.inSnapshot;
+    days.inSnapshot = undefined;
   }
 
   async load(name: string, document: WrittenDocument): Promise<void> {
     this.#daysOf(name).document = document;
   }
 
-  /** The report: sorted by key. */
+  /** Returns the report, sorted by key. */
   async impressions(query: ImpressionQuery): Promise<ReportRow[]> {
-    for (let left = tries; ; left--) {
+    for (let attemptsLeft = maxAttempts; ; attemptsLeft--) {
       try {
-        return (await this.#sum(query)).rows();
+        return (await this.#total(query)).rows();
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || left <= 1) throw error;
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attemptsLeft <= 1) throw error;
       }
     }
   }
 
-  /** What is in memory is taken before the first `await`, and with it the documents that belong to it. */
-  async #sum({
+  /** Reads the counts in memory, and the matching documents, before the first `await`. */
+  async #total({
     tenantId,
     venueIds,
     groupBy,
@@ -105,49 +119,49 @@ export class Rollups implements DocumentOwner {
     const sections = [...new Set(venueIds ?? [tenantId])]
       .map((scope) => counterGroupOf(groupBy, scope))
       .sort();
-    const sums = new ReportTotals();
+    const totals = new ReportTotals();
     const within = (day: string) => day >= from && day < to;
     const wanted = [...this.#days.values()].filter(
       ({ clock, day }) => clock === by && (day === otherDays || within(day)),
     );
     const documents = wanted.map(({ document }) => document);
-    for (const { fresh, taken } of wanted) {
-      for (const tally of [fresh, taken]) {
+    for (const { pending, inSnapshot } of wanted) {
+      for (const counter of [pending, inSnapshot]) {
         for (const [day, owner] of sections.flatMap((section) => [
-          ...(tally?.sections.get(section) ?? []),
+          ...(counter?.sections.get(section) ?? []),
         ])) {
           if (within(day))
-            for (const [key, cell] of tally?.cellsOf(owner) ?? []) sums.add(key, cell);
+            for (const [key, cell] of counter?.cellsOf(owner) ?? []) totals.add(key, cell);
         }
       }
     }
     for (const document of documents) {
       if (!document) continue;
-      sums.rewind();
+      totals.rewind();
       for await (const run of sectionRuns(document, sections))
-        if (within(run.day)) sums.addRun(run);
+        if (within(run.day)) totals.addRun(run);
     }
-    return sums;
+    return totals;
   }
 
-  #daysOf(name: string): Days {
+  #daysOf(name: string): DocumentCounts {
     const known = this.#days.get(name);
     if (known) return known;
     const clock: ReportClock = name.startsWith(`${this.kind}-received-`) ? 'received' : 'timestamp';
     const day = name.slice(`${this.kind}-${clock}-`.length);
-    const made: Days = {
+    const created: DocumentCounts = {
       clock,
       day,
       document: undefined,
-      fresh: new ImpressionCounter(),
-      taken: undefined,
+      pending: new ImpressionCounter(),
+      inSnapshot: undefined,
     };
-    this.#days.set(name, made);
-    return made;
+    this.#days.set(name, created);
+    return created;
   }
 }
 
-/** The document that has a day's impressions. */
+/** Returns the name of the document that has a day's impressions. */
 export function rollupDocument(clock: ReportClock, day: string): string {
   return `rollups-${clock}-${day >= firstDay && day <= lastDay ? day : otherDays}`;
 }

@@ -4,7 +4,9 @@ import { yieldToEventLoop } from '../disk/yield.ts';
 const lineFeed = 0x0a;
 const quote = 0x22;
 
-/** Whole lines of a document that all begin alike, with the same section and day: what differs begins `opening` bytes behind. */
+/**
+ * Consecutive whole lines of the same section and day. Each has a common prefix of `opening` bytes.
+ */
 export interface RollupRun {
   bytes: Buffer;
   start: number;
@@ -14,14 +16,17 @@ export interface RollupRun {
 }
 
 /**
- * The lines of some sections of one group, which are sorted, reading hardly more than these. Lines are handed out as they lie there, many at once: a report by
- * screen has a million of them, and to make strings of all takes most of a second. A run is good until the next one is asked for.
+ * Yields the lines of some sections of one group, in order, and reads little more than these. A
+ * report by screen has a million lines, and making strings of all takes most of a second. So lines
+ * are yielded as byte ranges, many at once. A run is valid until the next one is requested.
  */
 export async function* sectionRuns(
   document: WrittenDocument,
   sections: readonly string[],
 ): AsyncGenerator<RollupRun> {
-  const [wanted, first, last] = [new Set(sections), sections[0], sections.at(-1)];
+  const wanted = new Set(sections);
+  const first = sections[0];
+  const last = sections.at(-1);
   if (first === undefined || last === undefined) return;
   const comesBefore = (head: Buffer) => head.toString('latin1', 0, first.length) < first;
   let rest: Buffer = Buffer.alloc(0);
@@ -36,14 +41,14 @@ export async function* sectionRuns(
   if (rest.length > 0) yield* runsWithin(Buffer.concat([rest, Buffer.of(lineFeed)]), wanted, last);
 }
 
-/** The runs in whole lines; returns whether a line comes after the last of the sections. */
+/** Yields the runs in whole lines. Returns whether a line follows the last of the sections. */
 function* runsWithin(
   bytes: Buffer,
   wanted: ReadonlySet<string>,
   last: string,
 ): Generator<RollupRun, boolean> {
   for (let start = 0; start < bytes.length; ) {
-    // Scopes are ids, all of one length.
+    // Scopes are ids of equal length.
     const section = bytes.toString('latin1', start, start + last.length);
     if (wanted.has(section)) {
       const dayStart = start + section.length + 1;
@@ -69,16 +74,17 @@ function endOfLine(bytes: Buffer, start: number): number {
 }
 
 function endOfRun({ bytes, start, opening }: RollupRun): number {
-  // Lines are sorted, and most often it goes on to the end of what was read.
-  if (beginAlike(bytes, start, bytes.lastIndexOf(lineFeed, bytes.length - 2) + 1, opening))
+  // Lines are sorted, and a run mostly extends to the end of the bytes read.
+  if (haveSamePrefix(bytes, start, bytes.lastIndexOf(lineFeed, bytes.length - 2) + 1, opening))
     return bytes.length;
   let end = endOfLine(bytes, start);
-  while (end < bytes.length && beginAlike(bytes, start, end, opening)) end = endOfLine(bytes, end);
+  while (end < bytes.length && haveSamePrefix(bytes, start, end, opening))
+    end = endOfLine(bytes, end);
   return end;
 }
 
-function beginAlike(bytes: Buffer, one: number, other: number, length: number): boolean {
-  // From behind, where they differ if they do.
+function haveSamePrefix(bytes: Buffer, one: number, other: number, length: number): boolean {
+  // Compares from the end, where differences are likely.
   for (let at = length - 1; at >= 0; at--) if (bytes[one + at] !== bytes[other + at]) return false;
   return true;
 }

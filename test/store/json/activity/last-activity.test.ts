@@ -12,40 +12,40 @@ const token = (n: number) => guid('toke', n);
 
 async function opened(disk = new CrashDisk(), clock = new ManualClock()) {
   const context = contextOn(disk, clock);
-  const marks = makeLastActivityPart(context);
-  const rig = await openParts(context, [], [marks]);
+  const activity = makeLastActivityPart(context);
+  const rig = await openParts(context, [], [activity]);
   const documents = () => disk.paths().filter((path) => path.startsWith('/data/documents/marks'));
-  return { disk, clock, marks, rig, documents };
+  return { disk, clock, activity, rig, documents };
 }
 
-describe('touch', () => {
-  it('joins what it is given to what was noted, at once', async () => {
-    const { marks } = await opened();
-    marks.touch('device', device(1), {
+describe('touch of last activity', () => {
+  it('merges new activity with earlier activity immediately', async () => {
+    const { activity } = await opened();
+    activity.touch('device', device(1), {
       lastSeenAt: 1,
       lastAddress: '192.0.2.1',
       lastPlaylistVersion: 3,
     });
-    marks.touch('device', device(1), { lastSeenAt: 2, lastPlaylistVersion: null });
-    marks.touch('token', token(1), { lastUsedAt: 3 });
-    expect(marks.marks('device', device(1))).toEqual({
+    activity.touch('device', device(1), { lastSeenAt: 2, lastPlaylistVersion: null });
+    activity.touch('token', token(1), { lastUsedAt: 3 });
+    expect(activity.marks('device', device(1))).toEqual({
       lastSeenAt: 2,
       lastAddress: '192.0.2.1',
       lastPlaylistVersion: null,
     });
-    expect(marks.marks('token', token(1))).toEqual({ lastUsedAt: 3 });
-    expect(marks.marks('device', device(2))).toEqual({});
-    expect(marks.marks('token', device(1))).toEqual({});
+    expect(activity.marks('token', token(1))).toEqual({ lastUsedAt: 3 });
+    expect(activity.marks('device', device(2))).toEqual({});
+    expect(activity.marks('token', device(1))).toEqual({});
   });
 
-  it('hands out copies', async () => {
-    const { marks } = await opened();
-    marks.touch('device', device(1), { lastSeenAt: 1 });
-    marks.marks('device', device(1)).lastSeenAt = 9;
-    expect(marks.marks('device', device(1))).toEqual({ lastSeenAt: 1 });
+  it('returns copies', async () => {
+    const { activity } = await opened();
+    activity.touch('device', device(1), { lastSeenAt: 1 });
+    activity.marks('device', device(1)).lastSeenAt = 9;
+    expect(activity.marks('device', device(1))).toEqual({ lastSeenAt: 1 });
   });
 
-  it('notes all members', async () => {
+  it('stores all members', async () => {
     const all = {
       lastSeenAt: 1,
       lastAddress: '2001:db8::1',
@@ -55,25 +55,25 @@ describe('touch', () => {
       lastConfigAt: 4,
       lastEventAt: 5,
     };
-    const { disk, marks, rig } = await opened();
-    marks.touch('device', device(1), all);
-    marks.close();
+    const { disk, activity, rig } = await opened();
+    activity.touch('device', device(1), all);
+    activity.close();
     await rig.close();
-    expect((await opened(disk)).marks.marks('device', device(1))).toEqual(all);
+    expect((await opened(disk)).activity.marks('device', device(1))).toEqual(all);
   });
 });
 
-describe('the documents', () => {
-  it('are written once a minute at most, and only what changed', async () => {
-    const { clock, marks, rig, documents } = await opened();
-    marks.touch('device', device(1), { lastSeenAt: 1 });
+describe('the documents of last activity', () => {
+  it('are written at most once a minute, and only if they changed', async () => {
+    const { clock, activity, rig, documents } = await opened();
+    activity.touch('device', device(1), { lastSeenAt: 1 });
     await rig.checkpoint();
     expect(documents()).toEqual([]);
     clock.advance(minuteMs);
     await rig.checkpoint();
     const first = documents();
     expect(first).toEqual([expect.stringMatching(/marks-[0-3][0-9a-f]\.\d+\.json$/)]);
-    marks.touch('device', device(1), { lastSeenAt: 2 });
+    activity.touch('device', device(1), { lastSeenAt: 2 });
     await rig.checkpoint();
     clock.advance(minuteMs - 1);
     await rig.checkpoint();
@@ -89,44 +89,44 @@ describe('the documents', () => {
   });
 
   it('are written when the clock has stepped back', async () => {
-    const { clock, marks, rig, documents } = await opened();
-    marks.touch('device', device(1), { lastSeenAt: 1 });
+    const { clock, activity, rig, documents } = await opened();
+    activity.touch('device', device(1), { lastSeenAt: 1 });
     clock.set(0);
     await rig.checkpoint();
     expect(documents()).toHaveLength(1);
   });
 
-  it('have everything after the stop', async () => {
-    const { disk, marks, rig } = await opened();
+  it('are complete after the stop', async () => {
+    const { disk, activity, rig } = await opened();
     for (let n = 0; n < 300; n++) {
-      marks.touch('device', device(n), { lastSeenAt: n });
-      marks.touch('token', token(n), { lastUsedAt: n });
+      activity.touch('device', device(n), { lastSeenAt: n });
+      activity.touch('token', token(n), { lastUsedAt: n });
     }
-    marks.close();
+    activity.close();
     await rig.close();
     const next = await opened(disk);
     for (let n = 0; n < 300; n++) {
-      expect(next.marks.marks('device', device(n))).toEqual({ lastSeenAt: n });
-      expect(next.marks.marks('token', token(n))).toEqual({ lastUsedAt: n });
+      expect(next.activity.marks('device', device(n))).toEqual({ lastSeenAt: n });
+      expect(next.activity.marks('token', token(n))).toEqual({ lastUsedAt: n });
     }
-    expect(next.marks.dirty()).toEqual([]);
+    expect(next.activity.dirty()).toEqual([]);
   });
 
-  it('lose a minute in a crash, and no more', async () => {
-    const { disk, clock, marks, rig } = await opened();
-    marks.touch('device', device(1), { lastSeenAt: 1, lastAddress: 'a' });
+  it('lose at most a minute in a crash', async () => {
+    const { disk, clock, activity, rig } = await opened();
+    activity.touch('device', device(1), { lastSeenAt: 1, lastAddress: 'a' });
     clock.advance(minuteMs);
     await rig.checkpoint();
-    marks.touch('device', device(1), { lastSeenAt: 2 });
-    expect((await opened(disk.afterPowerCut())).marks.marks('device', device(1))).toEqual({
+    activity.touch('device', device(1), { lastSeenAt: 2 });
+    expect((await opened(disk.afterPowerCut())).activity.marks('device', device(1))).toEqual({
       lastSeenAt: 1,
       lastAddress: 'a',
     });
   });
 
-  it('are dirty again when they were not written', async () => {
-    const { disk, clock, marks, rig, documents } = await opened();
-    marks.touch('device', device(1), { lastSeenAt: 1 });
+  it('are dirty again after a failed write', async () => {
+    const { disk, clock, activity, rig, documents } = await opened();
+    activity.touch('device', device(1), { lastSeenAt: 1 });
     clock.advance(minuteMs);
     disk.before = (operation) => {
       if (operation === 'rename') throw new Error('EIO');
@@ -138,40 +138,42 @@ describe('the documents', () => {
     expect(documents()).toHaveLength(1);
   });
 
-  it('are of no log', () => {
-    const marks = makeLastActivityPart(contextOn(new CrashDisk(), new ManualClock()));
-    expect([marks.kind, marks.log]).toEqual(['marks', 'none']);
+  it('belong to no log', () => {
+    const activity = makeLastActivityPart(contextOn(new CrashDisk(), new ManualClock()));
+    expect([activity.kind, activity.log]).toEqual(['marks', 'none']);
   });
 
-  it('hold lines that a person can read', async () => {
-    const { marks } = await opened();
-    await marks.load('marks-00', {
+  it('have human-readable lines', async () => {
+    const { activity } = await opened();
+    await activity.load('marks-00', {
       seq: 0,
       bytes: async () => Buffer.from(`{"kind":"token","id":"${token(1)}","lastUsedAt":7}\n`),
     } as WrittenDocument);
-    marks.touch('device', device(1), { lastSeenAt: 1 });
-    marks.close();
+    activity.touch('device', device(1), { lastSeenAt: 1 });
+    activity.close();
     const lines = await Promise.all(
-      marks.dirty().map(async (name) => (await marks.render(name, undefined))?.lines as string[]),
+      activity
+        .dirty()
+        .map(async (name) => (await activity.render(name, undefined))?.lines as string[]),
     );
     expect(lines.flat()).toContain(`{"kind":"device","id":"${device(1)}","lastSeenAt":1}`);
   });
 });
 
-describe('forget', () => {
-  it('takes the marks away, from the documents too', async () => {
-    const { disk, clock, marks, rig, documents } = await opened();
-    marks.touch('device', device(1), { lastSeenAt: 1 });
+describe('forget of last activity', () => {
+  it('deletes the activity, also from the documents', async () => {
+    const { disk, clock, activity, rig, documents } = await opened();
+    activity.touch('device', device(1), { lastSeenAt: 1 });
     clock.advance(minuteMs);
     await rig.checkpoint();
-    marks.forget('token', token(1));
-    marks.forget('token', device(1));
-    expect(marks.marks('device', device(1))).toEqual({ lastSeenAt: 1 });
-    marks.forget('device', device(1));
-    expect(marks.marks('device', device(1))).toEqual({});
-    marks.close();
+    activity.forget('token', token(1));
+    activity.forget('token', device(1));
+    expect(activity.marks('device', device(1))).toEqual({ lastSeenAt: 1 });
+    activity.forget('device', device(1));
+    expect(activity.marks('device', device(1))).toEqual({});
+    activity.close();
     await rig.close();
     expect(documents()).toEqual([]);
-    expect((await opened(disk)).marks.marks('device', device(1))).toEqual({});
+    expect((await opened(disk)).activity.marks('device', device(1))).toEqual({});
   });
 });

@@ -30,7 +30,7 @@ function entry(n: number, at = noon, more: Partial<AuditEntry> = {}): AuditEntry
   };
 }
 
-/** What the journal has, and would hand in again. */
+/** Entries in the journal, which it would replay. */
 type Journal = { seq: number; entries: AuditEntry[] }[];
 
 async function opened(disk = new CrashDisk(), clock = new ManualClock(), journal: Journal = []) {
@@ -72,8 +72,8 @@ const numbers = async (trail: AuditTrail, query: Partial<Query> = {}) =>
   (await walk(trail, query)).found;
 const marked = (disk: CrashDisk) => JSON.parse(disk.text('/data/manifest.json')).marks.audit;
 
-describe('entries', () => {
-  it('are in memory until a checkpoint, then in the file of their day, a line each', async () => {
+describe('audit entries', () => {
+  it('are in memory until a checkpoint, then in the file of their day, one per line', async () => {
     const { disk, trail, rig, add } = await opened();
     add(entry(0), entry(1));
     add(entry(2, noon + dayMs));
@@ -96,7 +96,7 @@ describe('entries', () => {
     expect(await numbers(trail)).toEqual([2, 1, 0]);
   });
 
-  it('of a clock that steps back stay behind those before, and are found by their time', async () => {
+  it('keep their order when the clock steps back, and are found by their time', async () => {
     const { disk, trail, rig, add } = await opened();
     add(entry(0, noon + dayMs));
     add(entry(1, noon));
@@ -109,7 +109,7 @@ describe('entries', () => {
     expect(disk.paths()).not.toContain(day20);
   });
 
-  it('by the thousand are written in slices', async () => {
+  it('are written in slices when there are thousands', async () => {
     const { disk, trail, rig, add } = await opened();
     for (let n = 0; n < 3; n++)
       add(...Array.from({ length: 600 }, (_, at) => entry(n * 600 + at, noon + n * dayMs)));
@@ -142,8 +142,8 @@ describe('entries', () => {
   });
 });
 
-describe('a checkpoint', () => {
-  it('can be cut short at any step, by a kill or a power cut, and every entry is there once', async () => {
+describe('a checkpoint of the audit trail', () => {
+  it('keeps every entry exactly once if interrupted at any step by a kill or power cut', async () => {
     let steps = 0;
     for (let isDone = false; !isDone; ) {
       const { disk, clock, rig, journal, add } = await opened();
@@ -174,7 +174,7 @@ describe('a checkpoint', () => {
     expect(steps).toBeGreaterThan(9);
   });
 
-  it('that fails loses nothing, and the next one goes on', async () => {
+  it('loses nothing if it fails, and the next one succeeds', async () => {
     const { disk, trail, rig, add, again } = await opened();
     add(entry(0));
     await rig.checkpoint();
@@ -192,7 +192,7 @@ describe('a checkpoint', () => {
     expect(await numbers((await again()).trail)).toEqual([3, 2, 1, 0]);
   });
 
-  it('after the stop takes in what the journal finished last', async () => {
+  it('includes the last journal entries after the stop', async () => {
     const { disk, clock, trail, rig, add, journal } = await opened();
     add(entry(0));
     await trail.close();
@@ -205,7 +205,7 @@ describe('a checkpoint', () => {
     expect(await numbers((await opened(disk, clock)).trail)).toEqual([3, 2, 1, 0]);
   });
 
-  it('leaves no empty file behind at the stop', async () => {
+  it('leaves no empty file at the stop', async () => {
     const { disk, clock, rig, add, journal } = await opened();
     add(entry(0));
     await rig.checkpoint();
@@ -220,7 +220,7 @@ describe('a checkpoint', () => {
   });
 });
 
-describe('a page', () => {
+describe('a page of the audit trail', () => {
   it('costs the same at any depth', async () => {
     const { disk, trail, rig, add } = await opened();
     for (let n = 0; n < 6000; n++) add(entry(n, noon + Math.floor(n / 2000) * dayMs));
@@ -242,7 +242,7 @@ describe('a page', () => {
     }
   });
 
-  it('has a cursor that stays good while entries go to the files, also within a large record', async () => {
+  it('has a cursor that stays valid while entries move to files, also within a large record', async () => {
     const { trail, rig, add } = await opened();
     add(...Array.from({ length: 700 }, (_, n) => entry(n)));
     const first = await trail.page({ tenantIds: [tenantA], limit: 100 });
@@ -256,7 +256,7 @@ describe('a page', () => {
     expect(third.next).toBeNull();
   });
 
-  it('examines some 32 MiB, then says where to go on', async () => {
+  it('ends after about 32 MiB with a next cursor', async () => {
     const { trail, rig, add, disk } = await opened();
     const large = { text: 'x'.repeat(1 << 20) };
     add(entry(100, noon, { action: 'rare' }));
@@ -270,7 +270,7 @@ describe('a page', () => {
     expect(await walk(trail, { action: 'rare' })).toEqual({ found: [100], pages: 2 });
   });
 
-  it('is empty after an id that is no cursor', async () => {
+  it('is empty after an invalid cursor', async () => {
     const { trail, add } = await opened();
     add(entry(0));
     expect(await trail.page({ tenantIds: [tenantA], limit: 1, after: guid('none', 1) })).toEqual({
@@ -282,7 +282,7 @@ describe('a page', () => {
   it.each([
     ['head', '"seq"', '"sec"'],
     ['body', '"n":1}', '"n":7}'],
-  ])('refuses damage in the %s of a line, naming file and offset', async (_, good, bad) => {
+  ])('rejects damage in the %s of a line, and names file and offset', async (_, good, bad) => {
     const { disk, trail, rig, add } = await opened();
     add(entry(1));
     add(entry(2));
@@ -300,7 +300,7 @@ describe('a page', () => {
   });
 });
 
-describe('a start', () => {
+describe('a start of the audit trail', () => {
   async function filled() {
     const all = await opened();
     all.add(entry(0), entry(1));
@@ -309,7 +309,7 @@ describe('a start', () => {
     return all;
   }
 
-  it('cuts off what the manifest does not know', async () => {
+  it('cuts off data that the manifest does not cover', async () => {
     const { disk, again } = await filled();
     const good = disk.text(day21);
     const after = disk.afterKill();
@@ -338,7 +338,7 @@ describe('a start', () => {
       (disk) => disk.plant(day21, disk.text(day20).slice(0, disk.text(day21).length)),
       /2026-11-21.ndjson/,
     ],
-  ])('refuses %s', async (_, harm, message) => {
+  ])('is rejected for %s', async (_, harm, message) => {
     const { disk, again } = await filled();
     const after = disk.afterKill();
     harm(after);
@@ -351,7 +351,7 @@ describe('a start', () => {
   it.each<[string, (disk: CrashDisk) => void]>([
     ['bytes too many', (disk) => disk.plant(day21, `${disk.text(day21)}{`)],
     ['a later file', (disk) => disk.plant('/data/audit/2026-11-22.ndjson', '')],
-  ])('after a clean stop refuses %s', async (_, harm) => {
+  ])('after a clean stop is rejected for %s', async (_, harm) => {
     const { disk, rig, again } = await filled();
     await rig.close();
     harm(disk);
@@ -359,7 +359,7 @@ describe('a start', () => {
   });
 });
 
-describe('purgeBefore', () => {
+describe('purgeBefore of the audit trail', () => {
   const files = (disk: CrashDisk) =>
     disk
       .paths()
@@ -386,7 +386,7 @@ describe('purgeBefore', () => {
     expect(await numbers((await again()).trail)).toEqual([3, 2]);
   });
 
-  it('hides the newest at once when its day is past, and deletes it with the next checkpoint', async () => {
+  it('immediately hides the newest file when its day is past, and deletes it with the next checkpoint', async () => {
     const { disk, clock, trail, rig, add, again } = await fourDays();
     add(entry(4, clock.now()));
     clock.advance(dayMs);
@@ -404,7 +404,7 @@ describe('purgeBefore', () => {
     expect(await numbers(next.trail)).toEqual([5]);
   });
 
-  it('leaves a start nothing to miss', async () => {
+  it('leaves a trail that starts, also after a crash during the deletion', async () => {
     const { disk, clock, trail, rig, journal } = await fourDays();
     clock.advance(dayMs);
     await trail.dropBefore(clock.now());
@@ -425,7 +425,7 @@ describe('purgeBefore', () => {
   });
 });
 
-describe('the trail, whatever happens', () => {
+describe('the audit trail in random runs', () => {
   const step = fc.oneof(
     {
       weight: 6,
@@ -444,7 +444,7 @@ describe('the trail, whatever happens', () => {
     },
   );
 
-  it('is the list of what was added', async () => {
+  it('equals the list of added entries', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { maxLength: 40 }),
@@ -481,7 +481,8 @@ describe('the trail, whatever happens', () => {
           expect(await numbers(now.trail, { limit, action: 'rare' })).toEqual(
             of(ours.filter(({ action }) => action === 'rare')),
           );
-          const [from, to] = [noon + 10 * hourMs, noon + 40 * hourMs];
+          const from = noon + 10 * hourMs;
+          const to = noon + 40 * hourMs;
           expect(await numbers(now.trail, { limit, from, to })).toEqual(
             of(ours.filter(({ at }) => at >= from && at < to)),
           );

@@ -32,7 +32,7 @@ async function filled(count: number) {
 
 const thisFile = fileURLToPath(import.meta.url);
 
-/** A disk that says how much was read of files that were opened. */
+/** A disk that reports how many bytes of open files were read. */
 function counting(disk: FileSystem) {
   const counts = { bytes: 0 };
   const open: FileSystem['open'] = async (path, how) => {
@@ -47,7 +47,10 @@ function counting(disk: FileSystem) {
   return { disk: overriding(disk, { open }), counts };
 }
 
-/** A backup of more than is packed ahead of the reader, who has not read yet; most of it was received two days ago. */
+/**
+ * A backup larger than what is packed ahead of its reader, who has not read yet. Most of it was
+ * received two days ago.
+ */
 async function large(place = 'memory:', disk = nodeFileSystem) {
   const clock = new ManualClock();
   const store = await openStore(place, { clock, ...(place !== 'memory:' && { disk }) });
@@ -62,17 +65,17 @@ async function large(place = 'memory:', disk = nodeFileSystem) {
   return { clock, store, stream: await store.backup() };
 }
 
-/** The packing goes no further than this ahead of its reader. */
+/** Maximum bytes packed ahead of the reader. */
 const aheadBytes = 8 * 1024 * 1024;
 
 describe('a backup', () => {
-  it('holds all that was acknowledged before it was asked for, and no part of anything else, however busy the store is', {
+  it('has everything acknowledged before it was requested, and no partial change, on a busy store', {
     timeout: 120_000,
   }, async () => {
     await backUpUnderLoad({ clock: new ManualClock(), rounds: 4, perRound: 40 });
   });
 
-  it('of a store in memory opens from a folder', async () => {
+  it('of a store in memory can be restored into a folder', async () => {
     const clock = new ManualClock();
     const store = await openStore('memory:', { clock });
     await add(store, clock, 1);
@@ -82,12 +85,12 @@ describe('a backup', () => {
     await Promise.all([store.close(), copy.store.close()]);
   });
 
-  it('keeps what it reads from being deleted, and lets it go afterwards', async () => {
+  it('delays the deletion of files it reads until it ends', async () => {
     const { folder, clock, store } = await filled(3);
     clock.advance(40 * dayMs);
     await add(store, clock, 4);
     const stream = await store.backup();
-    // Asked for a part only: the backup has begun, and stands still.
+    // After reading only a part: the backup has started and is paused.
     const reader = stream.getReader();
     await reader.read();
     await store.purgeBefore(clock.now() - dayMs);
@@ -98,14 +101,14 @@ describe('a backup', () => {
     reader.releaseLock();
     for await (const part of stream) parts.push(part);
     await store.close();
-    // All files of the last manifest, and none besides.
+    // Exactly the files of the last manifest.
     expect((await readdir(join(folder, 'events'))).length).toBe(1);
     const again = await openStore(folder, { clock });
     expect((await shown(again)).venues).toEqual([1, 2, 3, 4, 5]);
     await again.close();
   });
 
-  it('that nobody reads on lets go as well', async () => {
+  it('releases its files when it is cancelled', async () => {
     const { folder, clock, store } = await filled(3);
     const stream = await store.backup();
     await stream.cancel();
@@ -116,7 +119,7 @@ describe('a backup', () => {
     expect(await readdir(join(folder, 'events'))).toHaveLength(1);
   });
 
-  it('ends with an error, and lets go of what it kept, when its reader takes nothing for 5 minutes', async () => {
+  it('fails and releases its files when its reader takes nothing for 5 minutes', async () => {
     const folder = await temporaryFolder();
     const { disk, counts } = counting(nodeFileSystem);
     const { clock, store, stream } = await large(folder, disk);
@@ -141,7 +144,7 @@ describe('a backup', () => {
     await store.close();
   });
 
-  it('goes on for as long as its reader takes something now and then', async () => {
+  it('continues as long as its reader takes something now and then', async () => {
     const { clock, store, stream } = await large();
     let bytes = 0;
     for await (const part of stream) {
@@ -153,19 +156,19 @@ describe('a backup', () => {
     await store.close();
   });
 
-  it('ends with an error when the store is closed before it is complete', async () => {
+  it('fails when the store is closed before it is complete', async () => {
     const { store, stream } = await large();
     await store.close();
     await expect(bytesOf(stream)).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  it('is refused once the store is closed', async () => {
+  it('is rejected once the store is closed', async () => {
     const store = await openStore('memory:');
     await store.close();
     await expect(store.backup()).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  it('is a tar that says what it holds first, and the checksums last', async () => {
+  it('is a tar with the file list first and the checksums last', async () => {
     const { store } = await filled(1);
     const entries = await unpackTar(await bytesOf(await store.backup()));
     await store.close();
@@ -181,7 +184,7 @@ describe('a backup', () => {
 });
 
 describe('a restored store', () => {
-  it('says so once, when it is first started, and takes changes', async () => {
+  it('logs the restore at its first start only, and accepts changes', async () => {
     const { store } = await filled(2);
     const backup = await bytesOf(await store.backup());
     await store.close();
@@ -189,7 +192,7 @@ describe('a restored store', () => {
     expect(copy.warnings).toHaveLength(1);
     expect(copy.warnings[0]).toContain('was restored from a backup of 20');
     await copy.store.write(async (tx) => tx.put('venues', venueRow(9)));
-    // The key was remembered: it is not stored twice.
+    // The key was remembered: the batch is not stored twice.
     const events = [0, 1, 2].map((n) =>
       impression(new ManualClock().now(), { number: 1, n, creativeId: guid('crea', 1) }),
     );
@@ -215,7 +218,7 @@ describe('restoreStore', () => {
     return bytes;
   };
 
-  it('refuses a folder that holds something, and touches nothing', async () => {
+  it('rejects a non-empty folder, and changes nothing', async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, 'notes.txt'), 'mine');
     await expect(restoreStore(streamOf(await backupOf()), folder)).rejects.toMatchObject({
@@ -225,7 +228,7 @@ describe('restoreStore', () => {
     expect(await contentsOf(folder)).toEqual({ 'notes.txt': 'mine' });
   });
 
-  it('refuses the folder of a store that runs', async () => {
+  it('rejects the folder of a running store', async () => {
     const { folder, store } = await filled(1);
     await expect(restoreStore(streamOf(await backupOf()), folder)).rejects.toMatchObject({
       code: 'store_locked',
@@ -233,7 +236,7 @@ describe('restoreStore', () => {
     await store.close();
   });
 
-  it('refuses what was cut short anywhere, and leaves nothing behind', async () => {
+  it('rejects a backup truncated anywhere, and leaves nothing behind', async () => {
     const backup = await backupOf();
     const parent = await temporaryFolder();
     const folder = join(parent, 'data');
@@ -246,7 +249,7 @@ describe('restoreStore', () => {
     await restoreStore(streamOf(backup), folder);
   });
 
-  it('refuses one of which a byte has changed, wherever that lies in a file', async () => {
+  it('rejects a backup with a changed byte anywhere in a file', async () => {
     const entries = await unpackTar(await backupOf());
     for (const { header, data } of entries) {
       if (!data || header.name === 'checksums.json') continue;
@@ -270,7 +273,7 @@ describe('restoreStore', () => {
     ],
     ['a tar that names a file outside the folder', async () => tarNaming('../outside.json')],
     ['a tar that names a file that no store has', async () => tarNaming('lock.sock')],
-  ])('refuses %s', async (_what, make) => {
+  ])('rejects %s', async (_what, make) => {
     const parent = await temporaryFolder();
     const folder = join(parent, 'data');
     await expect(restoreStore(streamOf(await make()), folder)).rejects.toMatchObject({
@@ -279,7 +282,7 @@ describe('restoreStore', () => {
     expect(await readdir(parent)).toEqual([]);
   });
 
-  it('leaves a folder that was there, and the empty ones in it, as they were', async () => {
+  it('keeps an existing folder and its empty subfolders when it fails', async () => {
     const folder = await temporaryFolder();
     await mkdir(join(folder, 'documents'));
     const backup = await backupOf();

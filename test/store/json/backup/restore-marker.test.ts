@@ -1,4 +1,5 @@
-import { cp, readdir, rm } from 'node:fs/promises';
+import { cpSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { copyStore } from '../../../../src/store/copy/copy-store.ts';
@@ -20,24 +21,25 @@ async function backup(): Promise<Uint8Array> {
   return bytes;
 }
 
-/** The folder as a process leaves it that was killed when the restore had got so far. */
+/** The folder after a process was killed when it had restored `doneBytes`. */
 async function killedAt(doneBytes: number): Promise<string> {
-  const [folder, copy] = [await temporaryFolder(), await temporaryFolder()];
-  let copied: Promise<void> | undefined;
+  const folder = await temporaryFolder();
+  const copy = await temporaryFolder();
+  let isCopied = false;
   await restoreStore(streamOf(await backup()), folder, {
     onProgress(done) {
-      if (done >= doneBytes)
-        copied ??= cp(folder, copy, {
-          recursive: true,
-          filter: (path) => !path.includes('lock.sock'),
-        });
+      if (isCopied || done < doneBytes) return;
+      isCopied = true;
+      cpSync(folder, copy, {
+        recursive: true,
+        filter: (path) => !path.includes('lock.sock'),
+      });
     },
   });
-  await copied;
   return copy;
 }
 
-describe('a folder of a restore that was killed', () => {
+describe('the folder of a killed restore', () => {
   it.each([
     ['an opening', (folder: string) => openStore(folder)],
     ['a check', (folder: string) => checkStore(folder)],
@@ -51,7 +53,7 @@ describe('a folder of a restore that was killed', () => {
         copyStore(folder, join(await temporaryFolder(), 'new'), { clock: new ManualClock() }),
     ],
     ['another restore', async (folder: string) => restoreStore(streamOf(await backup()), folder)],
-  ])('is refused by %s, which says what to do and changes nothing', async (_what, use) => {
+  ])('is rejected by %s, with a hint and without changes', async (_what, use) => {
     const folder = await killedAt(1);
     const before = await contentsOf(folder);
     await expect(use(folder)).rejects.toMatchObject({
@@ -61,7 +63,7 @@ describe('a folder of a restore that was killed', () => {
     expect(await contentsOf(folder)).toEqual(before);
   });
 
-  it('takes a backup again once it is empty', async () => {
+  it('accepts a backup again once it is empty', async () => {
     const folder = await killedAt(1);
     for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true });
     await restoreStore(streamOf(await backup()), folder);

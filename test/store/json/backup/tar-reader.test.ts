@@ -4,7 +4,7 @@ import { TarReader } from '../../../../src/store/json/backup/tar-reader.ts';
 
 const blockBytes = 512;
 
-/** A header block with a right checksum. */
+/** A header block with a valid checksum. */
 function header({ name = 'a.json', prefix = '', size = '00000000000', type = '0' } = {}): Buffer {
   const block = Buffer.alloc(blockBytes);
   block.write(name, 0);
@@ -32,7 +32,7 @@ async function* chunksOf(bytes: Uint8Array, size: number): AsyncGenerator<Uint8A
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-/** The names and contents of all entries, or the message of what was thrown. */
+/** The names and contents of all entries, or the message of the error. */
 async function read(bytes: Uint8Array, chunkBytes = 100): Promise<Record<string, string> | string> {
   const tar = new TarReader(chunksOf(bytes, chunkBytes));
   const files: Record<string, string> = {};
@@ -49,7 +49,7 @@ async function read(bytes: Uint8Array, chunkBytes = 100): Promise<Record<string,
 }
 
 describe('a tar file of plain files', () => {
-  it('is read, whatever its chunks', async () => {
+  it('is read in chunks of any size', async () => {
     const long = `${'folder/'.repeat(20)}file.json`;
     const bytes = await packTar([
       { header: { name: 'a.json', size: 2, type: 'file' }, body: '{}' },
@@ -60,7 +60,7 @@ describe('a tar file of plain files', () => {
       expect(await read(bytes, chunkBytes)).toEqual(files);
   });
 
-  it('may have names in two parts, sizes in base-256, and sizes and paths in a PAX header', async () => {
+  it('can have names in two parts, sizes in base-256, and sizes and paths in a PAX header', async () => {
     const base256 = '\x80'.padEnd(12, '\0');
     const bytes = Buffer.concat([
       header({ name: 'b.json', prefix: 'folder' }),
@@ -76,21 +76,21 @@ describe('a tar file of plain files', () => {
     [
       'a link',
       Buffer.concat([header({ type: '2' }), end]),
-      '"a.json" is no plain file (its type is "2")',
+      '"a.json" is not a plain file (its type is "2")',
     ],
     [
       'a name over 100 characters',
       header({ name: 'n'.repeat(100), prefix: 'p', type: '5' }),
-      `"p/${'n'.repeat(98)}…" is no plain file (its type is "5")`,
+      `"p/${'n'.repeat(98)}…" is not a plain file (its type is "5")`,
     ],
-    ['a size that is no number', header({ size: 'abc' }), '"a.json" has no valid size'],
+    ['a size that is not a number', header({ size: 'abc' }), '"a.json" has no valid size'],
     [
-      'a size beyond all numbers',
+      'a size too large for a number',
       header({ size: '\x80'.padEnd(12, '\xff') }),
       '"a.json" has no valid size',
     ],
     [
-      'a size in a PAX header that is no number',
+      'a size in a PAX header that is not a number',
       Buffer.concat([pax('12 size=abc\n'), header()]),
       '"a.json" has no valid size',
     ],
@@ -107,7 +107,7 @@ describe('a tar file of plain files', () => {
     [
       'a PAX header that is longer than 64 KiB',
       header({ name: 'PaxHeader', size: '00000400000', type: 'x' }),
-      '"PaxHeader" is a header of 131072 bytes, and 65536 are the most',
+      '"PaxHeader" is a header of 131072 bytes, and the limit is 65536',
     ],
     [
       'nothing behind a PAX header',
@@ -125,7 +125,7 @@ describe('a tar file of plain files', () => {
       header({ size: '00000000012' }),
       'it is cut short: it ends at byte 512, in "a.json"',
     ],
-  ])('is refused with %s', async (_, bytes, message) => {
+  ])('is rejected with %s', async (_, bytes, message) => {
     expect(await read(bytes)).toBe(message);
   });
 });

@@ -18,7 +18,7 @@ async function numbers(rig: LogRig): Promise<unknown[]> {
   return items.map(({ event }) => event.n);
 }
 
-/** A log on a disk of its own; `again` opens what is on the disk. */
+/** A log on a disk of its own. `again` reopens it. */
 async function opened({ disk = new CrashDisk(), clock = new ManualClock() } = {}) {
   const context = contextOn(disk, clock);
   const rig = await openLog(context);
@@ -33,7 +33,7 @@ const seqs = (text: string) =>
     .map((line) => JSON.parse(line).seq);
 
 describe('the lines of a day file', () => {
-  it('have a checksum, a number, an id, who sent them, and the bytes that came', async () => {
+  it('have a checksum, a number, an id, the sender, and the bytes sent', async () => {
     const { disk, rig } = await opened();
     const body = Buffer.from('[{"type":"log", "timestamp":1760000000}]');
     await rig.log.append({ ...batchOf([log(1)], { key: 'one' }), body });
@@ -54,7 +54,7 @@ describe('the lines of a day file', () => {
     expect(rig.stored).toEqual([tenantA, tenantA]);
   });
 
-  it('go to the file of the day of their receipt, numbered on', async () => {
+  it('go to the file of the day of receipt, with consecutive numbers', async () => {
     const { disk, clock, rig } = await opened();
     for (let day = 0; day < 2; day++) {
       await Promise.all([
@@ -68,7 +68,7 @@ describe('the lines of a day file', () => {
     expect(await numbers(rig)).toEqual([0, 1, 2, 3]);
   });
 
-  it('never step back in time, whatever the clock does, and after a restart neither', async () => {
+  it('never step back in time, whatever the clock does, also after a restart', async () => {
     const { disk, clock, rig, again } = await opened();
     await rig.log.append(batchOf([log(1)]));
     const first = clock.now();
@@ -81,7 +81,7 @@ describe('the lines of a day file', () => {
     expect(items.map(({ receivedAt }) => receivedAt)).toEqual([first, first, first]);
   });
 
-  it('are on the disk past a power cut once append has resolved', async () => {
+  it('survive a power cut once append has resolved', async () => {
     const { disk, clock, rig, again } = await opened();
     for (let n = 0; n < 4; n++) {
       await Promise.all([
@@ -95,7 +95,7 @@ describe('the lines of a day file', () => {
     expect(await after.log.append(batchOf([log(7)], { key: '3' }))).toBe('repeated');
   });
 
-  it('can be on the real disk too', async () => {
+  it('work on a real disk', async () => {
     const folder = await temporaryFolder();
     const context = contextOn(nodeFileSystem, new ManualClock(), folder);
     const rig = await openLog(context);
@@ -112,7 +112,7 @@ describe('the lines of a day file', () => {
 });
 
 describe('a batch that fails', () => {
-  it('is unavailable, leaves no trace, and does not use its key up', async () => {
+  it('throws unavailable, stores nothing, and leaves its key unused', async () => {
     const { disk, rig, again } = await opened();
     await rig.log.append(batchOf([log(1)]));
     disk.free = 10;
@@ -132,7 +132,7 @@ describe('a batch that fails', () => {
     expect(await numbers(await again())).toEqual([1, 2]);
   });
 
-  it('takes with it one with the same key and other bytes that waits for its fate', async () => {
+  it('fails a concurrent one with the same key and other bytes', async () => {
     const { disk, rig } = await opened();
     disk.free = 10;
     const answers = await Promise.allSettled(
@@ -141,7 +141,7 @@ describe('a batch that fails', () => {
     for (const answer of answers) expect(answer).toMatchObject({ reason: { code: 'unavailable' } });
   });
 
-  it('half written, is cut off before the next one, or at the stop', async () => {
+  it('is cut off, if half written, before the next one or at the stop', async () => {
     const { disk, rig, again } = await opened();
     await rig.log.append(batchOf([log(1)]));
     const good = disk.text(day20);
@@ -158,7 +158,7 @@ describe('a batch that fails', () => {
     expect(await numbers(await again(disk))).toEqual([1]);
   });
 
-  it('is refused for good after a failed sync', async () => {
+  it('is rejected permanently after a failed sync', async () => {
     const { disk, rig } = await opened();
     await rig.log.append(batchOf([log(1)]));
     disk.before = (operation, path) => {
@@ -175,7 +175,7 @@ describe('a batch that fails', () => {
     expect(await numbers(rig)).toEqual([1]);
   });
 
-  it('before the start and after the stop is unavailable', async () => {
+  it('throws unavailable before the start and after the stop', async () => {
     const { rig } = await opened();
     await rig.close();
     await expect(rig.log.append(batchOf([log(1)]))).rejects.toMatchObject({ code: 'unavailable' });
@@ -189,7 +189,7 @@ describe('a batch that fails', () => {
     await unborn.close();
   });
 
-  it('as the first of its day leaves no empty file behind at the stop', async () => {
+  it('leaves no empty file at the stop if it was the first of its day', async () => {
     const { disk, rig, again } = await opened();
     disk.before = (operation) => {
       if (operation === 'write') throw new Error('EIO');
@@ -202,8 +202,8 @@ describe('a batch that fails', () => {
   });
 });
 
-describe('a start', () => {
-  /** Three batches, of which the first two are in the documents, on two days. */
+describe('a start of the event log', () => {
+  /** Three batches on two days; the documents contain the first two. */
   async function filled() {
     const all = await opened();
     await all.rig.log.append(batchOf([impression(0)], { key: 'one' }));
@@ -216,7 +216,7 @@ describe('a start', () => {
     return all;
   }
 
-  it('after a crash brings keys and reports up to date from the tail', async () => {
+  it('replays keys and reports after a crash', async () => {
     const { again } = await filled();
     const rig = await again();
     for (const [n, key] of ['one', 'two', 'three', 'four'].entries()) {
@@ -233,7 +233,7 @@ describe('a start', () => {
     expect(await numbers(rig)).toEqual([undefined, 2, 3, 4, undefined, 5]);
   });
 
-  it('reads no more than the tail', async () => {
+  it('reads only events that no document contains', async () => {
     const { disk, clock, rig, again } = await opened();
     for (let n = 0; n < 50; n++)
       await rig.log.append(batchOf([{ ...log(n), text: 'x'.repeat(5000) }]));
@@ -247,7 +247,7 @@ describe('a start', () => {
     expect(await numbers(next)).toHaveLength(51);
   });
 
-  it('cuts a torn tail off and keeps it aside', async () => {
+  it('cuts off a torn write and saves it in another file', async () => {
     const { disk, clock, rig } = await filled();
     const good = disk.text(day21);
     disk.failAt = disk.changes + 1;
@@ -276,7 +276,7 @@ describe('a start', () => {
     ]);
   });
 
-  it('cuts off a file of which nothing is whole', async () => {
+  it('deletes a file without a whole record', async () => {
     const { disk, clock } = await filled();
     for (const contents of ['', '{"crc":"00']) {
       const after = disk.afterKill();
@@ -289,7 +289,7 @@ describe('a start', () => {
     }
   });
 
-  it('makes sure of what a killed process had written, before it calls anything repeated', async () => {
+  it('syncs what a killed process had written before it returns repeated', async () => {
     const { disk, clock, rig } = await filled();
     disk.before = (operation) => {
       if (operation === 'datasync') disk.failAt = disk.changes;
@@ -350,7 +350,7 @@ describe('a start', () => {
       (disk) => disk.plant(day21, disk.text(day21) + disk.text(day21)),
       /2026-11-21.ndjson, at byte \d+: batch 5 must be here/,
     ],
-  ])('refuses %s, and changes nothing', async (_, harm, message) => {
+  ])('is rejected for %s, and changes nothing', async (_, harm, message) => {
     const { disk, again } = await filled();
     const after = disk.afterKill();
     harm(after);
@@ -368,7 +368,7 @@ describe('a start', () => {
     ['bytes too few', (disk) => disk.plant(day21, disk.text(day21).slice(0, -1))],
     ['a later file', (disk) => disk.plant('/data/events/2026-11-22.ndjson', '')],
     ['a missing file', (disk) => void disk.unlink(day21)],
-  ])('after a clean stop refuses %s', async (_, harm) => {
+  ])('after a clean stop is rejected for %s', async (_, harm) => {
     const { disk, rig, again } = await filled();
     await rig.close();
     const after = disk.afterKill();
@@ -378,10 +378,10 @@ describe('a start', () => {
   });
 });
 
-describe('a checkpoint', () => {
+describe('a checkpoint of the event log', () => {
   const marked = (disk: CrashDisk) => JSON.parse(disk.text('/data/manifest.json')).marks.events.seq;
 
-  it('takes events in once a minute, and at the stop', async () => {
+  it('includes events once a minute, and at the stop', async () => {
     const { disk, clock, rig } = await opened();
     await rig.log.append(batchOf([impression(0)], { key: 'one' }));
     clock.advance(minuteMs - 1);
@@ -397,7 +397,7 @@ describe('a checkpoint', () => {
     expect(marked(disk)).toBe(2);
   });
 
-  it('takes them in when the clock has stepped back', async () => {
+  it('includes events when the clock has stepped back', async () => {
     const { disk, clock, rig } = await opened();
     await rig.log.append(batchOf([log(1)]));
     clock.set(0);
@@ -405,7 +405,7 @@ describe('a checkpoint', () => {
     expect(marked(disk)).toBe(1);
   });
 
-  it('is asked for when 64 MiB are in no document, once, and again at the next start', async () => {
+  it('is requested once for 64 MiB that no document contains, and again at the next start', async () => {
     const { disk, rig, again } = await opened();
     const large = batchOf([{ ...log(1), text: 'x'.repeat(9 << 20) }]);
     for (let n = 0; n < 7; n++) await rig.log.append(large);
@@ -420,7 +420,7 @@ describe('a checkpoint', () => {
     expect(rig.asked).toBe(1);
   });
 
-  it('can be cut short at any step, by a kill or a power cut, and nothing is lost or counted twice', async () => {
+  it('loses nothing and counts nothing twice if interrupted at any step by a kill or power cut', async () => {
     let steps = 0;
     for (let isDone = false; !isDone; ) {
       const { disk, clock, rig } = await opened();
@@ -451,7 +451,7 @@ describe('a checkpoint', () => {
     expect(steps).toBeGreaterThan(15);
   });
 
-  it('that fails never happened: the next one makes up for it', async () => {
+  it('has no effect if it fails, and the next one succeeds', async () => {
     const { disk, clock, rig, again } = await opened();
     await rig.log.append(batchOf([impression(0)], { key: 'one' }));
     clock.advance(minuteMs);
@@ -472,8 +472,8 @@ describe('a checkpoint', () => {
   });
 });
 
-describe('purgeBefore', () => {
-  /** A batch on each of four days. */
+describe('purgeBefore of the event log', () => {
+  /** One batch on each of four days. */
   async function fourDays() {
     const all = await opened();
     for (let n = 0; n < 4; n++) {
@@ -489,7 +489,7 @@ describe('purgeBefore', () => {
       .map((path) => path.slice(13, 23));
   const seen = async (rig: LogRig) => (await numbers(rig)).filter((n) => n !== undefined);
 
-  it('deletes whole days before the time; reports keep counting them', async () => {
+  it('deletes whole days before the time, which reports keep counting', async () => {
     const { disk, clock, rig, again } = await fourDays();
     await rig.checkpoint();
     await rig.log.dropBefore(clock.now() - dayMs);
@@ -503,7 +503,7 @@ describe('purgeBefore', () => {
     }
   });
 
-  it('has nothing to do mostly', async () => {
+  it('does nothing when no day is old enough', async () => {
     const { disk, clock, rig } = await fourDays();
     const before = disk.changes;
     await rig.log.dropBefore(clock.now() - 3 * dayMs);
@@ -511,9 +511,9 @@ describe('purgeBefore', () => {
     expect(await seen(rig)).toEqual([0, 1, 2, 3]);
   });
 
-  it('hides at once what must wait for a checkpoint', async () => {
+  it('immediately hides files whose deletion waits for a checkpoint', async () => {
     const { disk, clock, rig, again } = await fourDays();
-    // The documents have nothing yet: a start needs all files.
+    // The documents are empty so far: a start needs all files.
     await rig.log.dropBefore(clock.now());
     expect(await seen(rig)).toEqual([3]);
     expect(files(disk)).toHaveLength(4);
@@ -525,7 +525,7 @@ describe('purgeBefore', () => {
   });
 
   it.each(['idle', 'crashed'])(
-    'deletes the newest file too when its day is past (%s)',
+    'also deletes the newest file when its day is past (%s)',
     async (how) => {
       const { disk, clock, rig, again } = await fourDays();
       clock.advance(10 * dayMs);
@@ -541,7 +541,7 @@ describe('purgeBefore', () => {
       const after = disk.afterKill();
       const next = await again(after);
       expect(files(after)).toEqual([]);
-      // Even when the clock goes back to that day.
+      // Even if the clock steps back to that day.
       clock.set(Date.UTC(2026, 10, 23, 12));
       await next.log.append(batchOf([log(5)]));
       expect(files(after)).toEqual(['2026-11-24']);
@@ -555,7 +555,7 @@ describe('purgeBefore', () => {
     },
   );
 
-  it('after which a clean stop leaves nothing opens again', async () => {
+  it('leaves a store that reopens after deleting everything and a clean stop', async () => {
     const { clock, disk, rig, again } = await fourDays();
     clock.advance(dayMs);
     await rig.log.dropBefore(clock.now());
@@ -567,7 +567,7 @@ describe('purgeBefore', () => {
     expect(seqs(disk.text('/data/events/2026-11-24.ndjson'))).toEqual([5]);
   });
 
-  it('never takes the file of today, nor one that a write under way goes to', async () => {
+  it('keeps the file of today, and the file of a write in flight', async () => {
     const { disk, clock, rig, again } = await fourDays();
     const writing = rig.log.append(batchOf([log(4)]));
     clock.advance(dayMs);
@@ -580,7 +580,7 @@ describe('purgeBefore', () => {
     expect(await seen(await again())).toEqual([5]);
   });
 
-  it('does not mind a write under way that fails', async () => {
+  it('tolerates a failing write in flight', async () => {
     const { disk, clock, rig } = await fourDays();
     disk.free = 10;
     const writing = rig.log.append(batchOf([log(4)]));
@@ -590,8 +590,8 @@ describe('purgeBefore', () => {
   });
 });
 
-describe('forget', () => {
-  it("a device's keys are gone, and others' are not", async () => {
+describe('forget of the event log', () => {
+  it("deletes a device's keys, and keeps those of others", async () => {
     const { clock, rig, again, disk } = await opened();
     const batch = (device: number) =>
       batchOf([log(device)], { key: 'one', deviceId: guid('devi', device) });

@@ -40,7 +40,7 @@ async function opened() {
   return { disk, clock, log: rig.log, rig, walk };
 }
 
-describe('a page', () => {
+describe('a page of events', () => {
   it('costs the same at any depth', async () => {
     const { disk, clock, log: events } = await opened();
     const text = 'x'.repeat(2000);
@@ -81,7 +81,7 @@ describe('a page', () => {
     }
   });
 
-  it('examines some 32 MiB, then says where to go on, though nothing matched', async () => {
+  it('ends after about 32 MiB with a next cursor, even if nothing matched', async () => {
     const { disk, log: events, walk } = await opened();
     const filler = 'x'.repeat(mib - 1000);
     for (let n = 0; n < 70; n++) {
@@ -105,7 +105,7 @@ describe('a page', () => {
     }
   }, 60_000);
 
-  it('lets others have their turn between chunks', async () => {
+  it('yields to the event loop between chunks', async () => {
     const { log: events } = await opened();
     for (let n = 0; n < 8; n++) await events.append(batchOf([log(n, 'x'.repeat(mib))]));
     let turns = 0;
@@ -120,7 +120,7 @@ describe('a page', () => {
     expect(turns).toBeGreaterThanOrEqual(6);
   });
 
-  it('begins in the middle of a batch', async () => {
+  it('can start in the middle of a batch', async () => {
     const { log: events } = await opened();
     for (let batch = 0; batch < 3; batch++)
       await events.append(batchOf([0, 1, 2].map((n) => log(batch * 3 + n))));
@@ -136,7 +136,7 @@ describe('a page', () => {
     }
   });
 
-  it('finds a type that was written with escapes', async () => {
+  it('finds a type written with JSON escapes', async () => {
     const { log: events } = await opened();
     const body = Buffer.from(
       '[{"type":"\\u006cog","timestamp":1760000000,"n":1},{"type":"heartbeat","timestamp":1760000000,"n":2}]',
@@ -149,7 +149,7 @@ describe('a page', () => {
     ]);
   });
 
-  it('is empty after an id that no event has, and does not mind one that is made up', async () => {
+  it('is empty after an invalid id, and accepts an id of no event', async () => {
     const { log: events, clock } = await opened();
     await events.append(batchOf([log(1)]));
     clock.advance(dayMs);
@@ -167,7 +167,7 @@ describe('a page', () => {
     expect(await page('desc', madeUp(clock.now(), 1))).toEqual([]);
   });
 
-  it('takes any bounds', async () => {
+  it('accepts any bounds', async () => {
     const { log: events } = await opened();
     await events.append(batchOf([log(1)]));
     const page = async (bounds: { from?: number; to?: number }, order: 'asc' | 'desc') =>
@@ -180,7 +180,7 @@ describe('a page', () => {
     }
   });
 
-  it('sees durable batches only', async () => {
+  it('has durable batches only', async () => {
     const { disk, log: events } = await opened();
     await events.append(batchOf([log(1)]));
     let seen: Promise<unknown[]> | undefined;
@@ -193,7 +193,7 @@ describe('a page', () => {
     expect(numbers((await events.page(query())).items)).toEqual([2, 1]);
   });
 
-  it('passes over a file that is dropped meanwhile', async () => {
+  it('skips a file deleted meanwhile', async () => {
     const { disk, clock, rig, log: events } = await opened();
     for (let n = 1; n <= 3; n++) {
       clock.advance(dayMs);
@@ -215,7 +215,7 @@ describe('a page', () => {
   it.each([
     ['head', '"tenantId"', '"tenantid"'],
     ['body', '"n":1', '"n":7'],
-  ])('refuses damage in the %s of a line, naming file and offset', async (_, good, bad) => {
+  ])('rejects damage in the %s of a line, and names file and offset', async (_, good, bad) => {
     const { disk, log: events } = await opened();
     await events.append(batchOf([log(1)]));
     const path = '/data/events/2026-11-20.ndjson';
@@ -235,7 +235,7 @@ describe('a page', () => {
   });
 });
 
-describe('pages, whatever is asked', () => {
+describe('pages of random queries', () => {
   const batch = fc.record({
     device: fc.nat(2),
     events: fc.array(fc.constantFrom('log', 'heartbeat'), { minLength: 1, maxLength: 4 }),
@@ -252,7 +252,7 @@ describe('pages, whatever is asked', () => {
     to: fc.option(fc.nat(60), { nil: undefined }),
   });
 
-  it('are what a filter of all events gives', async () => {
+  it('equal a filter over all events', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(batch, { maxLength: 25 }),

@@ -25,7 +25,7 @@ const counted: fc.Arbitrary<Counted> = fc.record({
   }),
 });
 
-/** The same in plain maps, by what a line begins with. */
+/** The same counts in plain maps, by line prefix. */
 function summed(all: readonly Counted[]): Map<string, Cell> {
   const sums = new Map<string, Cell>();
   for (const { scopes, day, group, key, cell } of all) {
@@ -42,19 +42,19 @@ function summed(all: readonly Counted[]): Map<string, Cell> {
 }
 
 function tallyOf(all: readonly Counted[]): ImpressionCounter {
-  const tally = new ImpressionCounter();
+  const counter = new ImpressionCounter();
   for (const { scopes, day, group, key, cell } of all)
-    for (const scope of scopes) tally.addCell(scope, day, group, key, cell);
-  return tally;
+    for (const scope of scopes) counter.addCell(scope, day, group, key, cell);
+  return counter;
 }
 
-function told(tally: ImpressionCounter): Map<string, Cell> {
+function told(counter: ImpressionCounter): Map<string, Cell> {
   const cells = new Map<string, Cell>();
-  for (const [section, days] of tally.sections) {
+  for (const [section, days] of counter.sections) {
     for (const [day, owner] of days) {
-      for (const [key, cell] of tally.cellsOf(owner)) {
+      for (const [key, cell] of counter.cellsOf(owner)) {
         expect(cells.has(`${section}${day},${key}`)).toBe(false);
-        expect(tally.cellOf(owner, key)).toEqual(cell);
+        expect(counter.cellOf(owner, key)).toEqual(cell);
         cells.set(`${section}${day},${key}`, cell);
       }
     }
@@ -62,23 +62,23 @@ function told(tally: ImpressionCounter): Map<string, Cell> {
   return cells;
 }
 
-it('adds up by section, day and key what plain maps would', () => {
+it('adds up by section, day and key like plain maps', () => {
   fc.assert(
     fc.property(
       fc.array(counted, { maxLength: 300 }),
       fc.array(counted, { maxLength: 100 }),
       (first, second) => {
-        const tally = tallyOf(first);
-        expect(told(tally)).toEqual(summed(first));
-        tally.addAll(tallyOf(second));
-        expect(told(tally)).toEqual(summed([...first, ...second]));
+        const counter = tallyOf(first);
+        expect(told(counter)).toEqual(summed(first));
+        counter.addAll(tallyOf(second));
+        expect(told(counter)).toEqual(summed([...first, ...second]));
       },
     ),
   );
 });
 
-it('counts what a batch has once for its tenant and once for its venue, by ids in lower case', () => {
-  const tally = new ImpressionCounter();
+it('counts a batch once for its tenant and once for its venue, by ids in lower case', () => {
+  const counter = new ImpressionCounter();
   const event = { type: 'impression', timestamp: 0, duration: 2 };
   const sums = batchSums([
     { ...event, campaignId: 'C', creativeId: 'a' },
@@ -86,7 +86,7 @@ it('counts what a batch has once for its tenant and once for its venue, by ids i
     { ...event, type: 'log' },
   ]);
   for (const one of countBatch(sums, 0))
-    tally.add({ tenantId: 't', venueId: 'V', screenId: 'S' }, one);
+    counter.add({ tenantId: 't', venueId: 'V', screenId: 'S' }, one);
   const both = { impressions: 4, seconds: 8 };
   const half = { impressions: 2, seconds: 4 };
   const cells = ['t', 'V'].flatMap((scope): [string, Cell][] => [
@@ -97,11 +97,11 @@ it('counts what a batch has once for its tenant and once for its venue, by ids i
     [`${counterGroupOf('venue', scope)}1970-01-01,v`, both],
     [`${counterGroupOf('screen', scope)}1970-01-01,s`, both],
   ]);
-  expect(told(tally)).toEqual(new Map(cells));
+  expect(told(counter)).toEqual(new Map(cells));
 });
 
-it('says of what was never counted that nothing was', () => {
-  const tally = tallyOf([
+it('returns zeros for a key that was never counted', () => {
+  const counter = tallyOf([
     {
       scopes: ['a'],
       day: 'one',
@@ -110,8 +110,8 @@ it('says of what was never counted that nothing was', () => {
       cell: { impressions: 1, seconds: 2 },
     },
   ]);
-  const owner = tally.sections.get(counterGroupOf('campaign', 'a'))?.get('one') as number;
-  expect(tally.cellOf(owner, 'known')).toEqual({ impressions: 1, seconds: 2 });
-  expect(tally.cellOf(owner, 'other')).toEqual({ impressions: 0, seconds: 0 });
-  expect(tally.cellOf(owner + 1, 'known')).toEqual({ impressions: 0, seconds: 0 });
+  const owner = counter.sections.get(counterGroupOf('campaign', 'a'))?.get('one') as number;
+  expect(counter.cellOf(owner, 'known')).toEqual({ impressions: 1, seconds: 2 });
+  expect(counter.cellOf(owner, 'other')).toEqual({ impressions: 0, seconds: 0 });
+  expect(counter.cellOf(owner + 1, 'known')).toEqual({ impressions: 0, seconds: 0 });
 });

@@ -23,7 +23,7 @@ const days = ['2026-11-20', '2026-11-21'];
 const textOf = ({ section, day, key, impressions, seconds }: Line) =>
   `${section}"${day}","${key}",${impressions},${JSON.stringify(seconds)}]`;
 
-/** A document with these lines, in order. */
+/** A document of these lines, in order. */
 async function documentOf(lines: readonly Line[]): Promise<WrittenDocument> {
   const disk = new CrashDisk();
   const file = new DocumentFile(disk, '/data', { file: 'one.json', size: 0, crc: '', seq: 0 });
@@ -36,20 +36,20 @@ async function documentOf(lines: readonly Line[]): Promise<WrittenDocument> {
   };
 }
 
-async function summed(
+async function totalsOf(
   documents: readonly WrittenDocument[],
   wanted: readonly string[],
-  sums = new ReportTotals(),
+  totals = new ReportTotals(),
 ) {
   for (const document of documents) {
-    sums.rewind();
+    totals.rewind();
     for await (const run of sectionRuns(document, wanted))
-      if (run.day === days[0]) sums.addRun(run);
+      if (run.day === days[0]) totals.addRun(run);
   }
-  return sums.rows();
+  return totals.rows();
 }
 
-/** The same, by hand. */
+/** The expected totals, computed directly. */
 function expected(lines: readonly Line[], wanted: readonly string[]) {
   const rows = new Map<string, { key: string; impressions: number; seconds: number }>();
   for (const { section, day, key, impressions, seconds } of lines) {
@@ -64,15 +64,15 @@ function expected(lines: readonly Line[], wanted: readonly string[]) {
   return [...rows.values()].sort((one, other) => (one.key < other.key ? -1 : 1));
 }
 
-describe('the sums of a report', () => {
-  it('are the same in whatever order keys come', () => {
-    const sums = new ReportTotals();
+describe('the totals of a report', () => {
+  it('do not depend on the order of keys', () => {
+    const totals = new ReportTotals();
     const documents = [['b', 'd'], ['a', 'b', 'c', 'd'], ['c'], ['e', 'a']];
     for (const keys of documents) {
-      sums.rewind();
-      for (const key of keys) sums.add(key, { impressions: 1, seconds: 2 });
+      totals.rewind();
+      for (const key of keys) totals.add(key, { impressions: 1, seconds: 2 });
     }
-    expect(sums.rows()).toEqual([
+    expect(totals.rows()).toEqual([
       { key: 'a', impressions: 2, seconds: 4 },
       { key: 'b', impressions: 2, seconds: 4 },
       { key: 'c', impressions: 2, seconds: 4 },
@@ -81,8 +81,8 @@ describe('the sums of a report', () => {
     ]);
   });
 
-  it('are those of the lines, whatever documents hold', async () => {
-    // In whatever order they are added, the sum is the same.
+  it('equal those of the lines in random documents', async () => {
+    // The total is the same in any order.
     const seconds = fc.nat(100_000).map((quarters) => quarters / 4);
     const key = fc.oneof(
       fc.nat(40).map((n) => guid('scre', n)),
@@ -106,14 +106,14 @@ describe('the sums of a report', () => {
     await fc.assert(
       fc.asyncProperty(documents, fc.subarray(sections, { minLength: 1 }), async (all, wanted) => {
         const group = wanted.filter((section) => section.slice(0, 9) === wanted[0]?.slice(0, 9));
-        const rows = await summed(await Promise.all(all.map(documentOf)), group);
+        const rows = await totalsOf(await Promise.all(all.map(documentOf)), group);
         expect(rows).toEqual(expected(all.flat(), group));
       }),
       { numRuns: 100 },
     );
   });
 
-  it('read numbers as JSON has them', async () => {
+  it('parse all JSON numbers', async () => {
     const [section = ''] = sections;
     for (const seconds of [
       0,
@@ -126,13 +126,13 @@ describe('the sums of a report', () => {
     ]) {
       const line = { section, day: days[0] as string, key: 'a', impressions: 3, seconds };
       const document = await documentOf([line, { ...line, key: 'b' }]);
-      expect(await summed([document], [section])).toEqual(
+      expect(await totalsOf([document], [section])).toEqual(
         ['a', 'b'].map((key) => ({ key, impressions: 3, seconds })),
       );
     }
   });
 
-  it('take of a long document what is wanted, wherever it lies', async () => {
+  it('include the requested sections anywhere in a long document', async () => {
     const lines = sections.flatMap((section, at) =>
       Array.from({ length: 12_000 }, (_, n) => ({
         section,
@@ -144,16 +144,16 @@ describe('the sums of a report', () => {
     );
     const document = await documentOf(lines);
     for (const section of sections)
-      expect(await summed([document], [section])).toEqual(expected(lines, [section]));
-    expect(await summed([document], ['["9-none","x",'])).toEqual([]);
-    const sums = new ReportTotals();
-    sums.add(guid('scre', 7), { impressions: 1, seconds: 0 });
-    sums.add(guid('scre', 3), { impressions: 1, seconds: 0 });
-    const [, , , third] = await summed([document], [sections[0] as string], sums);
+      expect(await totalsOf([document], [section])).toEqual(expected(lines, [section]));
+    expect(await totalsOf([document], ['["9-none","x",'])).toEqual([]);
+    const totals = new ReportTotals();
+    totals.add(guid('scre', 7), { impressions: 1, seconds: 0 });
+    totals.add(guid('scre', 3), { impressions: 1, seconds: 0 });
+    const [, , , third] = await totalsOf([document], [sections[0] as string], totals);
     expect(third).toEqual({ key: guid('scre', 3), impressions: 4, seconds: 0 });
   });
 
-  it('are not made of lines that are damaged', async () => {
+  it('are not computed from damaged lines', async () => {
     const [section = ''] = sections;
     const good = `${section}"${days[0]}","${guid('scre', 1)}",1,2]`;
     const document = (text: string): WrittenDocument => ({
@@ -164,12 +164,12 @@ describe('the sums of a report', () => {
         yield Buffer.from(text);
       },
     });
-    expect(await summed([document(`${good}\n`)], [section])).toHaveLength(1);
+    expect(await totalsOf([document(`${good}\n`)], [section])).toHaveLength(1);
     for (const bad of [
       good.replace(',1,2]', ',1x,2]'),
       good.replace(',1,2]', ',,2]'),
       good.replace(',1,2]', ',1,2'),
     ])
-      await expect(summed([document(`${bad}\n`)], [section])).rejects.toThrow(SyntaxError);
+      await expect(totalsOf([document(`${bad}\n`)], [section])).rejects.toThrow(SyntaxError);
   });
 });

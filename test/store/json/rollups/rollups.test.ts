@@ -29,8 +29,8 @@ async function opened(disk = new CrashDisk(), clock = new ManualClock()) {
 const rollupFiles = (disk: CrashDisk) =>
   disk.paths().filter((path) => path.startsWith('/data/documents/rollups'));
 
-describe('the documents', () => {
-  it('have a line for each day, group, tenant (and once more venue) and key, the groups of few rows first', async () => {
+describe('the documents of roll-ups', () => {
+  it('have a line per day, group, tenant or venue, and key, small groups first', async () => {
     const { disk, rig } = await opened();
     await rig.log.append(
       batchOf(
@@ -68,7 +68,7 @@ describe('the documents', () => {
     ]);
   });
 
-  it('are few, however many days a wrong clock makes up', async () => {
+  it('are few, whatever days a wrong clock gives', async () => {
     const { disk, rig } = await opened();
     for (let n = 0; n < 20; n++) {
       await rig.log.append(
@@ -88,7 +88,7 @@ describe('the documents', () => {
     ).toMatchObject([{ impressions: 3 }]);
   });
 
-  it('only change where something was added', async () => {
+  it('change only if counts were added', async () => {
     const { disk, clock, rig } = await opened();
     await rig.log.append(batchOf([impression(noon), impression(noon - dayMs)]));
     clock.advance(minuteMs);
@@ -105,7 +105,7 @@ describe('the documents', () => {
     expect(await report(rig, 'day')).toMatchObject([{ impressions: 1 }, { impressions: 2 }]);
   });
 
-  it('of many keys are merged in order, and read no further than the group that is asked for', async () => {
+  it('of many keys are merged in order, and read only up to the requested group', async () => {
     const { disk, clock, rig } = await opened();
     const put = async (first: number, step: number) => {
       const screens = Array.from({ length: 6000 / step }, (_, at) =>
@@ -137,7 +137,7 @@ describe('the documents', () => {
     expect(screens.every(({ impressions }, n) => impressions === (n % 2 === 0 ? 2 : 1))).toBe(true);
   });
 
-  it('hold absurd durations without breaking', async () => {
+  it('accept absurd durations', async () => {
     const { disk, clock, rig } = await opened();
     const durations = [Number.MAX_VALUE, Number.MAX_VALUE, Number.POSITIVE_INFINITY, null, '3'];
     await rig.log.append(batchOf(durations.map((duration) => impression(noon, { duration }))));
@@ -150,7 +150,7 @@ describe('the documents', () => {
     ]);
   });
 
-  it('without a line feed at their end are read to the end', async () => {
+  it('are read to the end without a final line feed', async () => {
     const rollups = new Rollups({ seq: () => 0, due: () => true });
     const line = JSON.stringify(['0-day', tenantA, '2026-11-20', '2026-11-20', 3, 4]);
     const chunks = [line.slice(0, 30), line.slice(30)].map((text) => Buffer.from(text));
@@ -193,7 +193,7 @@ describe('a report', () => {
       expect(rows).toMatchObject([{ impressions: 3, seconds: 3 }]);
   });
 
-  it('begins again when a document is replaced under it, and gives up when that never ends', async () => {
+  it('restarts when a document is replaced, and fails after too many restarts', async () => {
     const rollups = new Rollups({ seq: () => 0, due: () => true });
     let left = 3;
     const line = JSON.stringify(['0-day', tenantA, '2026-11-20', '2026-11-20', 3, 4]);
@@ -217,7 +217,7 @@ describe('a report', () => {
     await expect(rollups.impressions(query)).rejects.toThrow('EIO');
   });
 
-  it('passes over a document that went', async () => {
+  it('skips a deleted document', async () => {
     const rollups = new Rollups({ seq: () => 0, due: () => true });
     rollups.written('rollups-timestamp-2026-11-20', undefined);
     rollups.failed('rollups-timestamp-2026-11-20');
@@ -228,8 +228,8 @@ describe('a report', () => {
   });
 });
 
-describe('a snapshot that is not written', () => {
-  it('goes back to what is to be written', async () => {
+describe('a snapshot that fails to be written', () => {
+  it('is written again later', async () => {
     const rollups = new Rollups({ seq: () => 2, due: () => true });
     const record = (seq: number, screen: number, tenantId = tenantA): EventRecord => ({
       seq,
@@ -268,7 +268,7 @@ describe('a snapshot that is not written', () => {
   });
 });
 
-describe('reports, whatever happens', () => {
+describe('reports in random runs', () => {
   const events = fc.array(
     fc.record({
       type: fc.constantFrom('impression', 'impression', 'log'),
@@ -350,7 +350,7 @@ describe('reports, whatever happens', () => {
     return [...rows.values()].sort((one, other) => (one.key < other.key ? -1 : 1));
   }
 
-  it('say what a count of all events says', async () => {
+  it('equal a count of all events', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
         const all: Counted[] = [];
@@ -376,7 +376,8 @@ describe('reports, whatever happens', () => {
             clock.advance(minuteMs);
             const { failAt } = one;
             if (failAt !== undefined) {
-              const [first, last] = [disk.changes, disk.changes + failAt];
+              const first = disk.changes;
+              const last = disk.changes + failAt;
               disk.before = (_, path) => {
                 if (path.includes('/events')) return;
                 if (disk.changes >= last && disk.changes > first) throw new Error('EIO');

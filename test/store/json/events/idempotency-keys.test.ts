@@ -1,22 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { batchSums } from '../../../src/domain/events/batch-counts.ts';
+import { batchSums } from '../../../../src/domain/events/batch-counts.ts';
 import type {
   RenderedDocument,
   WrittenDocument,
-} from '../../../src/store/json/checkpoint/document-owner.ts';
-import type { EventRecord } from '../../../src/store/json/events/event-record.ts';
+} from '../../../../src/store/json/checkpoint/document-owner.ts';
+import type { EventRecord } from '../../../../src/store/json/events/event-record.ts';
 import {
   IdempotencyKeys,
   rememberedKeys,
-} from '../../../src/store/json/events/idempotency-keys.ts';
-import { guid } from '../sample-batch.ts';
+} from '../../../../src/store/json/events/idempotency-keys.ts';
+import { guid } from '../../sample-batch.ts';
 
 const hex = (n: number) =>
   ((BigInt(n) * 0x9e3779b97f4a7c15n) & 0xffff_ffff_ffff_ffffn).toString(16).padStart(16, '0');
 
 function record(seq: number, device: number, key?: number): EventRecord {
-  const mark = key === undefined ? undefined : { key: hex(key), sent: hex(key + 1_000_000) };
+  const recordedKey = key === undefined ? undefined : { key: hex(key), sent: hex(key + 1_000_000) };
   return {
     seq,
     receivedAt: seq,
@@ -24,12 +24,12 @@ function record(seq: number, device: number, key?: number): EventRecord {
     venueId: '',
     screenId: '',
     deviceId: guid('devi', device),
-    mark,
+    recordedKey,
     sums: batchSums([]),
   };
 }
 
-/** Documents as they would be on the disk. */
+/** Documents as on disk. */
 class Documents {
   readonly kept = new Map<string, { seq: number; text: string }>();
 
@@ -57,72 +57,72 @@ class Documents {
     };
   }
 
-  async loadInto(rings: IdempotencyKeys): Promise<void> {
-    for (const name of this.kept.keys()) await rings.load(name, this.written(name));
+  async loadInto(keys: IdempotencyKeys): Promise<void> {
+    for (const name of this.kept.keys()) await keys.load(name, this.written(name));
   }
 }
 
-function made() {
+function makeKeys() {
   const progress = { at: 0, isDue: true };
-  const rings = new IdempotencyKeys({ seq: () => progress.at, due: () => progress.isDue });
+  const keys = new IdempotencyKeys({ seq: () => progress.at, due: () => progress.isDue });
   return {
     progress,
-    rings,
+    keys,
     apply(one: EventRecord) {
       progress.at = one.seq;
-      rings.apply(one);
+      keys.apply(one);
     },
   };
 }
 
-describe('a ring', () => {
-  it('knows a key with what was sent, and no other', () => {
-    const { rings, apply } = made();
+describe('the idempotency keys of a device', () => {
+  it('include each key with the hash of the bytes sent, and no other', () => {
+    const { keys, apply } = makeKeys();
     apply(record(1, 1, 7));
-    expect(rings.find(guid('devi', 1), hex(7))).toBe(hex(1_000_007));
-    expect(rings.find(guid('devi', 1), hex(8))).toBeUndefined();
-    expect(rings.find(guid('devi', 2), hex(7))).toBeUndefined();
+    expect(keys.find(guid('devi', 1), hex(7))).toBe(hex(1_000_007));
+    expect(keys.find(guid('devi', 1), hex(8))).toBeUndefined();
+    expect(keys.find(guid('devi', 2), hex(7))).toBeUndefined();
   });
 
   it.each([1, 4, 5, 127, 128, 129, 300])(
-    'of %i keys has the last 128, before and after a restart',
+    'are the last 128 of %i, before and after a restart',
     async (count) => {
-      const { rings, apply } = made();
+      const { keys, apply } = makeKeys();
       for (let n = 0; n < count; n++) apply(record(n + 1, 1, n));
       const documents = new Documents();
-      for (const name of rings.dirty()) await documents.write(name, await rings.render(name));
-      const next = made();
-      await documents.loadInto(next.rings);
-      for (const one of [rings, next.rings]) {
+      for (const name of keys.dirty()) await documents.write(name, await keys.render(name));
+      const next = makeKeys();
+      await documents.loadInto(next.keys);
+      for (const one of [keys, next.keys]) {
         for (let n = 0; n < count; n++)
           expect(one.find(guid('devi', 1), hex(n)) !== undefined).toBe(n >= count - rememberedKeys);
       }
       next.apply(record(count + 1, 1, 1000));
-      expect(next.rings.find(guid('devi', 1), hex(1000))).toBeDefined();
+      expect(next.keys.find(guid('devi', 1), hex(1000))).toBeDefined();
       expect(
-        next.rings.find(guid('devi', 1), hex(Math.max(0, count - rememberedKeys))) !== undefined,
+        next.keys.find(guid('devi', 1), hex(Math.max(0, count - rememberedKeys))) !== undefined,
       ).toBe(count < rememberedKeys);
     },
   );
 
-  it('takes 2 KB at most', () => {
-    const { rings, apply } = made();
+  it('take at most 2 KB', () => {
+    const { keys, apply } = makeKeys();
     const before = process.memoryUsage().arrayBuffers;
     for (let device = 0; device < 200; device++)
       for (let n = 0; n < 200; n++) apply(record(1, device, n));
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(200 * 4096);
-    expect(rings.find(guid('devi', 199), hex(199))).toBeDefined();
+    expect(keys.find(guid('devi', 199), hex(199))).toBeDefined();
   });
 });
 
-describe('the documents', () => {
-  it('are named by shard, have a line for each device, and the number of the last batch', async () => {
-    const { rings, apply } = made();
+describe('the documents of idempotency keys', () => {
+  it('are named by shard, and have one line per device and the number of the last batch', async () => {
+    const { keys, apply } = makeKeys();
     for (let device = 0; device < 500; device++) apply(record(device + 1, device, 1));
-    const names = rings.dirty();
+    const names = keys.dirty();
     expect(names.length).toBeGreaterThan(60);
     for (const name of names) expect(name).toMatch(/^rings-[0-3][0-9a-f]$/);
-    const rendered = (await rings.render(names[0]!))!;
+    const rendered = (await keys.render(names[0]!))!;
     expect(rendered.seq).toBe(500);
     const [first = ''] = [...(rendered.lines as Iterable<string>)];
     expect(JSON.parse(first)).toEqual([
@@ -131,67 +131,67 @@ describe('the documents', () => {
     ]);
   });
 
-  it('are dirty only when it is time, and only those that changed', async () => {
-    const { rings, progress, apply } = made();
+  it('are dirty only when due, and only if they changed', async () => {
+    const { keys, progress, apply } = makeKeys();
     apply(record(1, 1, 1));
     apply(record(2, 2));
     progress.isDue = false;
-    expect(rings.dirty()).toEqual([]);
+    expect(keys.dirty()).toEqual([]);
     progress.isDue = true;
-    const [name = ''] = rings.dirty();
-    expect(rings.dirty()).toEqual([name]);
-    await rings.render(name);
-    expect(rings.dirty()).toEqual([]);
-    rings.failed(name);
-    expect(rings.dirty()).toEqual([name]);
-    await rings.render(name);
-    rings.written();
-    expect(rings.dirty()).toEqual([]);
+    const [name = ''] = keys.dirty();
+    expect(keys.dirty()).toEqual([name]);
+    await keys.render(name);
+    expect(keys.dirty()).toEqual([]);
+    keys.failed(name);
+    expect(keys.dirty()).toEqual([name]);
+    await keys.render(name);
+    keys.written();
+    expect(keys.dirty()).toEqual([]);
   });
 
-  it('are snapshots: what comes while they are written is not in them', async () => {
-    const { rings, apply } = made();
+  it('are snapshots without batches that arrive during the write', async () => {
+    const { keys, apply } = makeKeys();
     apply(record(1, 1, 1));
-    const [name = ''] = rings.dirty();
-    const rendering = rings.render(name);
+    const [name = ''] = keys.dirty();
+    const rendering = keys.render(name);
     apply(record(2, 1, 2));
     const documents = new Documents();
     await documents.write(name, await rendering);
-    expect(rings.dirty()).toEqual([name]);
-    const next = made();
-    await documents.loadInto(next.rings);
-    expect(next.rings.find(guid('devi', 1), hex(1))).toBeDefined();
-    expect(next.rings.find(guid('devi', 1), hex(2))).toBeUndefined();
+    expect(keys.dirty()).toEqual([name]);
+    const next = makeKeys();
+    await documents.loadInto(next.keys);
+    expect(next.keys.find(guid('devi', 1), hex(1))).toBeDefined();
+    expect(next.keys.find(guid('devi', 1), hex(2))).toBeUndefined();
   });
 
-  it('are not given again what they have', async () => {
-    const { rings, apply } = made();
+  it('skip replayed batches that they contain', async () => {
+    const { keys, apply } = makeKeys();
     const records = Array.from({ length: rememberedKeys }, (_, n) => record(n + 1, 1, n));
     for (const one of records) apply(one);
     const documents = new Documents();
-    for (const name of rings.dirty()) await documents.write(name, await rings.render(name));
-    const next = made();
-    await documents.loadInto(next.rings);
+    for (const name of keys.dirty()) await documents.write(name, await keys.render(name));
+    const next = makeKeys();
+    await documents.loadInto(next.keys);
     for (const one of records.slice(100)) next.apply(one);
-    expect(next.rings.dirty()).toEqual([]);
+    expect(next.keys.dirty()).toEqual([]);
     for (let n = 0; n < rememberedKeys; n++)
-      expect(next.rings.find(guid('devi', 1), hex(n))).toBeDefined();
+      expect(next.keys.find(guid('devi', 1), hex(n))).toBeDefined();
   });
 
-  it('go when the last device is forgotten', async () => {
-    const { rings, apply } = made();
+  it('are deleted when the last device is forgotten', async () => {
+    const { keys, apply } = makeKeys();
     apply(record(1, 1, 1));
-    const [name = ''] = rings.dirty();
-    await rings.render(name);
-    rings.forget(guid('devi', 2));
-    expect(rings.dirty()).toEqual([]);
-    rings.forget(guid('devi', 1));
-    expect(rings.dirty()).toEqual([name]);
-    expect(await rings.render(name)).toBeUndefined();
+    const [name = ''] = keys.dirty();
+    await keys.render(name);
+    keys.forget(guid('devi', 2));
+    expect(keys.dirty()).toEqual([]);
+    keys.forget(guid('devi', 1));
+    expect(keys.dirty()).toEqual([name]);
+    expect(await keys.render(name)).toBeUndefined();
   });
 });
 
-describe('rings, whatever happens', () => {
+describe('idempotency keys in random runs', () => {
   type Batch = { device: number; key: number };
   type Step =
     | { do: 'batch'; batch: Batch }
@@ -211,7 +211,7 @@ describe('rings, whatever happens', () => {
     { weight: 1, arbitrary: fc.constant({ do: 'crash' as const }) },
   );
 
-  it('answer as a list of the last 128 keys does', async () => {
+  it('behave like a list of the last 128 keys', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { minLength: 100, maxLength: 700, size: 'max' }),
@@ -219,11 +219,12 @@ describe('rings, whatever happens', () => {
           const model = new Map<number, number[]>();
           const records: EventRecord[] = [];
           const documents = new Documents();
-          let [now, marked] = [made(), 0];
+          let now = makeKeys();
+          let position = 0;
           const take = ({ device, key }: Batch) => {
             const keys = model.get(device) ?? [];
             model.set(device, keys);
-            const isKnown = now.rings.find(guid('devi', device), hex(key)) !== undefined;
+            const isKnown = now.keys.find(guid('devi', device), hex(key)) !== undefined;
             expect(isKnown).toBe(keys.includes(key));
             if (isKnown) return;
             keys.push(key);
@@ -235,18 +236,18 @@ describe('rings, whatever happens', () => {
             if (one.do === 'batch') take(one.batch);
             else if (one.do === 'checkpoint') {
               const reached = records.length;
-              // These come after the mark, and are in some documents all the same.
+              // These come after the recorded position, but some documents already have them.
               for (const late of one.late) take(late);
-              for (const name of now.rings.dirty()) {
-                const rendered = await now.rings.render(name);
-                if (one.fails) now.rings.failed(name);
+              for (const name of now.keys.dirty()) {
+                const rendered = await now.keys.render(name);
+                if (one.fails) now.keys.failed(name);
                 else await documents.write(name, rendered);
               }
-              if (!one.fails) marked = reached;
+              if (!one.fails) position = reached;
             } else {
-              now = made();
-              await documents.loadInto(now.rings);
-              for (const again of records) if (again.seq > marked) now.apply(again);
+              now = makeKeys();
+              await documents.loadInto(now.keys);
+              for (const again of records) if (again.seq > position) now.apply(again);
             }
           }
         },

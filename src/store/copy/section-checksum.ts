@@ -1,12 +1,15 @@
 import { hash } from 'node:crypto';
 import type { CopiedBatch, CopiedImpressions, CopiedMarks, Records, Section } from './transfer.ts';
 
-/** The texts that are summed up. Of rows the id comes first, for one store keeps them so; all else keeps its order, for it may be answered as it is. */
-const texts: { [S in Section]?: (record: Records[S], place: number) => string } = {
+/**
+ * The text of a record to hash, by section; `rowText` for all others. In rows the id comes first, as
+ * one store keeps it there. Other members keep their order, since they may be returned as stored.
+ */
+const textOf: { [S in Section]?: (record: Records[S], position: number) => string } = {
   batches: ({ seq, receivedAt, tenantId, venueId, screenId, deviceId, body }: CopiedBatch) =>
     `${seq} ${receivedAt} ${tenantId} ${venueId} ${screenId} ${deviceId} ${body}`,
-  // One after the other is all the order that there is.
-  audit: (entry, place) => `${place} ${JSON.stringify(entry)}`,
+  // Entries have no other order than their position.
+  audit: (entry, position) => `${position} ${JSON.stringify(entry)}`,
   idempotency: ({ deviceId, keys }) => `${deviceId} ${keys.join(' ')}`,
   impressions: ({ scope, clock, group, day, key, impressions, seconds }: CopiedImpressions) =>
     JSON.stringify([scope, clock, group, day, key, impressions, seconds]),
@@ -18,14 +21,17 @@ function rowText({ id, ...rest }: { id: string }): string {
   return JSON.stringify({ id, ...rest });
 }
 
-/** Counts the records of a section and sums up their hashes, so that the order in which they come says nothing: stores differ in it. */
-export class SectionSum<S extends Section> {
+/**
+ * Counts the records of a section and adds up their hashes. The sum does not depend on the order of
+ * the records, which differs between stores.
+ */
+export class SectionChecksum<S extends Section> {
   count = 0;
   #sum = 0n;
-  readonly #textOf: (record: Records[S], place: number) => string;
+  readonly #textOf: (record: Records[S], position: number) => string;
 
   constructor(section: S) {
-    this.#textOf = (texts[section] ?? rowText) as (record: Records[S], place: number) => string;
+    this.#textOf = (textOf[section] ?? rowText) as (record: Records[S], position: number) => string;
   }
 
   add(record: Records[S]): void {
@@ -34,7 +40,7 @@ export class SectionSum<S extends Section> {
     this.#sum = BigInt.asUintN(128, this.#sum + BigInt(`0x${hash('sha256', text).slice(0, 32)}`));
   }
 
-  /** In hex. */
+  /** The sum, in hex. */
   get checksum(): string {
     return this.#sum.toString(16).padStart(32, '0');
   }
