@@ -135,7 +135,7 @@ export interface OnDiskTable extends DocumentOwner {
   page(query: PastPlaylistQuery): Promise<Slice<Playlist>>;
 }
 
-/** `makePlaylistHistory` of cold-table.ts. */
+/** `makePlaylistHistory` of playlist-history.ts. */
 export type MakeOnDiskTable = (context: PartContext) => OnDiskTable;
 
 /** The latest doings of devices and tokens. `dirty` names documents at most once a minute; after `close`, all that changed. */

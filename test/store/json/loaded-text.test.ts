@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ByteSlice } from '../../../src/store/json/rows/byte-slice.ts';
-import { CommittedRows } from '../../../src/store/json/rows/layer.ts';
+import { CommittedRows } from '../../../src/store/json/rows/committed-rows.ts';
 import { LazyLines } from '../../../src/store/json/rows/lazy-lines.ts';
 import { LazyRows } from '../../../src/store/json/rows/lazy-rows.ts';
 import { playlistDocument } from '../../../src/store/json/rows/playlist-document.ts';
@@ -77,7 +77,7 @@ describe('a row that was loaded as text', () => {
     ]);
     expect([first, row].map(Object.isFrozen)).toEqual([false, true]);
     expect(base.row('playlists', 'a')).toBe(row);
-    expect(String(base.held('playlists', 'a'))).toBe('{"id":"a","items":"[1]"}');
+    expect(String(base.rawRow('playlists', 'a'))).toBe('{"id":"a","items":"[1]"}');
     expect(base.row('playlists', 'b')).toBeUndefined();
   });
 
@@ -88,12 +88,12 @@ describe('a row that was loaded as text', () => {
     const changed = { id: 'a', items: '[2]' };
     base.load('playlists', 'a', changed);
     expect(Object.isFrozen(base.row('playlists', 'a'))).toBe(true);
-    expect([base.row('playlists', 'a'), base.held('playlists', 'a')]).toEqual([changed, changed]);
+    expect([base.row('playlists', 'a'), base.rawRow('playlists', 'a')]).toEqual([changed, changed]);
     expect([...base.all('playlists')]).toEqual(['a']);
     base.load('playlists', 'a', null);
     expect([
       base.row('playlists', 'a'),
-      base.held('playlists', 'a'),
+      base.rawRow('playlists', 'a'),
       ...base.all('playlists'),
     ]).toEqual([undefined, undefined]);
   });
