@@ -69,7 +69,7 @@ export class Journal implements FilePart<LogPosition> {
   }
 
   /** Position after the last durable record. */
-  get extent(): { file: string | null; size: number } {
+  get end(): { file: string | null; size: number } {
     const { file, size } = this.#durable;
     return { file, size };
   }
