@@ -99,7 +99,7 @@ export class SegmentReader {
       this.end = { ...this.end, file: name, size: good };
     }
     if (name === this.#position.file && good < this.#position.size)
-      throw damaged(path, `it has lost what followed`, good);
+      throw damaged(path, 'the records after this are missing', good);
     if (bad !== undefined || good === 0) this.torn = { file: name, size: good };
   }
 

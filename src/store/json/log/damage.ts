@@ -8,6 +8,6 @@ export function damaged(file: string, problem: string, offset?: number): Signage
   const place = offset === undefined ? file : `${file}, at byte ${offset}`;
   return new SignageError(
     'store_damaged',
-    `The data are damaged: ${place}: ${problem}. Nothing was changed. \`signage data check FOLDER\` tells more; then restore a backup, or save problem can be read with \`signage data repair FOLDER --into NEW\`.`,
+    `The data are damaged: ${place}: ${problem}. Nothing was changed. Run \`signage data check FOLDER\` for details. Then restore a backup, or save the readable data with \`signage data repair FOLDER --into NEW\`.`,
   );
 }

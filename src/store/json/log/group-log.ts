@@ -103,7 +103,7 @@ export class GroupLog {
   async checkSpace(): Promise<void> {
     const free = await this.#options.disk.freeBytes(this.#options.directory);
     if (free < this.#options.lowWaterBytes)
-      throw unavailable('The disk is full: free some buffer on it, then try again.');
+      throw unavailable('The disk is full: free some space on it, then try again.');
   }
 
   /**
@@ -160,7 +160,7 @@ export class GroupLog {
     const failure =
       error instanceof SignageError
         ? error
-        : unavailable('The disk did not take the change; nothing was changed.', error);
+        : unavailable('The change could not be written to disk; nothing was changed.', error);
     const failed = [...group, ...this.#queue.splice(0)];
     this.#uncheckedBytes = 0;
     this.#options.onFailure?.();
@@ -214,7 +214,7 @@ export class GroupLog {
       await file.datasync();
     } catch (error) {
       this.#broken = unavailable(
-        'The disk failed to keep a change: restart the service once the disk is well.',
+        'A change could not be synced to disk: repair the disk, then restart the service.',
         error,
       );
       // Tries to remove the rejected records, so the next start does not replay them. This may

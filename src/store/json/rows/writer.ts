@@ -80,7 +80,7 @@ export class Writer {
     const outcome = await run(change, tx);
     tx.end();
     if (failures !== this.#failures)
-      throw unavailable('The change before this one could not be kept; nothing was changed.');
+      throw unavailable('An earlier change could not be written to disk; nothing was changed.');
     if ('value' in outcome && tx.ops.length > 0) this.#append(tx);
     return { outcome, durable: this.#lastRecord };
   }

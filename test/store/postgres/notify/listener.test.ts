@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ChangeTopics } from '../../../../src/store/change-topics.ts';
-import { connector } from '../../../../src/store/postgres/connection/connect.ts';
+import { makeConnect } from '../../../../src/store/postgres/connection/connect.ts';
 import { parseDatabaseUrl } from '../../../../src/store/postgres/connection/database-url.ts';
 import { Listener } from '../../../../src/store/postgres/notify/listener.ts';
 import { type DatabaseProxy, databaseProxy } from '../../../support/database-proxy.ts';
@@ -22,7 +22,7 @@ beforeEach(async () => {
   const topics = new ChangeTopics();
   woken = [];
   for (const topic of ['codes/a', 'codes/b']) topics.watch(topic, () => woken.push(topic));
-  listener = new Listener(await connector(parseDatabaseUrl(proxy.url)), limits, {
+  listener = new Listener(await makeConnect(parseDatabaseUrl(proxy.url)), limits, {
     topics,
     instance: 'own',
     clock,
