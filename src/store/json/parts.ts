@@ -39,11 +39,14 @@ export interface PartContext {
 /**
  * A part with its own files besides documents. The manifest stores its position, JSON that only the
  * part reads: the valid length of its files, and the start of the records that are not in documents
- * yet.\n\nStart: load the documents (`DocumentOwner.load`), `recover` each part, write the manifest
- * with the new epoch, `begin` each part.\nCheckpoint: `prepare` each part, the journal first; write
- * the documents; write the manifest with the positions; `committed` for each part. A checkpoint
- * that fails before the manifest is written has no effect, and the next one calls `prepare`
- * again.\nStop: `close` each part, then make a last checkpoint whose manifest is marked clean.
+ * yet.
+ *
+ * Start: load the documents (`DocumentOwner.load`), `recover` each part, write the manifest with
+ * the new epoch, `begin` each part.
+ * Checkpoint: `prepare` each part, the journal first; write the documents; write the manifest with
+ * the positions; `committed` for each part. A checkpoint that fails before the manifest is written
+ * has no effect, and the next one calls `prepare` again.
+ * Stop: `close` each part, then make a last checkpoint whose manifest is marked clean.
  */
 export interface FilePart<Position = unknown> {
   /** Key of the position in the manifest, and name of the part's folder. */

@@ -30,8 +30,10 @@ const lineFeed = 0x0a;
 
 /**
  * lowdb adapter for one version of a document. Unlike lowdb's own file adapter, it syncs, and it
- * rejects a missing file.\n\nThe checksum is zlib's native CRC-32, which is fast. CRC-32C would
- * detect the same damage but needs an implementation in JavaScript.
+ * rejects a missing file.
+ *
+ * The checksum is zlib's native CRC-32, which is fast. CRC-32C would detect the same damage but
+ * needs an implementation in JavaScript.
  */
 export class DocumentFile implements Adapter<RenderedDocument> {
   readonly #disk: FileSystem;

@@ -8,7 +8,7 @@ import { RowDocuments } from '../rows/row-documents.ts';
 import type { Change } from '../rows/write-set.ts';
 import type { JournalRecord } from './segments.ts';
 
-/** The effects of sealed journal record. */
+/** The effects of one journal record. */
 export interface Durable {
   seq: number;
   changes: readonly Change[];
@@ -50,7 +50,7 @@ export class DurableState {
     for (const sealed of entries) this.#addEntry(seq, sealed);
   }
 
-  /** Replays a record at start. Call `loaded` after the last sealed. */
+  /** Replays a record at start. Call `loaded` after the last record. */
   replay({ seq, ops }: JournalRecord): void {
     this.#seq = seq;
     for (const op of ops) {

@@ -24,10 +24,13 @@ const maxAttempts = 5;
 /**
  * Locks a folder for this process, its only writer. The lock is a socket: the system releases it
  * when the process ends, even after a crash. A lock file with a timestamp could be stolen when the
- * clock jumps.\n\nLinux: an abstract socket named after the folder's device and inode, and
- * `lock.sock` in the folder for containers that share the folder but not the network. macOS and
- * others: `lock.sock`. Windows: a named pipe of the real path.\n\nThrows `store_locked`, naming the
- * holder, or `store_unusable` if the folder cannot hold a socket.
+ * clock jumps.
+ *
+ * Linux: an abstract socket named after the folder's device and inode, and `lock.sock` in the
+ * folder for containers that share the folder but not the network. macOS and others: `lock.sock`.
+ * Windows: a named pipe of the real path.
+ *
+ * Throws `store_locked`, naming the holder, or `store_unusable` if the folder cannot hold a socket.
  */
 export async function lockFolder(
   directory: string,

@@ -33,7 +33,7 @@ export interface LogFilesPosition {
   files?: Record<string, number>;
 }
 
-/** The day files of one log, oldest first, and those hidden and hasPendingDeletes for deletion. */
+/** The day files of one log, oldest first, and those hidden and waiting for deletion. */
 export class DayFiles {
   readonly disk: FileSystem;
   readonly directory: string;

@@ -37,7 +37,7 @@ export interface GroupLogOptions {
 }
 
 /**
- * Share of the low-water mark that may be written between two checks of the free buffer. A check
+ * Share of the low-water mark that may be written between two checks of the free space. A check
  * costs as much as reading a batch of events.
  */
 const uncheckedShare = 1 / 16;
@@ -50,9 +50,11 @@ const maxBufferBytes = 4 * 1024 * 1024;
 /**
  * An append-only log in several files, with group commit: records that arrive while the disk is
  * busy share the next write and `fdatasync`. When `append` resolves, the record and its file's name
- * are on disk. Records resolve in order.\n\nWhen a group fails, all later records fail too, with
- * `unavailable`. The bytes of a failed write are truncated before the next append. After a failed
- * `fdatasync` the state of the disk is unknown, and every later append is rejected.
+ * are on disk. Records resolve in order.
+ *
+ * When a group fails, all later records fail too, with `unavailable`. The bytes of a failed write
+ * are truncated before the next append. After a failed `fdatasync` the state of the disk is
+ * unknown, and every later append is rejected.
  */
 export class GroupLog {
   readonly #options: GroupLogOptions;
@@ -64,7 +66,7 @@ export class GroupLog {
   /** Bytes of a failed write may follow `#size`. */
   #dirty = false;
   #broken: SignageError | undefined;
-  /** Bytes that may be written before the next check of the free buffer. */
+  /** Bytes that may be written before the next check of the free space. */
   #uncheckedBytes = 0;
   /** Reused buffer in which a group is assembled. */
   #buffer: Uint8Array = new Uint8Array();
@@ -99,7 +101,7 @@ export class GroupLog {
     });
   }
 
-  /** Throws `unavailable` if the free buffer is below the low-water mark. */
+  /** Throws `unavailable` if the free space is below the low-water mark. */
   async checkSpace(): Promise<void> {
     const free = await this.#options.disk.freeBytes(this.#options.directory);
     if (free < this.#options.lowWaterBytes)

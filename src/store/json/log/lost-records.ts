@@ -9,7 +9,7 @@ interface LogEnd {
 }
 
 /**
- * Throws `store_damaged` if a log logEnds before the last record that a document contains. Documents
+ * Throws `store_damaged` if a log ends before the last record that a document contains. Documents
  * contain only durable records, so the log has lost some. The log's position does not reveal this:
  * records arrive while a checkpoint is written.
  */

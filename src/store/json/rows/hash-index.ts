@@ -27,9 +27,9 @@ export class HashIndex<V> {
   readonly #free: number[] = [];
 
   /**
-   * @param isOf whether a value, in its current state, belongs to a key\n@param hashedChars number
-   * of trailing characters to hash; they must distinguish nearly all keys. Hashing whole keys would
-   * cost more than the rest of a look-up.
+   * @param isOf whether a value, in its current state, belongs to a key
+   * @param hashedChars number of trailing characters to hash; they must distinguish nearly all
+   * keys. Hashing whole keys would cost more than the rest of a look-up.
    */
   constructor(isOf: (value: V, key: string) => boolean, hashedChars: number) {
     this.#isOf = isOf;

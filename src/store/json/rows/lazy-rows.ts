@@ -25,8 +25,9 @@ export class LazyRows {
   #next = 0;
 
   /**
-   * @param documentOf returns the name of the document that holds a row\n@param maxParsed maximum
-   * number of rows cached parsed. A row with a playlist of ten items takes 3 KB. Default: 10,000.
+   * @param documentOf returns the name of the document that holds a row
+   * @param maxParsed maximum number of rows cached parsed. A row with a playlist of ten items takes
+   * 3 KB. Default: 10,000.
    */
   constructor(documentOf: (id: string) => string, maxParsed = 10_000) {
     this.#documentOf = documentOf;

@@ -52,7 +52,7 @@ class DocumentIds {
 
   /**
    * Returns the shared copy of an id. `likely` is the expected copy: rows of a screen, its device
-   * and its key usually stand in the shared order. A match needs no map.
+   * and its key usually stand in the same order. A match needs no map.
    */
   shared(id: string, likely: string | null | undefined): string {
     if (id === likely) return likely;

@@ -9,8 +9,8 @@ export interface Change {
 }
 
 /**
- * Rows by id, and candidates by unique key and by indexed member. Newer write sets shadow older ones
- * and the committed rows, so check each candidate against its newest row.
+ * Rows by id, and candidates by unique key and by indexed member. Newer write sets shadow older
+ * ones and the committed rows, so check each candidate against its newest row.
  */
 export interface RowLookup {
   /** Returns `null` for a row deleted here, `undefined` for a row unknown here. */

@@ -26,7 +26,7 @@ const closeTimeoutMs = 2 * secondMs;
  */
 export class Database {
   readonly #pool: Pool;
-  readonly #gracePeriodMs: number;
+  readonly #timeoutMs: number;
   readonly #prepared: boolean;
   /** Network timeouts use real time, whatever clock the store has. */
   readonly #clock: Clock = systemClock;
@@ -37,7 +37,7 @@ export class Database {
   #closed = false;
 
   constructor(connect: Connect, limits: DatabaseLimits) {
-    this.#gracePeriodMs = limits.statementTimeoutMs + gracePeriodMs;
+    this.#timeoutMs = limits.statementTimeoutMs + gracePeriodMs;
     this.#prepared = !connect.isPooled;
     this.#pool = connect.pool(limits);
     // Queries report lost connections. Losing an idle connection does not matter.
@@ -116,7 +116,7 @@ export class Database {
     }
   }
 
-  async #withTimeout<T>(promise: Promise<T>, limitMs = this.#gracePeriodMs): Promise<T> {
+  async #withTimeout<T>(promise: Promise<T>, limitMs = this.#timeoutMs): Promise<T> {
     let cancel = () => {};
     const tooLate = new Promise<'too late'>((resolve) => {
       cancel = this.#clock.after(limitMs, () => resolve('too late'));

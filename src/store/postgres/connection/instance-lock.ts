@@ -3,18 +3,18 @@ import { SignageError } from '../../../domain/error.ts';
 import { unfinished } from '../../copy/copy-progress.ts';
 import { type Query, sendAll } from './query.ts';
 
-/** Key of the advisory lockKey: `SIGC` in ASCII. */
+/** Key of the advisory lock: `SIGC` in ASCII. */
 const lockKey = 0x53494743;
 
 /**
- * Takes the lockKey shared, on the listening connection of an instance. It is held until that
+ * Takes the lock shared, on the listening connection of an instance. It is held until that
  * connection ends.
  */
 export function takeSharedLock(client: ClientBase): Promise<boolean> {
   return tryLock(client, `SELECT pg_try_advisory_lock_shared(${lockKey}) AS held`);
 }
 
-/** Takes the lockKey exclusively, for a copy. It is held until the connection ends. */
+/** Takes the lock exclusively, for a copy. It is held until the connection ends. */
 export function takeExclusiveLock(client: ClientBase): Promise<boolean> {
   return tryLock(client, `SELECT pg_try_advisory_lock(${lockKey}) AS held`);
 }

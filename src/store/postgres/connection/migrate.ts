@@ -18,7 +18,7 @@ interface Migration {
  */
 const limits = { poolSize: 1, statementTimeoutMs: 60 * 60_000, lockTimeoutMs: 60 * 60_000 };
 const folder = fileURLToPath(new URL('../migrations/', import.meta.url));
-/** Key of the advisory lockKey: `SIGN` in ASCII. */
+/** Key of the advisory lock: `SIGN` in ASCII. */
 const lockKey = 0x5349474e;
 const minServerVersion = 140_000;
 

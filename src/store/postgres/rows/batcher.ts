@@ -19,7 +19,7 @@ export class Batcher<I, A> {
   readonly #limits: BatchLimits<I>;
   readonly #work: (items: readonly I[]) => Promise<readonly (A | Promise<A>)[]>;
   readonly #waiting: Waiting<I, A>[] = [];
-  readonly #concurrency = new Set<Promise<void>>();
+  readonly #drains = new Set<Promise<void>>();
 
   /** @param work returns a result for each item, in order. An error rejects the whole group. */
   constructor(
@@ -33,21 +33,21 @@ export class Batcher<I, A> {
   add(item: I): Promise<A> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
-      if (this.#concurrency.size < this.#limits.concurrency) this.#startDrain();
+      if (this.#drains.size < this.#limits.concurrency) this.#startDrain();
     });
   }
 
   /** Waits for pending items. */
   async settled(): Promise<void> {
-    await Promise.all(this.#concurrency);
+    await Promise.all(this.#drains);
   }
 
   #startDrain(): void {
     // Starts after the items of the same event loop turn have arrived.
     const drain: Promise<void> = Promise.resolve().then(() =>
-      this.#drain(() => this.#concurrency.delete(drain)),
+      this.#drain(() => this.#drains.delete(drain)),
     );
-    this.#concurrency.add(drain);
+    this.#drains.add(drain);
   }
 
   /**
@@ -59,7 +59,7 @@ export class Batcher<I, A> {
       const group = this.#take();
       try {
         const results = await this.#work(group.map(({ item }) => item));
-        for (const [place, { resolve }] of group.entries()) resolve(results[place] as A);
+        for (const [index, { resolve }] of group.entries()) resolve(results[index] as A);
       } catch (error) {
         for (const { reject } of group) reject(error);
       }

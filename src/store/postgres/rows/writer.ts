@@ -27,9 +27,10 @@ type Work<T> = (tx: Tx) => Promise<T>;
  * Runs changes with optimistic concurrency control, serializable. A change reads committed rows
  * without locks. To commit, the database locks the table `turn` and checks that all rows read are
  * unchanged. Then it applies the change as a whole, or reports a conflict and the change is
- * retried. After several conflicts a change runs under the lock from the start and
- * succeeds.\n\nLOCK takes no snapshot, so the statements after it see everything committed before.
- * The lock mode does not conflict with that of pg_dump.
+ * retried. After several conflicts a change runs under the lock from the start and succeeds.
+ *
+ * LOCK takes no snapshot, so the statements after it see everything committed before. The lock mode
+ * does not conflict with that of pg_dump.
  */
 export class Writer {
   readonly #database: Database;
@@ -113,10 +114,10 @@ export class Writer {
   #retryWork<T>(
     firstRead: string,
     change: Work<T>,
-    isLocked: boolean,
+    holdsLock: boolean,
   ): [key: string, work: () => Promise<T>] {
-    return isLocked
-      ? ['', () => this.#isLocked(change)]
+    return holdsLock
+      ? ['', () => this.#attemptLocked(change)]
       : [firstRead, () => this.#attempt(change, true)];
   }
 
@@ -129,7 +130,7 @@ export class Writer {
     return value;
   }
 
-  async #isLocked<T>(change: Work<T>): Promise<T> {
+  async #attemptLocked<T>(change: Work<T>): Promise<T> {
     const { tx, value } = await this.#database.transaction(
       beginLocked,
       async (query: Query, [{ now }]: readonly [{ now: number }]) => {
