@@ -3,8 +3,8 @@ import { shapes, storableText } from './columns.ts';
 import type { VersionedRow } from './versioned-rows.ts';
 
 /**
- * One step of a change, executed in order by `signage.make_changes`. If a check fails, the whole
- * change is rolled back.
+ * One step of a change, executed in order by `signage.make_changes`. After a failed check the
+ * remaining steps of the change are skipped. Checks come first, so nothing is written then.
  */
 export type Step =
   | Check

@@ -36,8 +36,8 @@ export async function commitOne(query: Query, steps: readonly Step[]): Promise<b
 }
 
 /**
- * Commits a group. If it fails, commits each change separately, so that one error does not fail the
- * others.
+ * Commits a group. If the database rejects it, commits each change separately, so that one error
+ * does not fail the others.
  */
 async function commitGroup(
   query: Query,
