@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import type { FileSystem, OpenFile } from '../../../src/store/json/disk/file-system.ts';
 
-/** A file: what has been written, and what of it would be there after a power cut. */
+/** A file: its contents, and the contents that would survive a power cut. */
 interface Inode {
   bytes: Buffer;
   synced: Buffer;
@@ -10,17 +10,18 @@ interface Inode {
 type Names = Map<string, Inode>;
 
 /**
- * A disk in memory that can lose its power: after `failAt` changes every further one fails (a write having taken half), and `afterPowerCut` gives the
- * disk as it comes up again: with what was synced, and nothing else but, of files that were being appended to, `kept` of the rest.
+ * An in-memory disk that simulates power cuts. After `failAt` changes every further change fails,
+ * and a failing write is torn in half. `afterPowerCut` returns the disk after a restart: only
+ * synced data, and the fraction `kept` of unsynced appends.
  */
 export class CrashDisk implements FileSystem {
-  /** Changes so far. */
+  /** Number of changes so far. */
   changes = 0;
   failAt = Number.POSITIVE_INFINITY;
-  /** Reads so far, in bytes. */
+  /** Bytes read so far. */
   readBytes = 0;
   free = Number.POSITIVE_INFINITY;
-  /** Called before each operation: may throw. */
+  /** Called before each operation; may throw. */
   before: (operation: string, path: string) => void = () => {};
   #names: Names;
   #syncedNames: Names;
@@ -30,7 +31,7 @@ export class CrashDisk implements FileSystem {
     this.#syncedNames = syncedNames;
   }
 
-  /** As it is when the process dies: nothing is lost, but what was not synced still is not. */
+  /** Returns the disk after the process dies. Nothing is lost, but unsynced data stay unsynced. */
   afterKill(): CrashDisk {
     const copies = new Map<Inode, Inode>();
     const copyOf = (inode: Inode) =>
@@ -61,7 +62,7 @@ export class CrashDisk implements FileSystem {
     return [...this.#names.keys()].sort();
   }
 
-  /** All files as they can be read. */
+  /** The readable contents of all files. */
   files(): Map<string, Buffer> {
     return new Map([...this.#names].map(([path, { bytes }]) => [path, bytes]));
   }
@@ -70,7 +71,7 @@ export class CrashDisk implements FileSystem {
     return this.#inode(path).bytes.toString();
   }
 
-  /** Puts a file there, or changes one, as somebody else might. */
+  /** Creates or changes a file, as another program might. */
   plant(path: string, contents: string | Uint8Array): void {
     const bytes = Buffer.from(contents as string);
     const inode = { bytes, synced: bytes };

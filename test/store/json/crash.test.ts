@@ -9,7 +9,7 @@ import { CrashDisk } from './crash-disk.ts';
 
 const minuteMs = 60_000;
 
-/** What a run has attempted, and what of it was acknowledged. */
+/** The changes that a run has attempted, and those acknowledged. */
 interface Tally {
   attempted: number;
   acknowledged: number;
@@ -18,7 +18,7 @@ interface Tally {
 
 const open = (disk: CrashDisk, clock: ManualClock) => openStore('memory:', { disk, clock });
 
-/** Change `number` takes the place of the one before in one row, adds others, and takes one away: all of it or nothing must be there. */
+/** Change `number` replaces a row, adds others and deletes one: all of it or nothing. */
 function makeChange(store: Store, number: number): Promise<void> {
   return store.write(async (tx) => {
     await tx.put('venues', venueRow(0, { name: `Change ${number}` }));
@@ -29,12 +29,12 @@ function makeChange(store: Store, number: number): Promise<void> {
   });
 }
 
-/** Lets a background checkpoint come to its end. */
+/** Waits for a background checkpoint. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 40; turn++) await setImmediate();
 }
 
-/** Changes, batches, checkpoints, a clean stop, a second life. */
+/** Runs changes, batches, checkpoints, a clean stop and a second start. */
 async function live(disk: CrashDisk, tally: Tally): Promise<void> {
   const clock = new ManualClock();
   for (const lives of [1, 2]) {
@@ -55,7 +55,7 @@ async function live(disk: CrashDisk, tally: Tally): Promise<void> {
   }
 }
 
-/** All that must hold of what a crash has left. */
+/** Checks the state after a crash. */
 async function check(disk: CrashDisk, { attempted, acknowledged, batches }: Tally): Promise<void> {
   const store = await open(disk, new ManualClock());
   const { items } = await store.list('venues', { limit: 2 });
@@ -78,14 +78,14 @@ async function check(disk: CrashDisk, { attempted, acknowledged, batches }: Tall
 }
 
 describe('a crash at any step', () => {
-  /** How many changes of the disk a whole life makes. */
+  /** Number of disk changes in a complete run. */
   const wholeLife = async () => {
     const disk = new CrashDisk();
     await live(disk, { attempted: 0, acknowledged: 0, batches: 0 });
     return disk.changes;
   };
 
-  it('leaves all that was acknowledged, and nothing in part', async () => {
+  it('leaves every acknowledged change, and no partial change', async () => {
     const steps = await wholeLife();
     expect(steps).toBeGreaterThan(200);
     for (let failAt = 1; failAt <= steps; failAt++) {
@@ -106,7 +106,7 @@ describe('a crash at any step', () => {
     }
   }, 120_000);
 
-  it('never takes away what a later start has shown, though it was written and not yet synced', async () => {
+  it('never loses unsynced data that a later start has shown', async () => {
     const disk = new CrashDisk();
     const first = await open(disk, new ManualClock());
     await makeChange(first, 1);
@@ -126,7 +126,7 @@ describe('a crash at any step', () => {
     );
   });
 
-  it('may come again while the start mends what the first has left', async () => {
+  it('may happen again during recovery from the first', async () => {
     const steps = await wholeLife();
     for (let failAt = 7; failAt <= steps; failAt += 23) {
       const disk = new CrashDisk();

@@ -18,7 +18,7 @@ import {
   venueRow,
 } from '../sample-rows.ts';
 
-/** Each day brings this many of everything. */
+/** Number of records of each kind per day. */
 export const eachDay = 2;
 
 async function addRows(store: Store, at: number, number: number): Promise<void> {
@@ -52,7 +52,10 @@ async function addDay(store: Store, clock: ManualClock, day: number): Promise<vo
   }
 }
 
-/** A data folder with everything in it that a store can hold: three days, two starts. Stopped, unless it is to look as after a crash. */
+/**
+ * Creates a data folder with every kind of data: three days, two starts. Stopped cleanly, or left
+ * as after a crash.
+ */
 export async function fullStore({ crashed = false } = {}) {
   const folder = await temporaryFolder();
   const clock = new ManualClock();
@@ -76,7 +79,7 @@ export async function fullStore({ crashed = false } = {}) {
 
 const numberOf = ({ id }: { id: string }) => Number(id.split('/')[0]?.slice(-6));
 
-/** What a store holds of each number, and in sum. */
+/** Returns the contents of a store by number, and their sums. */
 export async function holdings(store: Store) {
   const numbers = Array.from({ length: 3 * eachDay }, (_, index) => index + 1);
   const { read } = store;

@@ -10,7 +10,7 @@ import { auditRow, deviceRow, screenRow, tokenRow } from '../sample-rows.ts';
 const unavailable = expect.objectContaining({ code: 'unavailable' });
 
 describe('the embedded store', () => {
-  it('lets marks and idempotency keys go with their device or token, also when the journal is replayed', async () => {
+  it('deletes activity and idempotency keys with their device or token, even on replay of the journal', async () => {
     const disk = makeMemoryFileSystem();
     const first = await openStore('memory:', { disk, clock: new ManualClock() });
     await first.write(async (tx) => {
@@ -29,7 +29,7 @@ describe('the embedded store', () => {
       await tx.delete('devices', guid('devi', 1));
       await tx.delete('tokens', guid('toke', 1));
     });
-    // Not closed: as after a kill, the journal alone knows of the deletion.
+    // Not closed, as after a kill: only the journal has the deletion.
     for (const store of [second, await openStore('memory:', { disk, clock: new ManualClock() })]) {
       expect(await store.marks('device', guid('devi', 1))).toEqual({});
       expect(await store.marks('token', guid('toke', 1))).toEqual({});
@@ -37,7 +37,7 @@ describe('the embedded store', () => {
     expect(await second.appendBatch(batch)).toBe('stored');
   });
 
-  it('lets others have their turn while it looks through many rows', async () => {
+  it('yields to the event loop while it scans many rows', async () => {
     const store = await openStore('memory:');
     await store.write(async (tx) => {
       for (let number = 0; number < 5000; number++) await tx.put('screens', screenRow(number));
@@ -56,7 +56,7 @@ describe('the embedded store', () => {
     await store.close();
   });
 
-  it('keeps its place in a list that changes while it is walked', async () => {
+  it('keeps its position in a list that changes between pages', async () => {
     const store = await openStore('memory:');
     await store.write(async (tx) => {
       for (let number = 0; number < 3000; number++)
@@ -79,7 +79,7 @@ describe('the embedded store', () => {
     await store.close();
   });
 
-  it('finds no names where rows have none, and passes over filters that are not given', async () => {
+  it('finds no names if rows have none, and ignores undefined filters', async () => {
     const store = await openStore('memory:');
     await store.write((tx) => tx.put('devices', deviceRow(1)));
     const ids = async (query: object) =>
@@ -91,7 +91,7 @@ describe('the embedded store', () => {
     await store.close();
   });
 
-  it('makes a checkpoint at once when the event log asks for one: days that are dropped go from the disk', async () => {
+  it('runs a checkpoint at once when the event log requests it, and deletes purged days', async () => {
     const disk = makeMemoryFileSystem();
     const clock = new ManualClock();
     const store = await openStore('memory:', { disk, clock });
@@ -109,7 +109,7 @@ describe('the embedded store', () => {
     await store.close();
   });
 
-  it('refuses while it is being closed', async () => {
+  it('rejects calls while it is being closed', async () => {
     const store = await openStore('memory:');
     const closing = store.close();
     await expect(store.write(async () => 'late')).rejects.toEqual(unavailable);

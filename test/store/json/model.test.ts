@@ -11,7 +11,7 @@ import { guid, tenantA, tenantB } from '../sample-batch.ts';
 import { pastPlaylistRow, venueRow } from '../sample-rows.ts';
 import { CrashDisk } from './crash-disk.ts';
 
-/** The plainest store there is. */
+/** The reference model: a map of rows. */
 interface Model {
   venues: Map<string, Venue>;
   past: Map<string, Playlist>;
@@ -62,7 +62,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ minute: true as const }) },
 );
 
-/** One step in the model; answers the id of the row that is in the way. */
+/** Applies one step to the model. Returns the id of the conflicting row. */
 function stepInModel({ venues, past }: Model, one: Step): string | undefined {
   if (one.do === 'past') {
     const row = pastPlaylistRow(one.screen, one.version);
@@ -104,7 +104,7 @@ async function stepInStore(tx: Tx, one: Step): Promise<string | undefined> {
   );
 }
 
-/** The change in both; what it sees must be the same all along. */
+/** Runs the change on both, and expects equal reads throughout. */
 async function change(
   store: Store,
   model: Model,
@@ -150,7 +150,7 @@ async function compare(
 }
 
 describe('the embedded store', () => {
-  it('is a map of rows, whatever is done to it and however it is restarted', async () => {
+  it('behaves like a map of rows under random operations and restarts', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { maxLength: 25 }), async (actions) => {
         const clock = new ManualClock();
@@ -166,7 +166,7 @@ describe('the embedded store', () => {
             else disk = one.restart === 'kill' ? disk.afterKill() : disk.afterPowerCut();
             store = await openStore('memory:', { disk, clock });
           } else {
-            // All at once, so that they share a group; the model takes them one after another.
+            // Concurrent, so that they share a group. The model applies them one at a time.
             await Promise.all(one.changes.map((each) => change(store, model, each)));
           }
           await compare(store.read, model);

@@ -11,10 +11,10 @@ import type {
   PartContext,
 } from '../../../src/store/json/parts.ts';
 
-/** Some parts of the store in a folder, with checkpoints and a manifest of their own. */
+/** Some parts of the store in a folder, with their own checkpoints and manifest. */
 export interface Rig {
   checkpoint(): Promise<void>;
-  /** Stops as the store does. */
+  /** Stops like the store. */
   close(clean?: boolean): Promise<void>;
 }
 
@@ -34,7 +34,10 @@ export function contextOn(
   };
 }
 
-/** Opens parts as the store does: documents, `recover` (here also `replay`, for what the journal would hand in again), manifest, `begin`. */
+/**
+ * Opens parts like the store: documents, `recover` (and `replay`, for what the journal would
+ * replay), manifest, `begin`.
+ */
 export async function openParts(
   context: PartContext,
   parts: readonly FilePart[],
@@ -68,9 +71,9 @@ export async function openParts(
 
 export interface LogRig extends Rig {
   log: EventLog;
-  /** Tenants, once for each durable batch. */
+  /** The tenant of each durable batch. */
   stored: string[];
-  /** How often a checkpoint was asked for. */
+  /** Number of checkpoint requests. */
   asked: number;
 }
 

@@ -6,14 +6,14 @@ import type { ManifestData } from '../../../src/store/json/manifest.ts';
 import { crashCopy } from '../../support/crash-copy.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-/** A copy of a data folder as it is now: as a crash of its process would leave it. */
+/** Copies a data folder in its current state, as a crash of its process would leave it. */
 export async function copyOf(folder: string): Promise<string> {
   const copy = await temporaryFolder();
   await crashCopy(folder, copy);
   return copy;
 }
 
-/** All that is in a folder, by path: to see that nothing was changed. */
+/** Returns the contents of a folder by path, to check that nothing was changed. */
 export async function contentsOf(folder: string): Promise<Record<string, string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries
@@ -39,7 +39,7 @@ export async function change(path: string, how: (bytes: Buffer) => Buffer): Prom
   await writeFile(path, how(await readFile(path)));
 }
 
-/** Turns one bit over. */
+/** Flips one bit. */
 export function flipped(offset: number): (bytes: Buffer) => Buffer {
   return (bytes) => {
     bytes[offset] = (bytes[offset] ?? 0) ^ 1;
@@ -47,7 +47,7 @@ export function flipped(offset: number): (bytes: Buffer) => Buffer {
   };
 }
 
-/** Changes the manifest and gives it its right checksum, as only the store itself would. */
+/** Changes the manifest and updates its checksum. */
 export async function changeManifest(
   folder: string,
   how: (manifest: ManifestData) => void,
@@ -58,7 +58,7 @@ export async function changeManifest(
   await writeFile(path, frame(JSON.stringify(manifest).slice(1)));
 }
 
-/** Replaces a document and names it rightly in the manifest. */
+/** Replaces a document and updates its entry in the manifest. */
 export async function forgeDocument(folder: string, name: string, text: string): Promise<void> {
   await changeManifest(folder, ({ documents }) => {
     const crc = crc32(text).toString(16).padStart(8, '0');
