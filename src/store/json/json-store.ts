@@ -135,12 +135,12 @@ export class JsonStore implements Store {
     return this.#parts.audit.page(query);
   }
 
-  touch(kind: 'device', id: string, marks: LastActivity): void;
-  touch(kind: 'token', id: string, marks: TokenActivity): void;
-  touch(kind: 'device' | 'token', id: string, marks: LastActivity & TokenActivity): void {
+  touch(kind: 'device', id: string, activity: LastActivity): void;
+  touch(kind: 'token', id: string, activity: TokenActivity): void;
+  touch(kind: 'device' | 'token', id: string, activity: LastActivity & TokenActivity): void {
     this.#refuseClosed();
-    if (kind === 'device') this.#parts.lastActivity.touch(kind, id, marks);
-    else this.#parts.lastActivity.touch(kind, id, marks);
+    if (kind === 'device') this.#parts.lastActivity.touch(kind, id, activity);
+    else this.#parts.lastActivity.touch(kind, id, activity);
   }
 
   marks(kind: 'device', id: string): Promise<LastActivity>;

@@ -37,9 +37,9 @@ export interface PartContext {
 }
 
 /**
- * A part with its own files besides documents. The manifest stores its position, JSON that only the
- * part reads: the valid length of its files, and the start of the records that are not in documents
- * yet.
+ * A part with its own files besides documents. The manifest stores its position as JSON that only
+ * the part reads: the valid length of its files, and the start of the records that are not in
+ * documents yet.
  *
  * Start: load the documents (`DocumentOwner.load`), `recover` each part, write the manifest with
  * the new epoch, `begin` each part.
@@ -56,8 +56,8 @@ export interface FilePart<Position = unknown> {
    */
   prepare(): Promise<Position>;
   /**
-   * The manifest with the position of the last `prepare` is durable. Files needed only before may
-   * be deleted.
+   * Called when the manifest with the position of the last `prepare` is durable. Deletes files that
+   * are no longer needed.
    */
   committed(): Promise<void>;
   /**
@@ -67,8 +67,8 @@ export interface FilePart<Position = unknown> {
    */
   recover(position: Position | undefined, clean: boolean): Promise<void>;
   /**
-   * The whole store is valid: makes the changes that `recover` found necessary, such as cutting off
-   * a torn tail. Appends may follow.
+   * Called when the whole store has proved valid. Makes the changes that `recover` found necessary,
+   * such as cutting off a torn tail. Appends may follow.
    */
   begin(epoch: number): Promise<void>;
   /** Rejects new appends, finishes pending ones, closes its files. */
@@ -100,7 +100,7 @@ export interface EventLog extends FilePart {
    * Returns the files that a start from this position reads or shows, up to the last durable batch.
    */
   extent(position: LogFilesPosition | undefined): LogRange;
-  /** The device was deleted: deletes its idempotency keys. */
+  /** Deletes the idempotency keys of a deleted device. */
   forget(deviceId: string): void;
   /** Sequence number of the last durable batch. */
   readonly seq: number;
@@ -182,11 +182,11 @@ export type MakeOnDiskTable = (context: PartContext) => OnDiskTable;
  * `close`, all that changed.
  */
 export interface LastActivityPart extends DocumentOwner {
-  touch(kind: 'device', id: string, marks: LastActivity): void;
-  touch(kind: 'token', id: string, marks: TokenActivity): void;
+  touch(kind: 'device', id: string, activity: LastActivity): void;
+  touch(kind: 'token', id: string, activity: TokenActivity): void;
   marks(kind: 'device', id: string): LastActivity;
   marks(kind: 'token', id: string): TokenActivity;
-  /** The row was deleted: deletes its activity. */
+  /** Deletes the activity of a deleted device or token. */
   forget(kind: 'device' | 'token', id: string): void;
   close(): void;
 }

@@ -9,19 +9,19 @@ const fileName = 'secret';
 const pattern = /^[0-9a-f]{64}\n$/;
 
 /**
- * Reads the secret of an existing store. `sum` is its checksum in the manifest, absent in manifests
- * of earlier versions.
+ * Reads the secret of an existing store. `expectedChecksum` comes from the manifest; manifests of
+ * earlier versions do not have it.
  */
 export async function readSecret(
   { disk, directory }: Pick<PartContext, 'disk' | 'directory'>,
-  sum?: string,
+  expectedChecksum?: string,
 ): Promise<Uint8Array> {
   const path = `${directory}/${fileName}`;
   if ((await disk.sizeOf(path)) === undefined) throw damaged(path, 'the file is missing');
   const text = (await disk.readFile(path)).toString();
   if (!pattern.test(text)) throw damaged(path, 'it is not what was written');
   const secret = Buffer.from(text.trim(), 'hex');
-  if (sum !== undefined && hexChecksum(secret) !== sum)
+  if (expectedChecksum !== undefined && hexChecksum(secret) !== expectedChecksum)
     throw damaged(path, 'it is not what was written');
   return secret;
 }

@@ -44,9 +44,9 @@ export class LastActivityTable {
     this.#database = database;
   }
 
-  touch(kind: ActivityKind, id: string, marks: AnyActivity): void {
+  touch(kind: ActivityKind, id: string, activity: AnyActivity): void {
     const name = nameOf(kind, id);
-    this.#pending.set(name, laterActivity(this.#pending.get(name) ?? {}, marks));
+    this.#pending.set(name, laterActivity(this.#pending.get(name) ?? {}, activity));
   }
 
   async marks(kind: ActivityKind, id: string): Promise<AnyActivity> {
@@ -87,8 +87,8 @@ export class LastActivityTable {
       while (names.length > 0) await this.#write(names.splice(0, rowsPerTransaction));
     } finally {
       // Put back what was not written, below newer activity.
-      for (const [name, marks] of this.#inFlight)
-        this.#pending.set(name, laterActivity(marks, this.#pending.get(name) ?? {}));
+      for (const [name, activity] of this.#inFlight)
+        this.#pending.set(name, laterActivity(activity, this.#pending.get(name) ?? {}));
       this.#inFlight = new Map();
     }
   }
@@ -104,11 +104,16 @@ export class LastActivityTable {
       const known = await query<StoredActivity>(selectForUpdate, [keys]);
       const before = new Map(known.map(({ kind, id, marks }) => [nameOf(kind, id), marks]));
       const merged = rows.map(({ kind, id, own }) => {
-        const marks = mergeActivity(
+        const activity = mergeActivity(
           JSON.parse(before.get(`${kind}/${id}`) as string) as AnyActivity,
           own,
         );
-        return { kind, id, marks: JSON.stringify(marks), last_seen_at: marks.lastSeenAt ?? null };
+        return {
+          kind,
+          id,
+          marks: JSON.stringify(activity),
+          last_seen_at: activity.lastSeenAt ?? null,
+        };
       });
       await query(updateActivity, [JSON.stringify(merged)]);
     });

@@ -118,11 +118,11 @@ export class PostgresStore implements Store {
     return auditPage(this.#query, query);
   }
 
-  touch(kind: 'device', id: string, marks: LastActivity): void;
-  touch(kind: 'token', id: string, marks: TokenActivity): void;
-  touch(kind: 'device' | 'token', id: string, marks: AnyActivity): void {
+  touch(kind: 'device', id: string, activity: LastActivity): void;
+  touch(kind: 'token', id: string, activity: TokenActivity): void;
+  touch(kind: 'device' | 'token', id: string, activity: AnyActivity): void {
     this.#refuseClosed();
-    this.#parts.lastActivity.touch(kind, id, marks);
+    this.#parts.lastActivity.touch(kind, id, activity);
   }
 
   marks(kind: 'device', id: string): Promise<LastActivity>;

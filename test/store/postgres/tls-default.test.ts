@@ -18,7 +18,10 @@ const path = (name: string) =>
 const text = (name: string) => readFileSync(path(name), 'utf8');
 /** Resolves to 127.0.0.1, but is not recognized as this machine. */
 const elsewhere = '127.1';
-/** https://www.postgresql.org/docs/current/protocol-message-formats.html: length 8, then 1234 and 5679. */
+/**
+ * Length 8, then 1234 and 5679:
+ * https://www.postgresql.org/docs/current/protocol-message-formats.html.
+ */
 const sslRequest = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
 const askForPassword = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]);
 

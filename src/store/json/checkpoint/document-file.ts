@@ -100,25 +100,25 @@ export class DocumentFile implements Adapter<RenderedDocument> {
 
   /** Writes a temporary file, syncs it and renames it. The caller syncs the directory. */
   async write({ seq, lines }: RenderedDocument): Promise<void> {
-    const { size, sum } = await replaceFile(this.#disk, this.#path, (file) =>
+    const { size, checksum } = await replaceFile(this.#disk, this.#path, (file) =>
       writeLines(file, lines),
     );
-    this.entry = { ...this.entry, size, crc: hex(sum), seq };
+    this.entry = { ...this.entry, size, crc: hex(checksum), seq };
   }
 }
 
 async function writeLines(
   file: OpenFile,
   lines: RenderedDocument['lines'],
-): Promise<{ size: number; sum: number }> {
+): Promise<{ size: number; checksum: number }> {
   let size = 0;
-  let sum = 0;
+  let checksum = 0;
   let slice = '';
   const flush = async () => {
     const bytes = Buffer.from(slice);
     await writeFully(file, bytes);
     size += bytes.length;
-    sum = crc32(bytes, sum);
+    checksum = crc32(bytes, checksum);
     slice = '';
     await setImmediate();
   };
@@ -127,7 +127,7 @@ async function writeLines(
     if (slice.length >= sliceBytes) await flush();
   }
   await flush();
-  return { size, sum };
+  return { size, checksum };
 }
 
 /** Drops an incomplete last line, which is read again with the next chunk. */
@@ -145,6 +145,6 @@ function decoded(bytes: Buffer): string {
   return isAscii(bytes) ? bytes.toString('latin1') : bytes.toString();
 }
 
-function hex(sum: number): string {
-  return sum.toString(16).padStart(8, '0');
+function hex(checksum: number): string {
+  return checksum.toString(16).padStart(8, '0');
 }

@@ -60,11 +60,11 @@ export interface DocumentOwner {
    */
   render(name: string, before: WrittenDocument | undefined): Promise<RenderedDocument | undefined>;
   /**
-   * The rendered document is durable as `document`, or deleted if `undefined`. Changes after the
-   * snapshot stay dirty.
+   * Called when the rendered document is durable as `document`, or deleted if `undefined`. Changes
+   * after the snapshot stay dirty.
    */
   written(name: string, document: WrittenDocument | undefined): void;
-  /** The write failed: the changes of the snapshot are dirty again. */
+  /** Called when the write failed: the changes of the snapshot are dirty again. */
   failed(name: string): void;
   /** Loads a document at start. Owners that read on demand only keep `document`. */
   load(name: string, document: WrittenDocument): Promise<void>;

@@ -26,9 +26,9 @@ const maxAttempts = 5;
  * when the process ends, even after a crash. A lock file with a timestamp could be stolen when the
  * clock jumps.
  *
- * Linux: an abstract socket named after the folder's device and inode, and `lock.sock` in the
- * folder for containers that share the folder but not the network. macOS and others: `lock.sock`.
- * Windows: a named pipe of the real path.
+ * Linux: an abstract socket named after the folder's device and inode, plus `lock.sock` in the
+ * folder. The latter excludes containers that share the folder but not the network. macOS and
+ * others: `lock.sock`. Windows: a named pipe of the real path.
  *
  * Throws `store_locked`, naming the holder, or `store_unusable` if the folder cannot hold a socket.
  */

@@ -74,18 +74,18 @@ async function claimLink(folder: string, own: string, { nonce }: Holder): Promis
  */
 async function removeDeadLink(folder: string, nonce: string): Promise<void> {
   const path = join(folder, fileName);
-  const aside = `${path}.${nonce.slice(0, 8)}.dead`;
-  const isMoved = await rename(path, aside).then(() => true, unlessCode('ENOENT', false));
+  const movedPath = `${path}.${nonce.slice(0, 8)}.dead`;
+  const isMoved = await rename(path, movedPath).then(() => true, unlessCode('ENOENT', false));
   if (!isMoved) return;
-  const status = await queryHolder(aside);
-  const target = await readlink(aside).catch(unlessCode('EINVAL', undefined));
+  const status = await queryHolder(movedPath);
+  const target = await readlink(movedPath).catch(unlessCode('EINVAL', undefined));
   if (status === 'dead') {
     if (target !== undefined) await remove(join(folder, target));
-    return remove(aside);
+    return remove(movedPath);
   }
   // Do not rename: that would replace a link created meanwhile.
-  await symlink(target ?? basename(aside), path).catch(unlessCode('EEXIST', undefined));
-  if (target !== undefined) await remove(aside);
+  await symlink(target ?? basename(movedPath), path).catch(unlessCode('EEXIST', undefined));
+  if (target !== undefined) await remove(movedPath);
   if (!isHeldBy(status, nonce)) throw new LockHeldError(status);
 }
 

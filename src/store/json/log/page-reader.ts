@@ -74,9 +74,9 @@ async function linesOf(
   isFirst: boolean,
 ): Promise<AsyncGenerator<Line[]>> {
   const isBefore = (head: Buffer, offset: number) => {
-    const answer = page.isBefore(head);
-    if (answer === undefined) throw damaged(path, 'a record is damaged', offset);
-    return answer;
+    const result = page.isBefore(head);
+    if (result === undefined) throw damaged(path, 'a record is damaged', offset);
+    return result;
   };
   const boundary = isFirst && page.hasBoundary ? await seekLine(file, end, isBefore) : undefined;
   return page.order === 'asc'

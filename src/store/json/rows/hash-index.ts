@@ -1,7 +1,7 @@
 const firstSlots = 16;
 /**
- * A slot is two numbers: the hash of a key, and the position of its value plus one. 0 marks a slot
- * never used, -1 a deleted one (tombstone).
+ * A slot is two numbers: the hash of a key, and the position of its value plus one. Position 0
+ * marks an unused slot, -1 a deleted one (tombstone).
  */
 const perSlot = 2;
 const tombstone = -1;
@@ -28,7 +28,7 @@ export class HashIndex<V> {
 
   /**
    * @param isOf whether a value, in its current state, belongs to a key
-   * @param hashedChars number of trailing characters to hash; they must distinguish nearly all
+   * @param hashedChars number of trailing characters to hash. They must distinguish nearly all
    * keys. Hashing whole keys would cost more than the rest of a look-up.
    */
   constructor(isOf: (value: V, key: string) => boolean, hashedChars: number) {

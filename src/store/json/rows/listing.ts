@@ -27,11 +27,11 @@ type Filter = (row: Record<string, unknown>) => boolean;
 /** Returns one page of a table's durable rows, ordered by id. */
 export async function listRows<T extends ListedTable>(
   base: CommittedRows,
-  marks: LastActivityPart,
+  lastActivity: LastActivityPart,
   table: T,
   query: ListQuery<T>,
 ): Promise<Slice<Rows[T]>> {
-  const filters = filtersOf(base, marks, query);
+  const filters = filtersOf(base, lastActivity, query);
   const index = narrowestIndex(base, table, query.where ?? {});
   const items: Rows[T][] = [];
   const room = new PageRoom();
@@ -91,7 +91,7 @@ function narrowestIndex(
 
 function filtersOf<T extends ListedTable>(
   base: CommittedRows,
-  marks: LastActivityPart,
+  lastActivity: LastActivityPart,
   { where = {}, labels = {}, name, search, online }: ListQuery<T>,
 ): Filter[] {
   const filters: Filter[] = [];
@@ -114,7 +114,7 @@ function filtersOf<T extends ListedTable>(
       return (
         isOnline(
           device.state,
-          marks.marks('device', device.id).lastSeenAt,
+          lastActivity.marks('device', device.id).lastSeenAt,
           configOf(base, device),
           online.now,
         ) === online.is

@@ -3,8 +3,8 @@ import { hashOf } from './lazy-lines.ts';
 const slots = 32_768;
 
 /**
- * Approximate set of the ids that were recently looked up: a direct-mapped table of hashes, where a
- * new id evicts the previous one of its slot.
+ * Approximate set of recently used ids: a direct-mapped table of hashes. A new id evicts the
+ * previous one of its slot.
  */
 export class RecentIds {
   readonly #hashes = new Int32Array(slots);

@@ -95,7 +95,7 @@ export class TableIndex {
     this.#members = members.map((member) => ({ member, ids: idsBy(member) }));
   }
 
-  /** The table has neither unique keys nor indexed members. */
+  /** Whether the table has neither unique keys nor indexed members. */
   get isNeverUsed(): boolean {
     return this.#unique.length === 0 && this.#members.length === 0;
   }

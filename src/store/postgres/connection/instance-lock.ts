@@ -20,8 +20,8 @@ export function takeExclusiveLock(client: ClientBase): Promise<boolean> {
 }
 
 async function tryLock(client: ClientBase, text: string): Promise<boolean> {
-  const [answer] = await sendAll<{ held: boolean }>(client, text);
-  return answer?.held === true;
+  const [row] = await sendAll<{ held: boolean }>(client, text);
+  return row?.held === true;
 }
 
 export function databaseLocked(location: string, holder: string): SignageError {

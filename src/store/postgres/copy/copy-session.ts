@@ -74,9 +74,9 @@ export class CopySession {
     await this.#client.end().catch(() => undefined);
   }
 
-  async #translateErrors<T>(answer: Promise<T>): Promise<T> {
+  async #translateErrors<T>(result: Promise<T>): Promise<T> {
     try {
-      return await answer;
+      return await result;
     } catch (error) {
       throw translateError(error);
     }

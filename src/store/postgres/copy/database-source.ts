@@ -101,8 +101,8 @@ class DatabaseSource implements StoreSource {
   }
 
   async count(section: Section): Promise<number> {
-    const [answer] = await this.#session.query<{ found: number }>(sectionReadings[section].count);
-    return answer?.found ?? 0;
+    const [row] = await this.#session.query<{ found: number }>(sectionReadings[section].count);
+    return row?.found ?? 0;
   }
 
   async *read<S extends Section>(section: S, skip: number): AsyncGenerator<readonly Records[S][]> {

@@ -81,10 +81,10 @@ async function existingCopy(
     return progress;
   }
   for (const table of tablesToFill) {
-    const [answer] = await session.query<{ found: boolean }>(
+    const [row] = await session.query<{ found: boolean }>(
       `SELECT EXISTS (SELECT FROM ${table}) AS found`,
     );
-    if (answer?.found) throw notEmpty(location, `it has data in ${table}`);
+    if (row?.found) throw notEmpty(location, `it has data in ${table}`);
   }
   return undefined;
 }

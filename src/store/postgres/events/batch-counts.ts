@@ -23,9 +23,9 @@ interface DayCells {
 }
 
 /**
- * Returns a batch's impressions as the JSON that is stored with it: for each day of the events'
- * timestamps, the sums of the day and of each campaign and creative. Returns `null` if there are
- * none.
+ * Returns a batch's impressions as the JSON that is stored with it, or `null` if there are none.
+ * For each day of the events' timestamps it holds the sums of the day and of each campaign and
+ * creative.
  */
 export function keptCounts({ days }: BatchSums): string | null {
   return days.length === 0 ? null : JSON.stringify(days.map(dayToJson));

@@ -93,12 +93,12 @@ export class EventLog {
       .join('\n');
     const now = this.#clock?.now() ?? null;
     const text = 'SELECT signage.append_batches($1::text, $2::text, $3::bigint) AS outcomes';
-    const [answer] = (await this.#database.query<{ outcomes: string }>(text, [
+    const [row] = (await this.#database.query<{ outcomes: string }>(text, [
       headers,
       bodies,
       now,
     ])) as [{ outcomes: string }];
-    return answer.outcomes.split(',');
+    return row.outcomes.split(',');
   }
 }
 

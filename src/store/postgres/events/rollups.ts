@@ -90,7 +90,7 @@ async function foldNext(query: Query): Promise<number> {
   // The remaining batches were dropped with their partitions: nothing is left to fold.
   if (!last) return Number.POSITIVE_INFINITY;
   const sums = sumsOf(batches);
-  if (sums.length > 0) await query(adding, [JSON.stringify(sums), maxSeconds]);
+  if (sums.length > 0) await query(upsertCounts, [JSON.stringify(sums), maxSeconds]);
   await query('UPDATE signage.rollup_mark SET received_at = $1, seq = $2', [
     last.received_at,
     last.seq,
@@ -125,7 +125,7 @@ function sumsOf(batches: readonly CountedBatch[]): Sum[] {
   });
 }
 
-const adding = `INSERT INTO signage.rollups AS r (scope, clock, grouped, day, key, impressions, seconds)
+const upsertCounts = `INSERT INTO signage.rollups AS r (scope, clock, grouped, day, key, impressions, seconds)
   SELECT scope, clock, grouped, day, key, impressions, least(seconds, $2::double precision)
   FROM json_to_recordset($1::text::json)
     AS s (scope text, clock text, grouped text, day text, key text, impressions bigint, seconds double precision)

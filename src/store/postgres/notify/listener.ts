@@ -16,7 +16,7 @@ export class Listener {
   readonly #topics: ChangeTopics;
   readonly #instance: string;
   readonly #clock: Clock;
-  /** A copy holds the exclusive lock of the database. */
+  /** Whether a copy holds the exclusive lock of the database. */
   isLockedByCopy = false;
   #client: Client | undefined;
   #cancel = () => {};

@@ -60,8 +60,8 @@ export class Change implements Tx {
     this.#refuseLateCall();
     const own = this.#ownRowsOf(table).get(id);
     if (own !== undefined) return own === null ? undefined : JSON.parse(own.row);
-    const [seen] = await this.#readVersioned(table, 'id', [storableText(id)]);
-    return seen && JSON.parse(seen.row);
+    const [row] = await this.#readVersioned(table, 'id', [storableText(id)]);
+    return row && JSON.parse(row.row);
   }
 
   async find<T extends TableName>(
