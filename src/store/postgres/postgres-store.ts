@@ -160,7 +160,7 @@ export class PostgresStore implements Store {
       'SELECT pg_is_in_recovery() AS on',
     );
     if (standby?.on !== false)
-      throw unavailable('The database is a standby, and takes no changes.');
+      throw unavailable('The database is a standby and accepts no changes.');
   }
 
   async purgeBefore(timeMs: number): Promise<void> {

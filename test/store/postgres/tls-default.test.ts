@@ -58,7 +58,7 @@ describe('a database that may be on another machine', () => {
 
   it.each([
     ['without TLS', () => freshDatabase()],
-    ['with a certificate that nobody vouches for', async () => server.url('postgres')],
+    ['with a certificate of an unknown authority', async () => server.url('postgres')],
   ])('is rejected %s, and the error names host and options but no password', async (_, url) => {
     const { code, message, all } = await refusal(at(await url(), elsewhere));
     expect(code).toBe('store_unreachable');

@@ -54,7 +54,7 @@ describe('a database with TLS', () => {
   it.each([
     ['another certificate than the trusted one', 'sslmode=verify-full', 'second.cert.pem'],
     ['another certificate, with require', 'sslmode=require', 'second.cert.pem'],
-    ['a certificate that nobody vouches for', 'sslmode=verify-full', undefined],
+    ['a certificate of an unknown authority', 'sslmode=verify-full', undefined],
   ])('store_unreachable for %s', async (_, query, ca) => {
     const refused = openStore(url(ca === undefined ? query : `${query}&sslrootcert=${path(ca)}`));
     await expect(refused).rejects.toMatchObject({

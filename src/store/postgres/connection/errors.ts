@@ -37,7 +37,7 @@ const untrusted = /^(ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_|HOSTNAM
  */
 export function describeTlsFailure(error: unknown, host: string): string | undefined {
   const how =
-    'sslmode=verify-full asks for a certificate that sslrootcert=<file of the authority> or a public authority vouches for, sslmode=require encrypts without verifying it, and sslmode=disable sends everything in clear';
+    'sslmode=verify-full requires a certificate signed by a public authority or by that of sslrootcert=<file>, sslmode=require encrypts without verifying it, and sslmode=disable sends everything unencrypted';
   if (error instanceof Error && noTls.test(error.message))
     return `${host} refuses TLS, and nothing was sent. Set sslmode in the URL: ${how}`;
   if (!untrusted.test(codeOf(error))) return undefined;
@@ -90,7 +90,7 @@ export function translateError(error: unknown): unknown {
   // All connections stay busy until the pool's timeout.
   const busy = error instanceof Error && error.message.startsWith('timeout exceeded');
   if (busy || temporaryCodes.test(codeOf(error)))
-    return unavailable('The database cannot take this right now.', error);
+    return unavailable('The database cannot process this right now.', error);
   return error;
 }
 

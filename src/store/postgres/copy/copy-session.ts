@@ -32,7 +32,7 @@ export class CopySession {
     if (connect.isPooled)
       throw new SignageError(
         'invalid_option',
-        'A copy needs the database itself: name it, not its pooler.',
+        'A copy needs a direct connection: give the URL of the database, not of its pooler.',
       );
     return explainConnectError({ url, host: address.host }, async () => {
       const client = connect.client(longTimeouts);
