@@ -33,7 +33,7 @@ function keyOf(name: string): { kind: string; id: string } {
 export class LastActivityTable {
   readonly #database: Database;
   #pending: ActivityByName = new Map();
-  /** Activity being written, which reads may not return yet. */
+  /** Activity being written. The database may not return it yet. */
   #inFlight: ActivityByName = new Map();
   #flushing: Promise<void> | undefined;
   readonly #stored = new Batcher(lookUpLimits, (names: readonly string[]) =>

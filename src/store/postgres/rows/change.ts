@@ -36,7 +36,7 @@ export class Change implements Tx {
   /** The first failed read. The change cannot be committed after it. */
   failure: unknown;
   readonly #rows: VersionedRows;
-  readonly #looksAhead: boolean;
+  readonly #checksKeysEarly: boolean;
   readonly #checks: Check[] = [];
   /** Its writes, in order: a key may move from one row to another. */
   readonly #writes: Step[] = [];
@@ -47,13 +47,13 @@ export class Change implements Tx {
   #isOver = false;
 
   /**
-   * @param looksAhead whether each `put` checks for taken keys. Otherwise the commit detects them,
+   * @param checksKeysEarly whether each `put` checks for taken keys. Otherwise the commit detects them,
    * and the change is retried.
    */
-  constructor(now: number, rows: VersionedRows, { looksAhead }: { looksAhead: boolean }) {
+  constructor(now: number, rows: VersionedRows, { checksKeysEarly }: { checksKeysEarly: boolean }) {
     this.now = now;
     this.#rows = rows;
-    this.#looksAhead = looksAhead;
+    this.#checksKeysEarly = checksKeysEarly;
   }
 
   async get<T extends TableName>(table: T, id: string): Promise<Rows[T] | undefined> {
@@ -119,7 +119,7 @@ export class Change implements Tx {
     for (const { index, key, name } of keys) {
       const holder =
         this.#ownKeys.get(name) ??
-        (this.#looksAhead ? await this.#holder(table, index, key) : undefined);
+        (this.#checksKeysEarly ? await this.#holder(table, index, key) : undefined);
       if (holder && holder.id !== row.id) {
         throw new SignageError('conflict', `Another row of ${table} has the same ${index}.`, {
           existingId: holder.id,

@@ -121,9 +121,9 @@ export class Writer {
       : [firstRead, () => this.#attempt(change, true)];
   }
 
-  async #attempt<T>(change: Work<T>, looksAhead: boolean): Promise<T> {
+  async #attempt<T>(change: Work<T>, checksKeysEarly: boolean): Promise<T> {
     const tx = new Change(this.#timeOf(await this.#time.add(undefined)), this.#rows, {
-      looksAhead,
+      checksKeysEarly,
     });
     const value = await run(change, tx, this.#commits.commit);
     this.#notify(tx);
@@ -134,7 +134,9 @@ export class Writer {
     const { tx, value } = await this.#database.transaction(
       beginLocked,
       async (query: Query, [{ now }]: readonly [{ now: number }]) => {
-        const own = new Change(this.#timeOf(now), new VersionedRows(query), { looksAhead: true });
+        const own = new Change(this.#timeOf(now), new VersionedRows(query), {
+          checksKeysEarly: true,
+        });
         return { tx: own, value: await run(change, own, (steps) => commitOne(query, steps)) };
       },
     );
