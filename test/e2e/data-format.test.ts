@@ -100,7 +100,7 @@ describe('a start on data of an older format', () => {
     await store.close();
     expect(warnings).toEqual([
       expect.stringContaining(
-        `from format 1 to 2. As it was before, it is kept in ${folder}/backup-1`,
+        `from format 1 to 2. A copy in the old format is kept in ${folder}/backup-1`,
       ),
     ]);
     expect([await formatOf(folder), await formatOf(join(folder, 'backup-1'))]).toEqual([2, 1]);

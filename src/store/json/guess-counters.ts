@@ -1,36 +1,39 @@
 import type { GuessCounter } from '../../domain/records/rows.ts';
 import type { GuessCounterChange } from '../store.ts';
 
-/** More sources than this are not remembered: those whose last change is oldest go first. */
-const mostSources = 100_000;
+/** Maximum number of sources. Above it, the source whose last change is oldest is evicted. */
+const maxSources = 100_000;
 
-/** What sources of attempts have tried, in memory. */
+/** In-memory guess counters by source. */
 export class MemoryGuessCounters {
   readonly #now: () => number;
-  readonly #tried = new Map<string, GuessCounter>();
-  /** Those without attempts: however many there are, none with attempts is forgotten for them. */
+  readonly #active = new Map<string, GuessCounter>();
+  /**
+   * Counters without attempts. A limit of their own keeps them from evicting counters with
+   * attempts.
+   */
   readonly #idle = new Map<string, GuessCounter>();
 
-  /** `now` is the store's time. */
+  /** @param now returns the store's time */
   constructor(now: () => number) {
     this.#now = now;
   }
 
   change<T>(sources: readonly string[], change: GuessCounterChange<T>): T {
-    const known = sources.map((source) => this.#tried.get(source) ?? this.#idle.get(source));
+    const known = sources.map((source) => this.#active.get(source) ?? this.#idle.get(source));
     const { attempts, result } = change(known, this.#now());
-    for (const [place, source] of sources.entries()) {
-      const next = attempts[place];
-      if (next !== undefined && next !== known[place]) this.#remember(source, next);
+    for (const [index, source] of sources.entries()) {
+      const next = attempts[index];
+      if (next !== undefined && next !== known[index]) this.#remember(source, next);
     }
     return result;
   }
 
   #remember(source: string, attempts: GuessCounter): void {
-    this.#tried.delete(source);
+    this.#active.delete(source);
     this.#idle.delete(source);
-    const place = attempts.times.length > 0 ? this.#tried : this.#idle;
-    place.set(source, attempts);
-    if (place.size > mostSources) place.delete(place.keys().next().value as string);
+    const counters = attempts.times.length > 0 ? this.#active : this.#idle;
+    counters.set(source, attempts);
+    if (counters.size > maxSources) counters.delete(counters.keys().next().value as string);
   }
 }

@@ -43,10 +43,10 @@ import { listFinishedCodes, listRows } from './rows/listing.ts';
 import { RowView } from './rows/row-view.ts';
 import { Writer } from './rows/writer.ts';
 
-/** All that an opened store is made of. */
+/** The parts of an open store. */
 export interface StoreParts {
   context: PartContext;
-  /** Keeps files from being deleted until the returned function is called. */
+  /** Postpones file deletions until the returned function is called. */
   retain: () => () => Promise<void>;
   manifest: Low<ManifestData>;
   secret: Uint8Array;
@@ -56,31 +56,34 @@ export interface StoreParts {
   events: EventLog;
   audit: AuditTrail;
   chain: TrailChain;
-  marks: LastActivityPart;
+  lastActivity: LastActivityPart;
   state: DurableState;
   journal: Journal;
-  /** Parts with files of their own, the journal first. */
+  /** Parts with their own files, the journal first. */
   files: readonly FilePart[];
   owners: readonly DocumentOwner[];
 }
 
-/** The embedded store: rows in memory, a journal that is the truth, documents that are its checkpoints. */
+/**
+ * The embedded store: rows in memory, a write-ahead journal as the source of truth, and documents
+ * as its checkpoints.
+ */
 export class JsonStore implements Store {
   readonly read: Reader;
   readonly #parts: StoreParts;
   readonly #writer: Writer;
   readonly #checkpoints: CheckpointSchedule;
   readonly #backups = new Set<Backup>();
-  readonly #attempts: MemoryGuessCounters;
+  readonly #guessCounters: MemoryGuessCounters;
   #closing: Promise<void> | undefined;
 
   constructor(parts: StoreParts) {
     const { state, journal, chain, context, hooks } = parts;
     this.#parts = parts;
-    this.#attempts = new MemoryGuessCounters(() => journal.now());
+    this.#guessCounters = new MemoryGuessCounters(() => journal.now());
     this.read = new RowView(state.base, state.cold, [], () => this.#refuseClosed());
     this.#writer = new Writer(state.base, state.cold, { journal, chain }, (durable) =>
-      this.#fold(durable),
+      this.#apply(durable),
     );
     const checkpoint = new Checkpoint(context, parts.manifest, parts.files, parts.owners);
     this.#checkpoints = new CheckpointSchedule(context, checkpoint, journal);
@@ -99,7 +102,7 @@ export class JsonStore implements Store {
 
   async list<T extends ListedTable>(table: T, query: ListQuery<T>): Promise<Slice<Rows[T]>> {
     this.#refuseClosed();
-    return listRows(this.#parts.state.base, this.#parts.marks, table, query);
+    return listRows(this.#parts.state.base, this.#parts.lastActivity, table, query);
   }
 
   async pastPlaylists(query: PastPlaylistQuery): Promise<Slice<Playlist>> {
@@ -132,12 +135,12 @@ export class JsonStore implements Store {
     return this.#parts.audit.page(query);
   }
 
-  touch(kind: 'device', id: string, marks: LastActivity): void;
-  touch(kind: 'token', id: string, marks: TokenActivity): void;
-  touch(kind: 'device' | 'token', id: string, marks: LastActivity & TokenActivity): void {
+  touch(kind: 'device', id: string, activity: LastActivity): void;
+  touch(kind: 'token', id: string, activity: TokenActivity): void;
+  touch(kind: 'device' | 'token', id: string, activity: LastActivity & TokenActivity): void {
     this.#refuseClosed();
-    if (kind === 'device') this.#parts.marks.touch(kind, id, marks);
-    else this.#parts.marks.touch(kind, id, marks);
+    if (kind === 'device') this.#parts.lastActivity.touch(kind, id, activity);
+    else this.#parts.lastActivity.touch(kind, id, activity);
   }
 
   marks(kind: 'device', id: string): Promise<LastActivity>;
@@ -145,8 +148,8 @@ export class JsonStore implements Store {
   async marks(kind: 'device' | 'token', id: string): Promise<LastActivity | TokenActivity> {
     this.#refuseClosed();
     return kind === 'device'
-      ? this.#parts.marks.marks(kind, id)
-      : this.#parts.marks.marks(kind, id);
+      ? this.#parts.lastActivity.marks(kind, id)
+      : this.#parts.lastActivity.marks(kind, id);
   }
 
   async updateGuessCounters<T>(
@@ -154,7 +157,7 @@ export class JsonStore implements Store {
     change: GuessCounterChange<T>,
   ): Promise<T> {
     this.#refuseClosed();
-    return this.#attempts.change(sources, change);
+    return this.#guessCounters.change(sources, change);
   }
 
   watch(topic: string, wake: () => void): () => void {
@@ -172,13 +175,16 @@ export class JsonStore implements Store {
 
   async purgeBefore(timeMs: number): Promise<void> {
     this.#refuseClosed();
-    await this.#parts.audit.dropBefore(timeMs, (drop) => this.#noteDrop(drop));
-    // Last: it may ask for a checkpoint, with which the files of both go.
+    await this.#parts.audit.dropBefore(timeMs, (drop) => this.#persistDrop(drop));
+    // Must be last: it may request a checkpoint, which deletes the files of both.
     await this.#parts.events.dropBefore(timeMs);
   }
 
-  /** Brings the chain's new start to the disk. Answers whether it is there: only then may the entries go. */
-  async #noteDrop(drop: AuditDrop): Promise<boolean> {
+  /**
+   * Writes the chain's new start to disk with a checkpoint. Returns whether that succeeded; only
+   * then may the entries be deleted.
+   */
+  async #persistDrop(drop: AuditDrop): Promise<boolean> {
     const { chain, context } = this.#parts;
     if (!(await chain.startAfter(drop)))
       context.warn(
@@ -191,15 +197,15 @@ export class JsonStore implements Store {
     this.#refuseClosed();
     const { context, manifest, journal, events, audit, retain } = this.#parts;
     const { marks } = manifest.data;
-    const extents = {
+    const ranges = {
       events: events.extent(marks.events as LogFilesPosition),
       audit: audit.extent(marks.audit as LogFilesPosition),
     };
     const instant = {
       at: context.clock.now(),
       manifest: manifest.data,
-      journal: journal.extent,
-      ...extents,
+      journal: journal.end,
+      ...ranges,
     };
     const backup = new Backup(context, instant, retain());
     this.#backups.add(backup);
@@ -213,23 +219,25 @@ export class JsonStore implements Store {
   }
 
   async #close(): Promise<void> {
-    const { context, journal, events, marks, files, release } = this.#parts;
+    const { context, journal, events, lastActivity, files, release } = this.#parts;
     await this.#writer.settled();
     for (const backup of this.#backups)
       await backup.cancel(unavailable('The store was closed before the backup was complete.'));
-    const sound = !journal.broken && !events.broken;
+    const isIntact = !journal.broken && !events.broken;
     try {
       const closed = await Promise.allSettled(files.map((part) => part.close()));
-      marks.close();
-      await this.#checkpoints.stop(sound && closed.every(({ status }) => status === 'fulfilled'));
+      lastActivity.close();
+      await this.#checkpoints.stop(
+        isIntact && closed.every(({ status }) => status === 'fulfilled'),
+      );
     } catch (cause) {
-      context.warn('The last checkpoint failed; the next start makes up for it', cause);
+      context.warn('The last checkpoint failed; the next start replays the journal', cause);
     } finally {
       await release();
     }
   }
 
-  #fold(durable: Durable): void {
+  #apply(durable: Durable): void {
     const { state, topics } = this.#parts;
     state.apply(durable);
     for (const { table, id } of durable.changes)

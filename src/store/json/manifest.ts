@@ -6,34 +6,37 @@ import { replaceFile } from './disk/replace-file.ts';
 import { damaged } from './log/damage.ts';
 import { frame, isWhole } from './log/frame.ts';
 
-/** The newest format. `upgradeSteps` bring older ones up to it. */
+/** The newest data format. `upgradeSteps` convert older ones. */
 export const dataFormat = 1;
 
-/** Names all that belongs to one state of the store; what it does not name is a leftover. */
+/** Names the files that belong to one state of the store. All other files are leftovers. */
 export interface ManifestData {
   format: number;
-  /** Counts starts. */
+  /** Number of starts. */
   epoch: number;
-  /** Counts checkpoints: each writes its documents under this number. */
+  /** Number of checkpoints. Each names its documents after this number. */
   checkpoint: number;
-  /** The store was closed, and nothing has been written since. */
+  /** The store was closed cleanly, and nothing was written since. */
   clean: boolean;
   documents: Record<string, DocumentEntry>;
-  /** How far the logs are good, by part. */
+  /** The log position of each part. */
   marks: Record<string, unknown>;
-  /** The checksum of the secret; absent until the first start of a version that notes it. */
+  /** Checksum of the secret; absent in manifests of earlier versions. */
   secret?: string;
-  /** This is a copy, made then (milliseconds), that was never started. */
+  /** This folder is an unstarted backup, made at this time (Unix milliseconds). */
   backup?: { at: number };
-  /** This was such a copy, and was first started then. */
+  /** This folder was restored from a backup and first started at this time. */
   restored?: { backupAt: number; at: number };
 }
 
 export const manifestName = 'manifest.json';
-/** A second copy, for repairs alone. It is written before what the one before names is deleted: all that it names is there. */
+/**
+ * A second copy, only for repairs. It is written before the files of the previous manifest are
+ * deleted, so all files that it names exist.
+ */
 export const manifestCopy = 'manifest.copy.json';
 
-/** `manifest.json`, written whole or not at all. It begins with the checksum of what follows, as a log's line does. */
+/** `manifest.json`, replaced atomically. It starts with a checksum, like a line of a log. */
 class ManifestFile implements Adapter<ManifestData> {
   readonly #disk: FileSystem;
   readonly #directory: string;
@@ -60,7 +63,7 @@ class ManifestFile implements Adapter<ManifestData> {
   }
 }
 
-/** What stands in a manifest's file, `null` when there is none. Throws `store_damaged`. */
+/** Reads a manifest file; `null` if there is none. Throws `store_damaged`. */
 export async function readManifestFile(
   disk: FileSystem,
   path: string,
@@ -73,12 +76,12 @@ export async function readManifestFile(
   return manifest;
 }
 
-/** The file's contents. */
+/** Renders the manifest file. */
 export function manifestBytes(manifest: ManifestData): Buffer {
   return frame(render(manifest));
 }
 
-/** All but the opening brace, a document on each line. */
+/** Renders all but the opening brace, one document per line. */
 function render({ documents, marks, ...rest }: ManifestData): string {
   const lines = (members: Record<string, unknown>) =>
     Object.entries(members)
@@ -87,7 +90,7 @@ function render({ documents, marks, ...rest }: ManifestData): string {
   return `${JSON.stringify(rest).slice(1, -1)},"marks":{${lines(marks)}},"documents":{${lines(documents)}}}`;
 }
 
-/** The manifest of a folder: lowdb keeps it in `data`, `read` and `write` go to the disk. In a new store `data.epoch` is 0. */
+/** Opens the manifest of a folder with lowdb. In a new store `data.epoch` is 0. */
 export async function readManifest(
   disk: FileSystem,
   directory: string,
@@ -107,7 +110,7 @@ export async function readManifest(
   return manifest;
 }
 
-/** Throws `store_too_new` for what this version cannot read. */
+/** Throws `store_too_new` if this version cannot read the format. */
 export function refuseNewer({ format }: ManifestData, directory: string, known = dataFormat): void {
   if (format <= known) return;
   const message = `${directory} was written by a newer version (format ${format}): start that one. Nothing was changed.`;

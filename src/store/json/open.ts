@@ -23,25 +23,27 @@ import { makePlaylistHistory } from './rows/playlist-history.ts';
 import { makeSecret, readSecret } from './secret.ts';
 import { type UpgradeStep, upgradeFolder, upgradeSteps } from './upgrade.ts';
 
-/** Documents that are read at the same time. */
-const width = 8;
+/** Documents read concurrently. */
+const concurrency = 8;
 
-/** Names that may stand in a folder before it is a store. */
-const harmless = /^(\..*|lost\+found|secret(\.tmp)?|manifest(\.copy)?\.json\.tmp|lock\.sock.*)$/;
-const ours = ['journal', 'documents', 'events', 'audit'];
+/** Names allowed in a folder that is not a store yet. */
+const allowedNames =
+  /^(\..*|lost\+documentsToLoad|secret(\.tmp)?|manifest(\.copy)?\.json\.tmp|lock\.sock.*)$/;
+const storeFolders = ['journal', 'documents', 'events', 'audit'];
 
 /**
- * Opens the store in a folder, or begins one in an empty folder. The caller holds the folder's lock; `release` gives it back.
- * Nothing is changed on the disk before everything was read and found sound, but for a folder of an older format, of which a copy is made first.
+ * Opens the store in a folder, or creates one in an empty folder. The caller holds the folder's
+ * lock; `release` frees it. Everything is read and checked before anything on disk is changed.
+ * Exception: a folder of an older format is copied and upgraded first.
  */
 export async function openJsonStore(
-  given: PartContext,
+  parentContext: PartContext,
   random: Random,
   release: () => Promise<void>,
   steps: readonly UpgradeStep[] = upgradeSteps,
 ): Promise<JsonStore> {
-  const disk = makeDeferredDeleteDisk(given.disk);
-  const context = { ...given, disk };
+  const disk = makeDeferredDeleteDisk(parentContext.disk);
+  const context = { ...parentContext, disk };
   const manifest = await readManifest(context.disk, context.directory, steps.length + 1);
   await upgradeFolder(context, manifest, steps);
   const secret =
@@ -54,7 +56,7 @@ export async function openJsonStore(
   return new JsonStore({ context, retain: disk.retain, manifest, secret, release, ...parts });
 }
 
-/** Reads and checks all that a start needs, and changes nothing. */
+/** Reads and checks everything that a start needs. Changes nothing. */
 export async function recoverParts(
   context: PartContext,
   manifest: ManifestData,
@@ -62,15 +64,15 @@ export async function recoverParts(
 ): Promise<ReturnType<typeof makeParts>> {
   const parts = makeParts(context, secret);
   await loadDocuments(context, manifest, parts.owners);
-  // The journal comes last: it hands on what the others lack.
+  // The journal is last: its records are replayed into the other parts.
   for (const part of parts.files.toReversed())
     await part.recover(manifest.marks[part.name], manifest.clean);
   const { journal, events } = parts;
-  const ends = {
-    journal: { file: journal.extent.file, seq: journal.seq },
+  const logEnds = {
+    journal: { file: journal.end.file, seq: journal.seq },
     events: { file: events.extent(undefined).end.file, seq: events.seq },
   };
-  refuseLostRecords(context.directory, manifest, parts.owners, ends);
+  refuseLostRecords(context.directory, manifest, parts.owners, logEnds);
   parts.state.loaded();
   return parts;
 }
@@ -79,17 +81,17 @@ async function beginStore(context: PartContext, random: Random): Promise<Uint8Ar
   const { disk, directory } = context;
   if ((await disk.sizeOf(`${directory}/${manifestCopy}`)) !== undefined)
     throw damaged(`${directory}/${manifestName}`, 'the file is missing');
-  for (const folder of ours) {
+  for (const folder of storeFolders) {
     if ((await disk.list(`${directory}/${folder}`)).length > 0)
       throw damaged(`${directory}/manifest.json`, 'the file is missing');
   }
-  const stranger = (await disk.list(directory)).find(
-    (name) => !ours.includes(name) && !harmless.test(name),
+  const foreignName = (await disk.list(directory)).find(
+    (name) => !storeFolders.includes(name) && !allowedNames.test(name),
   );
-  if (stranger !== undefined) {
+  if (foreignName !== undefined) {
     throw new SignageError(
       'store_unusable',
-      `${directory} is no data folder, and not empty (${stranger}): name another folder. Nothing was changed.`,
+      `${directory} is not a data folder and not empty (${foreignName}): choose another folder. Nothing was changed.`,
     );
   }
   return makeSecret(context, random);
@@ -107,17 +109,22 @@ function makeParts(
   const events = makeEventLog(context, hooks);
   const audit = makeAuditTrail(context);
   const chain = new TrailChain(secret);
-  const marks = makeLastActivityPart(context);
-  const state = new DurableState(makePlaylistHistory(context), { audit, chain }, marks, events);
+  const lastActivity = makeLastActivityPart(context);
+  const state = new DurableState(
+    makePlaylistHistory(context),
+    { audit, chain },
+    lastActivity,
+    events,
+  );
   const journal = new Journal(context, (record) => state.replay(record));
-  const owners = [state.documents, state.cold, marks, ...events.owners];
+  const owners = [state.documents, state.cold, lastActivity, ...events.owners];
   return {
     topics,
     hooks,
     events,
     audit,
     chain,
-    marks,
+    lastActivity,
     state,
     journal,
     owners,
@@ -131,17 +138,22 @@ async function loadDocuments(
   owners: readonly DocumentOwner[],
 ): Promise<void> {
   const directory = `${context.directory}/documents`;
-  const found = Object.entries(documents).map(([name, entry]) => ({
+  const documentsToLoad = Object.entries(documents).map(([name, entry]) => ({
     name,
     entry,
     owner: owners.find((one) => name.startsWith(`${one.kind}-`)),
   }));
-  // What stays bytes comes first: each 64 MB of them make the garbage collector look through the whole heap, which is small as yet.
-  const isBytes = ({ name, owner }: (typeof found)[number]) => owner?.keepsBytes?.(name) === true;
-  const inOrder = [...found.filter(isBytes), ...found.filter((one) => !isBytes(one))];
-  await inParallel(inOrder, width, async ({ name, entry, owner }) => {
+  // Load raw bytes first: every 64 MB of them trigger a full garbage collection, which is cheap
+  // while the heap is small.
+  const isBytes = ({ name, owner }: (typeof documentsToLoad)[number]) =>
+    owner?.keepsBytes?.(name) === true;
+  const bytesFirst = [
+    ...documentsToLoad.filter(isBytes),
+    ...documentsToLoad.filter((one) => !isBytes(one)),
+  ];
+  await inParallel(bytesFirst, concurrency, async ({ name, entry, owner }) => {
     const path = `${directory}/${entry.file}`;
-    if (!owner) throw damaged(path, 'it belongs to no part of this version');
+    if (!owner) throw damaged(path, 'this version does not know this kind of document');
     if (owner.readsLate) await checkSize(context, path, entry.size);
     await owner
       .load(name, writtenDocument(context, directory, entry))
@@ -158,7 +170,7 @@ async function checkSize({ disk }: PartContext, path: string, wanted: number): P
     throw damaged(path, `it has ${size} bytes where the manifest says ${wanted}`);
 }
 
-/** From here on the folder is written to: the clean mark goes first, and every start has an epoch of its own. */
+/** Starts writing: clears the clean flag and increments the epoch. */
 async function begin(
   context: PartContext,
   manifest: Low<ManifestData>,
@@ -182,15 +194,15 @@ async function begin(
   await disk.syncDirectory(directory);
   const named = new Set(Object.values(manifest.data.documents).map((entry) => entry.file));
   for (const file of await disk.list(`${directory}/documents`)) {
-    // Left behind by a checkpoint that was cut short.
+    // Left behind by an interrupted checkpoint.
     if (!named.has(file)) await disk.unlink(`${directory}/documents/${file}`);
   }
   for (const part of files) await part.begin(manifest.data.epoch);
-  if (backup) warnOfRestored(context, backup.at);
+  if (backup) warnAboutRestore(context, backup.at);
 }
 
-function warnOfRestored({ directory, warn }: PartContext, backupAt: number): void {
+function warnAboutRestore({ directory, warn }: PartContext, backupAt: number): void {
   warn(
-    `${directory} was restored from a backup of ${iso(backupAt)}: what was changed after that is undone. Device keys and tokens that were revoked since then work again: revoke them again.`,
+    `${directory} was restored from a backup of ${iso(backupAt)}: later changes are lost. Device keys and tokens revoked since then work again: revoke them again.`,
   );
 }

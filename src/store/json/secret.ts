@@ -6,24 +6,30 @@ import { damaged } from './log/damage.ts';
 import type { PartContext } from './parts.ts';
 
 const fileName = 'secret';
-const form = /^[0-9a-f]{64}\n$/;
+const pattern = /^[0-9a-f]{64}\n$/;
 
-/** The secret of a store that has one. `sum`, the checksum that the manifest has of it, is absent in manifests of earlier versions. */
+/**
+ * Reads the secret of an existing store. `expectedChecksum` comes from the manifest; manifests of
+ * earlier versions do not have it.
+ */
 export async function readSecret(
   { disk, directory }: Pick<PartContext, 'disk' | 'directory'>,
-  sum?: string,
+  expectedChecksum?: string,
 ): Promise<Uint8Array> {
   const path = `${directory}/${fileName}`;
   if ((await disk.sizeOf(path)) === undefined) throw damaged(path, 'the file is missing');
   const text = (await disk.readFile(path)).toString();
-  if (!form.test(text)) throw damaged(path, 'it is not what was written');
+  if (!pattern.test(text)) throw damaged(path, 'it is not what was written');
   const secret = Buffer.from(text.trim(), 'hex');
-  if (sum !== undefined && hexChecksum(secret) !== sum)
+  if (expectedChecksum !== undefined && hexChecksum(secret) !== expectedChecksum)
     throw damaged(path, 'it is not what was written');
   return secret;
 }
 
-/** Makes the secret of a new store, on the disk before anything depends on it. A start that was cut short may have made it already. */
+/**
+ * Creates the secret of a new store and syncs it before anything depends on it. Reads it if an
+ * interrupted start has created it already.
+ */
 export async function makeSecret(
   context: Pick<PartContext, 'disk' | 'directory'>,
   random: Random,

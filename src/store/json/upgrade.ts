@@ -5,8 +5,9 @@ import { type ManifestData, manifestName } from './manifest.ts';
 import type { PartContext } from './parts.ts';
 
 /**
- * Brings a folder from one format to the next: writes new files under new names, and answers the manifest that names them. It may be cut short
- * anywhere and run again, and deletes nothing that the former manifest names.
+ * Converts a folder from one format to the next: writes new files under new names and returns the
+ * manifest that names them. May be interrupted at any point and run again. Must not delete files
+ * that the old manifest names.
  */
 export type UpgradeStep = (
   disk: FileSystem,
@@ -14,14 +15,14 @@ export type UpgradeStep = (
   manifest: ManifestData,
 ) => Promise<ManifestData>;
 
-/** The first one leads from format 1 to 2, and so on. There is one format so far. */
+/** The first step converts format 1 to 2, and so on. There is only one format so far. */
 export const upgradeSteps: readonly UpgradeStep[] = [];
 
 const folders = ['documents', 'journal', 'events', 'audit'];
 
 /**
- * Brings a folder up to the newest format, one step after the other. Before each, all of it is copied to `backup-<format>/` inside: a folder from which the
- * version that wrote it can be started again.
+ * Upgrades a folder to the newest format, one step at a time. Before each step it copies the folder
+ * to the subfolder `backup-<format>/`, which the older version can start from.
  */
 export async function upgradeFolder(
   context: PartContext,
@@ -37,12 +38,12 @@ export async function upgradeFolder(
     manifest.data = { ...(await step(disk, directory, manifest.data)), format: format + 1 };
     await manifest.write();
     warn(
-      `${directory} was brought from format ${format} to ${format + 1}. As it was before, it is kept in ${backup}.`,
+      `${directory} was upgraded from format ${format} to ${format + 1}. A copy in the old format is kept in ${backup}.`,
     );
   }
 }
 
-/** The manifest comes last: a copy that has one is complete. */
+/** Copies the manifest last: a copy with a manifest is complete. */
 async function copyFolder(disk: FileSystem, directory: string, backup: string): Promise<void> {
   if ((await disk.sizeOf(`${backup}/${manifestName}`)) !== undefined) return;
   await disk.makeDirectory(backup);

@@ -6,72 +6,75 @@ import type { Database } from './connection/database.ts';
 import { isSerializationConflict, unavailable } from './connection/errors.ts';
 import type { Query } from './connection/query.ts';
 
-/** At each of them somebody else's change came through. */
-const mostTries = 200;
-/** Look-ups at a time: anybody may register, and must not take the connections of TVs. */
-const looksAtOnce = 2;
+/** Maximum number of attempts. Each failed one means that a concurrent change succeeded. */
+const maxAttempts = 200;
+/** Concurrent look-ups. Anyone may register, and must not use up the connections that TVs need. */
+const concurrentLookUps = 2;
 
-interface Kept {
+interface StoredCounter {
   source: string;
   state: string;
 }
 
-/** Somebody else began to remember a source at the same moment. */
-class Beaten extends Error {}
+/** Another instance inserted the same source concurrently. */
+class InsertConflict extends Error {}
 
-/** What sources of attempts have tried, shared by all instances. */
+/** Guess counters by source, shared by all instances. */
 export class SharedGuessCounters {
   readonly #database: Database;
   readonly #clock: Clock | undefined;
-  /** Changes of this instance take turns: waiting for each other in the database they would take all connections. */
-  #turn: Promise<unknown> = Promise.resolve();
-  readonly #looks = pLimit(looksAtOnce);
+  /**
+   * Serializes the changes of this instance. Waiting for each other in the database, they would
+   * occupy all connections.
+   */
+  #lastChange: Promise<unknown> = Promise.resolve();
+  readonly #lookUpLimit = pLimit(concurrentLookUps);
 
-  /** `clock` is the store's time where that is not the database's. */
+  /** @param clock the store's time; `undefined` for the database's */
   constructor(database: Database, clock: Clock | undefined) {
     this.#database = database;
     this.#clock = clock;
   }
 
-  /** Looks first: most callers change nothing, and those neither lock nor wait. */
+  /** Reads first: most callers change nothing, and then need neither lock nor wait. */
   async change<T>(sources: readonly string[], change: GuessCounterChange<T>): Promise<T> {
-    const kept = await this.#looks(() =>
-      this.#database.ask<Kept & { now: number }>(looking, [sources]),
+    const stored = await this.#lookUpLimit(() =>
+      this.#database.query<StoredCounter & { now: number }>(selectCounters, [sources]),
     );
-    const known = knownOf(sources, kept);
-    const { attempts, result } = change(known, this.#clock?.now() ?? (kept[0]?.now as number));
+    const known = knownOf(sources, stored);
+    const { attempts, result } = change(known, this.#clock?.now() ?? (stored[0]?.now as number));
     if (changedOf(sources, known, attempts).length === 0) return result;
-    const turn = this.#turn.then(() => this.#change(sources, change));
-    this.#turn = turn.catch(() => undefined);
-    return turn;
+    const changing = this.#lastChange.then(() => this.#change(sources, change));
+    this.#lastChange = changing.catch(() => undefined);
+    return changing;
   }
 
   async #change<T>(sources: readonly string[], change: GuessCounterChange<T>): Promise<T> {
-    for (let tries = 0; tries < mostTries; tries++) {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
       try {
         return await this.#database.transaction<{ now: number }, T>(
-          beginning,
-          async (ask, [{ now }]) => {
-            const kept = await ask<Kept>(locking, [sources]);
-            const known = knownOf(sources, kept);
+          begin,
+          async (query, [{ now }]) => {
+            const stored = await query<StoredCounter>(selectForUpdate, [sources]);
+            const known = knownOf(sources, stored);
             const { attempts, result } = change(known, this.#clock?.now() ?? now);
             for (const [source, next] of changedOf(sources, known, attempts)) {
-              await keep(ask, source, next, !kept.some((one) => one.source === source));
+              await storeCounter(query, source, next, !stored.some((one) => one.source === source));
             }
             return result;
           },
         );
       } catch (error) {
-        if (!(error instanceof Beaten || isSerializationConflict(error))) throw error;
+        if (!(error instanceof InsertConflict || isSerializationConflict(error))) throw error;
       }
     }
-    throw unavailable('Too many attempts at the same moment.');
+    throw unavailable('Too many concurrent attempts.');
   }
 
-  /** Deletes what may be forgotten. */
+  /** Deletes expired counters. */
   async purge(): Promise<void> {
     const parameters = [this.#clock?.now() ?? null];
-    await this.#database.ask(
+    await this.#database.query(
       'DELETE FROM signage.attempts WHERE forget_at < coalesce($1::bigint, signage.now_ms())',
       parameters,
     );
@@ -80,9 +83,9 @@ export class SharedGuessCounters {
 
 function knownOf(
   sources: readonly string[],
-  kept: readonly { source: string; state: string | null }[],
+  stored: readonly { source: string; state: string | null }[],
 ): GuessCountersOfEach {
-  const states = new Map(kept.map(({ source, state }) => [source, state]));
+  const states = new Map(stored.map(({ source, state }) => [source, state]));
   return sources.map((source) => {
     const state = states.get(source);
     return state == null ? undefined : (JSON.parse(state) as GuessCounter);
@@ -91,7 +94,7 @@ function knownOf(
 
 type Change = [source: string, next: GuessCounter];
 
-/** In the order in which rows are locked. */
+/** Returns the changes in the order in which rows are locked. */
 function changedOf(
   sources: readonly string[],
   known: GuessCountersOfEach,
@@ -104,26 +107,31 @@ function changedOf(
   return changes.sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
-// Locked in one order, so that two instances do not wait for each other; a row that changed meanwhile is read again. Nobody waits for the disk: what a crash
-// of the database takes back is less than a second of attempts.
-const beginning =
+// Rows are locked in a fixed order to avoid deadlocks. Asynchronous commit: a crash of the database
+// loses less than a second of attempts.
+const begin =
   'BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off; SELECT signage.now_ms() AS now';
-const locking =
+const selectForUpdate =
   'SELECT source, state FROM signage.attempts WHERE source = ANY ($1::text[]) ORDER BY source FOR UPDATE';
-/** Also a row for those that are not known, for its time. */
-const looking = `SELECT s.source, a.state, signage.now_ms() AS now FROM unnest($1::text[]) AS s (source)
+/** Returns a row for unknown sources, too, because it carries the time. */
+const selectCounters = `SELECT s.source, a.state, signage.now_ms() AS now FROM unnest($1::text[]) AS s (source)
   LEFT JOIN signage.attempts a ON a.source = s.source COLLATE "C"`;
 
-async function keep(ask: Query, source: string, next: GuessCounter, isNew: boolean): Promise<void> {
+async function storeCounter(
+  query: Query,
+  source: string,
+  next: GuessCounter,
+  isNew: boolean,
+): Promise<void> {
   const parameters = [source, JSON.stringify(next), next.forgetAt];
-  const done = await ask(
+  const done = await query(
     isNew
-      ? adding
+      ? insertCounter
       : 'UPDATE signage.attempts SET state = $2, forget_at = $3 WHERE source = $1 RETURNING 1',
     parameters,
   );
-  if (done.length !== 1) throw new Beaten();
+  if (done.length !== 1) throw new InsertConflict();
 }
 
-const adding =
+const insertCounter =
   'INSERT INTO signage.attempts (source, state, forget_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING 1';

@@ -1,51 +1,57 @@
 import { type Clock, hourMs, minuteMs, secondMs } from '../../domain/clock.ts';
 
-/** What the store does by itself. */
-interface Chore {
+/** A periodic background job. */
+interface Job {
   everyMs: number;
-  /** For the log, when it fails. */
+  /** Name in the log message of a failure. */
   name: string;
   work: () => Promise<void>;
 }
 
-/** How often: a report folds what is left itself, and marks are promised within a minute. */
+/**
+ * Intervals of the jobs. Activity must be stored within a minute. Reports fold the remaining
+ * batches themselves.
+ */
 export const foldMs = 5 * secondMs;
 export const flushMs = 15 * secondMs;
 export const purgeMs = minuteMs;
-export const makeDaysMs = hourMs;
+export const createPartitionsMs = hourMs;
 
-/** Starts the chores, each by itself and over and over; a failure is told, and it is tried again the next time. Returns how to stop. */
+/**
+ * Starts the jobs, each with its own timer. A failed job is logged and runs again at its next
+ * interval. Returns a function that stops them.
+ */
 export function startJobs(
-  chores: readonly Chore[],
+  jobs: readonly Job[],
   clock: Clock,
   warn: (message: string, cause?: unknown) => void,
 ): () => Promise<void> {
   let stopped = false;
-  const underWay = new Set<Promise<void>>();
-  const cancels = new Map<Chore, () => void>();
+  const running = new Set<Promise<void>>();
+  const cancels = new Map<Job, () => void>();
 
-  async function run(chore: Chore): Promise<void> {
+  async function run(job: Job): Promise<void> {
     try {
-      await chore.work();
+      await job.work();
     } catch (error) {
-      if (!stopped) warn(`${chore.name} failed; it is tried again`, error);
+      if (!stopped) warn(`${job.name} failed and will be retried`, error);
     }
-    schedule(chore);
+    schedule(job);
   }
 
-  function schedule(chore: Chore): void {
+  function schedule(job: Job): void {
     if (stopped) return;
     const begin = () => {
-      const running = run(chore).finally(() => underWay.delete(running));
-      underWay.add(running);
+      const promise = run(job).finally(() => running.delete(promise));
+      running.add(promise);
     };
-    cancels.set(chore, clock.after(chore.everyMs, begin));
+    cancels.set(job, clock.after(job.everyMs, begin));
   }
 
-  for (const chore of chores) schedule(chore);
+  for (const job of jobs) schedule(job);
   return async () => {
     stopped = true;
     for (const cancel of cancels.values()) cancel();
-    await Promise.all(underWay);
+    await Promise.all(running);
   };
 }

@@ -3,17 +3,17 @@ import { SignageError } from '../../domain/error.ts';
 import { publicUrl } from '../../domain/store-url.ts';
 import { ChangeTopics } from '../change-topics.ts';
 import { openChain } from './audit/chain.ts';
-import { type Connect, connector, type DatabaseLimits } from './connection/connect.ts';
+import { type Connect, type DatabaseLimits, makeConnect } from './connection/connect.ts';
 import { Database } from './connection/database.ts';
 import { parseDatabaseUrl } from './connection/database-url.ts';
-import { isConnectionLost, tlsFailure } from './connection/errors.ts';
+import { describeTlsFailure, isConnectionLost } from './connection/errors.ts';
 import { databaseLocked, refuseUnfinishedCopy } from './connection/instance-lock.ts';
 import { migrate } from './connection/migrate.ts';
 import { EventLog } from './events/event-log.ts';
 import { Rollups } from './events/rollups.ts';
 import { SharedGuessCounters } from './guess-counters.ts';
-import { flushMs, foldMs, makeDaysMs, purgeMs, startJobs } from './jobs.ts';
-import { LastActivityTable } from './marks.ts';
+import { createPartitionsMs, flushMs, foldMs, purgeMs, startJobs } from './jobs.ts';
+import { LastActivityTable } from './last-activity.ts';
 import { Listener } from './notify/listener.ts';
 import { Notifier } from './notify/notifier.ts';
 import { PostgresStore } from './postgres-store.ts';
@@ -21,20 +21,20 @@ import { VersionedRows } from './rows/versioned-rows.ts';
 import { Writer } from './rows/writer.ts';
 
 export interface PostgresOptions extends DatabaseLimits {
-  /** Where the store's time comes from; the database's unless given. */
+  /** The store's time; `undefined` for the database's. */
   clock: Clock | undefined;
   random: Random;
   warn: (message: string, cause?: unknown) => void;
 }
 
-/** Opens the store in a database, whose schema it makes or brings up to date. */
+/** Opens the store in a database and migrates its schema. */
 export async function openPostgresStore(
   url: string,
   options: PostgresOptions,
 ): Promise<PostgresStore> {
   const address = parseDatabaseUrl(url);
-  const connect = await connector(address);
-  return explained({ url, host: address.host }, async () => {
+  const connect = await makeConnect(address);
+  return explainConnectError({ url, host: address.host }, async () => {
     await migrate(connect);
     const database = new Database(connect, options);
     try {
@@ -46,11 +46,14 @@ export async function openPostgresStore(
   });
 }
 
-/** Brings the schema up to date; answers the names of the steps that were made, or with `dryRun` are to be made. */
+/**
+ * Migrates the schema to the newest version. Returns the names of the migrations applied, or with
+ * `dryRun` of those to apply.
+ */
 export async function migrateDatabase(url: string, how: { dryRun: boolean }): Promise<string[]> {
   const address = parseDatabaseUrl(url);
-  const connect = await connector(address);
-  return explained({ url, host: address.host }, () => migrate(connect, how));
+  const connect = await makeConnect(address);
+  return explainConnectError({ url, host: address.host }, () => migrate(connect, how));
 }
 
 async function assemble(
@@ -63,35 +66,44 @@ async function assemble(
   const instance = Buffer.from(random(8)).toString('hex');
   const notifier = new Notifier(database, topics, instance);
   const listener = new Listener(connect, options, { topics, instance, clock: systemClock });
-  const told = (changed: ReadonlySet<string>) => notifier.changed(changed);
-  const rows = new VersionedRows(database.ask);
-  const writer = new Writer(database, rows, { clock, random, committed: told });
-  const events = new EventLog(database, clock, told);
-  const [rollups, marks, attempts] = [
-    new Rollups(database),
-    new LastActivityTable(database),
-    new SharedGuessCounters(database, clock),
-  ];
-  await refuseUnfinishedCopy(database.ask);
+  const notify = (changed: ReadonlySet<string>) => notifier.changed(changed);
+  const rows = new VersionedRows(database.query);
+  const writer = new Writer(database, rows, { clock, random, committed: notify });
+  const events = new EventLog(database, clock, notify);
+  const rollups = new Rollups(database);
+  const lastActivity = new LastActivityTable(database);
+  const guessCounters = new SharedGuessCounters(database, clock);
+  await refuseUnfinishedCopy(database.query);
   const secret = await sharedSecret(database, random);
-  const chainKey = await openChain(database.ask, secret, random);
-  await events.makeDays();
+  const chainKey = await openChain(database.query, secret, random);
+  await events.createPartitions();
   await listener.start();
-  if (listener.isShutOut) {
+  if (listener.isLockedByCopy) {
     await listener.close();
     throw databaseLocked('The database', 'signage store copy');
   }
-  const stopUpkeep = startJobs(
+  const stopJobs = startJobs(
     [
       { everyMs: foldMs, name: 'Adding up impressions', work: () => rollups.fold() },
-      { everyMs: flushMs, name: 'Writing what devices did last', work: () => marks.flush() },
-      { everyMs: purgeMs, name: 'Forgetting old attempts', work: () => attempts.purge() },
-      { everyMs: makeDaysMs, name: 'Making partitions', work: () => events.makeDays() },
+      {
+        everyMs: flushMs,
+        name: 'Writing the activity of devices',
+        work: () => lastActivity.flush(),
+      },
+      {
+        everyMs: purgeMs,
+        name: 'Deleting expired guess counters',
+        work: () => guessCounters.purge(),
+      },
+      {
+        everyMs: createPartitionsMs,
+        name: 'Creating partitions',
+        work: () => events.createPartitions(),
+      },
     ],
     clock ?? systemClock,
     warn,
   );
-  const server = { secret, chainKey, warn };
   return new PostgresStore({
     database,
     topics,
@@ -101,27 +113,31 @@ async function assemble(
     writer,
     events,
     rollups,
-    marks,
-    attempts,
-    ...server,
-    stopUpkeep,
+    lastActivity,
+    guessCounters,
+    secret,
+    chainKey,
+    warn,
+    stopJobs,
   });
 }
 
-/** The first instance makes it; all read the same. */
+/** Returns the secret that all instances share. The first instance creates it. */
 async function sharedSecret(database: Database, random: Random): Promise<Uint8Array> {
   const made = Buffer.from(random(32)).toString('hex');
-  await database.ask('INSERT INTO signage.server (secret) VALUES ($1) ON CONFLICT DO NOTHING', [
+  await database.query('INSERT INTO signage.server (secret) VALUES ($1) ON CONFLICT DO NOTHING', [
     made,
   ]);
-  const [{ secret }] = (await database.ask('SELECT secret FROM signage.server')) as [
+  const [{ secret }] = (await database.query('SELECT secret FROM signage.server')) as [
     { secret: string },
   ];
   return Buffer.from(secret, 'hex');
 }
 
-/** Says of a database that cannot be opened which one it is, and why. */
-export async function explained<T>(
+/**
+ * Rethrows an error as `store_unreachable` or `store_unusable`, naming the database and the reason.
+ */
+export async function explainConnectError<T>(
   { url, host }: { url: string; host: string },
   work: () => Promise<T>,
 ): Promise<T> {
@@ -130,17 +146,17 @@ export async function explained<T>(
   } catch (error) {
     if (error instanceof SignageError && error.code !== 'unavailable') throw error;
     const reason = error instanceof SignageError ? (error.cause ?? error) : error;
-    const [code, what] = isConnectionLost(reason)
+    const [code, problem] = isConnectionLost(reason)
       ? ['store_unreachable', 'cannot be reached']
       : ['store_unusable', 'cannot be used'];
-    const why = tlsFailure(reason, host) ?? messageOf(reason);
-    throw new SignageError(code, `The database ${publicUrl(url)} ${what}: ${why}.`, {
+    const cause = describeTlsFailure(reason, host) ?? messageOf(reason);
+    throw new SignageError(code, `The database ${publicUrl(url)} ${problem}: ${cause}.`, {
       cause: error,
     });
   }
 }
 
-/** A host may have several addresses; of those that were tried in vain each has its own message. */
+/** Returns the message of an error. A host may have several addresses, each with its own error. */
 function messageOf(reason: unknown): string {
   return reason instanceof AggregateError
     ? reason.errors.map(messageOf).join(', ')

@@ -25,17 +25,17 @@ import type {
   StoredEvent,
   Tx,
 } from '../store.ts';
-import { auditPage, dropAuditBefore } from './audit/trail.ts';
+import { auditPage, purgeAuditBefore } from './audit/trail.ts';
 import type { Database } from './connection/database.ts';
 import { unavailable } from './connection/errors.ts';
 import type { Query } from './connection/query.ts';
 import type { EventLog } from './events/event-log.ts';
 import { eventPage } from './events/event-pages.ts';
-import { dropDaysBefore } from './events/partitions.ts';
+import { dropPartitionsBefore } from './events/partitions.ts';
 import type { Rollups } from './events/rollups.ts';
 import type { SharedGuessCounters } from './guess-counters.ts';
-import type { AnyActivity } from './mark-merge.ts';
-import type { LastActivityTable } from './marks.ts';
+import type { LastActivityTable } from './last-activity.ts';
+import type { AnyActivity } from './merge-activity.ts';
 import type { Listener } from './notify/listener.ts';
 import type { Notifier } from './notify/notifier.ts';
 import { listFinishedCodes, listPastPlaylists, listRows } from './rows/listing.ts';
@@ -43,7 +43,7 @@ import { RowReader } from './rows/row-reader.ts';
 import type { VersionedRows } from './rows/versioned-rows.ts';
 import type { Writer } from './rows/writer.ts';
 
-const readyMs = 2 * secondMs;
+const readyTimeoutMs = 2 * secondMs;
 
 interface StoreParts {
   database: Database;
@@ -54,30 +54,30 @@ interface StoreParts {
   writer: Writer;
   events: EventLog;
   rollups: Rollups;
-  marks: LastActivityTable;
-  attempts: SharedGuessCounters;
+  lastActivity: LastActivityTable;
+  guessCounters: SharedGuessCounters;
   secret: Uint8Array;
   chainKey: ChainKey;
   warn: (message: string) => void;
-  stopUpkeep: () => Promise<void>;
+  stopJobs: () => Promise<void>;
 }
 
-/** The store in PostgreSQL, which any number of instances share. */
+/** The PostgreSQL store, shared by any number of instances. */
 export class PostgresStore implements Store {
   readonly read: Reader;
   readonly secret: Uint8Array;
   readonly #parts: StoreParts;
-  readonly #ask: Query;
+  readonly #query: Query;
   #closing: Promise<void> | undefined;
 
   constructor(parts: StoreParts) {
     this.#parts = parts;
     this.secret = parts.secret;
-    this.#ask = async (text, parameters) => {
+    this.#query = async (text, parameters) => {
       this.#refuseClosed();
-      return parts.database.ask(text, parameters);
+      return parts.database.query(text, parameters);
     };
-    this.read = new RowReader(this.#ask, parts.rows, () => this.#refuseClosed());
+    this.read = new RowReader(this.#query, parts.rows, () => this.#refuseClosed());
   }
 
   async write<T>(change: (tx: Tx) => Promise<T>): Promise<T> {
@@ -87,17 +87,17 @@ export class PostgresStore implements Store {
 
   async list<T extends ListedTable>(table: T, query: ListQuery<T>): Promise<Slice<Rows[T]>> {
     this.#refuseClosed();
-    // Who was seen is asked of the database: it must know what this instance has seen.
-    if (query.online) await this.#parts.marks.flush();
-    return listRows(this.#ask, table, query);
+    // The database evaluates `online`, so it must know the activity of this instance.
+    if (query.online) await this.#parts.lastActivity.flush();
+    return listRows(this.#query, table, query);
   }
 
   async pastPlaylists(query: PastPlaylistQuery): Promise<Slice<Playlist>> {
-    return listPastPlaylists(this.#ask, query);
+    return listPastPlaylists(this.#query, query);
   }
 
   async finishedCodes(timeMs: number, limit: number): Promise<string[]> {
-    return listFinishedCodes(this.#ask, timeMs, limit);
+    return listFinishedCodes(this.#query, timeMs, limit);
   }
 
   async appendBatch(batch: EventBatch): Promise<'stored' | 'repeated'> {
@@ -106,7 +106,7 @@ export class PostgresStore implements Store {
   }
 
   async events(query: EventPageQuery): Promise<Slice<StoredEvent>> {
-    return eventPage(this.#ask, query);
+    return eventPage(this.#query, query);
   }
 
   async impressions(query: ImpressionQuery): Promise<ReportRow[]> {
@@ -115,21 +115,21 @@ export class PostgresStore implements Store {
   }
 
   async audit(query: AuditPageQuery): Promise<Slice<AuditEntry>> {
-    return auditPage(this.#ask, query);
+    return auditPage(this.#query, query);
   }
 
-  touch(kind: 'device', id: string, marks: LastActivity): void;
-  touch(kind: 'token', id: string, marks: TokenActivity): void;
-  touch(kind: 'device' | 'token', id: string, marks: AnyActivity): void {
+  touch(kind: 'device', id: string, activity: LastActivity): void;
+  touch(kind: 'token', id: string, activity: TokenActivity): void;
+  touch(kind: 'device' | 'token', id: string, activity: AnyActivity): void {
     this.#refuseClosed();
-    this.#parts.marks.touch(kind, id, marks);
+    this.#parts.lastActivity.touch(kind, id, activity);
   }
 
   marks(kind: 'device', id: string): Promise<LastActivity>;
   marks(kind: 'token', id: string): Promise<TokenActivity>;
   async marks(kind: 'device' | 'token', id: string): Promise<AnyActivity> {
     this.#refuseClosed();
-    return this.#parts.marks.marks(kind, id);
+    return this.#parts.lastActivity.marks(kind, id);
   }
 
   async updateGuessCounters<T>(
@@ -137,7 +137,7 @@ export class PostgresStore implements Store {
     change: GuessCounterChange<T>,
   ): Promise<T> {
     this.#refuseClosed();
-    return this.#parts.attempts.change(sources, change);
+    return this.#parts.guessCounters.change(sources, change);
   }
 
   watch(topic: string, wake: () => void): () => void {
@@ -155,20 +155,20 @@ export class PostgresStore implements Store {
   async ready(): Promise<void> {
     this.#refuseClosed();
     const { database } = this.#parts;
-    const [standby] = await database.askWithin<{ on: boolean }>(
-      readyMs,
+    const [standby] = await database.queryWithin<{ on: boolean }>(
+      readyTimeoutMs,
       'SELECT pg_is_in_recovery() AS on',
     );
     if (standby?.on !== false)
-      throw unavailable('The database is a standby, and takes no changes.');
+      throw unavailable('The database is a standby and accepts no changes.');
   }
 
   async purgeBefore(timeMs: number): Promise<void> {
     this.#refuseClosed();
     const { database, rollups } = this.#parts;
-    await dropDaysBefore(database, timeMs, () => rollups.fold());
+    await dropPartitionsBefore(database, timeMs, () => rollups.fold());
     const { chainKey, warn } = this.#parts;
-    if (!(await dropAuditBefore(database, chainKey, timeMs)))
+    if (!(await purgeAuditBefore(database, chainKey, timeMs)))
       warn('Audit entries past their retention do not verify: see signage audit verify.');
   }
 
@@ -178,9 +178,9 @@ export class PostgresStore implements Store {
   }
 
   async #close(): Promise<void> {
-    const { database, notifier, listener, writer, events, marks, stopUpkeep } = this.#parts;
-    await Promise.all([writer.settled(), events.settled(), stopUpkeep()]);
-    await marks.flush().catch(() => undefined);
+    const { database, notifier, listener, writer, events, lastActivity, stopJobs } = this.#parts;
+    await Promise.all([writer.settled(), events.settled(), stopJobs()]);
+    await lastActivity.flush().catch(() => undefined);
     await Promise.all([notifier.close(), listener.close()]);
     await database.close();
   }

@@ -6,20 +6,20 @@ const many = 100_000;
 const tried: GuessCounter = { times: [1], waitUntil: 0, waitMs: 0, forgetAt: 2 };
 const idle: GuessCounter = { ...tried, times: [] };
 
-describe('the memory of what sources have tried', () => {
+describe('MemoryGuessCounters', () => {
   const memory = new MemoryGuessCounters(() => 7);
   const put = (source: string, attempts: GuessCounter) =>
     memory.change([source], () => ({ attempts: [{ ...attempts }], result: undefined }));
   const has = (source: string) =>
     memory.change([source], (known) => ({ attempts: known, result: known[0] !== undefined }));
 
-  it('is bounded: those changed longest ago are forgotten first', () => {
+  it('evicts the counters that were changed longest ago', () => {
     for (const source of ['one', 'other', 'one']) put(source, tried);
     for (let n = 0; n < many - 1; n++) put(`source ${n}`, tried);
     expect([has('one'), has('other'), has('source 0')]).toEqual([true, false, true]);
   });
 
-  it('forgets none with attempts for those without any', () => {
+  it('never evicts counters with attempts in favour of counters without', () => {
     put('moved', idle);
     put('idle', idle);
     put('moved', tried);
@@ -27,6 +27,6 @@ describe('the memory of what sources have tried', () => {
     expect([has('moved'), has('idle'), has('idle 0')]).toEqual([true, false, true]);
   });
 
-  it('hands over the time', () =>
+  it('passes the store’s time to the change', () =>
     expect(memory.change([], (attempts, nowMs) => ({ attempts, result: nowMs }))).toBe(7));
 });

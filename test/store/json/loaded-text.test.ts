@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { ByteSlice } from '../../../src/store/json/rows/byte-slice.ts';
-import { CommittedRows } from '../../../src/store/json/rows/layer.ts';
+import { CommittedRows } from '../../../src/store/json/rows/committed-rows.ts';
 import { LazyLines } from '../../../src/store/json/rows/lazy-lines.ts';
 import { LazyRows } from '../../../src/store/json/rows/lazy-rows.ts';
 import { playlistDocument } from '../../../src/store/json/rows/playlist-document.ts';
 import { SharedIds } from '../../../src/store/json/rows/shared-ids.ts';
 import { guid } from '../sample-batch.ts';
 
-/** A document with a row on each line. */
+/** A document with one row per line. */
 function documentOf(...rows: readonly object[]): Buffer {
   return Buffer.from(
     `{"seq":1,"rows":{\n"playlists":[\n${rows.map((row) => JSON.stringify(row)).join(',\n')}\n]\n}}\n`,
@@ -16,8 +16,8 @@ function documentOf(...rows: readonly object[]): Buffer {
 
 const textsOf = (lines: LazyLines) => [...lines.texts()].map(String);
 
-describe('text of a document', () => {
-  it('is what stands between its bounds, in UTF-8', () => {
+describe('ByteSlice', () => {
+  it('returns the UTF-8 text between its bounds', () => {
     const bytes = Buffer.from('["é","a"]\n["ü"]');
     const texts = [new ByteSlice(bytes, 0, 10), new ByteSlice(bytes, 11, 17)];
     expect(texts.map(String)).toEqual(['["é","a"]', '["ü"]']);
@@ -26,14 +26,14 @@ describe('text of a document', () => {
   });
 });
 
-describe('lines of a document', () => {
+describe('LazyLines', () => {
   const rows = [
     { id: 'a', items: '[1]' },
     { id: 'b', items: '["é"]' },
     { id: 'ab', items: '[]' },
   ];
 
-  it('are found by their ids until they are deleted', () => {
+  it('finds lines by their ids until they are deleted', () => {
     const lines = new LazyLines(documentOf(...rows), '{"id":"');
     expect([...lines.ids()]).toEqual(['a', 'b', 'ab']);
     for (const row of rows) expect(JSON.parse(String(lines.find(row.id)))).toEqual(row);
@@ -45,15 +45,14 @@ describe('lines of a document', () => {
     expect([textsOf(lines), lines.find('a')]).toEqual([[], undefined]);
   });
 
-  it('are found by ids that are no ASCII, too', () => {
+  it('finds lines by non-ASCII ids', () => {
     const lines = new LazyLines(documentOf({ id: 'é' }, { id: 'ü', n: 1 }), '{"id":"');
     expect([String(lines.find('ü')), lines.find('ö')]).toEqual(['{"id":"ü","n":1}', undefined]);
   });
 
-  it('are told apart when their ids have one checksum', () => {
-    // Both have the FNV-1a sum 5e4daa9d.
-    const one = 'costarring';
-    const other = 'liquid';
+  it('distinguishes lines whose ids have the same hash', () => {
+    // Both have the FNV-1a hash 5e4daa9d.
+    const [one, other] = ['costarring', 'liquid'];
     const lines = new LazyLines(documentOf({ id: one, n: 1 }, { id: other, n: 2 }), '{"id":"');
     expect([String(lines.find(one)), String(lines.find(other))]).toEqual([
       `{"id":"${one}","n":1}`,
@@ -68,44 +67,42 @@ describe('lines of a document', () => {
 });
 
 describe('a row that was loaded as text', () => {
-  it('is parsed when it is read, from the second time on frozen, and the same as long as it is kept', () => {
+  it('is parsed on each read, and cached frozen from the second read on', () => {
     const base = new CommittedRows();
     base.playlists.add(playlistDocument('a'), documentOf({ id: 'a', items: '[1]' }));
-    const first = base.row('playlists', 'a');
-    const row = base.row('playlists', 'a');
+    const [first, row] = [base.row('playlists', 'a'), base.row('playlists', 'a')];
     expect([first, row]).toEqual([
       { id: 'a', items: '[1]' },
       { id: 'a', items: '[1]' },
     ]);
     expect([first, row].map(Object.isFrozen)).toEqual([false, true]);
     expect(base.row('playlists', 'a')).toBe(row);
-    expect(String(base.held('playlists', 'a'))).toBe('{"id":"a","items":"[1]"}');
+    expect(String(base.rawRow('playlists', 'a'))).toBe('{"id":"a","items":"[1]"}');
     expect(base.row('playlists', 'b')).toBeUndefined();
   });
 
-  it('gives way to what it is changed to', () => {
+  it('is replaced by its changes', () => {
     const base = new CommittedRows();
     base.playlists.add(playlistDocument('a'), documentOf({ id: 'a', items: '[1]' }));
     base.row('playlists', 'a');
     const changed = { id: 'a', items: '[2]' };
     base.load('playlists', 'a', changed);
     expect(Object.isFrozen(base.row('playlists', 'a'))).toBe(true);
-    expect([base.row('playlists', 'a'), base.held('playlists', 'a')]).toEqual([changed, changed]);
+    expect([base.row('playlists', 'a'), base.rawRow('playlists', 'a')]).toEqual([changed, changed]);
     expect([...base.all('playlists')]).toEqual(['a']);
     base.load('playlists', 'a', null);
     expect([
       base.row('playlists', 'a'),
-      base.held('playlists', 'a'),
+      base.rawRow('playlists', 'a'),
       ...base.all('playlists'),
     ]).toEqual([undefined, undefined]);
   });
 
-  it('is forgotten as a row when others were read since, and read again from its text', () => {
+  it('is evicted from the cache by other rows, and parsed again', () => {
     const rows = new LazyRows(() => 'one', 2);
     rows.add('one', documentOf({ id: 'a' }, { id: 'b' }, { id: 'c' }));
     for (const id of ['a', 'b', 'c']) rows.get(id);
-    const a = rows.get('a');
-    const b = rows.get('b');
+    const [a, b] = [rows.get('a'), rows.get('b')];
     expect(rows.get('a')).toBe(a);
     expect(rows.get('b')).toBe(b);
     rows.get('c');
@@ -116,8 +113,8 @@ describe('a row that was loaded as text', () => {
   });
 });
 
-describe('ids that rows share', () => {
-  it('stay what they are, with all else', () => {
+describe('SharedIds', () => {
+  it('leaves all values equal', () => {
     const place = { tenantId: guid('tena', 1), venueId: guid('venu', 1), labels: { floor: '1' } };
     const screen = { id: guid('scre', 1), ...place, deviceId: guid('devi', 1), name: 'Hall' };
     const device = {

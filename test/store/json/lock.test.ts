@@ -26,7 +26,7 @@ const lock = (folder: string, platform: NodeJS.Platform = process.platform) =>
     platform,
   });
 
-/** Another process that holds a folder's socket as this one would, until it is killed. */
+/** Starts another process that holds a folder's socket in the same way, until it is killed. */
 async function holderOf(path: string): Promise<{ pid: number; kill(): Promise<void> }> {
   const script = `
     const holder = JSON.stringify({ pid: process.pid, since: '2026-11-20T12:00:00.000Z', nonce: 'other' });
@@ -42,13 +42,13 @@ async function holderOf(path: string): Promise<{ pid: number; kill(): Promise<vo
   };
 }
 
-describe('the one writer of a data folder', () => {
+describe('the lock of a data folder', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await temporaryFolder();
   });
 
-  it('keeps all others out, whatever they call the folder, and is named to them', async () => {
+  it('excludes others under any path of the folder, and names the holder', async () => {
     const store = await openStore(folder);
     const alias = join(await temporaryFolder(), 'alias');
     await symlink(folder, alias);
@@ -60,7 +60,7 @@ describe('the one writer of a data folder', () => {
     await next.close();
   });
 
-  it('lets the folder go when opening it fails', async () => {
+  it('is released if opening the store fails', async () => {
     await mkdir(join(folder, 'photos'));
     for (let turn = 0; turn < 2; turn++)
       await expect(openStore(folder)).rejects.toMatchObject({ code: 'store_unusable' });
@@ -68,7 +68,7 @@ describe('the one writer of a data folder', () => {
   });
 
   it.each<NodeJS.Platform>(['linux', 'darwin'])(
-    'one of 20 that try at once gets it (%s)',
+    'goes to one of 20 concurrent attempts (%s)',
     async (platform) => {
       const results = await Promise.allSettled(
         Array.from({ length: 20 }, () => lock(folder, platform)),
@@ -83,7 +83,7 @@ describe('the one writer of a data folder', () => {
     },
   );
 
-  it('one of 20 that find a dead socket at the same moment gets it', async () => {
+  it('goes to one of 20 that find a dead socket concurrently', async () => {
     for (let turn = 0; turn < 5; turn++) {
       await holderOf(join(folder, 'lock.sock')).then((dead) => dead.kill());
       const results = await Promise.allSettled(
@@ -107,7 +107,7 @@ describe('the one writer of a data folder', () => {
     },
   );
 
-  it('in another container, which shares the folder only, holds it by its socket, and leaves a dead one behind', async () => {
+  it('works across containers that share only the folder, and replaces a dead socket', async () => {
     const other = await holderOf(join(folder, 'lock.sock'));
     await expect(lock(folder)).rejects.toEqual(lockedBy(other.pid));
     await other.kill();
@@ -122,21 +122,21 @@ describe('the one writer of a data folder', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('that takes the call and does not answer is alive all the same', async () => {
+  it('is held by a process that accepts connections but does not answer', async () => {
     const server = createServer(() => {}).listen(join(folder, 'lock.sock'));
     await once(server, 'listening');
     await expect(lock(folder)).rejects.toEqual(lockedBy(/another process, which does not answer/));
     server.close();
   });
 
-  it('that answers nonsense is alive all the same', async () => {
+  it('is held by a process that sends invalid data', async () => {
     const server = createServer((socket) => socket.end('hello')).listen(join(folder, 'lock.sock'));
     await once(server, 'listening');
     await expect(lock(folder)).rejects.toEqual(lockedBy(/another process/));
     server.close();
   });
 
-  it('may have a folder with a long name: a socket’s path is cut when it is longer than 107 bytes', async () => {
+  it('works for a folder with a long path: socket paths over 107 bytes are truncated', async () => {
     const long = join(folder, 'x'.repeat(120));
     await mkdir(long);
     const links = async () =>
@@ -150,7 +150,7 @@ describe('the one writer of a data folder', () => {
     expect(await readdir(long)).toEqual([]);
   });
 
-  it('says why where there can be no socket', async () => {
+  it('store_unusable, with the reason, if the folder cannot hold a socket', async () => {
     await expect(lock(join(folder, 'missing'))).rejects.toMatchObject({
       code: 'store_unusable',
       message: expect.stringContaining('ENOENT'),
@@ -160,7 +160,7 @@ describe('the one writer of a data folder', () => {
     });
   });
 
-  it('has a name of its own for each system and folder', async () => {
+  it('has a different name for each platform and folder', async () => {
     const other = await temporaryFolder();
     for (const platform of ['linux', 'win32'] as const)
       expect(await systemName(folder, platform)).not.toBe(await systemName(other, platform));

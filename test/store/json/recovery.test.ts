@@ -46,7 +46,7 @@ async function numbersIn(folder: string): Promise<number[]> {
   return items.map((row) => Number(row.id.slice(-4)));
 }
 
-/** Waits until a background checkpoint completes: then only the newest segment is left. */
+/** Waits for a background checkpoint: afterwards only the newest segment is left. */
 async function checkpointed(folder: string): Promise<void> {
   for (let turn = 0; turn < 1000; turn++) {
     if ((await namesIn(join(folder, 'journal'))).length === 1) return;
@@ -58,7 +58,7 @@ async function checkpointed(folder: string): Promise<void> {
 const segment = 'journal/0000000000000001-000001.log';
 
 describe('a new data folder', () => {
-  it('is created with its parents, readable by its owner only', async () => {
+  it('is created with its parents, accessible only to its owner', async () => {
     const folder = join(await temporaryFolder(), 'a', 'b');
     const store = await open(folder);
     await put(store, 1);
@@ -92,7 +92,7 @@ describe('a new data folder', () => {
     await store.close();
   });
 
-  it('is not created in a folder of other files, in place of a file, or where creation fails', async () => {
+  it('is not created in a folder with other files, over a file, or where no folder can be created', async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, 'holiday.jpg'), '');
     const unusable = expect.objectContaining({ code: 'store_unusable' });
@@ -105,7 +105,7 @@ describe('a new data folder', () => {
   });
 
   it.skipIf(process.getuid?.() === 0)(
-    'is not created where the user may not write (root may everywhere)',
+    'is not made where the user may not write (root may everywhere)',
     async () => {
       const folder = await temporaryFolder();
       await chmod(folder, 0o500);
@@ -124,7 +124,7 @@ describe('a start after a clean stop', () => {
     warnings.length = 0;
   });
 
-  it('finds everything, in human-readable documents', async () => {
+  it('finds everything, in readable documents', async () => {
     expect(await numbersIn(folder)).toEqual([1, 2, 3]);
     const contents = await contentsOf(folder);
     const [document] = Object.keys(contents).filter((name) =>
@@ -142,7 +142,7 @@ describe('a start after a clean stop', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('never sets the time before that of stored changes', async () => {
+  it('never sets the time back behind written records', async () => {
     const before = new ManualClock(0);
     const store = await open(folder, before);
     const at = await store.write(async (tx) => tx.now);
@@ -217,28 +217,25 @@ describe('a start after a clean stop', () => {
       (at) => writeFile(join(at, 'journal/0000000000000004-000002.log'), ''),
       '0000000000000004-000002.log',
     ],
-    ['a document has an unknown kind', (at) => forgeDocument(at, 'toys-00', '{}'), 'toys-00'],
+    ['a document is of no known kind', (at) => forgeDocument(at, 'toys-00', '{}'), 'toys-00'],
   ];
-  it.each(damages)(
-    'is rejected when %s, changes nothing, and is rejected again',
-    async (_, damage, named) => {
-      await damage(folder);
-      const before = await contentsOf(folder);
-      for (let turn = 0; turn < 2; turn++) {
-        const refused = await open(folder).catch((error: unknown) => error);
-        expect(refused).toMatchObject({
-          code: 'store_damaged',
-          message: expect.stringContaining(named),
-        });
-        expect(refused).toMatchObject({
-          message: expect.stringMatching(/Nothing was changed\. .*backup/),
-        });
-        expect(await contentsOf(folder)).toEqual(before);
-      }
-    },
-  );
+  it.each(damages)('fails if %s, changes nothing, and fails again', async (_, damage, named) => {
+    await damage(folder);
+    const before = await contentsOf(folder);
+    for (let turn = 0; turn < 2; turn++) {
+      const refused = await open(folder).catch((error: unknown) => error);
+      expect(refused).toMatchObject({
+        code: 'store_damaged',
+        message: expect.stringContaining(named),
+      });
+      expect(refused).toMatchObject({
+        message: expect.stringMatching(/Nothing was changed\. .*backup/),
+      });
+      expect(await contentsOf(folder)).toEqual(before);
+    }
+  });
 
-  it('is rejected for a newer format', async () => {
+  it('rejects a newer format', async () => {
     await changeManifest(folder, (manifest) => {
       manifest.format = 2;
     });
@@ -254,7 +251,7 @@ describe('a start after a clean stop', () => {
 
 describe('a start after a crash', () => {
   let folder: string;
-  /** Three changes are in the journal and in no document. */
+  /** Leaves three changes in the journal that are in no document. */
   beforeEach(async () => {
     const running = await temporaryFolder();
     const store = await open(running);
@@ -264,7 +261,7 @@ describe('a start after a crash', () => {
     warnings.length = 0;
   });
 
-  it('finds everything acknowledged', async () => {
+  it('finds all acknowledged changes', async () => {
     expect(await numbersIn(folder)).toEqual([1, 2, 3]);
     expect(warnings).toEqual([]);
     const store = await open(folder);
@@ -280,10 +277,10 @@ describe('a start after a crash', () => {
   });
 
   it.each([
-    ['a truncated record', '{"crc":"12345678","seq":4,"at":17'],
+    ['a record that was cut short', '{"crc":"12345678","seq":4,"at":17'],
     ['zeros', '\0'.repeat(5000)],
-    ['invalid lines', 'x\ny\n{"crc":"00000000","seq":4}\n'],
-  ])('cuts off %s at the end, saves it in another file, and warns', async (_, torn) => {
+    ['lines of rubbish', 'x\ny\n{"crc":"00000000","seq":4}\n'],
+  ])('truncates %s at the end, saves it in a file, and logs it', async (_, torn) => {
     const good = (await contentsOf(folder))[segment]!;
     await change(join(folder, segment), (bytes) => Buffer.concat([bytes, Buffer.from(torn)]));
     const store = await open(folder);
@@ -300,7 +297,7 @@ describe('a start after a crash', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it('ignores a segment without a whole record', async () => {
+  it('ignores a last segment without a complete record, and foreign files', async () => {
     await writeFile(join(folder, 'journal/0000000000000004-000002.log'), '{"crc":"1234');
     expect(await numbersIn(folder)).toEqual([1, 2, 3]);
     expect(await namesIn(join(folder, 'journal'))).not.toContain('0000000000000004-000002.log');
@@ -321,7 +318,7 @@ describe('a start after a crash', () => {
       `${segment}, at byte`,
     ],
     [
-      'a segment out of sequence',
+      'a segment that does not follow',
       (at) => rename(join(at, segment), join(at, 'journal/0000000000000002-000001.log')),
       '0000000000000002',
     ],
@@ -334,7 +331,7 @@ describe('a start after a crash', () => {
       },
       `${segment}, at byte`,
     ],
-  ])('is rejected for damage that no crash causes: %s', async (_, damage, named) => {
+  ])('rejects damage that no crash can cause: %s', async (_, damage, named) => {
     await damage(folder);
     const before = await contentsOf(folder);
     await expect(open(folder)).rejects.toMatchObject({
@@ -344,7 +341,7 @@ describe('a start after a crash', () => {
     expect(await contentsOf(folder)).toEqual(before);
   });
 
-  it('is rejected when the journal lacks records that the documents contain', async () => {
+  it('rejects a journal that has lost records that documents contain', async () => {
     const clock = new ManualClock();
     const store = await open(folder, clock);
     await put(store, 4);
@@ -369,7 +366,7 @@ describe('a start after a crash', () => {
     });
   });
 
-  it('removes the files of an interrupted checkpoint', async () => {
+  it('deletes the leftovers of an interrupted checkpoint', async () => {
     await writeFile(join(folder, 'documents/rows-venues-00.1.json'), '{}');
     await writeFile(join(folder, 'documents/rows-venues-01.1.json.tmp'), '{');
     await writeFile(join(folder, 'manifest.json.tmp'), '{');
@@ -380,7 +377,7 @@ describe('a start after a crash', () => {
     ).toEqual([]);
   });
 
-  it('never takes a folder without a manifest for a new one', async () => {
+  it('never treats a folder without its manifest as a new one', async () => {
     await rm(join(folder, 'manifest.json'));
     await rm(join(folder, 'secret'));
     await expect(open(folder)).rejects.toMatchObject({ code: 'store_damaged' });

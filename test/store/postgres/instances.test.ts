@@ -25,7 +25,7 @@ const at = (place: number) => stores[place % stores.length] as Store;
 const times = (count: number) => Array.from({ length: count }, (_, place) => place);
 
 describe('three instances on one database', () => {
-  it('make changes as if one after another: 60 that race to raise one number', async () => {
+  it('serialize changes: 60 concurrent increments of one number', async () => {
     await at(0).write((tx) => tx.put('playlists', playlistRow(1, 0)));
     const raise = async (tx: Tx) => {
       const row = await tx.get('playlists', guid('scre', 1));
@@ -38,7 +38,7 @@ describe('three instances on one database', () => {
       expect((await store.read.get('playlists', guid('scre', 1)))?.version).toBe(60);
   });
 
-  it('let one of 30 that race for a code have it', async () => {
+  it('let one of 30 concurrent claims of a code succeed', async () => {
     await at(0).write((tx) => tx.put('codes', codeRow(1)));
     const use = (place: number) => async (tx: Tx) => {
       const code = await tx.get('codes', 'code-0001');
@@ -60,7 +60,7 @@ describe('three instances on one database', () => {
     ).toHaveLength(1);
   });
 
-  it('let one of 30 that race for a name have it, and tell the others whose it is', async () => {
+  it('let one of 30 concurrent claims of a name succeed, and give the others the id of its row', async () => {
     const racers = times(30).map((place) =>
       at(place).write((tx) => tx.put('venues', venueRow(place, { name: 'Wanted' }))),
     );
@@ -74,7 +74,7 @@ describe('three instances on one database', () => {
       expect(error).toMatchObject({ code: 'conflict', existingId: guid('venu', winner) });
   });
 
-  it('see at once what another has changed', async () => {
+  it('see changes of another instance at once', async () => {
     await at(0).write((tx) => tx.put('deviceKeys', deviceKeyRow(1)));
     expect((await at(1).read.find('deviceKeys', 'hash', 'key 1'))?.state).toBe('active');
     await at(2).write((tx) => tx.put('deviceKeys', deviceKeyRow(1, { state: 'revoked' })));
@@ -85,7 +85,7 @@ describe('three instances on one database', () => {
     for (const store of stores) expect(store.secret).toEqual(at(0).secret);
   });
 
-  it('store a batch once that comes to all at the same moment with one key', async () => {
+  it('store a batch once that all receive concurrently with one key', async () => {
     const answers = await Promise.all(
       times(30).map((place) => at(place).appendBatch(batchOf([impression(1)], { key: 'one' }))),
     );
@@ -95,7 +95,7 @@ describe('three instances on one database', () => {
     expect(report).toEqual([{ key: '1970-01-01', impressions: 1, seconds: 0 }]);
   });
 
-  it('refuse one of two with other bytes', async () => {
+  it('reject one of two batches with the same key and different bytes', async () => {
     const answers = await Promise.allSettled(
       [1, 2].map((n) => at(n).appendBatch(batchOf([impression(n)], { key: 'one' }))),
     );
@@ -106,7 +106,7 @@ describe('three instances on one database', () => {
     expect(hasCode(refused, 'idempotency_key_reused')).toBe(true);
   });
 
-  it('show a follower every event once, in the order of the ids, whoever stored it', async () => {
+  it('return every event once to a follower, in the order of ids, whichever instance stored it', async () => {
     const count = 90;
     const seen: { id: string; n: unknown }[] = [];
     const follow = async () => {
@@ -145,7 +145,7 @@ describe('three instances on one database', () => {
     await Promise.all(changes);
   });
 
-  it('wake their watchers by looking again, where sessions are shared and nothing can be heard', async () => {
+  it('wake their watchers by polling behind a pooler, where LISTEN does not work', async () => {
     const pooled = await openStore(`${url}?prepare=false`);
     stores.push(pooled);
     await pooled.write((tx) => tx.put('codes', codeRow(1)));
@@ -157,8 +157,9 @@ describe('three instances on one database', () => {
       .toBe('used');
   });
 
-  it('leave nothing in a session that is shared: no statement, no setting, no LISTEN', async () => {
-    // A prepared statement has a name (`Parse`, in the protocol of PostgreSQL): `P`, four bytes of length, the name and a zero.
+  it('leave nothing in a pooled session: no prepared statement, no setting, no LISTEN', async () => {
+    // A prepared statement has a name. In PostgreSQL's protocol, `Parse` is `P`, a length of four
+    // bytes, the name and a zero.
     const kept = /P[\s\S]{4}s\d+\0|LISTEN|statement_timeout|lock_timeout|session_timeout/g;
     const keptBy = async (search: string) => {
       let asked = '';
@@ -179,7 +180,7 @@ describe('three instances on one database', () => {
     expect([...all].some((one) => /^P.*s$/.test(one))).toBe(true);
   });
 
-  it('count impressions once, however many of them fold at the same time', async () => {
+  it('count impressions once if several instances fold concurrently', async () => {
     await Promise.all(
       times(60).map((place) =>
         at(place).appendBatch(batchOf([impression(0, { duration: 0.5 }), impression(0)])),
@@ -194,7 +195,7 @@ describe('three instances on one database', () => {
       expect(report).toEqual([{ key: guid('camp', 1), impressions: 120, seconds: 30 }]);
   });
 
-  it('change what is remembered of sources one after another, and of several at once without waiting for each other for ever', async () => {
+  it('serialize changes of guess counters, and change several at once without deadlocks', async () => {
     const attempt: GuessCounterChange<number[]> = (known) => {
       const attempts = known.map((one) => ({
         times: [...(one?.times ?? []), 1],
@@ -221,7 +222,7 @@ describe('three instances on one database', () => {
     ).toEqual(times(30).map((n) => n + 1));
   });
 
-  it('remember nothing of a change that throws when it is run again', async () => {
+  it('store nothing of a guess counter change that throws on its retry', async () => {
     let runs = 0;
     const once: GuessCounter = {
       times: [1],
@@ -245,7 +246,7 @@ describe('three instances on one database', () => {
     ).toBe('changed');
   });
 
-  it('judge what sources have tried by the time of the database', async () => {
+  it('use the database’s time for guess counters', async () => {
     const asked = at(0).updateGuessCounters(['a'], (attempts, nowMs) => ({
       attempts,
       result: nowMs,
@@ -254,7 +255,7 @@ describe('three instances on one database', () => {
     expect(Math.abs(Number(now) - (await asked))).toBeLessThan(10_000);
   });
 
-  it('do not wait for a change of a source elsewhere, where they change nothing', async () => {
+  it('do not wait for another instance if they change no guess counter', async () => {
     const once: GuessCounter = {
       times: [1],
       waitUntil: 0,
@@ -282,7 +283,7 @@ describe('three instances on one database', () => {
   });
 });
 
-describe('what devices did last', () => {
+describe('the activity of devices', () => {
   const device = guid('devi', 1);
   const open = async (clock: ManualClock) => {
     const store = await openStore(url, { clock });
@@ -290,7 +291,7 @@ describe('what devices did last', () => {
     return store;
   };
 
-  it('is seen by another instance within a minute, and the latest of both tells', async () => {
+  it('is visible to other instances within a minute, and the latest of both wins', async () => {
     const [clock, otherClock] = [new ManualClock(), new ManualClock()];
     const [store, other] = [await open(clock), await open(otherClock)];
     other.touch('device', device, { lastSeenAt: 3000, lastAddress: '192.0.2.3', lastConfigAt: 10 });
@@ -313,7 +314,7 @@ describe('what devices did last', () => {
     for (const one of [store, other]) expect(await one.marks('device', device)).toEqual(latest);
   });
 
-  it('goes with the device, and with the token', async () => {
+  it('is deleted with the device or token', async () => {
     at(0).touch('device', device, { lastSeenAt: 1 });
     at(0).touch('token', guid('toke', 1), { lastUsedAt: 1 });
     await at(0).close();
@@ -325,7 +326,7 @@ describe('what devices did last', () => {
     expect(await at(1).marks('token', guid('toke', 1))).toEqual({});
   });
 
-  it('is noted of many at once', async () => {
+  it('is stored for many devices at once', async () => {
     for (const n of times(1200)) at(0).touch('device', guid('devi', n), { lastSeenAt: n });
     await at(0).close();
     const [found] = await inDatabase(url, (sql) =>

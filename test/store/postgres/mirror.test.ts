@@ -25,14 +25,15 @@ afterEach(() => Promise.all(stores.map((store) => store.close())));
 
 describe('three instances on one database and one object store', () => {
   it.each([true, false])(
-    'have the newest versions there in the end (conditions heeded: %s)',
+    'mirror the newest versions in the end (conditional writes: %s)',
     async (knowsConditions) => {
       const clock = new ManualClock();
       const objects = Object.assign(memoryObjectStore(), { knowsConditions });
       const screens = await plantScreens(stores[0]!, 6);
       const target = () => stores[0]!.read.get('mirrorTargets', 'current');
       const first = instance({ store: stores[0]!, objects, clock });
-      // The others then need not look whether the object store is new, and queue nothing of their own.
+      // The other instances then skip the check whether the object store is new, and queue nothing
+      // themselves.
       await expect.poll(target, { interval: 5 }).toBeDefined();
       const instances = [
         first,
@@ -49,7 +50,7 @@ describe('three instances on one database and one object store', () => {
       const outbox = async () => (await stores[0]!.list('mirrorPending', { limit: 1 })).items;
       const waiting = () => instances.map(({ mirror }) => mirror.lag().pending);
       const left = async () => {
-        // What was changed faster than it could be followed is tried again later.
+        // Retries records that changed faster than they could be mirrored.
         clock.advance(1000);
         return [...(await outbox()), ...waiting()];
       };

@@ -24,7 +24,7 @@ const isReadyAgain = (store: Store) =>
 const venueIds = async (store: Store) =>
   (await store.list('venues', { limit: 200 })).items.map(({ id }) => id);
 
-/** A place to stop at, once: `held` says that somebody has come there. */
+/** A pause point, used once. `held` resolves when the code under test reaches it. */
 function pausing() {
   let goOn = () => {};
   let come = () => {};
@@ -61,7 +61,7 @@ describe('a database that stops and starts again', () => {
     return () => server.end();
   });
 
-  it('unavailable at once for everything while it is away; afterwards all goes on by itself', async () => {
+  it('unavailable immediately for everything while it is down; recovers by itself afterwards', async () => {
     const store = await open(server.url('postgres'));
     await putVenue(store, 1);
     store.touch('device', guid('devi', 1), { lastSeenAt: 1 });
@@ -82,7 +82,7 @@ describe('a database that stops and starts again', () => {
       () => store.purgeBefore(0),
     ];
     for (const call of [...calls, ...calls]) await expect(call()).rejects.toEqual(unavailable);
-    // Who waits is told that there may be something: nothing can be heard.
+    // Watchers are woken, because notifications cannot be received.
     await expect.poll(() => woken.length).toBeGreaterThan(0);
     await server.start();
     await expect
@@ -97,7 +97,7 @@ describe('a database that stops and starts again', () => {
     await putVenue(store, 2);
     expect(await store.appendBatch(batchOf([impression(1)], { key: 'one' }))).toBe('stored');
     expect(await store.marks('device', guid('devi', 1))).toEqual({ lastSeenAt: 1 });
-    // And it is heard again what others do.
+    // Notifications from other instances arrive again.
     const other = await open(server.url('postgres'));
     await expect
       .poll(async () => {
@@ -109,7 +109,7 @@ describe('a database that stops and starts again', () => {
       .toBe(true);
   });
 
-  it('does not open while it is away, and says where it looked', async () => {
+  it('store_unreachable, naming the address, while it is down', async () => {
     await server.stop();
     const where = `postgres://signage@127.0.0.1:${server.port}/postgres`;
     await expect(openStore(server.url('postgres'))).rejects.toMatchObject({
@@ -121,7 +121,7 @@ describe('a database that stops and starts again', () => {
 });
 
 describe('a connection that is lost', () => {
-  it('before a change is handed over: unavailable, nothing is changed, and the next change is made', async () => {
+  it('before a change is sent: unavailable, nothing is changed, and the next change succeeds', async () => {
     const proxy = await databaseProxy(url);
     const store = await open(proxy.url);
     const change = store.write(async (tx) => {
@@ -136,7 +136,7 @@ describe('a connection that is lost', () => {
     expect(await venueIds(store)).toEqual([guid('venu', 3)]);
   });
 
-  it('all of them, between two changes: others go on without a failure', async () => {
+  it('all of them, between two changes: the next calls succeed', async () => {
     const proxy = await databaseProxy(url);
     const store = await open(proxy.url);
     await Promise.all([1, 2, 3].map((number) => putVenue(store, number)));
@@ -146,7 +146,7 @@ describe('a connection that is lost', () => {
     expect(await venueIds(store)).toHaveLength(6);
   });
 
-  it('while a change is committed: unavailable, and it is there or not, as a whole', async () => {
+  it('during a commit: unavailable, and the change is there completely or not at all', async () => {
     const proxy = await databaseProxy(url);
     const store = await open(proxy.url);
     await putVenue(store, 1);
@@ -162,7 +162,7 @@ describe('a connection that is lost', () => {
       .toEqual([1, 2, 3].map((number) => guid('venu', number)));
   });
 
-  it('while others are told of a change: they are told again', async () => {
+  it('during a notification: it is sent again', async () => {
     const proxy = await databaseProxy(url);
     const [store, other] = [await open(proxy.url), await open(url)];
     const heard: number[] = [];
@@ -172,7 +172,7 @@ describe('a connection that is lost', () => {
     await expect.poll(() => heard.length).toBeGreaterThan(0);
   });
 
-  it('while a batch is stored: unavailable, and the same with the same key is not stored again', async () => {
+  it('while a batch is stored: unavailable, and a retry with the same key stores it once', async () => {
     const proxy = await databaseProxy(url);
     const store = await open(proxy.url);
     await store.appendBatch(batchOf([impression(1)], { key: 'zero' }));
@@ -187,7 +187,7 @@ describe('a connection that is lost', () => {
 });
 
 describe('a database that does not answer', () => {
-  it('unavailable once its time is over, at once from then on, and close does not wait for it', async () => {
+  it('unavailable after the timeout, then immediately, and close does not wait for it', async () => {
     const proxy = await databaseProxy(url);
     const store = await open(proxy.url, { database: { statementTimeoutSeconds: 1 } });
     await putVenue(store, 1);
@@ -205,7 +205,7 @@ describe('a database that does not answer', () => {
     await store.close();
   });
 
-  it('a statement that takes too long is unavailable, and what others do is not', async () => {
+  it('unavailable only for the statement that takes too long', async () => {
     const store = await open(url, {
       database: { statementTimeoutSeconds: 1, lockTimeoutSeconds: 1 },
     });
@@ -217,7 +217,7 @@ describe('a database that does not answer', () => {
     await putVenue(store, 1);
   });
 
-  it('an instance that stops in the middle of a change does not hold up the others, and makes it on what they have made meanwhile', async () => {
+  it('an instance suspended during a change does not block the others, and retries on their changes', async () => {
     const [stopped, store] = [await open(url), await open(url)];
     await putVenue(store, 1);
     const { held, hold, goOn } = pausing();
@@ -236,7 +236,7 @@ describe('a database that does not answer', () => {
     });
   });
 
-  it('one that stops while it has the turn to itself does not hold them up for long', async () => {
+  it('an instance suspended while it holds the lock does not block the others for long', async () => {
     const [stopped, store] = [
       await open(url, { database: { statementTimeoutSeconds: 1 } }),
       await open(url),

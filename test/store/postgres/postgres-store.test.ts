@@ -35,7 +35,7 @@ const partitions = async () =>
   ).map(({ name }) => name);
 
 describe('the store’s time', () => {
-  it('is the database’s, unless a clock is given', async () => {
+  it('is the database’s time by default', async () => {
     expect(await store.write(async (tx) => tx.now)).toBe(clock.now());
     const own = await openStore(url);
     const [{ now }] = await sql('SELECT signage.now_ms() AS now');
@@ -43,7 +43,7 @@ describe('the store’s time', () => {
     await own.close();
   });
 
-  it('does not step back with the clock, neither in changes nor in the log', async () => {
+  it('never goes back with the clock, neither in changes nor in the log', async () => {
     const noon = clock.now();
     await store.appendBatch(batchOf([impression(1)]));
     await store.write(async (tx) => tx.now);
@@ -54,8 +54,8 @@ describe('the store’s time', () => {
   });
 });
 
-describe('the days of the log', () => {
-  it('have partitions ahead, and one that has none gets it when a batch comes', async () => {
+describe('the partitions of the log', () => {
+  it('are created in advance, and a missing one when a batch arrives', async () => {
     expect(await partitions()).toEqual(
       expect.arrayContaining([
         'batches_20261120',
@@ -70,7 +70,7 @@ describe('the days of the log', () => {
     expect(await events()).toHaveLength(1);
   });
 
-  it('are dropped whole by retention; reports go on counting, and idempotency keys stay', async () => {
+  it('are dropped by retention; reports still count them, and idempotency keys stay', async () => {
     const day = clock.now();
     for (const days of [0, 1, 2]) {
       clock.set(day + days * dayMs);
@@ -107,8 +107,8 @@ describe('the days of the log', () => {
   });
 });
 
-describe('while somebody reads the whole database, as pg_dump does', () => {
-  it('changes are made, those that clash too, and batches stored; days stay until it is over', async () => {
+describe('during a long read of the whole database, such as pg_dump', () => {
+  it('changes succeed, even after conflicts, and batches are stored; partitions stay until it ends', async () => {
     const day = clock.now();
     await store.appendBatch(batchOf([impression(1)]));
     await inDatabase(url, async (send) => {
@@ -132,8 +132,8 @@ describe('while somebody reads the whole database, as pg_dump does', () => {
   });
 });
 
-describe('a day that cannot be dropped', () => {
-  it('is told, and stays', async () => {
+describe('a partition that cannot be dropped', () => {
+  it('rejects, and stays', async () => {
     await sql('CREATE VIEW signage.kept AS SELECT * FROM signage.batches_20261120');
     await expect(store.purgeBefore(clock.now() + dayMs)).rejects.toThrow('batches_20261120');
     expect(await partitions()).toContain('batches_20261120');
@@ -141,8 +141,8 @@ describe('a day that cannot be dropped', () => {
   });
 });
 
-describe('what the store does by itself', () => {
-  it('folds impressions into the roll-ups, and forgets old attempts', async () => {
+describe('the background jobs', () => {
+  it('fold impressions into the roll-ups, and delete expired guess counters', async () => {
     await store.appendBatch(batchOf([impression(1)]));
     await store.updateGuessCounters(['192.0.2.1'], () => ({
       attempts: [{ times: [1], waitUntil: 0, waitMs: 0, forgetAt: clock.now() + 1000 }],
@@ -156,7 +156,7 @@ describe('what the store does by itself', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('says what failed, and does it the next time', async () => {
+  it('log a failure, and run again the next time', async () => {
     await store.appendBatch(batchOf([impression(1)]));
     await sql('ALTER TABLE signage.rollups RENAME TO elsewhere');
     clock.advance(6000);
@@ -170,10 +170,10 @@ describe('what the store does by itself', () => {
   });
 });
 
-describe('text that PostgreSQL does not take', () => {
+describe('text that PostgreSQL cannot store', () => {
   const odd = 'nul \0, half \ud83d, "quoted" \\ \u2028 é 𝄞';
 
-  it('is kept in rows as it is, and in the labels that rows are found by', async () => {
+  it('is kept unchanged in rows, and matches label filters', async () => {
     const device = deviceRow(1, {
       suspendReason: odd,
       deviceInfo: { ...deviceRow(1).deviceInfo, model: odd },
@@ -195,7 +195,7 @@ describe('text that PostgreSQL does not take', () => {
     expect((await store.audit({ tenantIds: [tenantA], limit: 1 })).items).toEqual([entry]);
   });
 
-  it('finds nothing where nothing has it', async () => {
+  it('finds nothing if no row has it', async () => {
     await store.write((tx) => tx.put('venues', venueRow(1)));
     expect(await store.read.get('venues', odd)).toBeUndefined();
     expect(await store.read.find('venues', 'name', odd)).toBeUndefined();
@@ -212,7 +212,7 @@ describe('text that PostgreSQL does not take', () => {
     expect((await store.audit({ tenantIds: [odd], action: odd, limit: 10 })).items).toEqual([]);
   });
 
-  it('is kept in events to the byte, with the order of their members', async () => {
+  it('is kept byte for byte in events, with the order of their members', async () => {
     const body = `[{"type":"log","timestamp":1,"text":"\\u0000 \\ud83d é 𝄞","z":1.50,"a":1e3}]`;
     await store.appendBatch({ ...batchOf(JSON.parse(body)), body: Buffer.from(body) });
     expect(await sql('SELECT body FROM signage.batches')).toEqual([{ body }]);
@@ -227,11 +227,11 @@ describe('text that PostgreSQL does not take', () => {
 });
 
 describe('pages of events of one type', () => {
-  it('end after so many batches that have none of it, and go on from there', {
+  it('end after many batches without a match, and continue from there', {
     timeout: 60_000,
   }, async () => {
     await store.appendBatch(batchOf([impression(1), { type: 'rare', timestamp: 1, n: 1 }]));
-    // As 20,010 batches of ordinary events would have left it.
+    // As 20,010 typical batches would have left it.
     await sql(`INSERT INTO signage.batches
       SELECT received_at, seq + n, tenant_id, venue_id, screen_id, device_id, '{log}', NULL, '[{"type":"log","timestamp":1}]'
       FROM signage.batches, generate_series(1, 20010) AS n; UPDATE signage.log_head SET seq = 20011`);
@@ -252,13 +252,13 @@ describe('pages of events of one type', () => {
   });
 });
 
-describe('a change that clashes again and again', () => {
+describe('a change with repeated conflicts', () => {
   it('unavailable in the end, and nothing is changed', async () => {
     await store.write((tx) => tx.put('venues', venueRow(1)));
     let tries = 0;
     const change = store.write(async (tx) => {
       await tx.get('venues', guid('venu', 1));
-      // Somebody who takes no turns.
+      // A client that does not take the lock.
       await sql(`UPDATE signage.venues SET folded = '${++tries}'`);
       await tx.put('venues', venueRow(1, { name: 'Mine' }));
     });
@@ -267,7 +267,7 @@ describe('a change that clashes again and again', () => {
     expect((await store.read.get('venues', guid('venu', 1)))?.name).toBe('Venue 1');
   });
 
-  it('comes through once it has the turn to itself', async () => {
+  it('succeeds once it holds the exclusive lock', async () => {
     await store.write((tx) => tx.put('venues', venueRow(1)));
     let tries = 0;
     await store.write(async (tx) => {
@@ -280,9 +280,9 @@ describe('a change that clashes again and again', () => {
   });
 });
 
-describe('a change that the database cannot make', () => {
-  it('fails by itself, and not those that come with it', async () => {
-    // Longer than an entry of an index may be, and nothing that could be compressed.
+describe('a change that the database rejects', () => {
+  it('fails alone, without the other changes of its group', async () => {
+    // Too long for an index entry, and not compressible.
     const long = randomBytes(8000).toString('hex');
     const rows = [venueRow(1), venueRow(2, { id: long }), venueRow(3)];
     const made = await Promise.allSettled(
@@ -292,7 +292,7 @@ describe('a change that the database cannot make', () => {
     expect((await store.list('venues', { limit: 10 })).items).toEqual([venueRow(1), venueRow(3)]);
   });
 
-  it('for its transactions would not see what others commit meanwhile: nothing is changed', async () => {
+  it('because of the isolation level leaves everything unchanged', async () => {
     const database = new URL(url).pathname.slice(1);
     await sql(`ALTER DATABASE ${database} SET default_transaction_isolation = 'repeatable read'`);
     const shared = await openStore(`${url}?prepare=false`);
@@ -306,7 +306,7 @@ describe('a change that the database cannot make', () => {
 });
 
 describe('a change that counts', () => {
-  it('is run again when it does not count the same any more', async () => {
+  it('is retried if the count has changed', async () => {
     await store.write((tx) => tx.put('venues', venueRow(1)));
     const counts: number[] = [];
     await store.write(async (tx) => {
@@ -321,8 +321,8 @@ describe('a change that counts', () => {
   });
 });
 
-describe('a failure of a statement that a change has made nothing of', () => {
-  it('fails the change all the same', async () => {
+describe('a failed statement whose error the change ignores', () => {
+  it('fails the change', async () => {
     const change = store.write(async (tx) => {
       await tx.put('venues', venueRow(1));
       await sql('ALTER TABLE signage.tenants RENAME TO elsewhere');
@@ -334,7 +334,7 @@ describe('a failure of a statement that a change has made nothing of', () => {
   });
 });
 
-describe('large batches at the same moment', () => {
+describe('concurrent large batches', () => {
   it('are all stored', async () => {
     const large = (n: number) =>
       batchOf(
@@ -350,14 +350,14 @@ describe('large batches at the same moment', () => {
     );
     expect(answers).toEqual(Array(14).fill('stored'));
     const { items, next } = await store.events({ tenantId: tenantA, order: 'asc', limit: 200 });
-    // Whichever of them came first, a batch is in one piece.
+    // In any order, each batch is complete.
     expect([items.length, next]).toEqual([130, items.at(-1)?.id]);
     expect(new Set(items.slice(0, 100).map(({ event }) => event.n)).size).toBe(1);
   });
 });
 
-describe('a database that is not what the schema makes', () => {
-  it('store_unusable, saying what is wrong, and no connection stays', async () => {
+describe('a database with an unexpected schema', () => {
+  it('store_unusable, with the reason, and no connection stays open', async () => {
     const broken = await freshDatabase();
     await inDatabase(broken, (send) => send('DROP FUNCTION signage.add_days'));
     await expect(openStore(broken)).rejects.toMatchObject({
@@ -375,7 +375,7 @@ describe('a database that is not what the schema makes', () => {
 });
 
 describe('backup', () => {
-  it('not_supported: the database has tools of its own', async () => {
+  it('not_supported: use the tools of the database', async () => {
     await expect(store.backup()).rejects.toMatchObject({ code: 'not_supported' });
   });
 });

@@ -8,7 +8,7 @@ import { freshDatabase } from '../../support/postgres.ts';
 
 const make = { dryRun: false };
 
-/** A database with nothing in it. */
+/** Creates an empty database. */
 async function emptyDatabase(): Promise<string> {
   const url = await freshDatabase();
   await inDatabase(url, (sql) => sql('DROP SCHEMA signage CASCADE'));
@@ -19,7 +19,7 @@ const stepsOf = (url: string) =>
   inDatabase(url, (sql) => sql('SELECT number, name FROM signage.migrations ORDER BY number'));
 
 describe('the schema', () => {
-  it('has for each table the columns that rows are found by: a new one takes a new migration', async () => {
+  it('has all columns that rows are found by (a new column needs a new migration)', async () => {
     const url = await freshDatabase();
     const found = await inDatabase(url, (sql) =>
       sql(`SELECT 'signage.' || table_name AS table, column_name AS name, data_type AS type FROM information_schema.columns
@@ -40,7 +40,7 @@ describe('the schema', () => {
     }
   });
 
-  it('holds each unique key by an index', async () => {
+  it('has an index for each unique key', async () => {
     const url = await freshDatabase();
     const found = await inDatabase(url, (sql) =>
       sql(`SELECT indexdef FROM pg_indexes WHERE schemaname = 'signage'`),
@@ -54,7 +54,7 @@ describe('the schema', () => {
     }
   });
 
-  it('is made once, however many instances start on an empty database at the same moment, and they share a secret', async () => {
+  it('is created once by instances that start concurrently on an empty database, and they share a secret', async () => {
     const url = await emptyDatabase();
     const stores = await Promise.all([1, 2, 3, 4].map(() => openStore(url)));
     for (const store of stores) expect(store.secret).toEqual(stores[0]?.secret);
@@ -63,7 +63,7 @@ describe('the schema', () => {
     await Promise.all(stores.map((store) => store.close()));
   });
 
-  it('is made by migrate, which says what it did, and nothing the second time', async () => {
+  it('is created by migrate, which returns the migrations applied, and none the second time', async () => {
     const url = await emptyDatabase();
     const planned = await migrateDatabase(url, { dryRun: true });
     expect(planned[0]).toBe('0001-first.sql');
@@ -75,7 +75,7 @@ describe('the schema', () => {
     expect(await migrateDatabase(url, make)).toEqual([]);
   });
 
-  it('store_too_new when a newer version has been at it, and nothing is changed', async () => {
+  it('store_too_new after a migration by a newer version, and nothing is changed', async () => {
     const url = await freshDatabase();
     await inDatabase(url, (sql) =>
       sql(`INSERT INTO signage.migrations (number, name) VALUES (9999, '9999-of-tomorrow.sql')`),
@@ -93,9 +93,9 @@ describe('the schema', () => {
     expect(await stepsOf(url)).toContainEqual({ number: 9999, name: '9999-of-tomorrow.sql' });
   });
 
-  it('leaves nothing behind of a step that fails', async () => {
+  it('rolls back a failed migration', async () => {
     const url = await emptyDatabase();
-    // In the way of the first step.
+    // Conflicts with the first migration.
     await inDatabase(url, (sql) =>
       sql('CREATE SCHEMA signage; CREATE TABLE signage.rollup_mark ()'),
     );
@@ -109,7 +109,7 @@ describe('the schema', () => {
     expect(left).toEqual([{ relname: 'rollup_mark' }]);
   });
 
-  it('store_unusable for a database that is not in UTF-8', async () => {
+  it('store_unusable for a database without UTF-8 encoding', async () => {
     const url = new URL(await freshDatabase());
     const database = `latin_${url.pathname.slice(1)}`;
     await inDatabase(url.href, (sql) =>

@@ -1,4 +1,4 @@
-// Whoever makes up keys and tokens must not hold up the TVs whose keys are known (docs/protocol.md §1.8).
+// Guessed keys and tokens must not slow down TVs with known keys (docs/protocol.md §1.8).
 import { beforeEach, expect, it } from 'vitest';
 import { hashKey } from '../../../src/domain/api-key.ts';
 import { RowReader } from '../../../src/store/postgres/rows/row-reader.ts';
@@ -20,7 +20,7 @@ const found = {
 };
 
 let asked: Asked[];
-/** Whether answers come at once. */
+/** Whether look-ups resolve immediately. */
 let isQuick: boolean;
 let goodHash: string | undefined;
 let reader: RowReader;
@@ -47,9 +47,9 @@ const lookUps: [string, (hash: string) => Promise<unknown>][] = [
 ];
 
 it.each(lookUps)(
-  'look-ups of unknown %s take one connection, and those of known ones do not wait for them',
+  'look-ups of unknown %s use one connection, and look-ups of known ones do not wait for them',
   async (_name, lookUp) => {
-    // What the statement asks for is a hash of the hash.
+    // The statement's parameter is a hash of the hash.
     isQuick = false;
     const learning = lookUp(good);
     await settled();
@@ -71,7 +71,7 @@ it.each(lookUps)(
   },
 );
 
-it('a key that is not found any more is a stranger again', async () => {
+it('a key that is no longer found is unknown again', async () => {
   isQuick = false;
   const ask = async () => {
     const answer = reader.findByKeyHash(good);

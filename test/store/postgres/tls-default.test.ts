@@ -1,4 +1,4 @@
-// What a database's URL without sslmode does, on this machine and on hosts that are not known to be this machine.
+// The default sslmode, for this machine and for other hosts.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
@@ -16,9 +16,12 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const path = (name: string) =>
   fileURLToPath(new URL(`../../fixtures/tls/${name}`, import.meta.url));
 const text = (name: string) => readFileSync(path(name), 'utf8');
-/** A way to write 127.0.0.1 that is not taken for this machine: the system resolves it like a name. */
+/** Resolves to 127.0.0.1, but is not recognized as this machine. */
 const elsewhere = '127.1';
-/** https://www.postgresql.org/docs/current/protocol-message-formats.html: length 8, then 1234 and 5679. */
+/**
+ * Length 8, then 1234 and 5679:
+ * https://www.postgresql.org/docs/current/protocol-message-formats.html.
+ */
 const sslRequest = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
 const askForPassword = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]);
 
@@ -26,7 +29,7 @@ const at = (url: string, host: string, query = '') => {
   const { port, pathname } = new URL(url);
   return `postgres://${secured.user}:${encodeURIComponent(secured.password)}@${host}:${port}${pathname}${query}`;
 };
-/** The failure of `openStore`, with its causes. */
+/** Returns the error of `openStore`, with its causes. */
 async function refusal(url: string) {
   const error = await openStore(url).then(
     () => Promise.reject(new Error('The store opened.')),
@@ -39,7 +42,7 @@ async function refusal(url: string) {
   };
 }
 
-describe('a database that is not known to be on this machine', () => {
+describe('a database that may be on another machine', () => {
   let server: PostgresServer;
   beforeAll(async () => {
     const files = {
@@ -55,8 +58,8 @@ describe('a database that is not known to be on this machine', () => {
 
   it.each([
     ['without TLS', () => freshDatabase()],
-    ['with a certificate that nobody vouches for', async () => server.url('postgres')],
-  ])('is refused %s, and the error names host and options but no password', async (_, url) => {
+    ['with a certificate of an unknown authority', async () => server.url('postgres')],
+  ])('is rejected %s, and the error names host and options but no password', async (_, url) => {
     const { code, message, all } = await refusal(at(await url(), elsewhere));
     expect(code).toBe('store_unreachable');
     for (const part of [
@@ -70,7 +73,7 @@ describe('a database that is not known to be on this machine', () => {
     expect(all).not.toContain(secured.password);
   });
 
-  it('is refused with a certificate of another name', async () => {
+  it('is rejected with a certificate of another name', async () => {
     const { code, message } = await refusal(
       at(server.url('postgres'), elsewhere, `?sslrootcert=${path('elsewhere.cert.pem')}`),
     );
@@ -83,7 +86,7 @@ describe('a database that is not known to be on this machine', () => {
   it.each([
     ['sslmode=require', true],
     ['sslmode=disable', false],
-  ])('is reached with %s', async (query, encrypted) => {
+  ])('is connected with %s', async (query, encrypted) => {
     const store = await openStore(
       `${server.url('postgres').replace('127.0.0.1', elsewhere)}?${query}`,
     );
@@ -96,7 +99,7 @@ describe('a database that is not known to be on this machine', () => {
     expect(rows).toEqual([{ ssl: encrypted }]);
   });
 
-  it('explains the same of a migration and of a copy', async () => {
+  it('gives the same explanation for a migration and a copy', async () => {
     const url = at(await freshDatabase(), elsewhere);
     const explained = {
       code: 'store_unreachable',
@@ -108,14 +111,14 @@ describe('a database that is not known to be on this machine', () => {
 });
 
 describe('a database on this machine', () => {
-  it('is reached without TLS', async () => {
+  it('is connected without TLS', async () => {
     const url = await freshDatabase();
     const store = await openStore(at(url, '127.0.0.1'));
     await store.ready();
     await store.close();
   });
 
-  it('is refused without TLS where the URL asks for it', async () => {
+  it('is rejected without TLS if the URL requires it', async () => {
     const { message } = await refusal(
       at(await freshDatabase(), '127.0.0.1', '?sslmode=verify-full'),
     );
@@ -123,21 +126,21 @@ describe('a database on this machine', () => {
   });
 });
 
-describe('a listener that answers the request for TLS', () => {
+describe('a server that answers the TLS request', () => {
   let server: Server | undefined;
   afterEach(() => {
     server?.close();
     vi.unstubAllEnvs();
   });
 
-  /** Listens in place of a database. Returns its URL and all that it hears. */
+  /** Listens in place of a database. Returns its URL and all bytes received. */
   async function listener(answer: Buffer) {
     const heard: Buffer[] = [];
     server = createServer((socket) => {
       socket.on('error', () => {});
       socket.on('data', (data) => {
         heard.push(data);
-        // In clear, it asks for the password.
+        // Unencrypted: asks for the password.
         socket.write(data.equals(sslRequest) ? answer : askForPassword);
       });
     }).listen(0, '127.0.0.1');
@@ -149,33 +152,29 @@ describe('a listener that answers the request for TLS', () => {
   }
 
   it.each([
-    ['no', Buffer.from('N')],
-    ['an error', Buffer.from('E')],
-    ['yes, and more in clear', Buffer.concat([Buffer.from('S'), askForPassword])],
-  ])('%s hears nothing else', async (_, answer) => {
+    ['with no', Buffer.from('N')],
+    ['with an error', Buffer.from('E')],
+    ['with yes and unencrypted data', Buffer.concat([Buffer.from('S'), askForPassword])],
+  ])('%s receives nothing else', async (_, answer) => {
     const { url, heard } = await listener(answer);
     const { message } = await refusal(at(url, elsewhere));
     expect(message).toContain(`${elsewhere} refuses TLS`);
     expect(heard).toEqual([sslRequest]);
   });
 
-  it('no hears nothing else, whatever the environment says', async () => {
+  it('with no receives nothing else, whatever the environment says', async () => {
     const { url, heard } = await listener(Buffer.from('N'));
     const leaks = {
-      ...{
-        PGSSLMODE: 'disable',
-        PGSSLNEGOTIATION: 'direct',
-        PGHOST: '127.0.0.1',
-        PGHOSTADDR: '127.0.0.1',
-        PGPORT: '1',
-      },
-      ...{
-        PGUSER: 'other',
-        PGPASSWORD: 'other',
-        PGDATABASE: 'other',
-        PGSERVICE: 'other',
-        NODE_TLS_REJECT_UNAUTHORIZED: '0',
-      },
+      PGSSLMODE: 'disable',
+      PGSSLNEGOTIATION: 'direct',
+      PGHOST: '127.0.0.1',
+      PGHOSTADDR: '127.0.0.1',
+      PGPORT: '1',
+      PGUSER: 'other',
+      PGPASSWORD: 'other',
+      PGDATABASE: 'other',
+      PGSERVICE: 'other',
+      NODE_TLS_REJECT_UNAUTHORIZED: '0',
     };
     for (const [name, value] of Object.entries(leaks)) vi.stubEnv(name, value);
     expect((await refusal(at(url, elsewhere))).message).toContain(`${elsewhere} refuses TLS`);

@@ -9,7 +9,7 @@ const path = (name: string) =>
   fileURLToPath(new URL(`../../fixtures/tls/${name}`, import.meta.url));
 const text = (name: string) => readFileSync(path(name), 'utf8');
 
-/** Whether the store's connections are encrypted. */
+/** Returns for each of the store's connections whether it is encrypted. */
 async function encrypted(url: string): Promise<boolean[]> {
   const store = await openStore(url);
   const rows = await inDatabase(url.replace(/\?.*/, ''), (sql) =>
@@ -43,7 +43,7 @@ describe('a database with TLS', () => {
   });
 
   it.each(['require', 'verify-ca', 'verify-full'])(
-    'sslmode=%s takes the certificate that it is told to trust',
+    'sslmode=%s accepts the certificate that sslrootcert trusts',
     async (mode) => {
       expect(await encrypted(url(`sslmode=${mode}&sslrootcert=${path('first.cert.pem')}`))).toEqual(
         [true],
@@ -54,7 +54,7 @@ describe('a database with TLS', () => {
   it.each([
     ['another certificate than the trusted one', 'sslmode=verify-full', 'second.cert.pem'],
     ['another certificate, with require', 'sslmode=require', 'second.cert.pem'],
-    ['a certificate that nobody vouches for', 'sslmode=verify-full', undefined],
+    ['a certificate of an unknown authority', 'sslmode=verify-full', undefined],
   ])('store_unreachable for %s', async (_, query, ca) => {
     const refused = openStore(url(ca === undefined ? query : `${query}&sslrootcert=${path(ca)}`));
     await expect(refused).rejects.toMatchObject({
@@ -63,7 +63,7 @@ describe('a database with TLS', () => {
     });
   });
 
-  it('verify-full asks for the name in the certificate, verify-ca does not', async () => {
+  it('verify-full checks the name in the certificate, verify-ca does not', async () => {
     await server.end();
     const files = {
       'server.crt': text('elsewhere.cert.pem'),

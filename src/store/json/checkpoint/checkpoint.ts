@@ -5,10 +5,10 @@ import type { FilePart, PartContext } from '../parts.ts';
 import { type DocumentEntry, DocumentFile } from './document-file.ts';
 import type { DocumentOwner, RenderedDocument, WrittenDocument } from './document-owner.ts';
 
-/** Documents that are written at the same time. */
-const width = 4;
+/** Documents written concurrently. */
+const concurrency = 4;
 
-/** What a checkpoint made of a document: `undefined` when it is empty and goes. */
+/** A document's new version; `undefined` if the document is empty and is deleted. */
 interface Replaced {
   owner: DocumentOwner;
   name: string;
@@ -16,8 +16,9 @@ interface Replaced {
 }
 
 /**
- * Writes what the documents lack: each changed document under a new name, then the manifest that names them, and only then goes what nobody
- * needs any more. A crash between any two steps leaves the state before or the state after, and leftovers that the next start removes.
+ * Writes each changed document under a new name, then the manifest that names them, then deletes
+ * the files that are no longer needed. A crash between two steps leaves the old state or the new
+ * one. The next start removes leftover files.
  */
 export class Checkpoint {
   readonly #context: PartContext;
@@ -27,7 +28,7 @@ export class Checkpoint {
   readonly #owners: readonly DocumentOwner[];
   #number: number;
 
-  /** `parts` in the order in which they are prepared. */
+  /** @param parts in the order in which they are prepared */
   constructor(
     context: PartContext,
     manifest: Low<ManifestData>,
@@ -42,7 +43,7 @@ export class Checkpoint {
     this.#number = manifest.data.checkpoint;
   }
 
-  /** Bytes of all documents. */
+  /** Total size of all documents in bytes. */
   get documentBytes(): number {
     return Object.values(this.#manifest.data.documents).reduce(
       (bytes, entry) => bytes + entry.size,
@@ -50,7 +51,10 @@ export class Checkpoint {
     );
   }
 
-  /** `clean`: the store is being closed, and nothing comes after. Not to be called again before it is done. */
+  /**
+   * Makes a checkpoint. Calls must not overlap. `clean`: the store is closing, so this is the last
+   * one.
+   */
   async run(clean: boolean): Promise<void> {
     this.#number++;
     const before = this.#manifest.data;
@@ -60,7 +64,7 @@ export class Checkpoint {
       if (isSame(before, this.#manifest.data)) return;
       await this.#manifest.write();
     } catch (error) {
-      // Which manifest is on the disk is not known any more: what either of them names stays.
+      // If the manifest was being written, either version may be on disk: keep the files of both.
       if (this.#manifest.data === before)
         await this.#removeFiles(replaced.flatMap(({ after }) => after?.file ?? []));
       this.#manifest.data = before;
@@ -69,21 +73,21 @@ export class Checkpoint {
     }
     for (const { owner, name, after } of replaced)
       owner.written(name, after && writtenDocument(this.#context, this.#directory, after));
-    await this.#tidy(replaced.flatMap(({ name }) => before.documents[name]?.file ?? []));
+    await this.#deleteReplaced(replaced.flatMap(({ name }) => before.documents[name]?.file ?? []));
   }
 
   async #writeDocuments(replaced: Replaced[], clean: boolean): Promise<void> {
     const before = this.#manifest.data;
-    const marks: Record<string, unknown> = {};
-    for (const part of this.#parts) marks[part.name] = await part.prepare();
+    const positions: Record<string, unknown> = {};
+    for (const part of this.#parts) positions[part.name] = await part.prepare();
     const dirty = this.#owners.flatMap((owner) => owner.dirty().map((name) => ({ owner, name })));
-    await inParallel(dirty, width, ({ owner, name }) => this.#replace(owner, name, replaced));
+    await inParallel(dirty, concurrency, ({ owner, name }) => this.#replace(owner, name, replaced));
     if (dirty.length > 0) await this.#context.disk.syncDirectory(this.#directory);
     this.#manifest.data = {
       ...before,
       checkpoint: this.#number,
       clean,
-      marks,
+      marks: positions,
       documents: documentsAfter(before.documents, replaced),
     };
   }
@@ -106,13 +110,16 @@ export class Checkpoint {
     return file.entry;
   }
 
-  /** The checkpoint stands; what fails here is done by a later one, or by the next start. */
-  async #tidy(files: readonly string[]): Promise<void> {
+  /**
+   * Deletes replaced files. The checkpoint is complete, so a failure is only logged: a later
+   * checkpoint or the next start deletes the files.
+   */
+  async #deleteReplaced(files: readonly string[]): Promise<void> {
     try {
       await this.#removeFiles(files);
       for (const part of this.#parts) await part.committed();
     } catch (error) {
-      this.#context.warn('What a checkpoint has replaced could not be deleted', error);
+      this.#context.warn('Files replaced by a checkpoint could not be deleted', error);
     }
   }
 
@@ -122,7 +129,7 @@ export class Checkpoint {
   }
 }
 
-/** A document on the disk, read through lowdb when asked. */
+/** Returns a document on disk, which lowdb reads on demand. */
 export function writtenDocument(
   { disk }: PartContext,
   directory: string,
@@ -143,7 +150,7 @@ export function writtenDocument(
   };
 }
 
-/** Whether a manifest says the same as the one before: nothing has happened. */
+/** Whether two manifests are equal except for the checkpoint number. */
 function isSame(before: ManifestData, after: ManifestData): boolean {
   return (
     JSON.stringify({ ...before, checkpoint: 0 }) === JSON.stringify({ ...after, checkpoint: 0 })

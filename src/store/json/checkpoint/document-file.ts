@@ -8,27 +8,32 @@ import { damaged } from '../log/damage.ts';
 import { seekLine } from '../log/line-reader.ts';
 import type { RenderedDocument } from './document-owner.ts';
 
-/** A document as the manifest knows it. */
+/** A document's entry in the manifest. */
 export interface DocumentEntry {
-  /** Its file in the folder of documents; every version has another one. */
+  /** Its file in the documents folder; each version has a new one. */
   file: string;
   size: number;
-  /** CRC-32 of its bytes, in hex. */
+  /** CRC-32 of the file in hex. */
   crc: string;
-  /** The last record of its owner's log that it contains. */
+  /** The last record of its owner's log that the document contains. */
   seq: number;
 }
 
-/** What is rendered and written at a time: the event loop is never held for longer than this takes. */
+/**
+ * Size of a rendered and written slice in characters. The event loop is blocked for one slice at
+ * most.
+ */
 const sliceBytes = 64 * 1024;
-/** What those get at a time, at most, who read a document bit by bit: 2 ms of work for a report. */
+/** Maximum size of a chunk in bytes. A report takes 2 ms to process one. */
 const chunkBytes = 1024 * 1024;
 const lineFeed = 0x0a;
 
 /**
- * lowdb's adapter to one version of a document. Its own writer never syncs, and takes a missing file for an empty one; this one does neither.
+ * lowdb adapter for one version of a document. Unlike lowdb's own file adapter, it syncs, and it
+ * rejects a missing file.
  *
- * The checksum is zlib's CRC-32: native, so that it costs next to nothing. CRC-32C would find the same damage, and be ours to compute.
+ * The checksum is zlib's native CRC-32, which is fast. CRC-32C would detect the same damage but
+ * needs an implementation in JavaScript.
  */
 export class DocumentFile implements Adapter<RenderedDocument> {
   readonly #disk: FileSystem;
@@ -46,7 +51,7 @@ export class DocumentFile implements Adapter<RenderedDocument> {
     return { seq: this.entry.seq, lines: [decoded(bytes)] };
   }
 
-  /** Its bytes, checked. */
+  /** Reads the bytes and checks size and checksum. */
   async bytes(): Promise<Buffer> {
     const { size, crc } = this.entry;
     const bytes = await this.#disk.readFile(this.#path);
@@ -57,16 +62,19 @@ export class DocumentFile implements Adapter<RenderedDocument> {
     return bytes;
   }
 
-  /** Its bytes as they are asked for, unchecked, in whole lines if these are not very long; what comes next is read meanwhile. */
+  /**
+   * Reads chunks on demand, without a checksum. Chunks consist of whole lines unless a line is very
+   * long. Reads one chunk ahead.
+   */
   async *chunks(comesBefore?: (head: Buffer) => boolean): AsyncGenerator<Buffer> {
     const file = await this.#disk.open(this.#path, 'read');
     const buffers: [Buffer, Buffer] = [Buffer.alloc(0), Buffer.alloc(0)];
-    const read = async (turn: number, position: number): Promise<Buffer> => {
-      // Little at first: a report by campaign needs no more.
-      const bytes = Math.min(sliceBytes * 2 ** turn, chunkBytes);
-      if ((buffers[turn % 2] as Buffer).length < bytes)
-        buffers[turn % 2] = Buffer.allocUnsafeSlow(bytes);
-      const buffer = buffers[turn % 2] as Buffer;
+    const read = async (round: number, position: number): Promise<Buffer> => {
+      // Start small: a report by campaign needs no more.
+      const bytes = Math.min(sliceBytes * 2 ** round, chunkBytes);
+      if ((buffers[round % 2] as Buffer).length < bytes)
+        buffers[round % 2] = Buffer.allocUnsafeSlow(bytes);
+      const buffer = buffers[round % 2] as Buffer;
       return wholeLines(buffer.subarray(0, await file.read(buffer, position)));
     };
     let next: Promise<Buffer> | undefined;
@@ -77,11 +85,11 @@ export class DocumentFile implements Adapter<RenderedDocument> {
         comesBefore && isBefore ? await seekLine(file, this.entry.size, comesBefore) : first.length;
       if (!isBefore) yield first;
       next = read(1, position);
-      for (let turn = 2; ; turn++) {
+      for (let round = 2; ; round++) {
         const chunk = await next;
         if (chunk.length === 0) return;
         position += chunk.length;
-        next = read(turn, position);
+        next = read(round, position);
         yield chunk;
       }
     } finally {
@@ -90,24 +98,28 @@ export class DocumentFile implements Adapter<RenderedDocument> {
     }
   }
 
-  /** Full write to a temporary file, sync, rename; the caller syncs the directory. */
+  /** Writes a temporary file, syncs it and renames it. The caller syncs the directory. */
   async write({ seq, lines }: RenderedDocument): Promise<void> {
-    const { size, sum } = await replaceFile(this.#disk, this.#path, (file) =>
+    const { size, checksum } = await replaceFile(this.#disk, this.#path, (file) =>
       writeLines(file, lines),
     );
-    this.entry = { ...this.entry, size, crc: hex(sum), seq };
+    this.entry = { ...this.entry, size, crc: hex(checksum), seq };
   }
 }
 
 async function writeLines(
   file: OpenFile,
   lines: RenderedDocument['lines'],
-): Promise<{ size: number; sum: number }> {
-  let [size, sum, slice] = [0, 0, ''];
+): Promise<{ size: number; checksum: number }> {
+  let size = 0;
+  let checksum = 0;
+  let slice = '';
   const flush = async () => {
     const bytes = Buffer.from(slice);
     await writeFully(file, bytes);
-    [size, sum, slice] = [size + bytes.length, crc32(bytes, sum), ''];
+    size += bytes.length;
+    checksum = crc32(bytes, checksum);
+    slice = '';
     await setImmediate();
   };
   for await (const line of lines) {
@@ -115,10 +127,10 @@ async function writeLines(
     if (slice.length >= sliceBytes) await flush();
   }
   await flush();
-  return { size, sum };
+  return { size, checksum };
 }
 
-/** Without the beginning of a line at the end, which is read again. */
+/** Drops an incomplete last line, which is read again with the next chunk. */
 function wholeLines(bytes: Buffer): Buffer {
   const end = bytes.lastIndexOf(lineFeed) + 1;
   return end === 0 ? bytes : bytes.subarray(0, end);
@@ -128,11 +140,11 @@ function lastLine(bytes: Buffer): Buffer {
   return bytes.subarray(bytes.lastIndexOf(lineFeed, -2) + 1);
 }
 
-/** UTF-8 as text. Most of it is plain ASCII, which needs no decoding, and there is much of it to read. */
+/** Decodes UTF-8. Most documents are ASCII, for which latin1 is a faster decoder. */
 function decoded(bytes: Buffer): string {
   return isAscii(bytes) ? bytes.toString('latin1') : bytes.toString();
 }
 
-function hex(sum: number): string {
-  return sum.toString(16).padStart(8, '0');
+function hex(checksum: number): string {
+  return checksum.toString(16).padStart(8, '0');
 }

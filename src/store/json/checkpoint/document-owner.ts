@@ -1,53 +1,71 @@
-/** The text of a document, a line at a time, and the last record of the owner's log that it contains. */
+/** The lines of a document, and the last record of the owner's log that it contains. */
 export interface RenderedDocument {
-  /** Lines without line feeds; may be produced slowly, so that no pause grows with the fleet. */
+  /**
+   * Lines without line feeds. May be generated lazily, so that pauses do not grow with the fleet.
+   */
   lines: Iterable<string> | AsyncIterable<string>;
   seq: number;
 }
 
-/** The document as it stands on the disk. */
+/** The document on disk. */
 export interface WrittenDocument {
   seq: number;
-  /** Its text, checked against the manifest's checksum. One that was replaced meanwhile may be gone (`ENOENT`): its owner reads the new one then. */
+  /**
+   * Reads the text and checks its checksum. Fails with `ENOENT` if the document was replaced; the
+   * owner then reads the new one.
+   */
   read(): Promise<string>;
-  /** The same as bytes. */
+  /** Reads the same as bytes. */
   bytes(): Promise<Buffer>;
   /**
-   * Its bytes, 64 KiB to 1 MiB at a time, read as they are asked for and not checked: for those who need a part of it (the roll-ups). Each is good until the
-   * next one is asked for. Lines that `comesBefore`, by their beginnings, may be left out at the beginning, for a document whose lines are in order.
-   * Of a document that has been replaced the file may be gone: then this fails with `ENOENT`, as `read` does, and the owner asks the new one.
+   * Reads chunks of 64 KiB to 1 MiB on demand, without a checksum, for owners that need a part of
+   * the document (the roll-ups). A chunk is valid until the next one is requested. In a document
+   * with sorted lines, leading lines for which `comesBefore` is true may be skipped; it gets the
+   * start of a line. Fails with `ENOENT` if the document was replaced; the owner then reads the new
+   * one.
    */
   chunks(comesBefore?: (head: Buffer) => boolean): AsyncIterable<Buffer>;
 }
 
 /**
- * A part of the store that keeps documents. The checkpoint asks each owner for those that changed, writes them (temporary file, fsync,
- * rename, under a new name), then the manifest that names them, and only then tells the owner and deletes what nobody needs any more.
- * So documents and log positions change together or not at all.
+ * A part of the store that keeps documents. The checkpoint gets the changed documents from each
+ * owner and writes them (temporary file, fsync, rename, new name). Then it writes the manifest that
+ * names them, calls `written`, and deletes obsolete files. So documents and log positions change
+ * atomically.
  */
 export interface DocumentOwner {
-  /** First part of its documents' names: `<kind>-<rest>`. */
+  /** Prefix of its documents' names: `<kind>-<rest>`. */
   readonly kind: string;
-  /** The log whose records its documents contain: a record is replayed onto a document when its `seq` is higher than the document's. */
+  /**
+   * The log whose records its documents contain. A record is replayed onto a document if its `seq`
+   * is higher than the document's.
+   */
   readonly log: 'journal' | 'events' | 'none';
-  /** It reads its documents when asked: a start checks no more than their size. The others read them, and thereby check them whole. */
+  /**
+   * Reads documents on demand, so a start only checks their size. The other owners load their
+   * documents at start, which checks them completely.
+   */
   readonly readsLate?: boolean;
-  /** Whether it keeps this document as the bytes that were read, at least at first. */
+  /** Whether the owner keeps this document as raw bytes after loading it. */
   keepsBytes?(name: string): boolean;
   /**
-   * Documents that differ from what is on the disk, by name. Owners of the journal name all of them: a checkpoint takes in everything up to its
-   * start, and the journal before that goes. Those of `events` and `none` may leave some for later.
+   * Returns the names of the documents that differ from disk. Owners of the journal must name all
+   * of them: the checkpoint then deletes the journal up to its start. Owners of `events` and `none`
+   * may defer some.
    */
   dirty(): string[];
   /**
-   * The document as it is now; `undefined` when it is empty and goes. Must take its snapshot before its first `await`.
-   * `before` is what stands on the disk.
+   * Renders the current document; `undefined` if it is empty and must be deleted. Must take its
+   * snapshot before its first `await`. `before` is the document on disk.
    */
   render(name: string, before: WrittenDocument | undefined): Promise<RenderedDocument | undefined>;
-  /** The rendered document is on the disk as `document`, named by the manifest; `undefined` when it went. What came after the snapshot stays dirty. */
+  /**
+   * Called when the rendered document is durable as `document`, or deleted if `undefined`. Changes
+   * after the snapshot stay dirty.
+   */
   written(name: string, document: WrittenDocument | undefined): void;
-  /** The writing failed: what the snapshot took is dirty again. */
+  /** Called when the write failed: the changes of the snapshot are dirty again. */
   failed(name: string): void;
-  /** At start: the document as it stands. Owners that read from disk when asked keep `document` and read nothing. */
+  /** Loads a document at start. Owners that read on demand only keep `document`. */
   load(name: string, document: WrittenDocument): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The lines of a text that are not empty, one at a time: nobody needs an array of 100,000. */
+/** Yields the non-empty lines of a text, without building an array of 100,000. */
 export function* textLines(text: string): Generator<string> {
   for (let start = 0; start < text.length; ) {
     const end = text.indexOf('\n', start);

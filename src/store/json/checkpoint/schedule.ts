@@ -2,18 +2,24 @@ import { minuteMs } from '../../../domain/clock.ts';
 import type { PartContext } from '../parts.ts';
 import type { Checkpoint } from './checkpoint.ts';
 
-/** The journal's growth that calls for a checkpoint: a quarter of what the documents take, within these bounds. */
-const leastGrowthBytes = 8 * 1024 * 1024;
-const mostGrowthBytes = 64 * 1024 * 1024;
+/**
+ * Growth of the journal in bytes that triggers a checkpoint: a quarter of the size of the
+ * documents, within these limits.
+ */
+const minGrowthBytes = 8 * 1024 * 1024;
+const maxGrowthBytes = 64 * 1024 * 1024;
 
-/** Has checkpoints made in the background, one at a time: when the journal has grown, and each minute. One that fails is tried again and loses nothing. */
+/**
+ * Runs checkpoints in the background, one at a time: every minute, and when the journal has grown.
+ * A failed checkpoint loses no data and is retried.
+ */
 export class CheckpointSchedule {
   readonly #context: PartContext;
   readonly #checkpoint: Checkpoint;
   readonly #journal: { readonly grownBytes: number };
-  /** Answers whether it was made. */
+  /** Resolves to whether the checkpoint succeeded. */
   #running: Promise<boolean> | undefined;
-  #growthBytes = leastGrowthBytes;
+  #growthBytes = minGrowthBytes;
   #stopTimer: () => void = () => {};
   #stopped = false;
 
@@ -29,32 +35,32 @@ export class CheckpointSchedule {
 
   start(): void {
     this.#growthBytes = Math.min(
-      Math.max(leastGrowthBytes, this.#checkpoint.documentBytes / 4),
-      mostGrowthBytes,
+      Math.max(minGrowthBytes, this.#checkpoint.documentBytes / 4),
+      maxGrowthBytes,
     );
     this.#stopTimer = this.#context.clock.after(minuteMs, () => this.begin());
   }
 
-  /** The journal has grown. */
+  /** Call when the journal has grown. */
   grown(): void {
     if (this.#journal.grownBytes >= this.#growthBytes) this.begin();
   }
 
-  /** Begins a checkpoint, unless one is under way. */
+  /** Starts a checkpoint unless one is running. */
   begin(): void {
     if (this.#stopped || this.#running) return;
     this.#stopTimer();
     this.#running = this.#attempt();
   }
 
-  /** Has a checkpoint made that begins from now on. Answers whether it was made. */
+  /** Runs a checkpoint that starts after this call. Returns whether it succeeded. */
   async now(): Promise<boolean> {
     while (this.#running) await this.#running;
     this.begin();
     return (await this.#running) ?? false;
   }
 
-  /** Waits for what is under way and makes the last checkpoint. */
+  /** Waits for a running checkpoint, then makes the last one. */
   async stop(clean: boolean): Promise<void> {
     this.#stopped = true;
     this.#stopTimer();
@@ -63,15 +69,15 @@ export class CheckpointSchedule {
   }
 
   async #attempt(): Promise<boolean> {
-    let isMade = true;
+    let succeeded = true;
     try {
       await this.#checkpoint.run(false);
     } catch (error) {
-      isMade = false;
-      this.#context.warn('A checkpoint failed; it is tried again', error);
+      succeeded = false;
+      this.#context.warn('A checkpoint failed and will be retried', error);
     }
     this.#running = undefined;
     if (!this.#stopped) this.start();
-    return isMade;
+    return succeeded;
   }
 }

@@ -4,7 +4,7 @@ import { replaceFile } from './replace-file.ts';
 
 const chunkBytes = 1 << 20;
 
-/** Copies a file, whole or not at all. The caller syncs the directory. */
+/** Copies a file atomically: a crash leaves no partial copy. The caller syncs the directory. */
 export async function copyFile(disk: FileSystem, from: string, to: string): Promise<void> {
   const source = await disk.open(from, 'read');
   try {

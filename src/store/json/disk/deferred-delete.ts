@@ -1,27 +1,30 @@
 import type { FileSystem } from './file-system.ts';
 
-/** A disk on which files can be kept from being deleted. */
+/** A file system that can postpone deletions. */
 export interface DeferredDeleteDisk extends FileSystem {
-  /** From here on what is deleted stays on the disk, until the returned function was called as often as this one. */
+  /**
+   * Postpones deletions until the returned function is called. Calls nest: the last release
+   * deletes.
+   */
   retain(): () => Promise<void>;
 }
 
-/** Temporary files are nobody's but their writer's, who makes them again under the same name. */
+/** Temporary files belong to their writer, which creates them again under the same name. */
 const isTemporary = (path: string) => path.endsWith('.tmp');
 
 /**
- * Puts off deletions while somebody reads. A crash in between leaves files that nothing names: the next start, or the next one who deletes, removes
- * them, as after any crash between a manifest and its tidying up.
+ * Postpones deletions while a reader, such as a backup, needs the files. A crash in between leaves
+ * files that nothing references. The next start or the next deletion removes them.
  */
 export function makeDeferredDeleteDisk(disk: FileSystem): DeferredDeleteDisk {
-  const doomed = new Set<string>();
+  const pendingDeletes = new Set<string>();
   let readers = 0;
 
-  async function letGo(): Promise<void> {
+  async function release(): Promise<void> {
     readers--;
     if (readers > 0) return;
-    for (const path of [...doomed]) {
-      doomed.delete(path);
+    for (const path of [...pendingDeletes]) {
+      pendingDeletes.delete(path);
       await disk.unlink(path);
     }
   }
@@ -38,12 +41,12 @@ export function makeDeferredDeleteDisk(disk: FileSystem): DeferredDeleteDisk {
     freeBytes: (path) => disk.freeBytes(path),
     async unlink(path) {
       if (readers === 0 || isTemporary(path)) await disk.unlink(path);
-      else doomed.add(path);
+      else pendingDeletes.add(path);
     },
     retain() {
       readers++;
       let released: Promise<void> | undefined;
-      return () => (released ??= letGo());
+      return () => (released ??= release());
     },
   };
 }

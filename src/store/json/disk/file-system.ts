@@ -3,37 +3,40 @@ import * as fs from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 
-/** What the store needs of an open file. */
+/** An open file. */
 export interface OpenFile {
-  /** Writes at the end (files opened to append), or at `position`. Returns how many bytes it took: it may be fewer. */
+  /**
+   * Writes at `position`, or at the end of a file opened for appending. Returns the number of bytes
+   * written, which may be fewer than given.
+   */
   write(bytes: Uint8Array, position?: number): Promise<number>;
-  /** Reads into `into` from `position`; 0 at the end. */
+  /** Reads into `into` from `position`. Returns the number of bytes read; 0 at the end. */
   read(into: Uint8Array, position: number): Promise<number>;
   truncate(length: number): Promise<void>;
-  /** `fdatasync`: contents and size are on the disk when it resolves. */
+  /** `fdatasync`: contents and size are on disk when it resolves. */
   datasync(): Promise<void>;
   size(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** The disk as the store sees it: all its I/O goes through here, so that a test can stand between. */
+/** All disk I/O of the store goes through this interface, so tests can inject faults. */
 export interface FileSystem {
-  /** Creates a file that must not exist, readable by its owner alone (0600), for appending. */
+  /** Creates a file for appending, with mode 0600. Fails if it exists. */
   create(path: string): Promise<OpenFile>;
-  /** Opens an existing file, to read or to append and truncate. */
+  /** Opens an existing file, either to read or to append and truncate. */
   open(path: string, how: 'read' | 'append'): Promise<OpenFile>;
   readFile(path: string): Promise<Buffer>;
   rename(from: string, to: string): Promise<void>;
   unlink(path: string): Promise<void>;
-  /** Makes a folder and those above it (0700), and makes their names last. */
+  /** Creates a folder and its parents with mode 0700, and syncs their names to disk. */
   makeDirectory(path: string): Promise<void>;
-  /** Names in a folder; none when there is no such folder. */
+  /** Lists the names in a folder. Returns an empty list if there is no such folder. */
   list(path: string): Promise<string[]>;
-  /** Bytes of a file, `undefined` when there is none. */
+  /** Returns the size of a file in bytes, or `undefined` if it does not exist. */
   sizeOf(path: string): Promise<number | undefined>;
-  /** Makes names that were made, renamed or unlinked in a folder last. */
+  /** Syncs a folder: created, renamed and unlinked names survive a power cut. */
   syncDirectory(path: string): Promise<void>;
-  /** Free bytes on the file system of a path. */
+  /** Returns the free bytes of the file system that holds a path. */
   freeBytes(path: string): Promise<number>;
 }
 
@@ -49,9 +52,9 @@ function wrap(file: fs.FileHandle): OpenFile {
   };
 }
 
-function unlessMissing<T>(instead: T): (error: NodeJS.ErrnoException) => T {
+function unlessMissing<T>(fallback: T): (error: NodeJS.ErrnoException) => T {
   return (error) => {
-    if (error.code === 'ENOENT') return instead;
+    if (error.code === 'ENOENT') return fallback;
     throw error;
   };
 }
@@ -61,7 +64,7 @@ const readFile = promisify(readFileByCallback);
 const appending = constants.O_WRONLY | constants.O_APPEND;
 
 async function syncDirectory(path: string): Promise<void> {
-  // Windows opens no folders; NTFS keeps names in its own journal.
+  // Windows cannot open folders. NTFS journals names itself.
   if (process.platform === 'win32') return;
   const directory = await fs.open(path, constants.O_RDONLY);
   try {
@@ -71,7 +74,10 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** Node's own `recursive` never comes back from where no folder can be made, such as /proc. */
+/**
+ * Creates parents one by one: Node's `recursive` option hangs where no folder can be created, such
+ * as /proc.
+ */
 async function makeDirectory(path: string): Promise<void> {
   try {
     await fs.mkdir(path, 0o700);
@@ -86,13 +92,13 @@ async function makeDirectory(path: string): Promise<void> {
   await syncDirectory(dirname(path));
 }
 
-/** The machine's own disk. */
+/** The file system of the operating system. */
 export const nodeFileSystem: FileSystem = {
   create: async (path) =>
     wrap(await fs.open(path, appending | constants.O_CREAT | constants.O_EXCL, 0o600)),
   open: async (path, how) =>
     wrap(await fs.open(path, how === 'read' ? constants.O_RDONLY : appending)),
-  // A start reads thousands of documents: with callbacks that takes two thirds of what it takes with promises.
+  // The start reads thousands of documents. The callback API takes a third less time than promises.
   readFile,
   rename: (from, to) => fs.rename(from, to),
   unlink: (path) => fs.unlink(path),
@@ -106,16 +112,16 @@ export const nodeFileSystem: FileSystem = {
   },
 };
 
-/** Writes all of `bytes`, whatever the system takes at a time; a file that takes none is an error. */
+/** Writes all of `bytes`, retrying short writes. A write of 0 bytes is an error. */
 export async function writeFully(file: OpenFile, bytes: Uint8Array): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
-    const took = await file.write(done === 0 ? bytes : bytes.subarray(done));
-    if (took === 0) throw new Error(`only ${done} of ${bytes.length} bytes were written`);
-    done += took;
+    const written = await file.write(done === 0 ? bytes : bytes.subarray(done));
+    if (written === 0) throw new Error(`only ${done} of ${bytes.length} bytes were written`);
+    done += written;
   }
 }
 
-/** Makes last what a process that crashed had written and not yet synced. */
+/** Syncs data that a crashed process wrote but did not sync. */
 export async function syncFile(disk: FileSystem, path: string): Promise<void> {
   const file = await disk.open(path, 'append');
   try {

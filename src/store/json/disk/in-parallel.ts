@@ -1,4 +1,7 @@
-/** Works through items in their order, at most `width` at a time. The first failure ends it, once those under way are done. */
+/**
+ * Processes items in order, at most `width` at a time. After a failure it starts no further item,
+ * waits for those in flight, and rejects.
+ */
 export async function inParallel<T>(
   items: readonly T[],
   width: number,

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { FileSystem, OpenFile } from './file-system.ts';
 
-/** A file's contents, in a buffer that grows ahead of them. */
+/** The contents of a file, in a buffer that doubles as it grows. */
 class MemoryFile implements OpenFile {
   #bytes = Buffer.alloc(0);
   #size = 0;
@@ -27,7 +27,7 @@ class MemoryFile implements OpenFile {
     this.#size = length;
   }
 
-  /** Lets others run: with nothing to wait for, a writer in a loop would hold the event loop for ever. */
+  /** Yields to the event loop. Otherwise a writer in a loop would block it forever. */
   async datasync(): Promise<void> {
     await setImmediate();
   }
@@ -47,7 +47,7 @@ function failure(code: 'ENOENT' | 'EEXIST', path: string): NodeJS.ErrnoException
   return Object.assign(new Error(`${code}: ${path}`), { code });
 }
 
-/** A disk in memory, for `memory:`: the same store over it does all that it does over the real one. */
+/** In-memory file system for `memory:`. The embedded store runs on it unchanged. */
 export function makeMemoryFileSystem(): FileSystem {
   const files = new Map<string, MemoryFile>();
   const existing = (path: string): MemoryFile => {

@@ -1,13 +1,16 @@
 import type { FileSystem, OpenFile } from './file-system.ts';
 
-/** Writes a file whole or not at all: to a temporary file, synced, then renamed. The caller syncs the directory. */
+/**
+ * Replaces a file atomically: writes a temporary file, syncs it and renames it. The caller syncs
+ * the directory.
+ */
 export async function replaceFile<T>(
   disk: FileSystem,
   path: string,
   write: (file: OpenFile) => Promise<T>,
 ): Promise<T> {
   const temporary = `${path}.tmp`;
-  // Left behind by an attempt that was cut short.
+  // Left behind by an interrupted attempt.
   if ((await disk.sizeOf(temporary)) !== undefined) await disk.unlink(temporary);
   const file = await disk.create(temporary);
   try {
@@ -18,7 +21,7 @@ export async function replaceFile<T>(
     return result;
   } catch (error) {
     await file.close().catch(() => undefined);
-    // A full disk must not keep what is of no use.
+    // Frees the space of the incomplete file, because the disk may be full.
     await disk.unlink(temporary).catch(() => undefined);
     throw error;
   }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Lets others have their turn: work that grows with the fleet is done in slices, with this in between. */
+/** Yields to the event loop. Work that grows with the fleet calls this between slices. */
 export function yieldToEventLoop(): Promise<void> {
   return setImmediate();
 }

@@ -12,36 +12,38 @@ import {
   segmentsFrom,
 } from './segments.ts';
 
-const nothing: LogPosition = { file: null, size: 0, seq: 0, at: 0 };
+const emptyPosition: LogPosition = { file: null, size: 0, seq: 0, at: 0 };
 
-/** A segment takes no further record once it has this many bytes. */
+/** Size in bytes at which a segment is complete. */
 const segmentBytes = 16 * 1024 * 1024;
 
 /**
- * The truth: one record for each change, `{"crc":…,"seq":n,"at":ms,"ops":[…]}`, in segments `journal/<first seq>-<epoch>.log`. `seq` counts up
- * without a gap. Every start begins a segment of its own: only the last one can have a torn tail.
+ * The journal (write-ahead log) is the source of truth. Each change is one record,
+ * `{"crc":…,"seq":n,"at":ms,"ops":[…]}`, in segments `journal/<first seq>-<epoch>.log`. `seq`
+ * increases without gaps. Every start opens a new segment, so only the last one can have a torn
+ * tail.
  */
 export class Journal implements FilePart<LogPosition> {
   readonly name = 'journal';
-  /** Called when a group has failed: what was appended and is not durable never was. */
+  /** Called when a group has failed. Records appended but not durable are lost. */
   onFailure: () => void = () => {};
   readonly #context: PartContext;
   readonly #directory: string;
   readonly #log: GroupLog;
   readonly #replay: (record: JournalRecord) => void;
-  /** The last durable record, and where its segment ends. */
-  #durable = nothing;
-  #marked = nothing;
+  /** Position of the last durable record. */
+  #durable = emptyPosition;
+  #checkpointed = emptyPosition;
   #nextSeq = 1;
   #latestAt = 0;
-  /** What the clock said when that was last told. */
+  /** The clock's time when `#latestAt` was last updated. */
   #clockAt: number;
   #epoch = 0;
   #segment: { name: string; bytes: number } | undefined;
   #grownBytes = 0;
   #torn: TornTail | undefined;
 
-  /** `replay` takes in, at start, what the documents lack. */
+  /** `replay` applies, at start, the records that the documents lack. */
   constructor(context: PartContext, replay: (record: JournalRecord) => void) {
     this.#context = context;
     this.#clockAt = context.clock.now();
@@ -52,27 +54,27 @@ export class Journal implements FilePart<LogPosition> {
       disk,
       directory: this.#directory,
       lowWaterBytes,
-      onFailure: () => this.#stepBack(),
+      onFailure: () => this.#rollBack(),
     });
   }
 
-  /** Why nothing can be appended any more, if so. */
+  /** The error of a journal that accepts no more records. */
   get broken(): SignageError | undefined {
     return this.#log.broken;
   }
 
-  /** The last durable record. */
+  /** Sequence number of the last durable record. */
   get seq(): number {
     return this.#durable.seq;
   }
 
-  /** Where the last durable record ends. */
-  get extent(): { file: string | null; size: number } {
+  /** Position after the last durable record. */
+  get end(): { file: string | null; size: number } {
     const { file, size } = this.#durable;
     return { file, size };
   }
 
-  /** What was appended since the last checkpoint began. */
+  /** Bytes appended since the last checkpoint began. */
   get grownBytes(): number {
     return this.#grownBytes;
   }
@@ -81,7 +83,10 @@ export class Journal implements FilePart<LogPosition> {
     return this.#log.checkSpace();
   }
 
-  /** The store's time: the clock's, but never behind a record's. After a clock that was set back it goes on from there, at the clock's pace. */
+  /**
+   * Returns the store's time: monotonic, and never before the last record. If the clock is set
+   * back, time continues at the clock's pace.
+   */
   now(): number {
     const clockAt = this.#context.clock.now();
     this.#latestAt = Math.max(clockAt, this.#latestAt + Math.max(0, clockAt - this.#clockAt));
@@ -89,27 +94,30 @@ export class Journal implements FilePart<LogPosition> {
     return this.#latestAt;
   }
 
-  /** Resolves when the record is on the disk. `landed` is called just before, record by record, and folds it into what everyone sees. */
-  append(at: number, ops: readonly string[], landed: (seq: number) => void): Promise<unknown> {
+  /**
+   * Appends a record and resolves when it is on disk. `onDurable` is called just before, in order
+   * of the records, and applies the change to the committed rows.
+   */
+  append(at: number, ops: readonly string[], onDurable: (seq: number) => void): Promise<unknown> {
     const seq = this.#nextSeq++;
     this.#latestAt = Math.max(at, this.#latestAt);
     const bytes = frame(`"seq":${seq},"at":${at},"ops":[${ops.join(',')}]}`);
     return this.#log.append(this.#segmentFor(seq, bytes.length), [bytes], ({ file, offset }) => {
       this.#durable = { file, size: offset + bytes.length, seq, at };
       this.#grownBytes += bytes.length;
-      landed(seq);
+      onDurable(seq);
     });
   }
 
   async prepare(): Promise<LogPosition> {
     this.#grownBytes = 0;
-    this.#marked = this.#durable;
-    return this.#marked;
+    this.#checkpointed = this.#durable;
+    return this.#checkpointed;
   }
 
-  /** Deletes the segments of which every record is in the documents. */
+  /** Deletes the segments whose records are all in documents. */
   async committed(): Promise<void> {
-    const { file } = this.#marked;
+    const { file } = this.#checkpointed;
     if (file === null) return;
     const { disk } = this.#context;
     for (const name of await segmentsFrom(disk, this.#directory, null)) {
@@ -117,8 +125,12 @@ export class Journal implements FilePart<LogPosition> {
     }
   }
 
-  async recover(mark: LogPosition | undefined, clean: boolean): Promise<void> {
-    const reader = new SegmentReader(this.#context.disk, this.#directory, mark ?? nothing);
+  async recover(position: LogPosition | undefined, clean: boolean): Promise<void> {
+    const reader = new SegmentReader(
+      this.#context.disk,
+      this.#directory,
+      position ?? emptyPosition,
+    );
     await reader.read(clean, this.#replay);
     this.#durable = reader.end;
     this.#torn = reader.torn;
@@ -147,16 +159,18 @@ export class Journal implements FilePart<LogPosition> {
     return this.#segment.name;
   }
 
-  #stepBack(): void {
+  #rollBack(): void {
     const { file, size, seq } = this.#durable;
     this.#nextSeq = seq + 1;
-    // The file of this epoch that was written last goes on; else the next record begins one.
+    // Continue this epoch's last written file. Otherwise the next record starts a new one.
     this.#segment =
-      this.#segment && file !== null && this.#ours(file) ? { name: file, bytes: size } : undefined;
+      this.#segment && file !== null && this.#isOfThisEpoch(file)
+        ? { name: file, bytes: size }
+        : undefined;
     this.onFailure();
   }
 
-  #ours(file: string): boolean {
+  #isOfThisEpoch(file: string): boolean {
     return file.endsWith(segmentName(0, this.#epoch).slice(16));
   }
 }

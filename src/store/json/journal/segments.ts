@@ -8,17 +8,20 @@ import type { Row } from '../rows/table-index.ts';
 
 type Op = ['put', TableName, Row] | ['del', TableName, string] | ['audit', AuditEntry, AuditLink?];
 
-/** One change as the journal has it. */
+/** One record of the journal: a change. */
 export interface JournalRecord {
   seq: number;
-  /** The store's time, in milliseconds. */
+  /** The store's time in Unix milliseconds. */
   at: number;
   ops: Op[];
 }
 
-/** How far the journal is good, and the last record that the documents contain. */
+/**
+ * Position in the journal: it is valid up to here, and the documents contain all records up to
+ * `seq`.
+ */
 export interface LogPosition {
-  /** `null` while nothing was ever written. */
+  /** `null` if nothing was ever written. */
   file: string | null;
   size: number;
   seq: number;
@@ -27,12 +30,12 @@ export interface LogPosition {
 
 const namePattern = /^\d{16}-\d{6}\.log$/;
 
-/** A segment's name: it begins with record `seq`, and was written under this epoch. */
+/** Returns the name of a segment that starts with record `seq` and belongs to this epoch. */
 export function segmentName(seq: number, epoch: number): string {
   return `${String(seq).padStart(16, '0')}-${String(epoch).padStart(6, '0')}.log`;
 }
 
-/** Segments from `first` on, in the order of their records. */
+/** Returns the segments from `first` on, in the order of their records. */
 export async function segmentsFrom(
   disk: FileSystem,
   directory: string,
@@ -42,26 +45,29 @@ export async function segmentsFrom(
   return names.filter((name) => first === null || name >= first);
 }
 
-/** Reads and checks what the journal holds from its mark's segment on, and hands out what came after the mark. Changes nothing. */
+/**
+ * Reads and checks the journal from the segment of a position. Replays the records after the
+ * position. Changes nothing on disk.
+ */
 export class SegmentReader {
-  /** The last whole record, and where it ends. */
+  /** The position after the last valid record. */
   end: LogPosition;
   torn: TornTail | undefined;
   readonly #disk: FileSystem;
   readonly #directory: string;
-  readonly #mark: LogPosition;
-  /** The record that must come next; unknown before the first. */
+  readonly #position: LogPosition;
+  /** The expected next record; `undefined` before the first. */
   #next: number | undefined;
 
-  constructor(disk: FileSystem, directory: string, mark: LogPosition) {
+  constructor(disk: FileSystem, directory: string, position: LogPosition) {
     this.#disk = disk;
     this.#directory = directory;
-    this.#mark = mark;
-    this.end = mark;
+    this.#position = position;
+    this.end = position;
   }
 
   async read(clean: boolean, replay: (record: JournalRecord) => void): Promise<void> {
-    const { file, seq } = this.#mark;
+    const { file, seq } = this.#position;
     const names = await segmentsFrom(this.#disk, this.#directory, file);
     if (file !== null && names[0] !== file)
       throw damaged(`${this.#directory}/${file}`, 'the file is missing');
@@ -92,8 +98,8 @@ export class SegmentReader {
       this.#takeRecord(path, found, good, replay);
       this.end = { ...this.end, file: name, size: good };
     }
-    if (name === this.#mark.file && good < this.#mark.size)
-      throw damaged(path, `it has lost what followed`, good);
+    if (name === this.#position.file && good < this.#position.size)
+      throw damaged(path, 'the records after this are missing', good);
     if (bad !== undefined || good === 0) this.torn = { file: name, size: good };
   }
 
@@ -103,20 +109,22 @@ export class SegmentReader {
     end: number,
     replay: (record: JournalRecord) => void,
   ): void {
-    const { seq: marked, size } = this.#mark;
+    const { seq: checkpointedSeq, size } = this.#position;
     const { seq, at } = recordHead(line) ?? {};
     if (seq === undefined || at === undefined || seq !== this.#next)
       throw damaged(path, `record ${this.#next} must be here`, offset);
-    if (seq === marked && end !== size)
+    if (seq === checkpointedSeq && end !== size)
       throw damaged(path, `record ${seq} does not end where the manifest says`, offset);
     this.end = { ...this.end, seq, at };
     this.#next = seq + 1;
-    if (seq > marked) replay(JSON.parse(line.toString()) as JournalRecord);
+    if (seq > checkpointedSeq) replay(JSON.parse(line.toString()) as JournalRecord);
   }
 
-  /** After a clean stop the journal ends where the manifest says, and nowhere else. */
+  /**
+   * Throws unless the journal ends exactly where the manifest says. Only valid after a clean stop.
+   */
   async #checkClean(names: readonly string[]): Promise<void> {
-    const { file, size } = this.#mark;
+    const { file, size } = this.#position;
     const last = names.at(-1) ?? null;
     if (last !== file)
       throw damaged(`${this.#directory}/${last}`, 'it was written after the store was stopped');
@@ -132,7 +140,7 @@ export class SegmentReader {
 const headLength = 80;
 const headPattern = /^\{"crc":"[0-9a-f]{8}","seq":(\d+),"at":(\d+),"ops":\[/;
 
-/** What a line begins with, `undefined` when it is no record of the journal. */
+/** Parses the head of a record. Returns `undefined` if the line is not a journal record. */
 export function recordHead(line: Buffer): Pick<JournalRecord, 'seq' | 'at'> | undefined {
   const found = headPattern.exec(line.toString('latin1', 0, headLength));
   return found ? { seq: Number(found[1]), at: Number(found[2]) } : undefined;

@@ -3,7 +3,14 @@ import { realpath, stat } from 'node:fs/promises';
 import { type Clock, iso, type Random } from '../../../domain/clock.ts';
 import { SignageError } from '../../../domain/error.ts';
 import { holdSocketFile } from './lock-file.ts';
-import { ask, HeldBy, type Holder, listen, type Release, stopListening } from './lock-socket.ts';
+import {
+  type Holder,
+  LockHeldError,
+  listen,
+  queryHolder,
+  type Release,
+  stopListening,
+} from './lock-socket.ts';
 
 export interface LockContext {
   clock: Clock;
@@ -11,17 +18,19 @@ export interface LockContext {
   platform: NodeJS.Platform;
 }
 
-/** Holders may come and go while one tries. */
-const tries = 5;
+/** Attempts to take the lock. A holder may exit between two attempts. */
+const maxAttempts = 5;
 
 /**
- * Makes this process the one writer of a folder. The lock is a socket, so that the system frees it when the process ends, however it ends: a file with
- * a time stamp would be stolen at a clock's jump.
+ * Locks a folder for this process, its only writer. The lock is a socket: the system releases it
+ * when the process ends, even after a crash. A lock file with a timestamp could be stolen when the
+ * clock jumps.
  *
- * Linux: an abstract socket named after the folder's device and inode, and then `lock.sock` in the folder, for containers that share the folder and not the
- * network. macOS and others: `lock.sock`. Windows: a named pipe of the real path.
+ * Linux: an abstract socket named after the folder's device and inode, plus `lock.sock` in the
+ * folder. The latter excludes containers that share the folder but not the network. macOS and
+ * others: `lock.sock`. Windows: a named pipe of the real path.
  *
- * Throws `store_locked`, naming the holder, and `store_unusable` where no such socket can be made.
+ * Throws `store_locked`, naming the holder, or `store_unusable` if the folder cannot hold a socket.
  */
 export async function lockFolder(
   directory: string,
@@ -29,22 +38,22 @@ export async function lockFolder(
 ): Promise<Release> {
   const nonce = Buffer.from(random(16)).toString('hex');
   const holder: Holder = { pid: process.pid, since: iso(clock.now()), nonce };
-  const held: Release[] = [];
+  const releases: Release[] = [];
   const release = async () => {
-    for (const one of held.splice(0).toReversed()) await one();
+    for (const releaseOne of releases.splice(0).toReversed()) await releaseOne();
   };
   try {
     const name = await systemName(directory, platform);
-    if (name !== undefined) held.push(await holdName(name, holder));
-    if (platform !== 'win32') held.push(await holdSocketFile(directory, holder));
+    if (name !== undefined) releases.push(await bindName(name, holder));
+    if (platform !== 'win32') releases.push(await holdSocketFile(directory, holder));
     return release;
   } catch (error) {
     await release();
-    throw refusal(directory, error as Error);
+    throw lockError(directory, error as Error);
   }
 }
 
-/** The name that the system keeps apart from files, if there is such a thing. */
+/** Returns the name of the abstract socket or named pipe, or `undefined` on other platforms. */
 export async function systemName(
   directory: string,
   platform: NodeJS.Platform,
@@ -56,21 +65,21 @@ export async function systemName(
   return `\0signage-kit/${dev}-${ino}`;
 }
 
-/** Such a name is taken by one process at a time, and free as soon as that ends. */
-async function holdName(name: string, holder: Holder): Promise<Release> {
-  for (let left = tries; ; left--) {
+/** Binds the name. One process at a time can bind it, and its end frees it. */
+async function bindName(name: string, holder: Holder): Promise<Release> {
+  for (let attemptsLeft = maxAttempts; ; attemptsLeft--) {
     const server = await listen(name, holder).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE') throw error;
       return undefined;
     });
     if (server) return () => stopListening(server);
-    const other = await ask(name);
-    if (other !== 'dead' || left <= 1) throw new HeldBy(other);
+    const other = await queryHolder(name);
+    if (other !== 'dead' || attemptsLeft <= 1) throw new LockHeldError(other);
   }
 }
 
-function refusal(directory: string, error: Error): SignageError {
-  if (error instanceof HeldBy) {
+function lockError(directory: string, error: Error): SignageError {
+  if (error instanceof LockHeldError) {
     return new SignageError(
       'store_locked',
       `${directory} is in use by ${error.message}: stop it first. Only one service may use a data folder.`,

@@ -3,33 +3,37 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  type Answer,
-  ask,
-  HeldBy,
   type Holder,
+  type HolderStatus,
+  LockHeldError,
   listen,
+  queryHolder,
   type Release,
   stopListening,
 } from './lock-socket.ts';
 
-/** A socket's path is cut silently when it is longer (macOS: 103 bytes). */
-const longestPath = 103;
-/** Holders may come and go while one tries. */
-const tries = 5;
-/** Those who found a dead socket at the same moment have taken their steps by then. */
+/** Longest socket path in bytes (macOS). The system silently truncates longer paths. */
+const maxPathBytes = 103;
+/** Attempts to take the lock. A holder may exit between two attempts. */
+const maxAttempts = 5;
+/**
+ * Wait after removing a dead socket. Every process that found it at the same moment is done by
+ * then.
+ */
 const settledMs = 100;
 
 const fileName = 'lock.sock';
 
 /**
- * Holds `lock.sock` in a folder: a link to this process's own socket `lock.sock.<nonce>`. A link is made or not made in one step, when there is already
- * somebody to answer behind it; binding and unlinking `lock.sock` itself gave two owners now and then.
+ * Locks a folder with `lock.sock`: a symbolic link to this process's own socket,
+ * `lock.sock.<nonce>`. Creating a link is atomic, and its target already answers. Binding and
+ * unlinking `lock.sock` directly has a race that can produce two owners.
  */
 export async function holdSocketFile(directory: string, holder: Holder): Promise<Release> {
   const own = `${fileName}.${holder.nonce.slice(0, 8)}`;
-  const reach = await shortFolder(directory, own);
+  const shortPath = await shortFolder(directory, own);
   try {
-    const server = await listen(join(reach.folder, own), holder);
+    const server = await listen(join(shortPath.folder, own), holder);
     const release = async () => {
       if ((await readlink(join(directory, fileName)).catch(() => undefined)) === own)
         await remove(join(directory, fileName));
@@ -37,64 +41,73 @@ export async function holdSocketFile(directory: string, holder: Holder): Promise
       await remove(join(directory, own));
     };
     try {
-      await takePlace(reach.folder, own, holder);
+      await claimLink(shortPath.folder, own, holder);
       return release;
     } catch (error) {
       await release();
       throw error;
     }
   } finally {
-    await reach.forget();
+    await shortPath.cleanUp();
   }
 }
 
-/** Whoever calls the folder's socket must reach this process; where a dead one was found, once all who found it have done what they do about it. */
-async function takePlace(folder: string, own: string, { nonce }: Holder): Promise<void> {
+/**
+ * Links `lock.sock` to this process, or throws `LockHeldError`. After removing a dead link it
+ * waits, then checks that `lock.sock` still leads to this process.
+ */
+async function claimLink(folder: string, own: string, { nonce }: Holder): Promise<void> {
   const path = join(folder, fileName);
-  for (let left = tries; ; left--) {
+  for (let attemptsLeft = maxAttempts; ; attemptsLeft--) {
     await symlink(own, path).catch(unlessCode('EEXIST', undefined));
-    if (left < tries) await sleep(settledMs);
-    const answer = await ask(path);
-    if (isBy(answer, nonce)) return;
-    if (answer !== 'dead' || left <= 1) throw new HeldBy(answer);
-    await moveAway(folder, nonce);
+    if (attemptsLeft < maxAttempts) await sleep(settledMs);
+    const status = await queryHolder(path);
+    if (isHeldBy(status, nonce)) return;
+    if (status !== 'dead' || attemptsLeft <= 1) throw new LockHeldError(status);
+    await removeDeadLink(folder, nonce);
   }
 }
 
-/** Another may have moved the dead one away already, and what is moved here is the living one in its place: then it is put back. */
-async function moveAway(folder: string, nonce: string): Promise<void> {
+/**
+ * Removes a dead `lock.sock`. Another process may have replaced it with a live link meanwhile; that
+ * link is put back.
+ */
+async function removeDeadLink(folder: string, nonce: string): Promise<void> {
   const path = join(folder, fileName);
-  const aside = `${path}.${nonce.slice(0, 8)}.dead`;
-  const isMoved = await rename(path, aside).then(() => true, unlessCode('ENOENT', false));
+  const movedPath = `${path}.${nonce.slice(0, 8)}.dead`;
+  const isMoved = await rename(path, movedPath).then(() => true, unlessCode('ENOENT', false));
   if (!isMoved) return;
-  const answer = await ask(aside);
-  const target = await readlink(aside).catch(unlessCode('EINVAL', undefined));
-  if (answer === 'dead') {
+  const status = await queryHolder(movedPath);
+  const target = await readlink(movedPath).catch(unlessCode('EINVAL', undefined));
+  if (status === 'dead') {
     if (target !== undefined) await remove(join(folder, target));
-    return remove(aside);
+    return remove(movedPath);
   }
-  // Not by renaming: that would take the place of one that was made meanwhile.
-  await symlink(target ?? basename(aside), path).catch(unlessCode('EEXIST', undefined));
-  if (target !== undefined) await remove(aside);
-  if (!isBy(answer, nonce)) throw new HeldBy(answer);
+  // Do not rename: that would replace a link created meanwhile.
+  await symlink(target ?? basename(movedPath), path).catch(unlessCode('EEXIST', undefined));
+  if (target !== undefined) await remove(movedPath);
+  if (!isHeldBy(status, nonce)) throw new LockHeldError(status);
 }
 
-function isBy(answer: Answer, nonce: string): boolean {
-  return typeof answer === 'object' && answer.nonce === nonce;
+function isHeldBy(status: HolderStatus, nonce: string): boolean {
+  return typeof status === 'object' && status.nonce === nonce;
 }
 
-/** The folder itself, or a symbolic link to it in the temporary folder when sockets in it would have too long a path. */
+/**
+ * Returns the folder. If a socket path in it would be too long, returns a symbolic link to it in
+ * the temporary folder.
+ */
 async function shortFolder(
   directory: string,
   name: string,
-): Promise<{ folder: string; forget: Release }> {
-  if (Buffer.byteLength(join(directory, name)) <= longestPath)
-    return { folder: directory, forget: async () => {} };
+): Promise<{ folder: string; cleanUp: Release }> {
+  if (Buffer.byteLength(join(directory, name)) <= maxPathBytes)
+    return { folder: directory, cleanUp: async () => {} };
   const temporary = await mkdtemp(join(tmpdir(), 'signage-lock-'));
   await symlink(directory, join(temporary, 'd'));
   return {
     folder: join(temporary, 'd'),
-    forget: () => rm(temporary, { recursive: true, force: true }),
+    cleanUp: () => rm(temporary, { recursive: true, force: true }),
   };
 }
 
@@ -102,9 +115,9 @@ function remove(path: string): Promise<void> {
   return unlink(path).catch(unlessCode('ENOENT', undefined));
 }
 
-function unlessCode<T>(code: string, instead: T): (error: NodeJS.ErrnoException) => T {
+function unlessCode<T>(code: string, fallback: T): (error: NodeJS.ErrnoException) => T {
   return (error) => {
-    if (error.code === code) return instead;
+    if (error.code === code) return fallback;
     throw error;
   };
 }

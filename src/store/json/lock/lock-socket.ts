@@ -1,23 +1,23 @@
 import { connect, createServer, type Server } from 'node:net';
 
-/** What the holder of a folder tells whoever asks. */
+/** The lock holder, as it identifies itself to other processes. */
 export interface Holder {
   pid: number;
   /** ISO 8601. */
   since: string;
-  /** Tells this holder from all others. */
+  /** Unique for each holder. */
   nonce: string;
 }
 
-/** Gives a lock up again. */
+/** Releases the lock. */
 export type Release = () => Promise<void>;
 
-/** Who listens: `dead` when nobody does, `silent` when somebody does and says nothing of use. */
-export type Answer = Holder | 'dead' | 'silent';
+/** `dead`: nothing listens. `silent`: something listens but sends no valid holder. */
+export type HolderStatus = Holder | 'dead' | 'silent';
 
-/** Somebody else holds the folder. */
-export class HeldBy extends Error {
-  constructor(other: Answer) {
+/** Another process holds the lock of the folder. */
+export class LockHeldError extends Error {
+  constructor(other: HolderStatus) {
     super(
       typeof other === 'object'
         ? `process ${other.pid}, since ${other.since}`
@@ -26,10 +26,14 @@ export class HeldBy extends Error {
   }
 }
 
-/** A holder is asked for no longer than this; one that took the call and is too busy to answer is alive. */
-const answerMs = 2000;
+/**
+ * Timeout of a query, in milliseconds. A holder that accepts but does not reply is alive but busy.
+ */
+const queryTimeoutMs = 2000;
 
-/** Listens, and tells everyone who calls who holds the folder. Rejects with `EADDRINUSE` when the name is taken. */
+/**
+ * Listens, and sends the holder to every client. Rejects with `EADDRINUSE` if the name is taken.
+ */
 export function listen(path: string, holder: Holder): Promise<Server> {
   const server = createServer((socket) => {
     socket.on('error', () => {});
@@ -37,10 +41,10 @@ export function listen(path: string, holder: Holder): Promise<Server> {
   });
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    // Not through a cluster's primary, which would share the name among its workers.
+    // `exclusive`: a cluster's primary would share the name among its workers.
     server.listen({ path, exclusive: true }, () => {
       server.off('error', reject);
-      // What fails from here on fails for a caller, not for the holder.
+      // Later errors concern one connection, not the lock.
       server.on('error', () => {});
       server.unref();
       resolve(server);
@@ -52,11 +56,12 @@ export function stopListening(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()));
 }
 
-export function ask(path: string): Promise<Answer> {
+/** Asks the process that listens on `path` who holds the lock. */
+export function queryHolder(path: string): Promise<HolderStatus> {
   return new Promise((resolve) => {
     let text = '';
     const socket = connect(path);
-    socket.setTimeout(answerMs, () => {
+    socket.setTimeout(queryTimeoutMs, () => {
       resolve('silent');
       socket.destroy();
     });
@@ -66,11 +71,11 @@ export function ask(path: string): Promise<Answer> {
     socket.on('data', (bytes) => {
       text += bytes.toString();
     });
-    socket.on('end', () => resolve(holderOf(text)));
+    socket.on('end', () => resolve(parseHolder(text)));
   });
 }
 
-function holderOf(text: string): Holder | 'silent' {
+function parseHolder(text: string): Holder | 'silent' {
   try {
     return JSON.parse(text) as Holder;
   } catch {

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 
-/** The CRC-32 of bytes, in hex. */
+/** Returns the CRC-32 of bytes in hex. */
 export function hexChecksum(bytes: Uint8Array): string {
   return crc32(bytes).toString(16).padStart(8, '0');
 }

@@ -1,10 +1,13 @@
 import { SignageError } from '../../../domain/error.ts';
 
-/** Data on the disk are not what the store wrote: it must not start. Says where, and what to do. */
-export function damaged(file: string, what: string, offset?: number): SignageError {
+/**
+ * Returns the error for data on disk that the store did not write. The store must not start. The
+ * message names the place and the next step.
+ */
+export function damaged(file: string, problem: string, offset?: number): SignageError {
   const place = offset === undefined ? file : `${file}, at byte ${offset}`;
   return new SignageError(
     'store_damaged',
-    `The data are damaged: ${place}: ${what}. Nothing was changed. \`signage data check FOLDER\` tells more; then restore a backup, or save what can be read with \`signage data repair FOLDER --into NEW\`.`,
+    `The data are damaged: ${place}: ${problem}. Nothing was changed. Run \`signage data check FOLDER\` for details. Then restore a backup, or save the readable data with \`signage data repair FOLDER --into NEW\`.`,
   );
 }

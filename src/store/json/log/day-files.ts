@@ -4,34 +4,42 @@ import { damaged } from './damage.ts';
 
 const namePattern = /^\d{4}-\d{2}-\d{2}\.ndjson$/;
 
-/** The file of a time's UTC day. Times before 1970 count to its first day. */
+/** Returns the name of the file for the UTC day of a time. Times before 1970 use 1970-01-01. */
 export function dayFile(timeMs: number): string {
   return `${dayOf(Math.max(0, timeMs))}.ndjson`;
 }
 
-/** When a file's day begins, in milliseconds. */
+/** Returns the start of a file's day in Unix milliseconds. */
 export function startOfFile(name: string): number {
   return Date.parse(name.slice(0, 10));
 }
 
-/** How far a log's files are good, as its mark in the manifest says: up to `size` in `file`, and all of those before that. */
+/**
+ * Position of a log in the manifest: valid up to `size` in `file`, and all earlier files entirely.
+ */
 export interface LogFilesPosition {
-  /** `null` while nothing was ever written. */
+  /** `null` if nothing was ever written. */
   file: string | null;
   size: number;
-  /** `file` and those before it are past their retention: they are gone, or are to go at the next start. */
+  /**
+   * `file` and all earlier files are past their retention. They are deleted, or the next start
+   * deletes them.
+   */
   gone?: true;
-  /** Bytes of the files before `file`, to which nothing is added any more. Absent in marks of earlier versions. */
+  /**
+   * Sizes in bytes of the files before `file`, which no longer grow. Absent in manifests of earlier
+   * versions.
+   */
   files?: Record<string, number>;
 }
 
-/** The day files of one log, oldest first, and which of them wait to be deleted. */
+/** The day files of one log, oldest first, and those hidden and waiting for deletion. */
 export class DayFiles {
   readonly disk: FileSystem;
   readonly directory: string;
   #names: string[] = [];
-  #doomed: string[] = [];
-  /** Bytes of files to which nothing is added any more. */
+  #pendingDeletes: string[] = [];
+  /** Sizes in bytes of files that no longer grow. */
   readonly #sizes = new Map<string, number>();
 
   constructor(disk: FileSystem, directory: string) {
@@ -39,7 +47,7 @@ export class DayFiles {
     this.directory = directory;
   }
 
-  /** All that can be read. */
+  /** Names of the readable files, oldest first. */
   get names(): readonly string[] {
     return this.#names;
   }
@@ -48,7 +56,7 @@ export class DayFiles {
     return `${this.directory}/${name}`;
   }
 
-  /** Opens a file to read; `undefined` when it was dropped. */
+  /** Opens a file for reading. Returns `undefined` if it was purged. */
   async open(name: string): Promise<OpenFile | undefined> {
     return this.disk.open(this.path(name), 'read').catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT' && !this.#names.includes(name)) return undefined;
@@ -56,17 +64,20 @@ export class DayFiles {
     });
   }
 
-  /** At start: looks what is there. Those that the mark gives up are hidden. */
-  async find(mark: LogFilesPosition): Promise<void> {
+  /** Lists the files at start. Hides those that the position marks as gone. */
+  async find(position: LogFilesPosition): Promise<void> {
     const names = (await this.disk.list(this.directory))
       .filter((name) => namePattern.test(name))
       .sort();
-    const gone = (name: string) => mark.gone === true && isSpared(mark, name);
-    this.#doomed = names.filter(gone);
+    const gone = (name: string) => position.gone === true && isUnneeded(position, name);
+    this.#pendingDeletes = names.filter(gone);
     this.#names = names.filter((name) => !gone(name));
   }
 
-  /** Throws `store_damaged` when files that the mark knows have another size, or are missing where no retention can have taken them. */
+  /**
+   * Checks file sizes against the manifest. Throws `store_damaged` if a size differs, or if a file
+   * is missing that retention cannot have deleted.
+   */
   async check({ files = {} }: LogFilesPosition, clean: boolean): Promise<void> {
     for (const name of missingFiles(files, this.#names, clean))
       throw damaged(this.path(name), 'the file is missing');
@@ -78,71 +89,77 @@ export class DayFiles {
     }
   }
 
-  /** The mark with the sizes of the files before its own. */
-  async withSizes<M extends LogFilesPosition>(mark: M): Promise<M> {
+  /** Returns the position with the sizes of all earlier files. */
+  async withSizes<P extends LogFilesPosition>(position: P): Promise<P> {
     const files: Record<string, number> = {};
-    for (const name of this.#names.filter((one) => mark.file !== null && one < mark.file)) {
+    for (const name of this.#names.filter((one) => position.file !== null && one < position.file)) {
       const size = this.#sizes.get(name) ?? (await this.disk.sizeOf(this.path(name)));
       if (size === undefined) continue;
       this.#sizes.set(name, size);
       files[name] = size;
     }
-    return { ...mark, files };
+    return { ...position, files };
   }
 
-  /** Takes note of a file that is the newest from now on. */
+  /** Adds the newest file. */
   add(name: string): void {
     if (this.#names.at(-1) !== name) this.#names.push(name);
   }
 
-  /** Hides all files before `name`. */
+  /** Hides all files before `name` and schedules their deletion. */
   hideBefore(name: string): void {
-    this.#doomed.push(...this.#names.filter((one) => one < name));
+    this.#pendingDeletes.push(...this.#names.filter((one) => one < name));
     this.#names = this.#names.filter((one) => one >= name);
   }
 
-  /** Whether hidden files are still on the disk. */
+  /** Whether hidden files are still on disk. */
   get waiting(): boolean {
-    return this.#doomed.length > 0;
+    return this.#pendingDeletes.length > 0;
   }
 
-  /** Deletes the hidden files that a start with this mark can do without. */
-  async deleteHidden(mark: LogFilesPosition): Promise<void> {
-    const now = this.#doomed.filter((name) => isSpared(mark, name));
-    for (const name of now) {
+  /** Deletes the hidden files that a start from this position does not need. */
+  async deleteHidden(position: LogFilesPosition): Promise<void> {
+    const deletable = this.#pendingDeletes.filter((name) => isUnneeded(position, name));
+    for (const name of deletable) {
       await this.disk.unlink(this.path(name));
-      this.#doomed = this.#doomed.filter((one) => one !== name);
-      // One after the other, the oldest first: a crash must leave no gap.
+      this.#pendingDeletes = this.#pendingDeletes.filter((one) => one !== name);
+      // Oldest first, one at a time: a crash must not leave a gap.
       await this.disk.syncDirectory(this.directory);
     }
   }
 
-  /** All that a start with this mark would read or show, oldest first. */
-  neededBy(mark: LogFilesPosition): string[] {
-    return [...this.#doomed.filter((name) => !isSpared(mark, name)), ...this.#names].sort();
+  /** Returns the files that a start from this position reads or shows, oldest first. */
+  neededBy(position: LogFilesPosition): string[] {
+    return [
+      ...this.#pendingDeletes.filter((name) => !isUnneeded(position, name)),
+      ...this.#names,
+    ].sort();
   }
 
-  /** A file of which nothing was good. */
+  /** Removes a file that holds no valid record. */
   remove(name: string): void {
     this.#names = this.#names.filter((one) => one !== name);
   }
 }
 
-/** Files that should be there. After a crash the first ones may be gone: retention takes them before the mark knows. */
+/**
+ * Returns the expected files that are missing. After a crash the oldest may be missing: retention
+ * deletes files before the manifest records it.
+ */
 export function missingFiles(
   files: Record<string, number>,
-  there: readonly string[],
+  present: readonly string[],
   clean: boolean,
 ): string[] {
   const names = Object.keys(files).sort();
-  const first = clean ? 0 : names.findIndex((name) => there.includes(name));
-  return first < 0 ? [] : names.slice(first).filter((name) => !there.includes(name));
+  const first = clean ? 0 : names.findIndex((name) => present.includes(name));
+  return first < 0 ? [] : names.slice(first).filter((name) => !present.includes(name));
 }
 
 export function isDayFile(name: string): boolean {
   return namePattern.test(name);
 }
 
-function isSpared({ file, gone }: LogFilesPosition, name: string): boolean {
+function isUnneeded({ file, gone }: LogFilesPosition, name: string): boolean {
   return file !== null && (name < file || (gone === true && name === file));
 }

@@ -2,8 +2,9 @@ import { crc32 } from 'node:zlib';
 import type { FileSystem } from '../disk/file-system.ts';
 
 /**
- * A record is one line of JSON that begins with its own checksum: `{"crc":"1a2b3c4d",` and then `body`, which ends in `}` and a line feed.
- * The CRC-32 covers the body without the line feed. So every log can be read with `jq`, and damage in it is seen.
+ * A record is one line of JSON that starts with its checksum: `{"crc":"1a2b3c4d",`, then the body,
+ * which ends in `}` and a line feed. The CRC-32 covers the body without the line feed. `jq` can
+ * read every log, and damage is detected.
  */
 const opening = '{"crc":"';
 const headLength = opening.length + 10;
@@ -16,8 +17,8 @@ function head(sum: number): string {
 const lineEnd = Buffer.of(lineFeed);
 
 /**
- * Frames a record whose body is given in parts, such as `"seq":1,"ops":[` … `]}`: text, or bytes that go in as they are. No part has a line feed. Answers the
- * pieces of the line, for whoever puts them together with others.
+ * Frames a record whose body is given in parts, such as `"seq":1,"ops":[` … `]}`. Parts are text or
+ * bytes without line feeds. Returns the pieces of the line.
  */
 export function framePieces(...parts: (string | Uint8Array)[]): Uint8Array[] {
   const bytes = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
@@ -25,12 +26,12 @@ export function framePieces(...parts: (string | Uint8Array)[]): Uint8Array[] {
   return [Buffer.from(head(sum)), ...bytes, lineEnd];
 }
 
-/** The same in one. */
+/** Frames a record and returns it as one buffer. */
 export function frame(...parts: (string | Uint8Array)[]): Buffer {
   return Buffer.concat(framePieces(...parts));
 }
 
-/** Whether a line (without its line feed) is a whole, undamaged record. */
+/** Whether a line, without its line feed, is a complete record with a valid checksum. */
 export function isWhole(line: Uint8Array): boolean {
   if (line.length <= headLength || line.at(-1) !== 0x7d) return false;
   return (
@@ -41,18 +42,21 @@ export function isWhole(line: Uint8Array): boolean {
 
 /** One record found in a file. */
 export interface FoundFrame {
-  /** Where its line begins, and how many bytes it takes, line feed included. */
+  /** Start and length of the line in bytes, including the line feed. */
   offset: number;
   length: number;
-  /** The line without its line feed; only good until the next one is asked for. */
+  /** The line without its line feed. Valid until the next record is read. */
   line: Buffer;
-  /** The line is undamaged and has its line feed. */
+  /** The record is valid and ends in a line feed. */
   whole: boolean;
 }
 
 const chunkBytes = 1 << 18;
 
-/** All lines of a file from an offset on, damaged ones included; a last line without a line feed comes too, as not whole. */
+/**
+ * Yields all lines of a file from an offset, damaged ones included. A last line without a line feed
+ * is yielded with `whole: false`.
+ */
 export async function* readFrames(
   disk: FileSystem,
   path: string,

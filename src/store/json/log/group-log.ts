@@ -1,46 +1,60 @@
 import { SignageError } from '../../../domain/error.ts';
 import { type FileSystem, type OpenFile, writeFully } from '../disk/file-system.ts';
 
-/** One record on its way to the disk. */
+/** A record waiting to be written. */
 interface Pending {
   file: string;
   pieces: readonly Uint8Array[];
   length: number;
-  landed: ((at: LogPlace) => void) | undefined;
+  onDurable: ((at: LogPlace) => void) | undefined;
   settle: { resolve: (at: LogPlace) => void; reject: (error: unknown) => void };
 }
 
-/** Where a record came to lie. */
+/** Where a record was written. */
 export interface LogPlace {
   file: string;
   offset: number;
-  /** Its bytes. */
+  /** In bytes. */
   length: number;
 }
 
 export interface GroupLogOptions {
   disk: FileSystem;
-  /** The folder of its files. */
+  /** The folder of the log's files. */
   directory: string;
-  /** Writes are refused while fewer bytes than this are free, or soon after. */
+  /**
+   * Writes fail while fewer bytes than this are free. Checked again after each sixteenth of this
+   * many bytes.
+   */
   lowWaterBytes: number;
-  /** Appending goes on at the end of this file, which exists. */
+  /** Appends to the end of this existing file. */
   resume?: { file: string; size: number };
-  /** Called when a group has failed, before its callers hear of it: everything staged on top of it has failed as well. */
+  /**
+   * Called when a group has failed, before its callers are rejected. Changes staged on top of it
+   * have failed too.
+   */
   onFailure?: () => void;
 }
 
-/** So much of the low-water mark may be written between two looks: each costs as much as to read a batch of events. */
-const unaskedShare = 1 / 16;
-/** Room for groups up to this size is kept: to get it anew for each, and to have it cleared and collected, costs four times as much as to fill it. */
-const mostKeptBytes = 4 * 1024 * 1024;
+/**
+ * Share of the low-water mark that may be written between two checks of the free space. A check
+ * costs as much as reading a batch of events.
+ */
+const uncheckedShare = 1 / 16;
+/**
+ * Largest group buffer that is reused, in bytes. Allocating and collecting a buffer costs four
+ * times as much as filling it.
+ */
+const maxBufferBytes = 4 * 1024 * 1024;
 
 /**
- * An append-only log in several files, with group commit: records that come while the disk is busy share the next write and `fdatasync`.
- * A record is on the disk, and its file's name in the folder, when `append` resolves; records resolve in order.
+ * An append-only log in several files, with group commit: records that arrive while the disk is
+ * busy share the next write and `fdatasync`. When `append` resolves, the record and its file's name
+ * are on disk. Records resolve in order.
  *
- * When a group fails, so do all records behind it. What a failed write left is truncated before anything else is appended. After a failed
- * `fdatasync` nothing is acknowledged again: what the disk holds is not known any more. Both reject with `unavailable`.
+ * When a group fails, all later records fail too, with `unavailable`. The bytes of a failed write
+ * are truncated before the next append. After a failed `fdatasync` the state of the disk is
+ * unknown, and every later append is rejected.
  */
 export class GroupLog {
   readonly #options: GroupLogOptions;
@@ -49,14 +63,14 @@ export class GroupLog {
   #file: OpenFile | undefined;
   #name: string | undefined;
   #size = 0;
-  /** Bytes past `#size` may be left of a failed write. */
+  /** Bytes of a failed write may follow `#size`. */
   #dirty = false;
   #broken: SignageError | undefined;
-  /** Bytes that may be written before the disk is asked again how much is free. */
-  #unasked = 0;
-  /** Where groups are put together, one after the other. */
-  #space: Uint8Array = new Uint8Array();
-  /** Files that were begun, and have no record yet. */
+  /** Bytes that may be written before the next check of the free space. */
+  #uncheckedBytes = 0;
+  /** Reused buffer in which a group is assembled. */
+  #buffer: Uint8Array = new Uint8Array();
+  /** Created files without a durable record. */
   readonly #empty = new Set<string>();
 
   constructor(options: GroupLogOptions) {
@@ -65,40 +79,47 @@ export class GroupLog {
     this.#size = options.resume?.size ?? 0;
   }
 
-  /** Why nothing can be appended any more, if so. */
+  /** The error of a log that accepts no more records. */
   get broken(): SignageError | undefined {
     return this.#broken;
   }
 
-  /** A record is given in pieces. `landed` is called as soon as it is on the disk, before anyone who waits for it goes on. */
+  /**
+   * Appends a record, given in pieces. `onDurable` is called when it is on disk, before any promise
+   * resolves.
+   */
   append(
     file: string,
     pieces: readonly Uint8Array[],
-    landed?: (at: LogPlace) => void,
+    onDurable?: (at: LogPlace) => void,
   ): Promise<LogPlace> {
     if (this.#broken) return Promise.reject(this.#broken);
     const length = lengthOf(pieces);
     return new Promise((resolve, reject) => {
-      this.#queue.push({ file, pieces, length, landed, settle: { resolve, reject } });
+      this.#queue.push({ file, pieces, length, onDurable, settle: { resolve, reject } });
       this.#running ??= this.#run();
     });
   }
 
-  /** Throws `unavailable` while too little space is left. */
+  /** Throws `unavailable` if the free space is below the low-water mark. */
   async checkSpace(): Promise<void> {
     const free = await this.#options.disk.freeBytes(this.#options.directory);
     if (free < this.#options.lowWaterBytes)
       throw unavailable('The disk is full: free some space on it, then try again.');
   }
 
-  /** Waits for what is under way, cuts off what a failed write left, then closes the file. What never got a record goes: the next start would wonder at it. */
+  /**
+   * Waits for pending writes, truncates the bytes of a failed write, and closes the file. Deletes
+   * files that never got a record: the next start would report them as damaged.
+   */
   async close(): Promise<void> {
     await this.#running;
-    const [broken, file] = [this.#broken, this.#file];
+    const broken = this.#broken;
+    const file = this.#file;
     this.#broken ??= unavailable('The store is closed.');
     this.#file = undefined;
     try {
-      if (file && !broken) await this.#cutBack(file);
+      if (file && !broken) await this.#truncateFailedWrite(file);
     } finally {
       await file?.close();
     }
@@ -117,9 +138,9 @@ export class GroupLog {
       const group = this.#takeGroup();
       try {
         let offset = await this.#write(group);
-        for (const { file, length, landed, settle } of group) {
+        for (const { file, length, onDurable, settle } of group) {
           const place = { file, offset, length };
-          landed?.(place);
+          onDurable?.(place);
           settle.resolve(place);
           offset += length;
         }
@@ -130,7 +151,7 @@ export class GroupLog {
     this.#running = undefined;
   }
 
-  /** As many of the first records as go to one file. */
+  /** Takes the leading records that go to one file. */
   #takeGroup(): Pending[] {
     const file = this.#queue[0]?.file;
     const end = this.#queue.findIndex((record) => record.file !== file);
@@ -141,20 +162,20 @@ export class GroupLog {
     const failure =
       error instanceof SignageError
         ? error
-        : unavailable('The disk did not take the change; nothing was changed.', error);
+        : unavailable('The change could not be written to disk; nothing was changed.', error);
     const failed = [...group, ...this.#queue.splice(0)];
-    this.#unasked = 0;
+    this.#uncheckedBytes = 0;
     this.#options.onFailure?.();
     for (const { settle } of failed) settle.reject(failure);
   }
 
   async #write(group: Pending[]): Promise<number> {
-    const bytes = this.#gathered(group);
-    if (bytes.length > this.#unasked) {
+    const bytes = this.#concat(group);
+    if (bytes.length > this.#uncheckedBytes) {
       await this.checkSpace();
-      this.#unasked = this.#options.lowWaterBytes * unaskedShare;
+      this.#uncheckedBytes = this.#options.lowWaterBytes * uncheckedShare;
     }
-    this.#unasked -= bytes.length;
+    this.#uncheckedBytes -= bytes.length;
     const file = await this.#fileFor(group[0]?.file ?? '');
     if (this.#dirty) await file.truncate(this.#size);
     this.#dirty = true;
@@ -167,27 +188,27 @@ export class GroupLog {
     return start;
   }
 
-  /** All of a group in one; only good until the next one. */
-  #gathered(group: readonly Pending[]): Uint8Array {
+  /** Returns the bytes of a group. Valid until the next call. */
+  #concat(group: readonly Pending[]): Uint8Array {
     const [only] = group;
     if (group.length === 1 && only?.pieces.length === 1) return only.pieces[0] as Uint8Array;
     const length = group.reduce((sum, record) => sum + record.length, 0);
-    const space = this.#spaceFor(length);
+    const buffer = this.#bufferFor(length);
     let at = 0;
     for (const { pieces } of group) {
       for (const piece of pieces) {
-        space.set(piece, at);
+        buffer.set(piece, at);
         at += piece.length;
       }
     }
-    return space.subarray(0, length);
+    return buffer.subarray(0, length);
   }
 
-  #spaceFor(length: number): Uint8Array {
-    if (length > mostKeptBytes) return Buffer.allocUnsafeSlow(length);
-    if (length > this.#space.length)
-      this.#space = Buffer.allocUnsafeSlow(Math.min(2 * length, mostKeptBytes));
-    return this.#space;
+  #bufferFor(length: number): Uint8Array {
+    if (length > maxBufferBytes) return Buffer.allocUnsafeSlow(length);
+    if (length > this.#buffer.length)
+      this.#buffer = Buffer.allocUnsafeSlow(Math.min(2 * length, maxBufferBytes));
+    return this.#buffer;
   }
 
   async #sync(file: OpenFile): Promise<void> {
@@ -195,17 +216,21 @@ export class GroupLog {
       await file.datasync();
     } catch (error) {
       this.#broken = unavailable(
-        'The disk failed to keep a change: restart the service once the disk is well.',
+        'A change could not be synced to disk: repair the disk, then restart the service.',
         error,
       );
-      // What was refused should not come back at the next start; whether it does is not known any more.
+      // Tries to remove the rejected records, so the next start does not replay them. This may
+      // fail.
       await file.truncate(this.#size).catch(() => undefined);
       throw this.#broken;
     }
   }
 
-  /** Only the last file of a log may end in a torn record: the cut must be on the disk before another file is begun. */
-  async #cutBack(file: OpenFile): Promise<void> {
+  /**
+   * Only the last file of a log may end in a torn record: sync the truncation before another file
+   * is started.
+   */
+  async #truncateFailedWrite(file: OpenFile): Promise<void> {
     if (!this.#dirty) return;
     await file.truncate(this.#size);
     await this.#sync(file);
@@ -215,7 +240,7 @@ export class GroupLog {
   async #fileFor(name: string): Promise<OpenFile> {
     const before = this.#file;
     if (before && this.#name === name) return before;
-    if (before) await this.#cutBack(before);
+    if (before) await this.#truncateFailedWrite(before);
     const { disk, directory } = this.#options;
     const path = `${directory}/${name}`;
     const found = await disk.sizeOf(path);
@@ -224,14 +249,17 @@ export class GroupLog {
       found === undefined && !resumed ? await disk.create(path) : await disk.open(path, 'append');
     if (!found && !resumed) this.#empty.add(name);
     try {
-      // Also for a file that is there: an earlier attempt may have made it and failed here.
+      // Also for an existing file: an earlier attempt may have created it and failed here.
       await disk.syncDirectory(directory);
     } catch (error) {
       await file.close();
       throw error;
     }
     const size = resumed ? this.#size : (found ?? 0);
-    [this.#file, this.#name, this.#size, this.#dirty] = [file, name, size, size !== (found ?? 0)];
+    this.#file = file;
+    this.#name = name;
+    this.#size = size;
+    this.#dirty = size !== (found ?? 0);
     await before?.close();
     return file;
   }

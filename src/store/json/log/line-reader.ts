@@ -1,22 +1,22 @@
 import type { OpenFile } from '../disk/file-system.ts';
 
-/** Lines of a file in the order in which they were asked for, some at a time; each without its line feed. */
+/** A line of a file, without its line feed. */
 export interface Line {
-  /** Where it begins. */
+  /** Offset of its first byte. */
   offset: number;
   bytes: Buffer;
 }
 
 const lineFeed = 0x0a;
-/** Pages are mostly short: begin with little, then read more at a time. */
+/** Most pages are short: start with a small read, then double it. */
 const firstChunk = 1 << 16;
 const largestChunk = 1 << 20;
-/** Below this a search reads on instead of halving. */
+/** Below this size a search scans instead of bisecting. */
 const searchedBytes = 1 << 14;
-/** Enough for what stands at the beginning of a line. */
+/** Enough for the head of a line. */
 const headBytes = 512;
 
-/** Reads `length` bytes at `position`, or as many as there are. */
+/** Reads `length` bytes at `position`, or fewer at the end of the file. */
 export async function readAt(file: OpenFile, position: number, length: number): Promise<Buffer> {
   const into = Buffer.allocUnsafe(Math.max(0, length));
   let done = 0;
@@ -28,7 +28,10 @@ export async function readAt(file: OpenFile, position: number, length: number): 
   return into.subarray(0, done);
 }
 
-/** Lines that begin at `from` or later, up to `end`: both the beginning of a line or the end of the file. */
+/**
+ * Yields the lines that start at `from` or later, up to `end`, in groups. Both must be the start of
+ * a line or the end of the file.
+ */
 export async function* linesForward(
   file: OpenFile,
   from: number,
@@ -54,13 +57,13 @@ export async function* linesForward(
   }
 }
 
-/** The same lines, the last one first. */
+/** Yields the same lines, last one first. */
 export async function* linesBackward(
   file: OpenFile,
   from: number,
   end: number,
 ): AsyncGenerator<Line[]> {
-  // Without the line feed that ends the last line, each further one stands before a line.
+  // Skip the line feed that ends the last line. Each other line feed precedes a line.
   let rest: Buffer = Buffer.alloc(0);
   let size = firstChunk;
   for (
@@ -86,7 +89,9 @@ export async function* linesBackward(
   }
 }
 
-/** Where the next line begins at or after `position`; `end` when none does before it. */
+/**
+ * Returns the start of the first line at or after `position`, or `end` if there is none before it.
+ */
 async function nextLine(file: OpenFile, position: number, end: number): Promise<number> {
   for (let at = position - 1; at < end; ) {
     const bytes = await readAt(file, at, Math.min(searchedBytes, end - at));
@@ -99,22 +104,28 @@ async function nextLine(file: OpenFile, position: number, end: number): Promise<
 }
 
 /**
- * Where the first line begins that `before` does not hold for, found by halving; `end` when it holds for all. `before` sees the beginning of a line, and must
- * hold for all lines up to some place, and for none after it.
+ * Finds the start of the first line for which `before` is false, by binary search. Returns `end` if
+ * it is true for all lines. `before` gets the head of a line. It must be true up to some line and
+ * false after it.
  */
 export async function seekLine(
   file: OpenFile,
   end: number,
   before: (head: Buffer, offset: number) => boolean,
 ): Promise<number> {
-  let [low, high, found] = [0, end, end];
+  let low = 0;
+  let high = end;
+  let found = end;
   while (high - low > searchedBytes) {
     const middle = Math.floor((low + high) / 2);
     const start = await nextLine(file, middle, high);
     if (start >= high) high = middle;
     else if (before(await readAt(file, start, Math.min(headBytes, end - start)), start))
       low = start;
-    else [high, found] = [start, start];
+    else {
+      high = start;
+      found = start;
+    }
   }
   for await (const lines of linesForward(file, low, found)) {
     for (const line of lines) if (!before(line.bytes, line.offset)) return line.offset;

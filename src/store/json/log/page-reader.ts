@@ -4,37 +4,41 @@ import { damaged } from './damage.ts';
 import type { DayFiles } from './day-files.ts';
 import { type Line, linesBackward, linesForward, seekLine } from './line-reader.ts';
 
-/** What can be read of a log of day files. */
+/** The readable part of a log of day files. */
 export interface LogSource {
   files: DayFiles;
-  /** The newest file is good up to `size`, those before it wholly. */
+  /** The newest file is valid up to `size`, earlier files entirely. */
   newest: { file: string | null; size: number };
 }
 
-/** A page being filled, line by line. */
+/** A page that is filled line by line. */
 export interface LogPage {
   readonly order: 'asc' | 'desc';
-  /** It wants no further line. */
+  /** The page needs no more lines. */
   readonly isDone: boolean;
-  /** Whether it begins anywhere but at the log's beginning or end. */
+  /** Whether the page starts inside the log rather than at its first or last record. */
   readonly hasBoundary: boolean;
   /**
-   * Of the beginning of a line. Ascending, lines for which it holds come before the page; descending, only those for which it holds
-   * belong to it. Holds for all lines up to some place, and for none after it; `undefined` for what is no record.
+   * Compares the start of a line with the page's boundary. Ascending: lines for which it is true
+   * precede the page. Descending: only lines for which it is true belong to it. True for all lines
+   * up to some place, and false after it. `undefined` if the line is not a record.
    */
   isBefore(head: Buffer): boolean | undefined;
   take(path: string, line: Line): void;
 }
 
-/** Gives a page the lines of these files, in the page's order. Where to begin in the first is found by halving: so a page costs the same at any depth. */
+/**
+ * Fills a page with the lines of these files, in the page's order. Binary search finds the start in
+ * the first file, so a page costs the same at any depth.
+ */
 export async function fillPage(
-  view: LogSource,
+  source: LogSource,
   names: readonly string[],
   page: LogPage,
 ): Promise<void> {
   let isFirst = true;
   for (const name of names) {
-    await readFile(view, name, page, isFirst);
+    await readFile(source, name, page, isFirst);
     if (page.isDone) return;
     isFirst = false;
   }
@@ -48,7 +52,7 @@ async function readFile(
 ): Promise<void> {
   const path = files.path(name);
   const file = await files.open(name);
-  // It was dropped meanwhile.
+  // Purged meanwhile.
   if (!file) return;
   try {
     const end = name === newest.file ? newest.size : await file.size();
@@ -70,9 +74,9 @@ async function linesOf(
   isFirst: boolean,
 ): Promise<AsyncGenerator<Line[]>> {
   const isBefore = (head: Buffer, offset: number) => {
-    const answer = page.isBefore(head);
-    if (answer === undefined) throw damaged(path, 'a record is damaged', offset);
-    return answer;
+    const result = page.isBefore(head);
+    if (result === undefined) throw damaged(path, 'a record is damaged', offset);
+    return result;
   };
   const boundary = isFirst && page.hasBoundary ? await seekLine(file, end, isBefore) : undefined;
   return page.order === 'asc'

@@ -4,14 +4,19 @@ import { replaceFile } from '../disk/replace-file.ts';
 import type { PartContext } from '../parts.ts';
 import { readAt } from './line-reader.ts';
 
-/** The end of a log's last file that is no whole record: what a crash left of a write that was never acknowledged. */
+/**
+ * An incomplete record at the end of a log's last file: a torn write that was never acknowledged.
+ */
 export interface TornTail {
   file: string;
-  /** The file is good up to here. */
+  /** The file is valid up to this byte. */
   size: number;
 }
 
-/** Cuts a torn tail off, after it has been kept aside as `<file>.torn-<time>`. A file of which nothing is left goes. */
+/**
+ * Truncates a torn tail after saving it as `<file>.torn-<time>`. Deletes a file that has no record
+ * left.
+ */
 export async function cutTornTail(
   { disk, clock, warn }: PartContext,
   directory: string,
@@ -20,12 +25,12 @@ export async function cutTornTail(
   const path = `${directory}/${file}`;
   const torn = await bytesFrom(disk, path, size);
   if (torn.length > 0) {
-    const aside = `${path}.torn-${iso(clock.now()).replaceAll(':', '-')}`;
-    // A start that was cut short may have kept the same bytes there already.
-    await replaceFile(disk, aside, (copy) => writeFully(copy, torn));
+    const copyPath = `${path}.torn-${iso(clock.now()).replaceAll(':', '-')}`;
+    // An interrupted start may have saved the same bytes already.
+    await replaceFile(disk, copyPath, (copy) => writeFully(copy, torn));
     await disk.syncDirectory(directory);
     warn(
-      `${path} ended in ${torn.length} bytes of a record that was never acknowledged: they are kept in ${aside}`,
+      `${path} ended in ${torn.length} bytes of a record that was never acknowledged: they are kept in ${copyPath}`,
     );
   }
   if (size === 0) await disk.unlink(path);
@@ -33,7 +38,7 @@ export async function cutTornTail(
   await disk.syncDirectory(directory);
 }
 
-/** Only the tail: a day file may be larger than memory. */
+/** Reads only the tail: a day file may be larger than memory. */
 async function bytesFrom(disk: PartContext['disk'], path: string, from: number): Promise<Buffer> {
   const file = await disk.open(path, 'read');
   try {

@@ -1,6 +1,9 @@
 const quote = 0x22;
 
-/** JSON text of a document as it was loaded: some of its bytes, outside the heap, where no garbage collection looks at them. */
+/**
+ * JSON text of a loaded document, as a range of bytes outside the heap. The garbage collector does
+ * not scan it.
+ */
 export class ByteSlice {
   readonly #bytes: Buffer;
   readonly #start: number;
@@ -12,7 +15,10 @@ export class ByteSlice {
     this.#end = end;
   }
 
-  /** What stands in quotes right behind `opening`; `undefined` when the text does not begin so. */
+  /**
+   * Returns the quoted text right after `opening`, or `undefined` if the slice does not start with
+   * `opening`.
+   */
   quotedAfter(opening: string): string | undefined {
     const start = this.#start + opening.length;
     if (this.#bytes.toString('latin1', this.#start, start) !== opening) return undefined;

@@ -1,4 +1,4 @@
-/** Freezes a value and all that is in it, so that it may be handed to anybody. */
+/** Freezes a value and all its members, so that it can be shared safely. */
 export function deepFreeze<T>(value: T): T {
   if (Object.isFrozen(value)) return value;
   for (const member of Object.values(value as object)) deepFreeze(member);

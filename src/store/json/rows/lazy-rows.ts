@@ -1,45 +1,47 @@
 import type { ByteSlice } from './byte-slice.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import { LazyLines } from './lazy-lines.ts';
-import { SeenLately } from './seen-lately.ts';
+import { RecentIds } from './recent-ids.ts';
 import type { Row } from './table-index.ts';
 
-/** A line that is a row puts its id first. */
+/** A row is a line that starts with its id. */
 const lineOpening = '{"id":"';
 
 /**
- * Rows that stay the text they were loaded as until they are changed. Those that are read again and again are kept parsed, too, and frozen: others may keep
- * what they know of these. One that was not read lately is made anew for the one who reads it: to keep all that a large fleet reads would be of no use, for each
- * comes again when ten thousand others have been read, and takes 130 MB.
+ * Rows that stay JSON text until they are changed. Rows that are read repeatedly are also cached
+ * parsed, and frozen, because callers may cache what they derive from them. Other rows are parsed
+ * on every read. Caching every row that a large fleet reads would take 130 MB without benefit: each
+ * row is read again only after ten thousand others.
  */
 export class LazyRows {
   readonly #documentOf: (id: string) => string;
-  readonly #most: number;
+  readonly #maxParsed: number;
   readonly #loaded = new Map<string, LazyLines>();
   readonly #changed = new Map<string, Row>();
   readonly #parsed = new Map<string, Row>();
-  readonly #seen = new SeenLately();
-  /** What was parsed, in a ring: the next one takes the place of the one that was parsed longest ago. */
-  readonly #order: string[] = [];
+  readonly #recent = new RecentIds();
+  /** Ring buffer of cached ids: the next one evicts the oldest. */
+  readonly #parsedIds: string[] = [];
   #next = 0;
 
   /**
-   * @param documentOf tells by its id in which document a row was loaded
-   * @param most rows that are kept parsed; one with a playlist of ten items takes 3 KB
+   * @param documentOf returns the name of the document that holds a row
+   * @param maxParsed maximum number of rows cached parsed. A row with a playlist of ten items takes
+   * 3 KB. Default: 10,000.
    */
-  constructor(documentOf: (id: string) => string, most = 10_000) {
+  constructor(documentOf: (id: string) => string, maxParsed = 10_000) {
     this.#documentOf = documentOf;
-    this.#most = most;
+    this.#maxParsed = maxParsed;
   }
 
-  /** A document has come, with a row on each line. */
+  /** Adds a loaded document, which has one row per line. */
   add(document: string, bytes: Buffer): LazyLines {
     const lines = new LazyLines(bytes, lineOpening);
     this.#loaded.set(document, lines);
     return lines;
   }
 
-  /** As in a `Map`, nothing belongs to what is no text. */
+  /** Returns `undefined` for an undefined id, as a `Map` does. */
   get(id: string | undefined): Row | undefined {
     if (id === undefined) return undefined;
     const known = this.#changed.get(id) ?? this.#parsed.get(id);
@@ -47,11 +49,11 @@ export class LazyRows {
     const text = this.#linesOf(id)?.find(id);
     if (!text) return undefined;
     const row: Row = JSON.parse(text.toString());
-    return this.#seen.again(id) ? this.#keep(id, deepFreeze(row)) : row;
+    return this.#recent.checkAndAdd(id) ? this.#cache(id, deepFreeze(row)) : row;
   }
 
-  /** The row as it is held. */
-  held(id: string): Row | ByteSlice | undefined {
+  /** Returns the changed row, or the JSON text as loaded. */
+  rawRow(id: string): Row | ByteSlice | undefined {
     return this.#changed.get(id) ?? this.#linesOf(id)?.find(id);
   }
 
@@ -65,7 +67,7 @@ export class LazyRows {
     this.#changed.delete(id);
   }
 
-  /** Of all rows, also of those that come or go meanwhile. */
+  /** Iterates over the ids of all rows. Rows may be added and deleted during the iteration. */
   *ids(): Generator<string> {
     for (const lines of this.#loaded.values()) yield* lines.ids();
     yield* this.#changed.keys();
@@ -80,11 +82,11 @@ export class LazyRows {
     this.#linesOf(id)?.delete(id);
   }
 
-  #keep(id: string, row: Row): Row {
-    const last = this.#order[this.#next];
-    if (last !== undefined) this.#parsed.delete(last);
-    this.#order[this.#next] = id;
-    this.#next = (this.#next + 1) % this.#most;
+  #cache(id: string, row: Row): Row {
+    const evicted = this.#parsedIds[this.#next];
+    if (evicted !== undefined) this.#parsed.delete(evicted);
+    this.#parsedIds[this.#next] = id;
+    this.#next = (this.#next + 1) % this.#maxParsed;
     this.#parsed.set(id, row);
     return row;
   }

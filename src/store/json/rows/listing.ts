@@ -12,57 +12,60 @@ import type { ListedTable, ListQuery, Slice } from '../../store.ts';
 import { tables } from '../../tables.ts';
 import { yieldToEventLoop } from '../disk/yield.ts';
 import type { LastActivityPart } from '../parts.ts';
-import type { CommittedRows } from './layer.ts';
+import type { CommittedRows } from './committed-rows.ts';
 import { allRows, lowerBound } from './table-index.ts';
 
-/** Rows looked at before others get their turn, or fewer: the first look at a device's notes finds those of all that are in the same document. */
+/**
+ * Limits of a slice: rows and milliseconds before yielding to the event loop. Rows differ in cost:
+ * the first look-up of a device's activity indexes its whole document.
+ */
 const sliceRows = 200;
 const sliceMs = 5;
 
-type Test = (row: Record<string, unknown>) => boolean;
+type Filter = (row: Record<string, unknown>) => boolean;
 
-/** One page of a table's durable rows, in the order of their ids. */
+/** Returns one page of a table's durable rows, ordered by id. */
 export async function listRows<T extends ListedTable>(
   base: CommittedRows,
-  marks: LastActivityPart,
+  lastActivity: LastActivityPart,
   table: T,
   query: ListQuery<T>,
 ): Promise<Slice<Rows[T]>> {
-  const fits = testsOf(base, marks, query);
+  const filters = filtersOf(base, lastActivity, query);
   const index = narrowestIndex(base, table, query.where ?? {});
   const items: Rows[T][] = [];
   const room = new PageRoom();
   for (let after = query.after ?? ''; ; await yieldToEventLoop()) {
     const endMs = performance.now() + sliceMs;
     const ids = base.ids(table, index.member, index.value);
-    let place = lowerBound(ids, after);
-    if (ids[place] === after) place++;
-    for (const end = Math.min(place + sliceRows, ids.length); place < end; place++) {
-      after = ids[place] as string;
+    let position = lowerBound(ids, after);
+    if (ids[position] === after) position++;
+    for (const end = Math.min(position + sliceRows, ids.length); position < end; position++) {
+      after = ids[position] as string;
       const row = base.row(table, after) as unknown as Rows[T];
-      if (fits.every((test) => test(row as unknown as Record<string, unknown>))) {
+      if (filters.every((filter) => filter(row as unknown as Record<string, unknown>))) {
         if (items.length === query.limit || !room.take(jsonBytes(row)))
           return { items, next: items.at(-1)?.id ?? null };
         items.push(row);
       }
       if (performance.now() >= endMs) break;
     }
-    if (place >= ids.length) return { items, next: null };
+    if (position >= ids.length) return { items, next: null };
   }
 }
 
-/** Ids of codes that ended before a time, oldest first. */
+/** Returns the ids of codes that ended before a time, oldest first. */
 export async function listFinishedCodes(
   base: CommittedRows,
   timeMs: number,
   limit: number,
 ): Promise<string[]> {
   const finished: { id: string; at: number }[] = [];
-  let seen = 0;
+  let examined = 0;
   for (const id of base.all('codes')) {
     const at = codeFinishedAt(base.row('codes', id) as unknown as Rows['codes']);
     if (at < timeMs) finished.push({ id, at });
-    if (++seen % sliceRows === 0) await yieldToEventLoop();
+    if (++examined % sliceRows === 0) await yieldToEventLoop();
   }
   return finished
     .sort((one, other) => one.at - other.at)
@@ -70,7 +73,7 @@ export async function listFinishedCodes(
     .map((code) => code.id);
 }
 
-/** The index that leaves the fewest rows to look at. */
+/** Returns the index with the fewest candidates. */
 function narrowestIndex(
   base: CommittedRows,
   table: ListedTable,
@@ -86,16 +89,16 @@ function narrowestIndex(
   return best;
 }
 
-function testsOf<T extends ListedTable>(
+function filtersOf<T extends ListedTable>(
   base: CommittedRows,
-  marks: LastActivityPart,
+  lastActivity: LastActivityPart,
   { where = {}, labels = {}, name, search, online }: ListQuery<T>,
-): Test[] {
-  const tests: Test[] = [];
+): Filter[] {
+  const filters: Filter[] = [];
   for (const [member, value] of Object.entries(where))
-    if (value !== undefined) tests.push((row) => [value].flat().includes(row[member]));
+    if (value !== undefined) filters.push((row) => [value].flat().includes(row[member]));
   for (const [label, value] of Object.entries(labels)) {
-    tests.push(
+    filters.push(
       (row) =>
         Object.hasOwn(row.labels ?? {}, label) &&
         (row.labels as Record<string, string>)[label] === value,
@@ -103,22 +106,22 @@ function testsOf<T extends ListedTable>(
   }
   const nameOf = (row: Record<string, unknown>) =>
     typeof row.name === 'string' ? foldName(row.name) : undefined;
-  if (name !== undefined) tests.push((row) => nameOf(row) === foldName(name));
-  if (search !== undefined) tests.push((row) => nameOf(row)?.includes(foldName(search)) === true);
+  if (name !== undefined) filters.push((row) => nameOf(row) === foldName(name));
+  if (search !== undefined) filters.push((row) => nameOf(row)?.includes(foldName(search)) === true);
   if (online) {
-    tests.push((row) => {
+    filters.push((row) => {
       const device = row as unknown as Device;
       return (
         isOnline(
           device.state,
-          marks.marks('device', device.id).lastSeenAt,
+          lastActivity.marks('device', device.id).lastSeenAt,
           configOf(base, device),
           online.now,
         ) === online.is
       );
     });
   }
-  return tests;
+  return filters;
 }
 
 function configOf(base: CommittedRows, device: Device): DeviceConfig {

@@ -1,13 +1,14 @@
 import { shardNames } from './shard.ts';
 
-/** A fleet of 100,000 has about 100 screens in a document, and a registration changes one document. */
+/** A fleet of 100,000 has about 100 screens per document. A registration changes one document. */
 export const screenShards = 1024;
 
 /**
- * Playlists are most of the bytes and change apart from the rest. They have documents of their own, which a start does not parse: a line is a row, its id
- * (which is its screen's) first, and is parsed when it is read.
+ * Prefix of the playlist documents. Playlists are most of the bytes and change independently, so
+ * they have their own documents. A start does not parse them: each line is a row that begins with
+ * its id, the screen's id, and is parsed on demand.
  */
 export const playlistDocuments = 'rows-playlists';
 
-/** The document that a screen's playlist lies in. */
+/** Returns the name of the document that holds a screen's playlist. */
 export const playlistDocument = shardNames(playlistDocuments, screenShards);

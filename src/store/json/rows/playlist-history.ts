@@ -10,22 +10,25 @@ import { shardNames } from './shard.ts';
 
 const shards = 256;
 
-/** Rows by id, or `null` for one that was deleted. */
+/** Rows by id; `null` for a deleted row. */
 type Changes = Map<string, Playlist | null>;
 
-/** One document, and what it does not have yet. */
+/** A document and the changes that it does not contain yet. */
 interface Shard {
   document: WrittenDocument | undefined;
-  /** Since the last snapshot. */
+  /** Changes since the last snapshot. */
   fresh: Changes;
-  /** What a snapshot took that is not yet in the document. */
+  /** Changes in a snapshot that is being written. */
   taken: Changes;
-  /** The last record that `document`, `taken` and `fresh` together contain. */
+  /** The last journal record contained in `document`, `taken` and `fresh` together. */
   seq: number;
 }
 
-/** Past playlist versions: documents `past-00` to `past-ff` by screen, a line for each row, ordered by id. */
-class ColdPlaylists implements OnDiskTable {
+/**
+ * On-disk table of past playlist versions: documents `past-00` to `past-ff`, sharded by screen, one
+ * row per line, ordered by id.
+ */
+class PlaylistHistory implements OnDiskTable {
   readonly kind = 'past';
   readonly log = 'journal';
   readonly readsLate = true;
@@ -67,7 +70,7 @@ class ColdPlaylists implements OnDiskTable {
     return [...(await this.#linesOf(screenId)).values()].map(rowOf);
   }
 
-  /** A screen's rows by id; those of the document are not parsed yet. */
+  /** Returns a screen's rows by id. Rows of the document are not parsed yet. */
   async #linesOf(screenId: string): Promise<Map<string, Line>> {
     const shard = this.#shards.get(pastDocument(screenId));
     if (!shard) return new Map();
@@ -79,7 +82,7 @@ class ColdPlaylists implements OnDiskTable {
       for (const line of bytes ? linesFrom(bytes, `${lineOpening}${screenId}/`) : [])
         lines.set(idOf(line.toString('latin1', 0, 100)), line);
     } catch (error) {
-      // Replaced meanwhile: the new document, with what it does not have, is as good.
+      // The document was replaced meanwhile. Retry with the new one.
       if (shard.document !== document && (error as NodeJS.ErrnoException).code === 'ENOENT')
         return this.#linesOf(screenId);
       throw error instanceof SignageError
@@ -103,7 +106,8 @@ class ColdPlaylists implements OnDiskTable {
   ): Promise<RenderedDocument | undefined> {
     const shard = this.#shardOf(name);
     const { fresh: changes, seq } = shard;
-    [shard.taken, shard.fresh] = [changes, new Map()];
+    shard.taken = changes;
+    shard.fresh = new Map();
     const text = (await before?.read()) ?? '';
     const { done: isEmpty } = mergedLines(text, changes).next();
     return isEmpty ? undefined : { lines: mergedLines(text, changes), seq };
@@ -111,12 +115,14 @@ class ColdPlaylists implements OnDiskTable {
 
   written(name: string, document: WrittenDocument | undefined): void {
     const shard = this.#shardOf(name);
-    [shard.document, shard.taken] = [document, new Map()];
+    shard.document = document;
+    shard.taken = new Map();
   }
 
   failed(name: string): void {
     const shard = this.#shardOf(name);
-    [shard.fresh, shard.taken] = [new Map([...shard.taken, ...shard.fresh]), new Map()];
+    shard.fresh = new Map([...shard.taken, ...shard.fresh]);
+    shard.taken = new Map();
   }
 
   async load(name: string, document: WrittenDocument): Promise<void> {
@@ -135,10 +141,10 @@ class ColdPlaylists implements OnDiskTable {
   }
 }
 
-/** The document that a screen's past versions lie in. */
+/** Returns the name of the document that holds a screen's past versions. */
 export const pastDocument = shardNames('past', shards);
 
-/** The screen of a row's id, `<screen>/<version>`. */
+/** Returns the screen of a row's id, `<screen>/<version>`. */
 export function screenOf(id: string): string {
   return id.slice(0, id.indexOf('/'));
 }
@@ -156,14 +162,14 @@ function idOf(line: string): string {
 
 const versionOf = (id: string) => Number(id.slice(id.indexOf('/') + 1));
 
-/** A row as its line of the document, or as it was changed since. */
+/** A row: its line in the document, or the changed row. */
 type Line = Buffer | Playlist;
 
 function rowOf(line: Line): Playlist {
   return Buffer.isBuffer(line) ? JSON.parse(line.toString()) : line;
 }
 
-/** The lines that begin with a text. */
+/** Yields the lines that start with a text. */
 function* linesFrom(bytes: Buffer, opening: string): Generator<Buffer> {
   for (let start = 0; start < bytes.length; ) {
     const end = bytes.indexOf('\n', start);
@@ -174,7 +180,7 @@ function* linesFrom(bytes: Buffer, opening: string): Generator<Buffer> {
   }
 }
 
-/** The lines of a document with changes made, in order. */
+/** Yields the lines of a document with changes merged in, in order. */
 function* mergedLines(before: string, changes: Changes): Generator<string> {
   const ids = [...changes.keys()].sort();
   let at = 0;
@@ -192,4 +198,4 @@ function* changed(changes: Changes, id = ''): Generator<string> {
   if (row) yield lineOf(row);
 }
 
-export const makePlaylistHistory: MakeOnDiskTable = () => new ColdPlaylists();
+export const makePlaylistHistory: MakeOnDiskTable = () => new PlaylistHistory();

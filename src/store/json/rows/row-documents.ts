@@ -5,14 +5,14 @@ import type {
   WrittenDocument,
 } from '../checkpoint/document-owner.ts';
 import { ByteSlice } from './byte-slice.ts';
-import type { CommittedRows } from './layer.ts';
+import type { CommittedRows } from './committed-rows.ts';
 import type { LazyLines } from './lazy-lines.ts';
 import { playlistDocument, playlistDocuments, screenShards } from './playlist-document.ts';
 import { shardNames } from './shard.ts';
 import { SharedIds } from './shared-ids.ts';
 import type { Row } from './table-index.ts';
 
-/** Tables held in memory. */
+/** In-memory tables. */
 export type InMemoryTable = Exclude<TableName, 'pastPlaylists'>;
 
 const venueShards = 64;
@@ -23,7 +23,7 @@ const configDocument = {
   screen: shardNames('rows-screens', screenShards),
 };
 
-/** In which document a row lies: what changes together lies together. */
+/** Returns the document of a row. Rows that change together share a document. */
 const documentOf: { [T in InMemoryTable]: (row: Rows[T]) => string } = {
   tenants: configDocument.tenant,
   tokens: configDocument.tenant,
@@ -38,18 +38,23 @@ const documentOf: { [T in InMemoryTable]: (row: Rows[T]) => string } = {
   mirrorTargets: configDocument.tenant,
 };
 
-const hotTables = Object.keys(documentOf) as InMemoryTable[];
+const inMemoryTables = Object.keys(documentOf) as InMemoryTable[];
 
 interface Document {
-  /** Ids; so few that looking through them costs nothing, and a set of each would. */
+  /** Row ids by table. They are few, so a linear search is cheaper than a set. */
   rows: { [T in InMemoryTable]?: string[] };
-  /** Of playlists as they were loaded: their ids are told when the document changes. */
+  /**
+   * Lines of a playlist document as loaded. Their ids are listed only when the document changes.
+   */
   loaded?: LazyLines | undefined;
-  /** It differs from what is on the disk; a snapshot that is being written takes the mark off. */
+  /** Differs from the version on disk. Rendering a snapshot clears it. */
   dirty: boolean;
 }
 
-/** The documents of the tables in memory: `rows-tenants`, `rows-venues-<shard>`, `rows-screens-<shard>`, `rows-playlists-<shard>`. */
+/**
+ * The documents of the in-memory tables: `rows-tenants`, `rows-venues-<shard>`,
+ * `rows-screens-<shard>`, `rows-playlists-<shard>`.
+ */
 export class RowDocuments implements DocumentOwner {
   readonly kind = 'rows';
   readonly log = 'journal';
@@ -58,13 +63,13 @@ export class RowDocuments implements DocumentOwner {
   readonly #documents = new Map<string, Document>();
   readonly #ids = new SharedIds();
 
-  /** `seq` tells the last record that the base contains. */
+  /** @param seq returns the last journal record contained in `base` */
   constructor(base: CommittedRows, seq: () => number) {
     this.#base = base;
     this.#seq = seq;
   }
 
-  /** A row of the base is about to be replaced or deleted (`null`). */
+  /** Call before a row of the base is replaced or deleted (`null`). */
   changing(table: InMemoryTable, id: string, after: Row | null): void {
     const before = this.#base.row(table, id);
     if (before) {
@@ -72,7 +77,7 @@ export class RowDocuments implements DocumentOwner {
       document.rows[table] = document.rows[table]?.filter((one) => one !== id);
       document.dirty = true;
     }
-    if (after) this.#place(table, after).dirty = true;
+    if (after) this.#add(table, after).dirty = true;
   }
 
   keepsBytes(name: string): boolean {
@@ -84,14 +89,14 @@ export class RowDocuments implements DocumentOwner {
   }
 
   async render(name: string): Promise<RenderedDocument | undefined> {
-    const document = this.#told(name);
+    const document = this.#documentWithIds(name);
     if (!document) return undefined;
     document.dirty = false;
-    const snapshot = hotTables.flatMap((table) => {
+    const snapshot = inMemoryTables.flatMap((table) => {
       const ids = document.rows[table] ?? [];
       return ids.length === 0
         ? []
-        : [{ table, rows: ids.map((id) => this.#base.held(table, id) as Row | ByteSlice) }];
+        : [{ table, rows: ids.map((id) => this.#base.rawRow(table, id) as Row | ByteSlice) }];
     });
     if (snapshot.length === 0) return undefined;
     const seq = this.#seq();
@@ -116,21 +121,21 @@ export class RowDocuments implements DocumentOwner {
       rows: Partial<Record<InMemoryTable, Row[]>>;
     };
     this.#ids.share(rows);
-    for (const table of hotTables) {
+    for (const table of inMemoryTables) {
       const found = rows[table];
       if (found) document.rows[table] = found.map(({ id }) => id);
       for (const row of found ?? []) this.#base.load(table, row.id, row);
     }
   }
 
-  /** All documents are loaded. */
+  /** Call after the last document is loaded. */
   loaded(): void {
     this.#ids.clear();
   }
 
   #document(table: InMemoryTable, row: Row): Document {
     const name = rowDocument(table, row);
-    let document = this.#told(name);
+    let document = this.#documentWithIds(name);
     if (!document) {
       document = { rows: {}, dirty: false };
       this.#documents.set(name, document);
@@ -138,15 +143,15 @@ export class RowDocuments implements DocumentOwner {
     return document;
   }
 
-  /** The document of this name, with the ids of all its rows. */
-  #told(name: string): Document | undefined {
+  /** Returns a document with the ids of all its rows. */
+  #documentWithIds(name: string): Document | undefined {
     const document = this.#documents.get(name);
     if (document?.loaded) document.rows.playlists = [...document.loaded.ids()];
     if (document) document.loaded = undefined;
     return document;
   }
 
-  #place(table: InMemoryTable, row: Row): Document {
+  #add(table: InMemoryTable, row: Row): Document {
     const document = this.#document(table, row);
     document.rows[table] ??= [];
     document.rows[table].push(row.id);
@@ -154,12 +159,12 @@ export class RowDocuments implements DocumentOwner {
   }
 }
 
-/** The document that a row lies in. */
+/** Returns the name of the document that holds a row. */
 export function rowDocument(table: InMemoryTable, row: Row): string {
   return (documentOf[table] as (row: Row) => string)(row);
 }
 
-/** `{"seq":n,"rows":{"screens":[…],…}}`, a row on each line, its id first. */
+/** Renders `{"seq":n,"rows":{"screens":[…],…}}`, one row per line, each starting with its id. */
 export function* rowLines(
   seq: number,
   tables: readonly { table: string; rows: readonly (Row | ByteSlice)[] }[],

@@ -2,11 +2,11 @@ import { deepFreeze } from './deep-freeze.ts';
 import { endOfId, HashIndex } from './hash-index.ts';
 import type { Row } from './table-index.ts';
 
-/** Rows by id. */
+/** The rows of one table by id. */
 export class RowMap {
   readonly #rows = new HashIndex<Row>((row, id) => row.id === id, endOfId);
 
-  /** Frozen now rather than when it was loaded: a start has better things to do with 500,000 rows. */
+  /** Freezes the row on first access. Freezing all rows at load time would slow the start. */
   get(id: string): Row | undefined {
     return deepFreeze(this.#rows.get(id));
   }
@@ -19,7 +19,7 @@ export class RowMap {
     this.#rows.delete(id);
   }
 
-  /** Of all rows, also of those that come or go meanwhile. */
+  /** Iterates over the ids of all rows. Rows may be added and deleted during the iteration. */
   *ids(): Generator<string> {
     for (const { id } of this.all()) yield id;
   }

@@ -3,36 +3,37 @@ import type { Device, DeviceKey, Rows, Screen, TableName } from '../../../domain
 import type { KeyHolder, Reader } from '../../store.ts';
 import { type IndexOf, tables, type UniqueOf } from '../../tables.ts';
 import type { OnDiskTable } from '../parts.ts';
-import type { CommittedRows, RowLayer, WriteSet } from './layer.ts';
+import type { CommittedRows } from './committed-rows.ts';
 import { keysOf, type Row } from './table-index.ts';
+import type { RowLookup, WriteSet } from './write-set.ts';
 
-/** Rows as they are seen through overlays, topmost first, down to what is durable. */
+/** Reads rows through write sets, newest first, down to the committed rows. */
 export class RowView implements Reader {
   protected readonly guard: () => void;
   readonly #base: CommittedRows;
-  readonly #cold: OnDiskTable;
-  readonly #overlays: readonly WriteSet[];
-  readonly #layers: readonly RowLayer[];
+  readonly #onDisk: OnDiskTable;
+  readonly #writeSets: readonly WriteSet[];
+  readonly #lookups: readonly RowLookup[];
 
-  /** `guard` throws when there is no reading any more. */
+  /** @param guard throws if reading is no longer allowed */
   constructor(
     base: CommittedRows,
-    cold: OnDiskTable,
-    overlays: readonly WriteSet[],
+    onDisk: OnDiskTable,
+    writeSets: readonly WriteSet[],
     guard: () => void,
   ) {
     this.#base = base;
-    this.#cold = cold;
-    this.#overlays = overlays;
-    this.#layers = [...overlays, base];
+    this.#onDisk = onDisk;
+    this.#writeSets = writeSets;
+    this.#lookups = [...writeSets, base];
     this.guard = guard;
   }
 
   get<T extends TableName>(table: T, id: string): MaybePromise<Rows[T] | undefined> {
     this.guard();
-    const row = this.#topmost(table, id);
-    if (row === undefined && isCold(table))
-      return this.#cold.get(id) as Promise<Rows[T] | undefined>;
+    const row = this.#newest(table, id);
+    if (row === undefined && isOnDisk(table))
+      return this.#onDisk.get(id) as Promise<Rows[T] | undefined>;
     return (row ?? undefined) as Rows[T] | undefined;
   }
 
@@ -52,8 +53,8 @@ export class RowView implements Reader {
   ): Promise<Rows[T][]> {
     this.guard();
     const wanted = new Set<unknown>(values);
-    const found = isCold(table)
-      ? await this.#selectCold(table, values)
+    const found = isOnDisk(table)
+      ? await this.#selectOnDisk(table, values)
       : this.#candidates(table, index, values);
     const rows = found.filter((row) => wanted.has(member(row, index)));
     return rows.sort((one, other) => (one.id < other.id ? -1 : 1)) as unknown as Rows[T][];
@@ -61,11 +62,11 @@ export class RowView implements Reader {
 
   async count<T extends TableName>(table: T, index: IndexOf<T>, value: string): Promise<number> {
     this.guard();
-    if (isCold(table)) return (await this.select(table, index, [value])).length;
+    if (isOnDisk(table)) return (await this.select(table, index, [value])).length;
     const counts = (row: Row | null | undefined) => (row && member(row, index) === value ? 1 : 0);
     let count = this.#base.ids(table, index, value).length;
-    for (const id of this.#overlaid(table))
-      count += counts(this.hot(table, id)) - counts(this.#base.row(table, id));
+    for (const id of this.#changedIds(table))
+      count += counts(this.inMemoryRow(table, id)) - counts(this.#base.row(table, id));
     return count;
   }
 
@@ -73,53 +74,58 @@ export class RowView implements Reader {
     this.guard();
     const key = this.holder('deviceKeys', 'hash', hash) as DeviceKey | undefined;
     if (!key) return undefined;
-    const device = this.hot('devices', key.deviceId) as Device | undefined;
-    return { key, device, screen: this.hot('screens', key.screenId) as Screen | undefined };
+    const device = this.inMemoryRow('devices', key.deviceId) as Device | undefined;
+    return { key, device, screen: this.inMemoryRow('screens', key.screenId) as Screen | undefined };
   }
 
-  /** The row that has a unique key. */
+  /** Returns the row with a unique key. */
   holder(table: TableName, index: string, key: string): Row | undefined {
-    if (this.#overlays.length === 0) return this.#base.holder(table, index, key);
+    if (this.#writeSets.length === 0) return this.#base.holder(table, index, key);
     const keyOf = keysOf(table).unique[index];
-    for (const layer of this.#layers) {
-      const candidate = layer.holder(table, index, key);
-      const row = candidate && this.hot(table, candidate.id);
+    for (const lookup of this.#lookups) {
+      const candidate = lookup.holder(table, index, key);
+      const row = candidate && this.inMemoryRow(table, candidate.id);
       if (row && keyOf?.(row) === key) return row;
     }
     return undefined;
   }
 
-  /** The topmost row, as far as it is in memory. */
-  hot(table: TableName, id: string): Row | undefined {
-    return this.#topmost(table, id) ?? undefined;
+  /** Returns the newest version of a row of an in-memory table. */
+  inMemoryRow(table: TableName, id: string): Row | undefined {
+    return this.#newest(table, id) ?? undefined;
   }
 
-  #overlaid(table: TableName): Set<string> {
+  #changedIds(table: TableName): Set<string> {
     return new Set(
-      this.#overlays.flatMap((overlay) => [...overlay.changes(table)].map((change) => change.id)),
+      this.#writeSets.flatMap((writeSet) =>
+        [...writeSet.changes(table)].map((change) => change.id),
+      ),
     );
   }
 
   #candidates(table: TableName, index: string, values: readonly string[]): Row[] {
     const ids = new Set(
-      this.#layers.flatMap((layer) => values.flatMap((value) => layer.ids(table, index, value))),
+      this.#lookups.flatMap((lookup) => values.flatMap((value) => lookup.ids(table, index, value))),
     );
-    return [...ids].flatMap((id) => this.hot(table, id) ?? []);
+    return [...ids].flatMap((id) => this.inMemoryRow(table, id) ?? []);
   }
 
-  async #selectCold(table: TableName, values: readonly string[]): Promise<Row[]> {
-    // Taken before the disk is read: a change that becomes durable meanwhile leaves its overlay.
-    const changes = this.#overlays.toReversed().flatMap((overlay) => [...overlay.changes(table)]);
+  async #selectOnDisk(table: TableName, values: readonly string[]): Promise<Row[]> {
+    // Copy the changes before reading the disk: a change that becomes durable meanwhile leaves its
+    // write set.
+    const changes = this.#writeSets
+      .toReversed()
+      .flatMap((writeSet) => [...writeSet.changes(table)]);
     const rows = new Map<string, Row | null>(
-      (await this.#cold.select(values)).map((row) => [row.id, row]),
+      (await this.#onDisk.select(values)).map((row) => [row.id, row]),
     );
     for (const { id, row } of changes) rows.set(id, row);
     return [...rows.values()].filter((row) => row !== null);
   }
 
-  #topmost(table: TableName, id: string): Row | null | undefined {
-    for (const layer of this.#layers) {
-      const row = layer.row(table, id);
+  #newest(table: TableName, id: string): Row | null | undefined {
+    for (const lookup of this.#lookups) {
+      const row = lookup.row(table, id);
       if (row !== undefined) return row;
     }
     return undefined;
@@ -130,6 +136,6 @@ function member(row: Row, name: string): unknown {
   return (row as unknown as Record<string, unknown>)[name];
 }
 
-function isCold(table: TableName): boolean {
+function isOnDisk(table: TableName): boolean {
   return 'cold' in tables[table];
 }

@@ -1,6 +1,9 @@
 import { crc32 } from 'node:zlib';
 
-/** Tells the name of the document that a record belongs to, of `count` of them: `<kind>-` and hexadecimal digits of fixed length. */
+/**
+ * Returns a function from a record's id to the name of its document, one of `count`: `<kind>-` and
+ * hexadecimal digits of fixed length.
+ */
 export function shardNames(kind: string, count: number): (id: string) => string {
   const digits = (count - 1).toString(16).length;
   const names = Array.from(

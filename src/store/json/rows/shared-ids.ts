@@ -1,61 +1,67 @@
 import type { Row } from './table-index.ts';
 
-/** Of most rows. */
+/** The labels of most rows. */
 const noLabels = Object.freeze({});
 
-/** Ids that rows name, beside their own. */
-type Named = {
+/** A row, and the ids that it may hold. */
+type RowWithIds = {
   -readonly [M in 'id' | 'tenantId' | 'venueId' | 'screenId' | 'deviceId']?: string | null;
 } & Record<string, unknown>;
 
 /**
- * Makes equal ids one string: rows that were parsed have copies of their own, and of the seven ids in what a screen, its device and their key say, but three
- * differ. So it makes of labels where there are none.
+ * Interns ids: parsed rows have separate copies of equal ids. A screen, its device and its key hold
+ * seven ids, of which only three differ. Empty labels share one object, too.
  */
 export class SharedIds {
-  /** Few, and named all over the fleet. */
-  readonly #places = new Map<string, string>();
+  /** Tenant and venue ids, which recur in all documents. */
+  readonly #tenantAndVenueIds = new Map<string, string>();
 
-  /** Rows of one document, by table: what names a screen or a device lies in one with it. */
+  /**
+   * Interns the ids of one document's rows, given by table. Rows that refer to a screen or device
+   * lie in its document.
+   */
   share(tables: Partial<Record<string, readonly Row[]>>): void {
-    const screens = (tables.screens ?? []) as readonly Named[];
-    const own = new OwnIds(screens);
+    const screens = (tables.screens ?? []) as readonly RowWithIds[];
+    const own = new DocumentIds(screens);
     for (const [table, rows] of Object.entries(tables)) {
-      for (const [at, row] of ((rows ?? []) as readonly Named[]).entries()) {
+      for (const [at, row] of ((rows ?? []) as readonly RowWithIds[]).entries()) {
         const likely = screens[at];
-        if (row.id && table === 'devices') row.id = own.same(row.id, likely?.deviceId);
-        if (row.screenId) row.screenId = own.same(row.screenId, likely?.id);
-        if (row.deviceId) row.deviceId = own.same(row.deviceId, likely?.deviceId);
-        if (row.tenantId) row.tenantId = sameOf(this.#places, row.tenantId);
-        if (row.venueId) row.venueId = sameOf(this.#places, row.venueId);
+        if (row.id && table === 'devices') row.id = own.shared(row.id, likely?.deviceId);
+        if (row.screenId) row.screenId = own.shared(row.screenId, likely?.id);
+        if (row.deviceId) row.deviceId = own.shared(row.deviceId, likely?.deviceId);
+        if (row.tenantId) row.tenantId = intern(this.#tenantAndVenueIds, row.tenantId);
+        if (row.venueId) row.venueId = intern(this.#tenantAndVenueIds, row.venueId);
         if (row.labels && isEmpty(row.labels)) row.labels = noLabels;
       }
     }
   }
 
   clear(): void {
-    this.#places.clear();
+    this.#tenantAndVenueIds.clear();
   }
 }
 
-/** The ids of a document's screens and devices. */
-class OwnIds {
-  readonly #screens: readonly Named[];
+/** Interns the ids of one document's screens and devices. */
+class DocumentIds {
+  readonly #screens: readonly RowWithIds[];
   #known: Map<string, string> | undefined;
 
-  constructor(screens: readonly Named[]) {
+  constructor(screens: readonly RowWithIds[]) {
     this.#screens = screens;
   }
 
-  /** `likely` is what it mostly is: of a screen, its device and its key the rows stand in one order. Then no map is needed. */
-  same(id: string, likely: string | null | undefined): string {
+  /**
+   * Returns the shared copy of an id. `likely` is the expected copy: rows of a screen, its device
+   * and its key usually stand in the same order. A match needs no map.
+   */
+  shared(id: string, likely: string | null | undefined): string {
     if (id === likely) return likely;
     this.#known ??= new Map(
       this.#screens.flatMap(({ id: screen, deviceId }) =>
         [screen ?? [], deviceId ?? []].flat().map((one) => [one, one]),
       ),
     );
-    return sameOf(this.#known, id);
+    return intern(this.#known, id);
   }
 }
 
@@ -64,9 +70,9 @@ function isEmpty(value: object): boolean {
   return true;
 }
 
-function sameOf(known: Map<string, string>, id: string): string {
-  const same = known.get(id);
-  if (same !== undefined) return same;
+function intern(known: Map<string, string>, id: string): string {
+  const shared = known.get(id);
+  if (shared !== undefined) return shared;
   known.set(id, id);
   return id;
 }

@@ -3,10 +3,10 @@ import type { ListedTable } from '../../store.ts';
 import { tables } from '../../tables.ts';
 import { endOfId, HashIndex } from './hash-index.ts';
 
-/** A row of whatever table; frozen where it is shared, or made for the one who reads it. */
+/** A row of any table. Shared rows are frozen; others are parsed for one reader. */
 export type Row = { readonly id: string };
 
-/** The index that holds all rows, of tables that are listed. */
+/** Name of the index of all rows, which listed tables have. */
 export const allRows = '';
 
 interface Keys {
@@ -14,14 +14,15 @@ interface Keys {
   indexed: readonly string[];
 }
 
-/** How a table's rows are indexed, without its row type. */
+/** Returns a table's indexes, without its row type. */
 export function keysOf(table: TableName): Keys {
   return tables[table] as unknown as Keys;
 }
 
-/** The place of the first id that is not below `id`. */
+/** Returns the position of the first id that is not less than `id`. */
 export function lowerBound(ids: readonly string[], id: string): number {
-  let [low, high] = [0, ids.length];
+  let low = 0;
+  let high = ids.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
     if ((ids[middle] as string) < id) low = middle + 1;
@@ -30,7 +31,7 @@ export function lowerBound(ids: readonly string[], id: string): number {
   return low;
 }
 
-/** Tables whose rows are listed: these have an index of all rows. */
+/** Listed tables. They have an index of all rows. */
 const listed: readonly TableName[] = [
   'tenants',
   'tokens',
@@ -40,11 +41,13 @@ const listed: readonly TableName[] = [
   'mirrorPending',
 ] satisfies ListedTable[];
 
-/** One id alone stands for itself: of 100,000 screens most have one device, one key and one code. */
+/**
+ * One id is stored without an array: of 100,000 screens most have one device, one key and one code.
+ */
 type Ids = string | string[];
 
-/** What an index needs of a map. */
-type Found<V> = Pick<Map<string, V>, 'get'> & {
+/** The part of `Map` that an index uses. */
+type IndexMap<V> = Pick<Map<string, V>, 'get'> & {
   set(key: string, value: V): unknown;
   delete(key: string): unknown;
 };
@@ -52,24 +55,27 @@ type Found<V> = Pick<Map<string, V>, 'get'> & {
 interface UniqueIndex {
   name: string;
   keyOf: (row: Row) => string | undefined;
-  holders: Found<Row>;
+  holders: IndexMap<Row>;
 }
 
 interface MemberIndex {
   member: string;
-  ids: Found<Ids>;
+  ids: IndexMap<Ids>;
 }
 
-/** Rows by their unique keys, and ids of rows by their indexed members, in order. */
+/** Rows by unique key, and sorted row ids by indexed member. */
 export class TableIndex {
   readonly #unique: readonly UniqueIndex[];
   readonly #members: readonly MemberIndex[];
 
-  /** With `rowOf`, which tells the rows that are in the index, keys and members need not be kept beside them: what `replace` is told must become so right after it. */
+  /**
+   * @param rowOf returns a row of the index by id. With it, keys and members need not be stored.
+   * The result must reflect each `replace` right after the call.
+   */
   constructor(table: TableName, rowOf?: (id: string) => Row | undefined) {
     const { unique, indexed } = keysOf(table);
     const members = listed.includes(table) ? [allRows, ...indexed] : indexed;
-    const idsBy = (member: string): Found<Ids> => {
+    const idsBy = (member: string): IndexMap<Ids> => {
       if (!rowOf) return new Map();
       return new HashIndex<Ids>((ids, value) => {
         const row = rowOf(firstOf(ids));
@@ -77,87 +83,89 @@ export class TableIndex {
       }, endOfId);
     };
     this.#unique = Object.entries(unique).map(([name, keyOf]) => {
-      const mostSummed = name === 'name' ? Number.POSITIVE_INFINITY : endOfId;
+      const hashedChars = name === 'name' ? Number.POSITIVE_INFINITY : endOfId;
       return {
         name,
         keyOf,
         holders: rowOf
-          ? new HashIndex<Row>((row, key) => keyOf(row) === key, mostSummed)
+          ? new HashIndex<Row>((row, key) => keyOf(row) === key, hashedChars)
           : new Map<string, Row>(),
       };
     });
     this.#members = members.map((member) => ({ member, ids: idsBy(member) }));
   }
 
-  /** The table has neither keys nor indexed members. */
+  /** Whether the table has neither unique keys nor indexed members. */
   get isNeverUsed(): boolean {
     return this.#unique.length === 0 && this.#members.length === 0;
   }
 
-  /** The row that has this unique key. */
+  /** Returns the row with a unique key. */
   holder(index: string, key: string): Row | undefined {
     for (const one of this.#unique) if (one.name === index) return one.holders.get(key);
     return undefined;
   }
 
-  /** Rows whose member has this value, in order. */
+  /** Returns the ids of rows whose member has this value, sorted. */
   ids(member: string, value: string): readonly string[] {
     const ids = this.#members.find((one) => one.member === member)?.ids.get(value) ?? [];
     return typeof ids === 'string' ? [ids] : ids;
   }
 
-  /** A row has come, gone, or taken the place of the one with its id. What stays the same is not touched: taking one out of 100,000 ids costs 50 µs. */
+  /**
+   * Updates the index after a row was inserted, replaced or deleted. Unchanged entries are skipped:
+   * removing one of 100,000 ids takes 50 µs.
+   */
   replace(before: Row | undefined, after: Row | null): void {
     for (const { keyOf, holders } of this.#unique) {
-      const [old, key] = [before && keyOf(before), after ? keyOf(after) : undefined];
-      // The old key may have passed to another row before this one changes.
+      const old = before && keyOf(before);
+      const key = after ? keyOf(after) : undefined;
+      // Another row may have taken over the old key already.
       if (old !== undefined && old !== key && holders.get(old)?.id === before?.id)
         holders.delete(old);
       if (key !== undefined && after) holders.set(key, after);
     }
     for (const { member, ids } of this.#members) {
-      const [old, value] = [
-        before && memberOf(before, member),
-        after ? memberOf(after, member) : undefined,
-      ];
+      const old = before && memberOf(before, member);
+      const value = after ? memberOf(after, member) : undefined;
       if (old === value) continue;
-      if (old !== undefined && before) takeOut(ids, old, before.id);
+      if (old !== undefined && before) remove(ids, old, before.id);
       if (value !== undefined && after) insert(ids, value, after.id);
     }
   }
 
-  /** Adds many rows in whatever order: sorting their ids once costs less than finding each one's place. */
+  /** Adds many unsorted rows. Sorting the ids once is cheaper than inserting each in order. */
   addAll(rows: Iterable<Row>): void {
     const all = this.#members.find(({ member }) => member === allRows);
-    const gathered = this.#members
+    const collected = this.#members
       .filter((one) => one !== all)
-      .map(({ member, ids }) => ({ member, ids: new GatheredIds(ids) }));
+      .map(({ member, ids }) => ({ member, ids: new CollectedIds(ids) }));
     const ids: string[] = [];
-    // Each row once, as they lie in memory: what is just being looked at is at hand for all indexes.
+    // Visit each row once and update all indexes, which is friendlier to the CPU cache.
     for (const row of rows) {
       if (all) ids.push(row.id);
       for (const { keyOf, holders } of this.#unique) {
         const key = keyOf(row);
         if (key !== undefined) holders.set(key, row);
       }
-      for (const { member, ids: found } of gathered) {
+      for (const { member, ids: found } of collected) {
         const value = memberOf(row, member);
         if (value !== undefined) found.add(value, row.id);
       }
     }
     ids.sort();
-    for (const one of gathered) one.ids.sort(ids);
+    for (const one of collected) one.ids.sort(ids);
     if (ids.length > 0) all?.ids.set(allRows, ids.length === 1 ? (ids[0] as string) : ids);
   }
 }
 
-/** Ids that come in no order, of many rows. */
-class GatheredIds {
-  readonly #index: Found<Ids>;
-  /** Values that several rows have. There are few of them, and every row asks. */
+/** Collects unsorted ids of many rows. */
+class CollectedIds {
+  readonly #index: IndexMap<Ids>;
+  /** Ids of values that several rows have. A small map, because every row looks it up. */
   readonly #many = new Map<string, string[]>();
 
-  constructor(index: Found<Ids>) {
+  constructor(index: IndexMap<Ids>) {
     this.#index = index;
   }
 
@@ -171,7 +179,10 @@ class GatheredIds {
     }
   }
 
-  /** `all` are the ids of all rows, sorted: where there is but one tenant, they are its. */
+  /**
+   * `all` holds the sorted ids of all rows. A value that every row has, such as the only tenant,
+   * reuses them.
+   */
   sort(all: readonly string[]): void {
     for (const [value, ids] of this.#many)
       this.#index.set(value, ids.length === all.length ? [...all] : ids.sort());
@@ -188,7 +199,7 @@ function memberOf(row: Row, member: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-function insert(index: Found<Ids>, value: string, id: string): void {
+function insert(index: IndexMap<Ids>, value: string, id: string): void {
   const ids = index.get(value);
   if (ids === undefined) index.set(value, id);
   else if (typeof ids === 'string') index.set(value, ids < id ? [ids, id] : [id, ids]);
@@ -196,7 +207,7 @@ function insert(index: Found<Ids>, value: string, id: string): void {
   else ids.splice(lowerBound(ids, id), 0, id);
 }
 
-function takeOut(index: Found<Ids>, value: string, id: string): void {
+function remove(index: IndexMap<Ids>, value: string, id: string): void {
   const ids = index.get(value);
   if (!Array.isArray(ids)) index.delete(value);
   else {

@@ -4,32 +4,36 @@ import type { SealedEntry } from '../../audit/audit-chain.ts';
 import type { Tx } from '../../store.ts';
 import type { ChainDraft } from '../audit/trail-chain.ts';
 import type { OnDiskTable } from '../parts.ts';
+import type { CommittedRows } from './committed-rows.ts';
 import { deepFreeze } from './deep-freeze.ts';
-import { type Change, type CommittedRows, WriteSet } from './layer.ts';
 import { RowView } from './row-view.ts';
 import { keysOf, type Row } from './table-index.ts';
+import { type Change, WriteSet } from './write-set.ts';
 
-/** One change under way, over all that earlier changes have staged. What it does stays in its own overlay until it is over. */
+/**
+ * A transaction: reads its own writes, then the staged changes of earlier transactions, then the
+ * committed rows. Its writes stay in its own write set until it ends.
+ */
 export class Transaction extends RowView implements Tx {
   readonly now: number;
   readonly changes: Change[] = [];
   readonly entries: SealedEntry[] = [];
-  /** The same as JSON, in the order in which it was done: what the journal keeps. */
+  /** The operations as JSON, in order, for the journal. */
   readonly ops: string[] = [];
-  /** Links the entries of this change. */
+  /** Links the audit entries of this change. */
   readonly draft: ChainDraft;
   readonly #own: WriteSet;
-  #over = false;
+  #isOver = false;
 
   constructor(
     now: number,
     base: CommittedRows,
-    cold: OnDiskTable,
+    onDisk: OnDiskTable,
     staged: WriteSet,
     draft: ChainDraft,
   ) {
     const own = new WriteSet();
-    super(base, cold, [own, staged], () => this.#refuseLateCall());
+    super(base, onDisk, [own, staged], () => this.#refuseLateCall());
     this.now = now;
     this.draft = draft;
     this.#own = own;
@@ -37,10 +41,10 @@ export class Transaction extends RowView implements Tx {
 
   async put<T extends TableName>(table: T, row: Rows[T]): Promise<void> {
     const text = JSON.stringify(row);
-    // Exactly what a restart would read back, and nobody else's to change.
-    const kept = deepFreeze<Row>(JSON.parse(text));
-    this.#refuseTakenKeys(table, kept);
-    this.#stage({ table, id: kept.id, row: kept }, `["put","${table}",${text}]`);
+    // A frozen copy: exactly what a restart would read back.
+    const copy = deepFreeze<Row>(JSON.parse(text));
+    this.#refuseTakenKeys(table, copy);
+    this.#stage({ table, id: copy.id, row: copy }, `["put","${table}",${text}]`);
   }
 
   async delete(table: TableName, id: string): Promise<void> {
@@ -57,7 +61,7 @@ export class Transaction extends RowView implements Tx {
   }
 
   end(): void {
-    this.#over = true;
+    this.#isOver = true;
   }
 
   #stage(change: Change, op: string): void {
@@ -67,9 +71,9 @@ export class Transaction extends RowView implements Tx {
     this.ops.push(op);
   }
 
-  /** A call that nobody awaited must not get lost without a word. */
+  /** Throws for calls after the end, so a call that was not awaited fails visibly. */
   #refuseLateCall(): void {
-    if (this.#over) throw new Error('the change is over: each call of its tx must be awaited');
+    if (this.#isOver) throw new Error('the transaction has ended: await every call of tx');
   }
 
   #refuseTakenKeys(table: TableName, row: Row): void {

@@ -4,39 +4,45 @@ import type { Journal } from '../journal/journal.ts';
 import type { Durable } from '../journal/journal-replay.ts';
 import { unavailable } from '../log/group-log.ts';
 import type { OnDiskTable } from '../parts.ts';
-import { type CommittedRows, WriteSet } from './layer.ts';
+import type { CommittedRows } from './committed-rows.ts';
 import { Transaction } from './transaction.ts';
+import { WriteSet } from './write-set.ts';
 
 type Outcome<T> = { value: T } | { error: unknown };
 
 /**
- * Runs changes one after another. What one has done is staged at once, so that the next sees it; it is folded into the base when its record is on the
- * disk, and only then is its caller answered. A change that did nothing, or threw, may have seen what is staged: it waits for that, too.
+ * Runs changes one at a time. A change is staged at once, so the next one reads it. When its
+ * journal record is on disk, it is applied to the committed rows and its caller gets the result. A
+ * change without effect, or one that throws, may have read staged rows, so it waits for those to be
+ * durable, too.
  */
 export class Writer {
   readonly #base: CommittedRows;
-  readonly #cold: OnDiskTable;
+  readonly #onDisk: OnDiskTable;
   readonly #journal: Journal;
   readonly #chain: TrailChain;
-  readonly #fold: (durable: Durable) => void;
+  readonly #apply: (durable: Durable) => void;
   #staged = new WriteSet();
-  /** Counts failed groups: a change that began before one has seen what no longer is. */
+  /**
+   * Number of failed groups. A change that started before a failure may have read rows that were
+   * lost.
+   */
   #failures = 0;
-  #turn: Promise<unknown> = Promise.resolve();
+  #staging: Promise<unknown> = Promise.resolve();
   #lastRecord: Promise<unknown> = Promise.resolve();
 
-  /** `fold` makes a durable change visible to everyone. */
+  /** @param apply makes a durable change visible to all readers */
   constructor(
     base: CommittedRows,
-    cold: OnDiskTable,
+    onDisk: OnDiskTable,
     { journal, chain }: { journal: Journal; chain: TrailChain },
-    fold: (durable: Durable) => void,
+    apply: (durable: Durable) => void,
   ) {
     this.#base = base;
-    this.#cold = cold;
+    this.#onDisk = onDisk;
     this.#journal = journal;
     this.#chain = chain;
-    this.#fold = fold;
+    this.#apply = apply;
     journal.onFailure = () => {
       this.#failures++;
       this.#staged = new WriteSet();
@@ -46,17 +52,17 @@ export class Writer {
   }
 
   async write<T>(change: (tx: Tx) => Promise<T>): Promise<T> {
-    const staging = this.#turn.then(() => this.#stage(change));
-    this.#turn = staging.catch(() => undefined);
+    const staging = this.#staging.then(() => this.#stage(change));
+    this.#staging = staging.catch(() => undefined);
     const { outcome, durable } = await staging;
     await durable;
     if ('error' in outcome) throw outcome.error;
     return outcome.value;
   }
 
-  /** Waits until no change is under way. */
+  /** Waits for pending changes. */
   async settled(): Promise<void> {
-    await this.#turn;
+    await this.#staging;
     await this.#lastRecord.catch(() => undefined);
   }
 
@@ -67,14 +73,14 @@ export class Writer {
     const tx = new Transaction(
       this.#journal.now(),
       this.#base,
-      this.#cold,
+      this.#onDisk,
       this.#staged,
       this.#chain.draft(),
     );
     const outcome = await run(change, tx);
     tx.end();
     if (failures !== this.#failures)
-      throw unavailable('The change before this one could not be kept; nothing was changed.');
+      throw unavailable('An earlier change could not be written to disk; nothing was changed.');
     if ('value' in outcome && tx.ops.length > 0) this.#append(tx);
     return { outcome, durable: this.#lastRecord };
   }
@@ -85,7 +91,7 @@ export class Writer {
     const staged = this.#staged;
     for (const change of changes) staged.add(change);
     this.#lastRecord = this.#journal.append(now, ops, (seq) => {
-      this.#fold({ seq, changes, entries });
+      this.#apply({ seq, changes, entries });
       for (const change of changes) staged.drop(change);
     });
   }

@@ -2,15 +2,22 @@ import type { Random } from '../../../domain/clock.ts';
 import { type ChainHead, ChainKey, type ChainState } from '../../audit/audit-chain.ts';
 import type { Query } from '../connection/query.ts';
 
-/** Lets the database link entries (`signage.make_changes`). The first instance on a store makes its writer. */
-export async function openChain(ask: Query, secret: Uint8Array, random: Random): Promise<ChainKey> {
+/**
+ * Stores the keys with which the database links entries (`signage.make_changes`). The first
+ * instance on a store also creates the chain's writer.
+ */
+export async function openChain(
+  query: Query,
+  secret: Uint8Array,
+  random: Random,
+): Promise<ChainKey> {
   const key = new ChainKey(secret);
   const { inner, outer } = key.pads();
-  await ask(
+  await query(
     'UPDATE signage.server SET audit_inner = $1::bytea, audit_outer = $2::bytea WHERE (audit_inner, audit_outer) IS DISTINCT FROM ($1::bytea, $2::bytea)',
     [inner, outer],
   );
-  await ask(
+  await query(
     `INSERT INTO signage.audit_chain (writer) VALUES ($1)
       ON CONFLICT (one) DO UPDATE SET writer = excluded.writer WHERE audit_chain.writer IS NULL`,
     [Buffer.from(random(8)).toString('hex')],
@@ -27,9 +34,9 @@ interface Row {
   bounds: string | null;
 }
 
-/** What the database keeps of the chain beside the entries. */
-export async function readChain(ask: Query): Promise<ChainState> {
-  const [row] = await ask<Row>(
+/** Reads the state of the chain that the database stores beside the entries. */
+export async function readChain(query: Query): Promise<ChainState> {
+  const [row] = await query<Row>(
     `SELECT c.writer, c.head_writer, c.head_link, c.head_mac, c.head_sig, b.bounds
       FROM (SELECT true AS one) o LEFT JOIN signage.audit_chain c USING (one) LEFT JOIN signage.audit_bounds b USING (one)`,
   );
@@ -41,22 +48,24 @@ export async function readChain(ask: Query): Promise<ChainState> {
   return { ...known, ...(writer !== null && { writer }), ...(head && { head }) };
 }
 
-export async function writeBounds(ask: Query, { start, gaps }: ChainState): Promise<void> {
-  await ask(
+export async function writeBounds(query: Query, { start, gaps }: ChainState): Promise<void> {
+  await query(
     'INSERT INTO signage.audit_bounds (bounds) VALUES ($1) ON CONFLICT (one) DO UPDATE SET bounds = excluded.bounds',
     [JSON.stringify({ ...(start && { start }), ...(gaps && { gaps }) })],
   );
 }
 
-/** Puts the chain of a store that is copied into an empty database. The next start gives it a writer of its own. */
-export async function putChain(ask: Query, state: ChainState): Promise<void> {
+/**
+ * Writes the chain of a copied store into an empty database. The next start assigns a new writer.
+ */
+export async function putChain(query: Query, state: ChainState): Promise<void> {
   const { head } = state;
-  await ask('DELETE FROM signage.audit_chain');
+  await query('DELETE FROM signage.audit_chain');
   if (head) {
-    await ask(
+    await query(
       'INSERT INTO signage.audit_chain (head_writer, head_link, head_mac, head_sig) VALUES ($1, $2, $3, $4)',
-      [...[head.writer, head.seq, head.mac, head.sig]],
+      [head.writer, head.seq, head.mac, head.sig],
     );
   }
-  if (state.start || state.gaps) await writeBounds(ask, state);
+  if (state.start || state.gaps) await writeBounds(query, state);
 }

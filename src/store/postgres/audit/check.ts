@@ -8,13 +8,13 @@ import {
   AuditVerifier,
   type KeptHead,
 } from '../../audit/audit-verifier.ts';
-import { connector } from '../connection/connect.ts';
+import { makeConnect } from '../connection/connect.ts';
 import { parseDatabaseUrl } from '../connection/database-url.ts';
 import { refuseUnfinishedCopy } from '../connection/instance-lock.ts';
 import { migrate } from '../connection/migrate.ts';
 import { type Query, send, sendAll } from '../connection/query.ts';
-import { patient } from '../copy/copy-session.ts';
-import { explained } from '../open.ts';
+import { longTimeouts } from '../copy/copy-session.ts';
+import { explainConnectError } from '../open.ts';
 import { auditColumns } from '../rows/change-steps.ts';
 import { readChain } from './chain.ts';
 import { type AuditTableRow, readRow } from './trail.ts';
@@ -24,34 +24,34 @@ const pageRows = 1000;
 type Row = AuditTableRow & Record<string, unknown>;
 
 /**
- * Verifies the audit trail of a database as it is at one moment; instances may run meanwhile.
- * Throws `store_unreachable`, `store_unusable`, `copy_unfinished`.
+ * Verifies the audit trail of a database in one snapshot; instances may be running. Throws
+ * `store_unreachable`, `store_unusable`, `copy_unfinished`.
  */
 export async function checkDatabaseTrail(
   url: string,
   kept?: KeptHead,
 ): Promise<{ findings: AuditFinding[]; summary: AuditSummary }> {
   const address = parseDatabaseUrl(url);
-  const connect = await connector(address);
-  return explained({ url, host: address.host }, async () => {
+  const connect = await makeConnect(address);
+  return explainConnectError({ url, host: address.host }, async () => {
     if ((await migrate(connect, { dryRun: true })).length > 0)
-      throw unusable(url, 'it has no schema, or an older one: start the service on it');
-    const client = connect.client(patient);
+      throw unusable(url, 'its schema is missing or outdated: start the service on it');
+    const client = connect.client(longTimeouts);
     client.on('error', () => {});
     await client.connect();
     try {
-      const ask: Query = (text, parameters) => send(client, false, text, parameters);
+      const query: Query = (text, parameters) => send(client, false, text, parameters);
       await sendAll(client, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-      await refuseUnfinishedCopy(ask);
-      const [server] = await ask<{ secret: string }>('SELECT secret FROM signage.server');
+      await refuseUnfinishedCopy(query);
+      const [server] = await query<{ secret: string }>('SELECT secret FROM signage.server');
       if (!server) throw unusable(url, 'it holds no data');
       const verifier = new AuditVerifier(
         new ChainKey(Buffer.from(server.secret, 'hex')),
-        await readChain(ask),
+        await readChain(query),
         kept,
       );
       const findings: AuditFinding[] = [];
-      for await (const row of rowsOf(ask)) findings.push(...judged(verifier, row));
+      for await (const row of readRows(query)) findings.push(...verifyRow(verifier, row));
       findings.push(...verifier.end());
       return { findings, summary: verifier.summary };
     } finally {
@@ -67,9 +67,9 @@ function unusable(url: string, why: string): SignageError {
   );
 }
 
-async function* rowsOf(ask: Query): AsyncGenerator<Row> {
+async function* readRows(query: Query): AsyncGenerator<Row> {
   for (let after = -1; ; ) {
-    const rows = await ask<Row>(
+    const rows = await query<Row>(
       `SELECT seq, entry, writer, link, mac, at, tenant_id, action, subject_id, venue_ids FROM signage.audit
         WHERE seq > $1 ORDER BY seq LIMIT ${pageRows}`,
       [after],
@@ -81,11 +81,14 @@ async function* rowsOf(ask: Query): AsyncGenerator<Row> {
   }
 }
 
-/** An entry is found by its columns, so they must be what the entry says. */
-function judged(verifier: AuditVerifier, row: Row): AuditFinding[] {
+/**
+ * Verifies an entry and its columns. Queries find entries by these columns, so they must match the
+ * entry.
+ */
+function verifyRow(verifier: AuditVerifier, row: Row): AuditFinding[] {
   const sealed = readRow(row);
   const found = verifier.take(sealed);
-  // Of entries without a MAC nothing vouches for either.
+  // Without a MAC the entry itself is not protected either.
   if (!sealed?.link || found.some(({ level }) => level === 'damage')) return found;
   const { entry: _entry, ...columns } = auditColumns(sealed.entry);
   const wrong = Object.entries(columns).filter(

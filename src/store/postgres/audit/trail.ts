@@ -15,34 +15,38 @@ import { AuditVerifier } from '../../audit/audit-verifier.ts';
 import type { AuditPageQuery, Slice } from '../../store.ts';
 import type { Database } from '../connection/database.ts';
 import type { Query } from '../connection/query.ts';
-import { keptText } from '../rows/columns.ts';
+import { storableText } from '../rows/columns.ts';
 import { readChain, writeBounds } from './chain.ts';
 
-/** Entries that are verified and deleted in one transaction. */
-const atOnce = 2000;
+/** Number of entries verified and deleted in one transaction. */
+const batchSize = 2000;
 
-/** A cursor has the form of an event's id. */
+/** A cursor has the format of an event id. */
 const cursorOf = (seq: number) => eventId({ receivedAtMs: 0, batch: seq, index: 0 });
 
-/** One page of the trail, newest first. */
-export async function auditPage(ask: Query, query: AuditPageQuery): Promise<Slice<AuditEntry>> {
-  const { tenantIds, venueIds, action, subjectId, from, to, limit } = query;
-  const after = query.after === undefined ? undefined : eventPosition(query.after);
-  if (query.after !== undefined && !after) return { items: [], next: null };
+/** Returns one page of the trail, newest first. */
+export async function auditPage(
+  query: Query,
+  pageQuery: AuditPageQuery,
+): Promise<Slice<AuditEntry>> {
+  const { tenantIds, venueIds, action, subjectId, from, to, limit } = pageQuery;
+  const after = pageQuery.after === undefined ? undefined : eventPosition(pageQuery.after);
+  if (pageQuery.after !== undefined && !after) return { items: [], next: null };
   const parameters: unknown[] = [];
   const parameter = (value: unknown) => `$${parameters.push(value)}`;
   const conditions = [
-    `tenant_id = ANY (${parameter(tenantIds.map((id) => keptText(id ?? '')))}::text[])`,
+    `tenant_id = ANY (${parameter(tenantIds.map((id) => storableText(id ?? '')))}::text[])`,
   ];
   if (venueIds)
     conditions.push(`venue_ids <> '{}' AND venue_ids <@ ${parameter(venueIds)}::text[]`);
-  if (action !== undefined) conditions.push(`action = ${parameter(keptText(action))}`);
-  if (subjectId !== undefined) conditions.push(`subject_id = ${parameter(keptText(subjectId))}`);
+  if (action !== undefined) conditions.push(`action = ${parameter(storableText(action))}`);
+  if (subjectId !== undefined)
+    conditions.push(`subject_id = ${parameter(storableText(subjectId))}`);
   if (from !== undefined) conditions.push(`at >= ${parameter(from)}::bigint`);
   if (to !== undefined) conditions.push(`at < ${parameter(to)}::bigint`);
   if (after) conditions.push(`seq < ${parameter(after.batch)}::bigint`);
   const text = `SELECT seq, entry FROM signage.audit WHERE ${conditions.join(' AND ')} ORDER BY seq DESC LIMIT ${parameter(limit + 1)}`;
-  const rows = await ask<{ seq: number; entry: string }>(text, parameters);
+  const rows = await query<{ seq: number; entry: string }>(text, parameters);
   const items: AuditEntry[] = [];
   const room = new PageRoom();
   let lastSeq = 0;
@@ -55,7 +59,7 @@ export async function auditPage(ask: Query, query: AuditPageQuery): Promise<Slic
   return { items, next: null };
 }
 
-/** An entry as the table has it, with what it is found by. */
+/** A row of the audit table, without the columns used only for filtering. */
 export interface AuditTableRow {
   seq: number;
   entry: string;
@@ -71,7 +75,7 @@ export function sealedRow({ entry, writer, link, mac }: AuditTableRow): SealedEn
     : { ...sealed, link: { writer, seq: link, mac } };
 }
 
-/** The same; `undefined` when somebody has put something else there. */
+/** Parses a row. Returns `undefined` if its contents are not an audit entry. */
 export function readRow(row: AuditTableRow): SealedEntry | undefined {
   try {
     const sealed = sealedRow(row);
@@ -82,47 +86,50 @@ export function readRow(row: AuditTableRow): SealedEntry | undefined {
 }
 
 /**
- * Deletes the entries of the days before that of `timeMs`, up to the first of a later day: the chain
- * loses its beginning, and no entry in between. Answers whether all of them verified; the chain's new
- * start is signed only then.
+ * Deletes all entries before the day of `timeMs`, up to the first entry of that day or later. Only
+ * the beginning of the chain is deleted, so it has no gaps. Returns whether all deleted entries
+ * verified; only then is the chain's new start signed.
  */
-export async function dropAuditBefore(
+export async function purgeAuditBefore(
   database: Database,
   key: ChainKey,
   timeMs: number,
 ): Promise<boolean> {
   const firstMs = Math.floor(timeMs / dayMs) * dayMs;
   const day = dayOf(firstMs);
-  let isSound = true;
-  for (let found = atOnce; found === atOnce; ) {
-    const [{ old } = { old: false }] = await database.ask<{ old: boolean }>(
+  let isValid = true;
+  for (let found = batchSize; found === batchSize; ) {
+    const [{ old } = { old: false }] = await database.query<{ old: boolean }>(
       'SELECT coalesce((SELECT at < $1 FROM signage.audit ORDER BY seq LIMIT 1), false) AS old',
       [firstMs],
     );
-    if (!old) return isSound;
+    if (!old) return isValid;
     found = await database.transaction(
       'BEGIN; LOCK TABLE signage.audit_bounds IN EXCLUSIVE MODE',
-      async (ask) => {
-        const rows = await ask<AuditTableRow & { at: number }>(
-          `SELECT seq, at, entry, writer, link, mac FROM signage.audit ORDER BY seq LIMIT ${atOnce}`,
+      async (query) => {
+        const rows = await query<AuditTableRow & { at: number }>(
+          `SELECT seq, at, entry, writer, link, mac FROM signage.audit ORDER BY seq LIMIT ${batchSize}`,
         );
         const kept = rows.findIndex(({ at }) => at >= firstMs);
         const dropped = kept < 0 ? rows : rows.slice(0, kept);
         const last = dropped.at(-1);
         if (!last) return 0;
-        const { head: _head, ...state } = await readChain(ask);
+        const { head: _head, ...state } = await readChain(query);
         const start = nextStart(key, state, dropped, day);
-        if (start) await writeBounds(ask, { ...state, start });
-        else isSound &&= dropped.every(({ mac }) => mac === null);
-        await ask('DELETE FROM signage.audit WHERE seq <= $1', [last.seq]);
+        if (start) await writeBounds(query, { ...state, start });
+        else isValid &&= dropped.every(({ mac }) => mac === null);
+        await query('DELETE FROM signage.audit WHERE seq <= $1', [last.seq]);
         return dropped.length;
       },
     );
   }
-  return isSound;
+  return isValid;
 }
 
-/** The start after these entries; `undefined` when they do not verify, or have no links. */
+/**
+ * Returns the chain's start after these entries, or `undefined` if they do not verify or have no
+ * links.
+ */
 function nextStart(
   key: ChainKey,
   state: ChainState,

@@ -2,17 +2,17 @@ import type { Client, ClientConfig, Pool } from 'pg';
 import { secondMs } from '../../../domain/clock.ts';
 import type { DatabaseAddress } from './database-url.ts';
 
-/** How the database is used. Spans in milliseconds. */
+/** Limits on the use of the database. Durations in milliseconds. */
 export interface DatabaseLimits {
-  /** Connections of this instance, beside the one that listens: 2 or more. */
+  /** Size of the connection pool, without the listening connection. Minimum: 2. */
   poolSize: number;
-  /** The longest that one statement may take. */
+  /** Timeout of one statement. */
   statementTimeoutMs: number;
-  /** The longest that one may wait for another's change. */
+  /** Timeout for a lock held by another change. */
   lockTimeoutMs: number;
 }
 
-/** Makes connections to one database. */
+/** Creates connections to one database. */
 export interface Connect {
   isPooled: boolean;
   pool(limits: DatabaseLimits): Pool;
@@ -23,8 +23,11 @@ const connectTimeoutMs = 5 * secondMs;
 const keepAliveMs = 15 * secondMs;
 const bigint = 20;
 
-/** Loads the library, and says how to connect. What it would take from the environment is said here: what the URL does not have is nowhere. */
-export async function connector(address: DatabaseAddress): Promise<Connect> {
+/**
+ * Loads the driver and returns a connection factory. Sets every option that the driver would
+ * otherwise read from the environment, so that only the URL counts.
+ */
+export async function makeConnect(address: DatabaseAddress): Promise<Connect> {
   const { Client, Pool, types } = await import('pg');
   const configured = (ssl: DatabaseAddress['ssl'], limits: DatabaseLimits) =>
     config({ ...address, ssl }, limits, types.getTypeParser);
@@ -48,12 +51,12 @@ function config(
   const session = {
     statement_timeout: statementTimeoutMs,
     lock_timeout: lockTimeoutMs,
-    // An instance that is stopped in the middle of a change must not hold up the others for long.
+    // A suspended instance must not block the others for long with an open transaction.
     idle_in_transaction_session_timeout: statementTimeoutMs,
     options:
       '-c default_transaction_isolation=read\\ committed -c default_transaction_read_only=off -c client_encoding=UTF8',
   };
-  const line = {
+  const socket = {
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveMs,
@@ -63,28 +66,31 @@ function config(
       oid === bigint ? Number : parserOf(oid, format),
   };
   return {
-    ...{
-      host,
-      port,
-      database,
-      user,
-      password: () => password,
-      ssl: ssl as ClientConfig['ssl'],
-      application_name: applicationName,
-    },
-    ...{
-      ...line,
-      ...(isPooled ? {} : session),
-      sslnegotiation: 'postgres',
-      pipeline: true,
-      types: numbers,
-    },
+    host,
+    port,
+    database,
+    user,
+    password: () => password,
+    ssl: ssl as ClientConfig['ssl'],
+    application_name: applicationName,
+    ...socket,
+    ...(isPooled ? {} : session),
+    sslnegotiation: 'postgres',
+    pipeline: true,
+    types: numbers,
   } as ClientConfig;
+}
+
+/** Closes a connection without a goodbye message, which a broken network would not deliver. */
+export function destroy(client: object): void {
+  (client as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
 }
 
 const untrusted = { rejectUnauthorized: false };
 
-/** TLS if the server has it. Any other trouble is told by whoever connects next. */
+/**
+ * Detects whether the server supports TLS. Other errors are left to the next connection attempt.
+ */
 async function preferredTls(
   connect: (ssl: DatabaseAddress['ssl'], limits: DatabaseLimits) => Client,
 ): Promise<DatabaseAddress['ssl']> {

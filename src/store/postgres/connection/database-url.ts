@@ -2,40 +2,43 @@ import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { SignageError } from '../../../domain/error.ts';
 
-/** Where a database is, and as whom it is asked. */
+/** Address and credentials of a database. */
 export interface DatabaseAddress {
   host: string;
   port: number;
   database: string;
   user: string;
   password: string;
-  /** As the library takes it: `false`, `prefer`, or what TLS is to check. */
+  /** The driver's TLS option: `false`, `prefer`, or the checks of the certificate. */
   ssl:
     | false
     | 'prefer'
     | { rejectUnauthorized: boolean; ca?: string; checkServerIdentity?: () => undefined };
   applicationName: string;
-  /** Sessions are shared with others, behind a pooler: nothing outlives a transaction, no prepared statement, no setting, no LISTEN. */
+  /**
+   * A pooler shares the sessions: no state may outlive a transaction (no prepared statements,
+   * settings or LISTEN).
+   */
   isPooled: boolean;
 }
 
 const modes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 const parameters = ['host', 'sslmode', 'sslrootcert', 'application_name', 'prepare'];
 
-const wrong = (message: string) =>
+const invalidUrl = (message: string) =>
   new SignageError('invalid_option', `The URL of the database: ${message}`);
 
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw wrong('a % must be followed by two hex digits; write %25 for the sign itself.');
+    throw invalidUrl('a % must be followed by two hex digits; write %25 for the sign itself.');
   }
 }
 
 /**
- * Whether connections to the host cannot leave this machine: a Unix socket, or a loopback address. Of names, `localhost` alone counts, for others may be
- * looked up in the network.
+ * Whether connections to the host stay on this machine: a Unix socket or a loopback address.
+ * `localhost` is the only accepted name, because others may resolve to remote addresses.
  */
 function isLocal(host: string): boolean {
   return (
@@ -46,7 +49,10 @@ function isLocal(host: string): boolean {
   );
 }
 
-/** A certificate authority that the URL names is one to verify with, on this machine too. */
+/**
+ * Returns the default `sslmode`. Naming a certificate authority enables verification, even on this
+ * machine.
+ */
 function defaultMode(host: string, query: URLSearchParams): (typeof modes)[number] {
   return isLocal(host) && !query.has('sslrootcert') ? 'disable' : 'verify-full';
 }
@@ -54,7 +60,7 @@ function defaultMode(host: string, query: URLSearchParams): (typeof modes)[numbe
 function tlsOf(host: string, query: URLSearchParams): DatabaseAddress['ssl'] {
   const mode = query.get('sslmode') ?? defaultMode(host, query);
   if (!modes.some((one) => one === mode))
-    throw wrong(`sslmode must be one of ${modes.join(', ')}.`);
+    throw invalidUrl(`sslmode must be one of ${modes.join(', ')}.`);
   if (mode === 'disable') return false;
   if (mode === 'prefer') return 'prefer';
   const file = query.get('sslrootcert');
@@ -65,7 +71,7 @@ function tlsOf(host: string, query: URLSearchParams): DatabaseAddress['ssl'] {
 }
 
 function isPooled(prepare: string): boolean {
-  if (prepare !== 'true' && prepare !== 'false') throw wrong('prepare must be true or false.');
+  if (prepare !== 'true' && prepare !== 'false') throw invalidUrl('prepare must be true or false.');
   return prepare === 'false';
 }
 
@@ -73,34 +79,39 @@ function certificates(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    throw wrong(`sslrootcert ${file} cannot be read.`);
+    throw invalidUrl(`sslrootcert ${file} cannot be read.`);
   }
 }
 
 /**
- * Reads `postgres://user:password@host:port/database?sslmode=verify-full&sslrootcert=ca.pem`. `host=/folder` names a Unix socket's folder. Default of
- * `sslmode`: `verify-full`, and `disable` on this machine. `prepare=false` is for poolers that share sessions, such as PgBouncer in `transaction` mode. Throws
- * `invalid_option`; no message shows the password.
+ * Parses `postgres://user:password@host:port/database?sslmode=verify-full&sslrootcert=ca.pem`.
+ * `host=/folder` names the folder of a Unix socket. Default of `sslmode`: `disable` on this
+ * machine, otherwise `verify-full`. Set `prepare=false` for poolers that share sessions, such as
+ * PgBouncer in `transaction` mode. Throws `invalid_option`; messages never contain the password.
  */
 export function parseDatabaseUrl(url: string): DatabaseAddress {
   if (!URL.canParse(url))
-    throw wrong('it must look like postgres://user:password@host:5432/database.');
+    throw invalidUrl('it must look like postgres://user:password@host:5432/database.');
   const { hostname, port, username, password, pathname, searchParams: query } = new URL(url);
   const unknown = [...query.keys()].find((name) => !parameters.includes(name));
   if (unknown !== undefined)
-    throw wrong(
+    throw invalidUrl(
       `the parameter ${JSON.stringify(unknown)} is not known; there are ${parameters.join(', ')}.`,
     );
   const host = query.get('host') ?? decoded(hostname).replace(/^\[(.*)\]$/, '$1');
   const database = decoded(pathname.slice(1));
-  if (host === '') throw wrong('it names no host.');
+  if (host === '') throw invalidUrl('it names no host.');
   if (database === '' || database.includes('/'))
-    throw wrong('it must name one database: postgres://user@host/database.');
-  if (username === '') throw wrong('it must name a user: postgres://user@host/database.');
-  if (port === '0') throw wrong('its port must be from 1 to 65535.');
+    throw invalidUrl('it must name one database: postgres://user@host/database.');
+  if (username === '') throw invalidUrl('it must name a user: postgres://user@host/database.');
+  if (port === '0') throw invalidUrl('its port must be from 1 to 65535.');
   return {
-    ...{ host, port: port === '' ? 5432 : Number(port), database },
-    ...{ user: decoded(username), password: decoded(password), ssl: tlsOf(host, query) },
+    host,
+    port: port === '' ? 5432 : Number(port),
+    database,
+    user: decoded(username),
+    password: decoded(password),
+    ssl: tlsOf(host, query),
     applicationName: query.get('application_name') ?? 'signage',
     isPooled: isPooled(query.get('prepare') ?? 'true'),
   };

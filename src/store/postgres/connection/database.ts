@@ -1,43 +1,46 @@
 import type { ClientBase, Pool, PoolClient } from 'pg';
 import { type Clock, secondMs, systemClock } from '../../../domain/clock.ts';
-import type { Connect, DatabaseLimits } from './connect.ts';
-import { destroy } from './destroy.ts';
+import { type Connect, type DatabaseLimits, destroy } from './connect.ts';
 import {
   isConnectionLost,
   isSerializationConflict,
   QueryTimeout,
-  translated,
+  translateError,
   unavailable,
 } from './errors.ts';
 import { type Query, send, sendAll } from './query.ts';
 
-/** Beyond the server's own time-out: an answer that has not come by then does not come, for the network or the server has gone. */
-const patienceMs = 2 * secondMs;
-const lookMs = 2 * secondMs;
-const lookEveryMs = secondMs / 2;
-const goodbyeMs = 2 * secondMs;
+/**
+ * Grace period after the server's own statement timeout. No answer by then means that the network
+ * or the server is down.
+ */
+const gracePeriodMs = 2 * secondMs;
+const probeTimeoutMs = 2 * secondMs;
+const probeIntervalMs = secondMs / 2;
+const closeTimeoutMs = 2 * secondMs;
 
 /**
- * The pool of connections. Nothing waits for ever: while the database is away, callers are refused at once, and it is looked for twice a second.
- * Throws `unavailable`, and clashes (`isSerializationConflict`) as they are.
+ * Connection pool with a circuit breaker. While the database is down, queries fail immediately, and
+ * a probe runs twice a second. Throws `unavailable`; serialization conflicts
+ * (`isSerializationConflict`) are thrown unchanged.
  */
 export class Database {
   readonly #pool: Pool;
-  readonly #patienceMs: number;
+  readonly #timeoutMs: number;
   readonly #prepared: boolean;
-  /** Networks keep real time, whatever clock the store has. */
+  /** Network timeouts use real time, whatever clock the store has. */
   readonly #clock: Clock = systemClock;
   readonly #clients = new Set<ClientBase>();
-  /** Why the database counts as away. */
+  /** Why the database is considered down. */
   #down: unknown;
-  #firstLook = Promise.resolve();
+  #firstProbe = Promise.resolve();
   #closed = false;
 
   constructor(connect: Connect, limits: DatabaseLimits) {
-    this.#patienceMs = limits.statementTimeoutMs + patienceMs;
+    this.#timeoutMs = limits.statementTimeoutMs + gracePeriodMs;
     this.#prepared = !connect.isPooled;
     this.#pool = connect.pool(limits);
-    // A connection that is lost is told to whoever uses it; one that nobody uses is none that anybody misses.
+    // Queries report lost connections. Losing an idle connection does not matter.
     this.#pool.on('error', () => {});
     this.#pool.on('connect', (client) => {
       client.on('error', () => {});
@@ -46,68 +49,74 @@ export class Database {
     this.#pool.on('remove', (client) => this.#clients.delete(client));
   }
 
-  /** One statement, by itself. */
-  readonly ask: Query = <R>(text: string, parameters?: readonly unknown[]) =>
-    this.#use((client) => this.#within(send<R>(client, this.#prepared, text, parameters)));
+  /** Runs one statement outside a transaction. */
+  readonly query: Query = <R>(text: string, parameters?: readonly unknown[]) =>
+    this.#use((client) => this.#withTimeout(send<R>(client, this.#prepared, text, parameters)));
 
-  /** The same, with less patience. */
-  askWithin<R>(limitMs: number, text: string): Promise<readonly R[]> {
-    return this.#use((client) => this.#within(send<R>(client, this.#prepared, text), limitMs));
+  /** Runs one statement with a shorter timeout. */
+  queryWithin<R>(limitMs: number, text: string): Promise<readonly R[]> {
+    return this.#use((client) => this.#withTimeout(send<R>(client, this.#prepared, text), limitMs));
   }
 
-  /** A transaction. `begin` is sent as it is, and may be several statements; `body` is handed the row that the last of them answers. */
+  /**
+   * Runs a transaction. `begin` is sent unchanged and may contain several statements. `body` gets
+   * the rows of the last of them.
+   */
   transaction<R, T>(
     begin: string,
-    body: (ask: Query, begun: readonly [R]) => Promise<T>,
+    body: (query: Query, begun: readonly [R]) => Promise<T>,
   ): Promise<T> {
     return this.#use(async (client) => {
       let failure: unknown;
-      const ask: Query = <A>(text: string, parameters?: readonly unknown[]) =>
-        this.#within(send<A>(client, this.#prepared, text, parameters)).catch((error: unknown) => {
-          failure ??= error;
-          throw error;
-        });
+      const query: Query = <A>(text: string, parameters?: readonly unknown[]) =>
+        this.#withTimeout(send<A>(client, this.#prepared, text, parameters)).catch(
+          (error: unknown) => {
+            failure ??= error;
+            throw error;
+          },
+        );
       try {
         const value = await body(
-          ask,
-          (await this.#within(sendAll<R>(client, begin))) as readonly [R],
+          query,
+          (await this.#withTimeout(sendAll<R>(client, begin))) as readonly [R],
         );
-        // After a failure nothing can be committed, whatever the body made of it.
+        // After a failed statement the transaction cannot be committed, even if `body` caught the
+        // error.
         if (failure !== undefined) throw failure;
-        await this.#within(sendAll(client, 'COMMIT'));
+        await this.#withTimeout(sendAll(client, 'COMMIT'));
         return value;
       } catch (error) {
-        if (!isConnectionLost(error)) await this.#within(sendAll(client, 'ROLLBACK'));
+        if (!isConnectionLost(error)) await this.#withTimeout(sendAll(client, 'ROLLBACK'));
         throw error;
       }
     });
   }
 
   async #use<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
-    await this.standing();
+    await this.requireReachable();
     try {
       return await this.#take(work);
     } catch (error) {
       if (this.#closed) throw closedStore();
-      if (isConnectionLost(error)) this.#lose(error);
-      throw isSerializationConflict(error) ? error : translated(error);
+      if (isConnectionLost(error)) this.#markDown(error);
+      throw isSerializationConflict(error) ? error : translateError(error);
     }
   }
 
   async #take<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect();
-    let gone = false;
+    let isLost = false;
     try {
       return await work(client);
     } catch (error) {
-      gone = isConnectionLost(error);
+      isLost = isConnectionLost(error);
       throw error;
     } finally {
-      client.release(gone);
+      client.release(isLost);
     }
   }
 
-  async #within<T>(promise: Promise<T>, limitMs = this.#patienceMs): Promise<T> {
+  async #withTimeout<T>(promise: Promise<T>, limitMs = this.#timeoutMs): Promise<T> {
     let cancel = () => {};
     const tooLate = new Promise<'too late'>((resolve) => {
       cancel = this.#clock.after(limitMs, () => resolve('too late'));
@@ -121,32 +130,37 @@ export class Database {
     throw new QueryTimeout('The database does not answer.');
   }
 
-  /** Throws when there is no use in asking: the store is closed, or the database away. One lost connection is no reason: a first look tells. */
-  async standing(): Promise<void> {
+  /**
+   * Throws if the store is closed or the database is down. After a lost connection, a first probe
+   * decides whether it is down.
+   */
+  async requireReachable(): Promise<void> {
     if (this.#closed) throw closedStore();
-    if (this.#down !== undefined) await this.#firstLook;
+    if (this.#down !== undefined) await this.#firstProbe;
     if (this.#down !== undefined)
       throw unavailable('The database cannot be reached right now.', this.#down);
   }
 
-  #lose(error: unknown): void {
+  #markDown(error: unknown): void {
     if (this.#down !== undefined || this.#closed) return;
     this.#down = error;
-    this.#firstLook = this.#look();
-    void this.#lookOn();
+    this.#firstProbe = this.#probe();
+    void this.#probeUntilUp();
   }
 
-  async #lookOn(): Promise<void> {
-    await this.#firstLook;
+  async #probeUntilUp(): Promise<void> {
+    await this.#firstProbe;
     while (this.#down !== undefined && !this.#closed) {
-      await new Promise<void>((resolve) => void this.#clock.after(lookEveryMs, resolve));
-      await this.#look();
+      await new Promise<void>((resolve) => void this.#clock.after(probeIntervalMs, resolve));
+      await this.#probe();
     }
   }
 
-  async #look(): Promise<void> {
+  async #probe(): Promise<void> {
     try {
-      await this.#take((client) => this.#within(send(client, this.#prepared, 'SELECT 1'), lookMs));
+      await this.#take((client) =>
+        this.#withTimeout(send(client, this.#prepared, 'SELECT 1'), probeTimeoutMs),
+      );
       this.#down = undefined;
     } catch (error) {
       this.#down = error;
@@ -157,8 +171,8 @@ export class Database {
     if (this.#closed) return;
     this.#closed = true;
     const ended = this.#pool.end();
-    await this.#within(ended, goodbyeMs).catch(() => {
-      // A network that is gone takes no goodbye.
+    await this.#withTimeout(ended, closeTimeoutMs).catch(() => {
+      // The network is down: close the sockets directly.
       for (const client of this.#clients) destroy(client);
     });
   }

@@ -3,31 +3,35 @@ import { SignageError } from '../../../domain/error.ts';
 import { unfinished } from '../../copy/copy-progress.ts';
 import { type Query, sendAll } from './query.ts';
 
-/** Any number that is ours: `SIGC` in ASCII. */
-const lock = 0x53494743;
+/** Key of the advisory lock: `SIGC` in ASCII. */
+const lockKey = 0x53494743;
 
-/** Every instance holds the lock with others, on the connection that listens; a copy holds it alone. Both until that connection ends. */
-export function joinInstances(client: ClientBase): Promise<boolean> {
-  return isHeld(client, `SELECT pg_try_advisory_lock_shared(${lock}) AS held`);
+/**
+ * Takes the lock shared, on the listening connection of an instance. It is held until that
+ * connection ends.
+ */
+export function takeSharedLock(client: ClientBase): Promise<boolean> {
+  return tryLock(client, `SELECT pg_try_advisory_lock_shared(${lockKey}) AS held`);
 }
 
-export function holdAlone(client: ClientBase): Promise<boolean> {
-  return isHeld(client, `SELECT pg_try_advisory_lock(${lock}) AS held`);
+/** Takes the lock exclusively, for a copy. It is held until the connection ends. */
+export function takeExclusiveLock(client: ClientBase): Promise<boolean> {
+  return tryLock(client, `SELECT pg_try_advisory_lock(${lockKey}) AS held`);
 }
 
-async function isHeld(client: ClientBase, text: string): Promise<boolean> {
-  const [answer] = await sendAll<{ held: boolean }>(client, text);
-  return answer?.held === true;
+async function tryLock(client: ClientBase, text: string): Promise<boolean> {
+  const [row] = await sendAll<{ held: boolean }>(client, text);
+  return row?.held === true;
 }
 
-export function databaseLocked(place: string, by: string): SignageError {
+export function databaseLocked(location: string, holder: string): SignageError {
   return new SignageError(
     'store_locked',
-    `${place} is in use by ${by}. Stop that, or let it finish, then try again.`,
+    `${location} is in use by ${holder}. Stop it, or let it finish, then try again.`,
   );
 }
 
-/** Throws `copy_unfinished` for a database that has only a part of a store. */
-export async function refuseUnfinishedCopy(ask: Query): Promise<void> {
-  if ((await ask('SELECT FROM signage.copies')).length > 0) throw unfinished('The database');
+/** Throws `copy_unfinished` if the database contains an incomplete copy of a store. */
+export async function refuseUnfinishedCopy(query: Query): Promise<void> {
+  if ((await query('SELECT FROM signage.copies')).length > 0) throw unfinished('The database');
 }

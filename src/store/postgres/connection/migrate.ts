@@ -5,19 +5,22 @@ import { SignageError } from '../../../domain/error.ts';
 import type { Connect } from './connect.ts';
 import { sendAll } from './query.ts';
 
-/** A step of the schema: `0001-first.sql`. There is no way back. */
+/** A migration of the schema, such as `0001-first.sql`. There are no down migrations. */
 interface Migration {
   number: number;
   name: string;
   sql: string;
 }
 
-/** A step may rewrite large tables, and waits for an instance that is at it already. */
+/**
+ * Limits: one hour. A migration may rewrite large tables, or wait for another instance that is
+ * migrating.
+ */
 const limits = { poolSize: 1, statementTimeoutMs: 60 * 60_000, lockTimeoutMs: 60 * 60_000 };
 const folder = fileURLToPath(new URL('../migrations/', import.meta.url));
-/** Any number that is ours: `SIGN` in ASCII. */
-const lock = 0x5349474e;
-const oldestServer = 140_000;
+/** Key of the advisory lock: `SIGN` in ASCII. */
+const lockKey = 0x5349474e;
+const minServerVersion = 140_000;
 
 function migrations(): Migration[] {
   const files = readdirSync(folder).filter((file) => /^\d{4}-[a-z0-9-]+\.sql$/.test(file));
@@ -28,8 +31,8 @@ function migrations(): Migration[] {
   }));
 }
 
-/** The last step that the database has, 0 when it is empty. */
-async function standing(client: Client): Promise<number> {
+/** Returns the number of the last applied migration; 0 for an empty database. */
+async function currentVersion(client: Client): Promise<number> {
   const [table] = await sendAll<{ name: string | null }>(
     client,
     `SELECT to_regclass('signage.migrations')::text AS name`,
@@ -47,7 +50,7 @@ async function checkServer(client: Client): Promise<void> {
     client,
     `SELECT current_setting('server_version_num')::integer AS version, current_setting('server_encoding') AS encoding`,
   );
-  if (!server || server.version < oldestServer)
+  if (!server || server.version < minServerVersion)
     throw new SignageError('store_unusable', 'The database must be PostgreSQL 14 or newer.');
   if (server.encoding !== 'UTF8')
     throw new SignageError(
@@ -57,8 +60,9 @@ async function checkServer(client: Client): Promise<void> {
 }
 
 /**
- * Brings the database's schema up to date; answers the names of the steps that were made, or with `dryRun` would be. All of them are one change, and one
- * instance makes it, however many start. Throws `store_too_new` when the schema is one of a newer version, `store_unusable`.
+ * Migrates the schema to the newest version. Returns the names of the migrations applied, or with
+ * `dryRun` of those to apply. All are applied in one transaction, by one instance. Throws
+ * `store_unusable`, or `store_too_new` for the schema of a newer version.
  */
 export async function migrate(connect: Connect, { dryRun } = { dryRun: false }): Promise<string[]> {
   const client = connect.client(limits);
@@ -67,24 +71,27 @@ export async function migrate(connect: Connect, { dryRun } = { dryRun: false }):
   try {
     await checkServer(client);
     const all = migrations();
-    const missing = missingFrom(all, await standing(client));
+    const missing = missingFrom(all, await currentVersion(client));
     if (missing.length === 0 || dryRun) return missing.map(({ name }) => name);
-    return await makeSteps(client, all);
+    return await applyMissing(client, all);
   } finally {
     await client.end();
   }
 }
 
-/** What fails leaves the transaction open, and ends with the connection. */
-async function makeSteps(client: Client, all: readonly Migration[]): Promise<string[]> {
-  await sendAll(client, `BEGIN; SELECT pg_advisory_xact_lock(${lock})`);
-  // Whoever may not make schemas has had this one made.
+/**
+ * Applies the missing migrations. After an error, closing the connection rolls the transaction
+ * back.
+ */
+async function applyMissing(client: Client, all: readonly Migration[]): Promise<string[]> {
+  await sendAll(client, `BEGIN; SELECT pg_advisory_xact_lock(${lockKey})`);
+  // A user without the right to create schemas needs an existing one.
   await sendAll(
     client,
     `DO $$ BEGIN IF to_regnamespace('signage') IS NULL THEN CREATE SCHEMA signage; END IF; END $$;
     CREATE TABLE IF NOT EXISTS signage.migrations (number integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`,
   );
-  const missing = missingFrom(all, await standing(client));
+  const missing = missingFrom(all, await currentVersion(client));
   for (const { number, name, sql } of missing) {
     await sendAll(client, sql);
     await client.query('INSERT INTO signage.migrations (number, name) VALUES ($1, $2)', [

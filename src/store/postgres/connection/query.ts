@@ -1,11 +1,11 @@
 import type { ClientBase, QueryResult } from 'pg';
 
-/** Sends one statement, and answers its rows. Arrays go in as PostgreSQL's. */
+/** Runs one statement and returns its rows. JavaScript arrays become PostgreSQL arrays. */
 export type Query = <R>(text: string, parameters?: readonly unknown[]) => Promise<readonly R[]>;
 
 const names = new Map<string, string>();
 
-/** Statements are prepared once on each connection, under the same name on all. */
+/** Returns the name of a prepared statement: the same on every connection. */
 function nameOf(text: string): string {
   const known = names.get(text);
   if (known !== undefined) return known;
@@ -14,7 +14,7 @@ function nameOf(text: string): string {
   return name;
 }
 
-/** Sends a statement to one connection, `prepared` once on it for all times. */
+/** Runs a statement on one connection. With `prepared` it is prepared once per connection. */
 export async function send<R>(
   client: ClientBase,
   prepared: boolean,
@@ -29,9 +29,9 @@ export async function send<R>(
   return rows as R[];
 }
 
-/** Sends several at once, without parameters; answers the rows of the last. */
+/** Runs several statements in one message, without parameters. Returns the rows of the last. */
 export async function sendAll<R>(client: ClientBase, text: string): Promise<readonly R[]> {
-  const answers = (await client.query(text)) as unknown as QueryResult | QueryResult[];
-  const last = [answers].flat().at(-1) as QueryResult;
+  const results = (await client.query(text)) as unknown as QueryResult | QueryResult[];
+  const last = [results].flat().at(-1) as QueryResult;
   return last.rows as R[];
 }

@@ -7,10 +7,13 @@ import { readChain } from '../audit/chain.ts';
 import { Database } from '../connection/database.ts';
 import { migrate } from '../connection/migrate.ts';
 import { Rollups } from '../events/rollups.ts';
-import { CopySession, patient } from './copy-session.ts';
+import { CopySession, longTimeouts } from './copy-session.ts';
 import { sectionReadings } from './section-statements.ts';
 
-/** Opens a database to be copied; no service starts on it until `close`. Throws `store_locked`, `store_unreachable`, `store_unusable`, `copy_unfinished`. */
+/**
+ * Opens a database as the source of a copy. No service starts on it until `close`. Throws
+ * `store_locked`, `store_unreachable`, `store_unusable`, `copy_unfinished`.
+ */
 export async function openDatabaseSource(url: string): Promise<StoreSource> {
   const session = await CopySession.open(url);
   try {
@@ -23,30 +26,30 @@ export async function openDatabaseSource(url: string): Promise<StoreSource> {
   }
 }
 
-async function requireStore(session: CopySession, place: string): Promise<void> {
+async function requireStore(session: CopySession, location: string): Promise<void> {
   const missing = await migrate(session.connect, { dryRun: true });
   if (missing.length > 0)
     throw new SignageError(
       'store_unusable',
-      `${place} has no schema, or an older one: run signage store migrate on it first.`,
+      `${location} has no schema or an outdated one: run signage store migrate on it first.`,
     );
-  const [{ found, copying } = { found: 0, copying: 0 }] = await session.ask<{
+  const [{ found, copying } = { found: 0, copying: 0 }] = await session.query<{
     found: number;
     copying: number;
   }>(
     'SELECT (SELECT count(*) FROM signage.server) AS found, (SELECT count(*) FROM signage.copies) AS copying',
   );
-  if (copying > 0) throw unfinished(place);
+  if (copying > 0) throw unfinished(location);
   if (found === 0)
     throw new SignageError(
       'store_unusable',
-      `${place} holds no data: no service has ever started on it.`,
+      `${location} holds no data: no service has ever started on it.`,
     );
 }
 
-/** Puts into the roll-ups what is not in them yet, as services do all the time. */
+/** Folds the remaining batches into the roll-ups. */
 async function foldAll({ connect }: CopySession): Promise<void> {
-  const database = new Database(connect, patient);
+  const database = new Database(connect, longTimeouts);
   try {
     await new Rollups(database).fold();
   } finally {
@@ -61,16 +64,16 @@ interface Server {
   entries: number;
 }
 
-/** What is in a database that nobody writes to. */
+/** Returns the contents of a database that has no writers. */
 export async function databaseSource(
   session: CopySession,
   close: () => Promise<void>,
 ): Promise<StoreSource> {
-  const [server] = await session.ask<Server>(
+  const [server] = await session.query<Server>(
     `SELECT secret, seq, received_at, (SELECT coalesce(max(a.seq), 0) FROM signage.audit a) AS entries
       FROM signage.server, signage.log_head`,
   );
-  return new DatabaseSource(session, server as Server, await readChain(session.ask), close);
+  return new DatabaseSource(session, server as Server, await readChain(session.query), close);
 }
 
 class DatabaseSource implements StoreSource {
@@ -91,30 +94,31 @@ class DatabaseSource implements StoreSource {
     this.chain = chain;
     this.secret = Buffer.from(secret, 'hex');
     this.logEnd = { seq, receivedAt };
-    // Nearly every change of a row leaves an entry; what does not is found by the comparison at the end.
+    // Fingerprint of the contents. Nearly every change adds an audit entry. The final comparison
+    // finds the others.
     this.state = `${seq}/${entries}`;
     this.close = close;
   }
 
   async count(section: Section): Promise<number> {
-    const [answer] = await this.#session.ask<{ found: number }>(sectionReadings[section].count);
-    return answer?.found ?? 0;
+    const [row] = await this.#session.query<{ found: number }>(sectionReadings[section].count);
+    return row?.found ?? 0;
   }
 
   async *read<S extends Section>(section: S, skip: number): AsyncGenerator<readonly Records[S][]> {
     const { select, pageRows, recordOf } = sectionReadings[section];
-    await this.#session.askAll(
+    await this.#session.queryAll(
       `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; DECLARE section NO SCROLL CURSOR FOR ${select}`,
     );
     try {
-      if (skip > 0) await this.#session.askAll(`MOVE FORWARD ${skip} FROM section`);
+      if (skip > 0) await this.#session.queryAll(`MOVE FORWARD ${skip} FROM section`);
       for (;;) {
-        const rows = await this.#session.askAll(`FETCH FORWARD ${pageRows} FROM section`);
+        const rows = await this.#session.queryAll(`FETCH FORWARD ${pageRows} FROM section`);
         if (rows.length > 0) yield rows.map(recordOf);
         if (rows.length < pageRows) return;
       }
     } finally {
-      await this.#session.askAll('ROLLBACK').catch(() => undefined);
+      await this.#session.queryAll('ROLLBACK').catch(() => undefined);
     }
   }
 }

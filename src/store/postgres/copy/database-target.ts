@@ -21,16 +21,26 @@ import { tableNames } from '../../tables.ts';
 import { putChain } from '../audit/chain.ts';
 import { migrate } from '../connection/migrate.ts';
 import { shapes } from '../rows/columns.ts';
-import { putAudit, putBatches, putImpressions, putKeys, putMarks, putRows } from './bulk-insert.ts';
+import {
+  putAudit,
+  putBatches,
+  putImpressions,
+  putKeys,
+  putLastActivity,
+  putRows,
+} from './bulk-insert.ts';
 import { CopySession } from './copy-session.ts';
 import { databaseSource } from './database-source.ts';
 
-const filled = [
+const tablesToFill = [
   ...tableNames.map((table) => shapes[table].name),
   ...['audit', 'marks', 'batches', 'batch_keys', 'rollups'].map((name) => `signage.${name}`),
 ];
 
-/** Opens a database to be copied into, whose schema it makes; no service starts on it until `close`. Throws `store_locked`, `store_unreachable`, `store_unusable`. */
+/**
+ * Opens a database as the target of a copy and migrates its schema. No service starts on it until
+ * `close`. Throws `store_locked`, `store_unreachable`, `store_unusable`.
+ */
 export async function openDatabaseTarget(url: string): Promise<StoreTarget> {
   const session = await CopySession.open(url);
   try {
@@ -42,7 +52,10 @@ export async function openDatabaseTarget(url: string): Promise<StoreTarget> {
   }
 }
 
-/** The progress of the copy of this source into a database; `undefined` for one that is empty. Throws `store_not_empty` for all others. */
+/**
+ * Returns the progress of this source's copy into a database, or `undefined` if the database is
+ * empty. Throws `store_not_empty` otherwise.
+ */
 export async function examineDatabase(
   url: string,
   source: StoreSource,
@@ -50,56 +63,59 @@ export async function examineDatabase(
   const session = await CopySession.open(url);
   try {
     const missing = await migrate(session.connect, { dryRun: true });
-    return missing.length > 0 ? undefined : await standingCopy(session, publicUrl(url), source);
+    return missing.length > 0 ? undefined : await existingCopy(session, publicUrl(url), source);
   } finally {
     await session.close();
   }
 }
 
-async function standingCopy(
+async function existingCopy(
   session: CopySession,
-  place: string,
+  location: string,
   source: StoreSource,
 ): Promise<CopyProgress | undefined> {
-  const [copy] = await session.ask<{ progress: string }>('SELECT progress FROM signage.copies');
+  const [copy] = await session.query<{ progress: string }>('SELECT progress FROM signage.copies');
   if (copy) {
     const progress = JSON.parse(copy.progress) as CopyProgress;
-    requireSameOrigin(progress, source, place);
+    requireSameOrigin(progress, source, location);
     return progress;
   }
-  for (const table of filled) {
-    const [answer] = await session.ask<{ found: boolean }>(
+  for (const table of tablesToFill) {
+    const [row] = await session.query<{ found: boolean }>(
       `SELECT EXISTS (SELECT FROM ${table}) AS found`,
     );
-    if (answer?.found) throw notEmpty(place, `it has data in ${table}`);
+    if (row?.found) throw notEmpty(location, `it has data in ${table}`);
   }
   return undefined;
 }
 
-/** A database that is copied into. What comes and how far it came is one change, each time: what broke off goes on exactly there. */
+/**
+ * The target of a copy. Records and progress are committed in one transaction, so an interrupted
+ * copy resumes exactly.
+ */
 class DatabaseTarget implements StoreTarget {
   readonly #session: CopySession;
-  readonly #place: string;
+  readonly #location: string;
   readonly #days = new Set<number>();
   #progress: CopyProgress | undefined;
 
-  constructor(session: CopySession, place: string) {
+  constructor(session: CopySession, location: string) {
     this.#session = session;
-    this.#place = place;
+    this.#location = location;
   }
 
   async begin(source: StoreSource): Promise<boolean> {
-    const { ask } = this.#session;
-    const standing = await standingCopy(this.#session, this.#place, source);
-    this.#progress = standing ?? newProgress(source);
-    if (standing) return true;
+    const { query } = this.#session;
+    const existing = await existingCopy(this.#session, this.#location, source);
+    this.#progress = existing ?? newProgress(source);
+    if (existing) return true;
     await this.#session.change(async () => {
-      await ask('INSERT INTO signage.copies (progress) VALUES ($1)', [
+      await query('INSERT INTO signage.copies (progress) VALUES ($1)', [
         JSON.stringify(this.#progress),
       ]);
-      // Of a service that started once, and did nothing.
-      await ask('DELETE FROM signage.server');
-      await ask('INSERT INTO signage.server (secret) VALUES ($1)', [
+      // Left by a service that started but stored nothing.
+      await query('DELETE FROM signage.server');
+      await query('INSERT INTO signage.server (secret) VALUES ($1)', [
         Buffer.from(source.secret).toString('hex'),
       ]);
     });
@@ -107,23 +123,23 @@ class DatabaseTarget implements StoreTarget {
   }
 
   done(section: Section): number {
-    return this.#noted.done[section] ?? 0;
+    return this.#recorded.done[section] ?? 0;
   }
 
   isComplete(section: Section): boolean {
-    return this.#noted.complete.includes(section);
+    return this.#recorded.complete.includes(section);
   }
 
   async accept<S extends Section>(section: S, records: readonly Records[S][]): Promise<void> {
-    const done = { ...this.#noted.done, [section]: this.done(section) + records.length };
-    await this.#change({ ...this.#noted, done }, () =>
+    const done = { ...this.#recorded.done, [section]: this.done(section) + records.length };
+    await this.#change({ ...this.#recorded, done }, () =>
       this.#put(section, records as readonly unknown[]),
     );
   }
 
   async complete(section: Section): Promise<void> {
     await this.#change(
-      { ...this.#noted, complete: [...this.#noted.complete, section] },
+      { ...this.#recorded, complete: [...this.#recorded.complete, section] },
       async () => {},
     );
   }
@@ -131,7 +147,7 @@ class DatabaseTarget implements StoreTarget {
   async #change(progress: CopyProgress, work: () => Promise<void>): Promise<void> {
     await this.#session.change(async () => {
       await work();
-      await this.#session.ask('UPDATE signage.copies SET progress = $1', [
+      await this.#session.query('UPDATE signage.copies SET progress = $1', [
         JSON.stringify(progress),
       ]);
     });
@@ -139,28 +155,31 @@ class DatabaseTarget implements StoreTarget {
   }
 
   async #put(section: Section, records: readonly unknown[]): Promise<void> {
-    const { ask } = this.#session;
-    if (section === 'batches') await putBatches(ask, records as readonly CopiedBatch[], this.#days);
-    else if (section === 'idempotency') await putKeys(ask, records as readonly DeviceKeys[]);
+    const { query } = this.#session;
+    if (section === 'batches')
+      await putBatches(query, records as readonly CopiedBatch[], this.#days);
+    else if (section === 'idempotency') await putKeys(query, records as readonly DeviceKeys[]);
     else if (section === 'impressions')
-      await putImpressions(ask, records as readonly CopiedImpressions[]);
-    else if (section === 'marks') await putMarks(ask, records as readonly CopiedMarks[]);
-    else if (section === 'audit') await putAudit(ask, records as readonly SealedEntry[]);
-    else await putRows(ask, shapes[section], records as readonly Rows[TableName][]);
+      await putImpressions(query, records as readonly CopiedImpressions[]);
+    else if (section === 'marks') await putLastActivity(query, records as readonly CopiedMarks[]);
+    else if (section === 'audit') await putAudit(query, records as readonly SealedEntry[]);
+    else await putRows(query, shapes[section], records as readonly Rows[TableName][]);
   }
 
-  /** The log goes on where that of the source ends, and all of it is in the roll-ups. */
+  /**
+   * Sets the end of the log to that of the source, and marks all of it as folded into the roll-ups.
+   */
   async finish(): Promise<void> {
-    const { logEnd, chain } = this.#noted;
+    const { logEnd, chain } = this.#recorded;
     const { seq, receivedAt } = logEnd;
-    if (chain) await putChain(this.#session.ask, chain);
+    if (chain) await putChain(this.#session.query, chain);
     for (const name of ['log_head', 'rollup_mark']) {
-      await this.#session.ask(`UPDATE signage.${name} SET received_at = $1, seq = $2`, [
+      await this.#session.query(`UPDATE signage.${name} SET received_at = $1, seq = $2`, [
         receivedAt,
         seq,
       ]);
     }
-    await this.#session.askAll(`ANALYZE ${filled.join(', ')}`);
+    await this.#session.queryAll(`ANALYZE ${tablesToFill.join(', ')}`);
   }
 
   async copied(): Promise<StoreSource> {
@@ -168,14 +187,14 @@ class DatabaseTarget implements StoreTarget {
   }
 
   async release(): Promise<void> {
-    await this.#session.ask('DELETE FROM signage.copies');
+    await this.#session.query('DELETE FROM signage.copies');
   }
 
   close(): Promise<void> {
     return this.#session.close();
   }
 
-  get #noted(): CopyProgress {
+  get #recorded(): CopyProgress {
     if (!this.#progress) throw new Error('the copy has not begun');
     return this.#progress;
   }

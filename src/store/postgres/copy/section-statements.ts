@@ -10,12 +10,12 @@ import { tableNames } from '../../tables.ts';
 import { sealedRow } from '../audit/trail.ts';
 import { shapes } from '../rows/columns.ts';
 
-/** How a section is read. */
+/** The statements that read a section. */
 export interface SectionReading<R> {
-  /** All of it, in an order that lasts. */
+  /** Selects all records, in a stable order. */
   select: string;
   count: string;
-  /** Rows that are fetched at a time: no more than memory takes of large ones. */
+  /** Rows fetched at a time, fewer for large rows to limit memory. */
   pageRows: number;
   // biome-ignore lint/suspicious/noExplicitAny: rows of every shape
   recordOf(row: any): R;
@@ -24,7 +24,7 @@ export interface SectionReading<R> {
 const countOf = (name: string) => `SELECT count(*) AS found FROM signage.${name}`;
 const parsed = <R>({ text }: { text: string }): R => JSON.parse(text) as R;
 
-const tableReadings = tableNames.map((table): [Section, SectionReading<unknown>] => {
+const tableStatements = tableNames.map((table): [Section, SectionReading<unknown>] => {
   const { name } = shapes[table];
   const pageRows = table === 'playlists' || table === 'pastPlaylists' ? 50 : 500;
   return [
@@ -38,11 +38,11 @@ const tableReadings = tableNames.map((table): [Section, SectionReading<unknown>]
   ];
 });
 
-/** JSON text of marks takes any; what nobody noted anything of is left out. */
-const noted = `FROM signage.marks WHERE marks <> '{}'`;
+/** Leaves out activity rows without values. */
+const nonEmptyActivity = `FROM signage.marks WHERE marks <> '{}'`;
 
 export const sectionReadings = {
-  ...Object.fromEntries(tableReadings),
+  ...Object.fromEntries(tableStatements),
   batches: {
     select: `SELECT seq, received_at AS "receivedAt", tenant_id AS "tenantId", venue_id AS "venueId", screen_id AS "screenId",
       device_id AS "deviceId", body FROM signage.batches ORDER BY received_at, batches.seq`,
@@ -74,8 +74,8 @@ export const sectionReadings = {
     recordOf: (row: CopiedImpressions) => row,
   },
   marks: {
-    select: `SELECT kind, id, marks ${noted} ORDER BY kind, id`,
-    count: `SELECT count(*) AS found ${noted}`,
+    select: `SELECT kind, id, marks ${nonEmptyActivity} ORDER BY kind, id`,
+    count: `SELECT count(*) AS found ${nonEmptyActivity}`,
     pageRows: 500,
     recordOf: ({
       kind,

@@ -2,7 +2,7 @@ import { dayMs } from '../../../domain/clock.ts';
 import type { BatchSums, Cell, DaySums } from '../../../domain/events/batch-counts.ts';
 import { dayOf, type ReportClock, type ReportGroup } from '../../../domain/records/report.ts';
 
-/** Where a batch came from. */
+/** The place that a batch came from. */
 interface BatchPlace {
   venueId: string;
   screenId: string;
@@ -15,7 +15,7 @@ type Sum = [
   seconds: number,
 ];
 
-/** The impressions of one clock's day in one batch, by group and key (ids in lower case). */
+/** The impressions of one batch on one day of one clock, by group and key (ids in lower case). */
 interface DayCells {
   clock: ReportClock;
   day: string;
@@ -23,14 +23,15 @@ interface DayCells {
 }
 
 /**
- * A batch's impressions as they are kept beside it, as JSON: of each day by the events' own clock, the sums of the day and of each campaign and creative.
- * `null` when there are none.
+ * Returns a batch's impressions as the JSON that is stored with it, or `null` if there are none.
+ * For each day of the events' timestamps it holds the sums of the day and of each campaign and
+ * creative.
  */
 export function keptCounts({ days }: BatchSums): string | null {
-  return days.length === 0 ? null : JSON.stringify(days.map(keptDay));
+  return days.length === 0 ? null : JSON.stringify(days.map(dayToJson));
 }
 
-function keptDay({ day, all, campaigns, creatives }: DaySums): [day: string, sums: Sum[]] {
+function dayToJson({ day, all, campaigns, creatives }: DaySums): [day: string, sums: Sum[]] {
   const name = dayOf(day * dayMs);
   const sumsOf = (group: Sum[0], cells: Iterable<[string, Cell]>) =>
     Array.from(cells, ([key, { impressions, seconds }]): Sum => [group, key, impressions, seconds]);
@@ -44,7 +45,7 @@ function keptDay({ day, all, campaigns, creatives }: DaySums): [day: string, sum
   ];
 }
 
-/** The same as counts by every clock and group, now that the day of receipt is known. */
+/** Expands stored counts to all clocks and groups, once the day of receipt is known. */
 export function dayCounts(
   text: string,
   { venueId, screenId }: BatchPlace,

@@ -7,36 +7,41 @@ import { lacksPartition } from '../connection/errors.ts';
 import { Batcher } from '../rows/batcher.ts';
 import { keptCounts } from './batch-counts.ts';
 
-/** Batches that share one commit. Of small ones, 64 take half the time each that 16 take; more gain nothing. */
-const together = {
-  lanes: 2,
-  most: 64,
-  mostWeight: 4 * 1024 * 1024,
+/**
+ * Limits of a group commit. With 64 small batches per group each takes half the time that it takes
+ * with 16. Larger groups gain nothing.
+ */
+const groupLimits = {
+  concurrency: 2,
+  maxItems: 64,
+  maxWeight: 4 * 1024 * 1024,
   weightOf: ({ body }: EventBatch) => body.byteLength,
 };
-/** Days of which the partitions are made ahead. */
+/** Number of days for which partitions are created in advance. */
 const daysAhead = 4;
 
-/** Appends batches: those that come while others are being committed share the next commit. */
+/** Appends batches with group commit: batches that arrive during a commit share the next one. */
 export class EventLog {
   readonly #database: Database;
   readonly #clock: Clock | undefined;
-  readonly #stored: (topics: ReadonlySet<string>) => void;
-  readonly #grouped: Batcher<EventBatch, string>;
+  readonly #onStored: (topics: ReadonlySet<string>) => void;
+  readonly #batcher: Batcher<EventBatch, string>;
 
   constructor(
     database: Database,
     clock: Clock | undefined,
-    stored: (topics: ReadonlySet<string>) => void,
+    onStored: (topics: ReadonlySet<string>) => void,
   ) {
     this.#database = database;
     this.#clock = clock;
-    this.#stored = stored;
-    this.#grouped = new Batcher(together, (batches: readonly EventBatch[]) => this.#store(batches));
+    this.#onStored = onStored;
+    this.#batcher = new Batcher(groupLimits, (batches: readonly EventBatch[]) =>
+      this.#store(batches),
+    );
   }
 
   async append(batch: EventBatch): Promise<'stored' | 'repeated'> {
-    const outcome = await this.#grouped.do(batch);
+    const outcome = await this.#batcher.add(batch);
     if (outcome === 'stored' || outcome === 'repeated') return outcome;
     throw new SignageError(
       'idempotency_key_reused',
@@ -44,15 +49,15 @@ export class EventLog {
     );
   }
 
-  /** Waits until nothing is under way. */
+  /** Waits for pending batches. */
   settled(): Promise<void> {
-    return this.#grouped.settled();
+    return this.#batcher.settled();
   }
 
-  /** Makes the partitions of today and the days to come. */
-  async makeDays(): Promise<void> {
+  /** Creates the partitions of today and the next days. */
+  async createPartitions(): Promise<void> {
     const now = this.#clock?.now() ?? null;
-    await this.#database.ask(
+    await this.#database.query(
       'SELECT signage.add_days(coalesce($1::bigint, signage.now_ms()), $2::integer)',
       [now, daysAhead],
     );
@@ -61,9 +66,9 @@ export class EventLog {
   async #store(batches: readonly EventBatch[]): Promise<string[]> {
     const outcomes = await this.#append(batches);
     const topics = batches
-      .filter((_, place) => outcomes[place] === 'stored')
+      .filter((_, index) => outcomes[index] === 'stored')
       .map(({ tenantId }) => `events/${tenantId}`);
-    if (topics.length > 0) this.#stored(new Set(topics));
+    if (topics.length > 0) this.#onStored(new Set(topics));
     return outcomes;
   }
 
@@ -72,29 +77,39 @@ export class EventLog {
       return await this.#send(batches);
     } catch (error) {
       if (!lacksPartition(error)) throw error;
-      await this.makeDays();
+      await this.createPartitions();
       return await this.#send(batches);
     }
   }
 
-  /** One statement is one transaction: it is done, or it is not, whatever becomes of us meanwhile. */
+  /**
+   * Sends the batches in one statement, which is one transaction: all or nothing, even if this
+   * process dies.
+   */
   async #send(batches: readonly EventBatch[]): Promise<string[]> {
-    const heads = JSON.stringify(batches.map(headOf));
+    const headers = JSON.stringify(batches.map(headerOf));
     const bodies = batches
       .map(({ body }) => Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString())
       .join('\n');
     const now = this.#clock?.now() ?? null;
     const text = 'SELECT signage.append_batches($1::text, $2::text, $3::bigint) AS outcomes';
-    const [answer] = (await this.#database.ask<{ outcomes: string }>(text, [
-      heads,
+    const [row] = (await this.#database.query<{ outcomes: string }>(text, [
+      headers,
       bodies,
       now,
     ])) as [{ outcomes: string }];
-    return answer.outcomes.split(',');
+    return row.outcomes.split(',');
   }
 }
 
-function headOf({ tenantId, venueId, screenId, deviceId, sums, idempotency }: EventBatch): object {
+function headerOf({
+  tenantId,
+  venueId,
+  screenId,
+  deviceId,
+  sums,
+  idempotency,
+}: EventBatch): object {
   const place = { tenant: tenantId, venue: venueId, screen: screenId, device: deviceId };
   const keys = idempotency && {
     key: shortHash(idempotency.key),

@@ -3,11 +3,11 @@ import { jsonBytes, maxPageBytes, PageRoom } from '../../../domain/page-room.ts'
 import type { EventPageQuery, Slice, StoredEvent } from '../../store.ts';
 import type { Query } from '../connection/query.ts';
 
-/** Batches fetched at a time: what a page of ordinary ones needs. */
-const atOnce = 32;
-/** Batches looked at for one of a type, before a page returns what it has. */
-const mostLookedAt = 20_000;
-/** The largest place in a batch that an event's id can name. */
+/** Batches fetched at a time: enough for a page of typical batches. */
+const batchesPerQuery = 32;
+/** Maximum number of batches scanned for an event type before a page returns early. */
+const maxScanned = 20_000;
+/** The largest index of an event in its batch that an event id can encode. */
 const lastIndex = 0xff;
 
 interface Batch {
@@ -15,32 +15,35 @@ interface Batch {
   seq: number;
   screen_id: string;
   device_id: string;
-  /** `null` for one that was looked at in vain. */
+  /** `null` for the last scanned batch, if the scan ended without enough matches. */
   body: string | null;
-  /** Bytes of the bodies up to and including this one. */
+  /** Running total of body bytes, this batch included. */
   bytes: number;
 }
 
-/** Where in the log a page is: after this batch, or at this place within it. */
+/** Position of a page in the log: after this index of this batch. */
 interface Position {
   receivedAt: number;
   seq: number;
   index: number;
 }
 
-/** One page of the log's events. */
-export async function eventPage(ask: Query, query: EventPageQuery): Promise<Slice<StoredEvent>> {
-  const given = query.after === undefined ? undefined : eventPosition(query.after);
-  // An id that no event has: nothing comes after it.
-  if (query.after !== undefined && !given) return { items: [], next: null };
+/** Returns one page of the log's events. */
+export async function eventPage(
+  query: Query,
+  pageQuery: EventPageQuery,
+): Promise<Slice<StoredEvent>> {
+  const given = pageQuery.after === undefined ? undefined : eventPosition(pageQuery.after);
+  // Not a valid event id: nothing comes after it.
+  if (pageQuery.after !== undefined && !given) return { items: [], next: null };
   let after = given && { receivedAt: given.receivedAtMs, seq: given.batch, index: given.index };
   const items: StoredEvent[] = [];
   const room = new PageRoom();
   for (;;) {
-    const batches = await ask<Batch>(...pageStatement(query, after));
+    const batches = await query<Batch>(...pageStatement(pageQuery, after));
     for (const batch of batches) {
-      for (const item of eventsOf(batch, query, after)) {
-        if (items.length === query.limit || !room.take(jsonBytes(item.event)))
+      for (const item of eventsOf(batch, pageQuery, after)) {
+        if (items.length === pageQuery.limit || !room.take(jsonBytes(item.event)))
           return { items, next: (items.at(-1) as StoredEvent).id };
         items.push(item);
       }
@@ -50,10 +53,11 @@ export async function eventPage(ask: Query, query: EventPageQuery): Promise<Slic
     after = {
       receivedAt: last.received_at,
       seq: last.seq,
-      index: query.order === 'asc' ? lastIndex : 0,
+      index: pageQuery.order === 'asc' ? lastIndex : 0,
     };
     if (last.body === null) return { items, next: idAt(after) };
-    if (batches.length < atOnce && last.bytes <= maxPageBytes) return { items, next: null };
+    if (batches.length < batchesPerQuery && last.bytes <= maxPageBytes)
+      return { items, next: null };
   }
 }
 
@@ -61,7 +65,7 @@ function idAt({ receivedAt, seq, index }: Position): string {
   return eventId({ receivedAtMs: receivedAt, batch: seq, index });
 }
 
-/** The batch's events that are after the position, and of the type, in the page's order. */
+/** Returns the batch's events after the position that match the type, in the page's order. */
 function eventsOf(
   batch: Batch,
   { order, type }: EventPageQuery,
@@ -78,14 +82,17 @@ function eventsOf(
   return order === 'asc' ? found : found.reverse();
 }
 
-/** The batch of `after` itself is among them, for the rest of its events. Of a type: those that have it, and at the end the last one looked at. */
+/**
+ * Returns the statement for the next batches. They include the batch of `after`, for its remaining
+ * events. With a type: the batches that contain it, and finally the last batch scanned.
+ */
 function pageStatement(
-  query: EventPageQuery,
+  pageQuery: EventPageQuery,
   after: Position | undefined,
 ): [text: string, parameters: unknown[]] {
   const parameters: unknown[] = [];
   const parameter = (value: unknown) => `$${parameters.push(value)}`;
-  const { tenantId, venueIds, deviceId, screenId, type, from, to, order } = query;
+  const { tenantId, venueIds, deviceId, screenId, type, from, to, order } = pageQuery;
   const conditions = [`tenant_id = ${parameter(tenantId)}`];
   if (venueIds) conditions.push(`venue_id = ANY (${parameter(venueIds)}::text[])`);
   if (deviceId !== undefined) conditions.push(`device_id = ${parameter(deviceId)}`);
@@ -95,8 +102,9 @@ function pageStatement(
   if (after) {
     const beyond = after.index === lastIndex || (order === 'desc' && after.index === 0) ? '' : '=';
     const sign = order === 'asc' ? '>' : '<';
-    const [at, seq] = [parameter(after.receivedAt), parameter(after.seq)];
-    // The first of the two lets PostgreSQL pass over whole days.
+    const at = parameter(after.receivedAt);
+    const seq = parameter(after.seq);
+    // The first condition lets PostgreSQL skip whole partitions.
     conditions.push(
       `received_at ${sign}= ${at}::bigint`,
       `(received_at, seq) ${sign}${beyond} (${at}::bigint, ${seq}::bigint)`,
@@ -106,18 +114,24 @@ function pageStatement(
   const columns = 'received_at, seq, screen_id, device_id';
   const matching = `FROM signage.batches WHERE ${conditions.join(' AND ')} ${sorted}`;
   if (type === undefined)
-    return [upToPage(`SELECT ${columns}, body ${matching} LIMIT ${atOnce}`, sorted), parameters];
-  const text = `WITH near AS (SELECT ${columns}, types ${matching} LIMIT ${mostLookedAt}),
-      fitting AS (SELECT ${columns} FROM near WHERE ${parameter(type)} = ANY (types) ${sorted} LIMIT ${atOnce}),
-      looked AS (SELECT ${columns} FROM near ORDER BY received_at ${order === 'asc' ? 'DESC' : 'ASC'}, seq ${order === 'asc' ? 'DESC' : 'ASC'} LIMIT 1)
-    SELECT f.*, b.body FROM fitting f JOIN signage.batches b USING (received_at, seq)
-    UNION ALL SELECT l.*, NULL FROM looked l
-      WHERE (SELECT count(*) FROM near) = ${mostLookedAt} AND (SELECT count(*) FROM fitting) < ${atOnce}
+    return [
+      upToPage(`SELECT ${columns}, body ${matching} LIMIT ${batchesPerQuery}`, sorted),
+      parameters,
+    ];
+  const text = `WITH near AS (SELECT ${columns}, types ${matching} LIMIT ${maxScanned}),
+      matches AS (SELECT ${columns} FROM near WHERE ${parameter(type)} = ANY (types) ${sorted} LIMIT ${batchesPerQuery}),
+      scanned AS (SELECT ${columns} FROM near ORDER BY received_at ${order === 'asc' ? 'DESC' : 'ASC'}, seq ${order === 'asc' ? 'DESC' : 'ASC'} LIMIT 1)
+    SELECT f.*, b.body FROM matches f JOIN signage.batches b USING (received_at, seq)
+    UNION ALL SELECT l.*, NULL FROM scanned l
+      WHERE (SELECT count(*) FROM near) = ${maxScanned} AND (SELECT count(*) FROM matches) < ${batchesPerQuery}
     ${sorted}`;
   return [upToPage(text, sorted), parameters];
 }
 
-/** The batches of a statement, up to the first one with which they are more than a page holds. */
+/**
+ * Limits a statement to the batches of one page, by size. The batch that exceeds the page size is
+ * included.
+ */
 function upToPage(statement: string, sorted: string): string {
   return `SELECT * FROM (
       SELECT found.*, coalesce(sum(octet_length(body)) OVER (${sorted} ROWS UNBOUNDED PRECEDING), 0) AS bytes FROM (${statement}) found) sized

@@ -5,10 +5,13 @@ import type { Database } from '../connection/database.ts';
 import type { Query } from '../connection/query.ts';
 import { dayCounts } from './batch-counts.ts';
 
-/** Batches that are folded in one transaction: large ones of many campaigns take a millisecond each to add up, and nothing else is done meanwhile. */
-const atOnce = 100;
-/** Beyond it doubles overflow when two are added; PostgreSQL would refuse. */
-const mostSeconds = 8e307;
+/**
+ * Number of batches folded in one transaction. A large batch of many campaigns takes a millisecond
+ * of CPU time, which blocks the event loop.
+ */
+const batchesPerTransaction = 100;
+/** Upper limit of a sum. The sum of two larger doubles could overflow, which PostgreSQL rejects. */
+const maxSeconds = 8e307;
 
 interface Position {
   received_at: number;
@@ -23,8 +26,9 @@ interface CountedBatch extends Position {
 }
 
 /**
- * Daily impressions. A batch comes with its own counts, in its own row: appending adds to nothing that others add to. From there they are folded into the
- * roll-ups, by one instance at a time, in the order of the log: the mark says how far. A report folds what is left first, so it is exact.
+ * Daily impressions. Each batch stores its own counts, so appends do not contend for shared rows.
+ * One instance at a time folds the counts into the roll-ups, in log order, and stores its position.
+ * A report first folds the remaining batches, so it is exact.
  */
 export class Rollups {
   readonly #database: Database;
@@ -33,19 +37,19 @@ export class Rollups {
     this.#database = database;
   }
 
-  /** Folds all batches that were stored before the call. */
+  /** Folds all batches stored before the call. */
   async fold(): Promise<void> {
     const text =
-      'SELECT head.seq, mark.seq AS folded FROM signage.log_head AS head, signage.rollup_mark AS mark';
-    const [{ seq, folded: already }] = (await this.#database.ask(text)) as [
+      'SELECT head.seq, folded.seq AS folded FROM signage.log_head AS head, signage.rollup_mark AS folded';
+    const [{ seq, folded: start }] = (await this.#database.query(text)) as [
       { seq: number; folded: number },
     ];
-    for (let folded = already; folded < seq; ) {
-      folded = await this.#database.transaction('BEGIN', (ask) => foldSome(ask));
+    for (let folded = start; folded < seq; ) {
+      folded = await this.#database.transaction('BEGIN', (query) => foldNext(query));
     }
   }
 
-  /** The report: sorted by key. */
+  /** Returns the report, sorted by key. */
   async impressions({
     tenantId,
     venueIds,
@@ -60,7 +64,7 @@ export class Rollups {
         CASE WHEN max(seconds) < 1e300 THEN sum(seconds) ELSE $1::double precision END AS seconds
       FROM signage.rollups WHERE scope = ANY ($2::text[]) AND clock = $3 AND grouped = $4 AND day >= $5 AND day < $6
       GROUP BY key ORDER BY key`;
-    const rows = await this.#database.ask<ReportRow>(text, [
+    const rows = await this.#database.query<ReportRow>(text, [
       Number.MAX_VALUE,
       scopes,
       by,
@@ -72,22 +76,22 @@ export class Rollups {
   }
 }
 
-/** Folds the next batches; answers how far it is then. */
-async function foldSome(ask: Query): Promise<number> {
-  const [mark] = (await ask<Position>(
+/** Folds the next batches. Returns the new position. */
+async function foldNext(query: Query): Promise<number> {
+  const [position] = (await query<Position>(
     'SELECT received_at, seq FROM signage.rollup_mark FOR UPDATE',
   )) as [Position];
-  const batches = await ask<CountedBatch>(
+  const batches = await query<CountedBatch>(
     `SELECT received_at, seq, tenant_id, venue_id, screen_id, counts FROM signage.batches
-      WHERE received_at >= $1::bigint AND (received_at, seq) > ($1::bigint, $2::bigint) ORDER BY received_at, seq LIMIT ${atOnce}`,
-    [mark.received_at, mark.seq],
+      WHERE received_at >= $1::bigint AND (received_at, seq) > ($1::bigint, $2::bigint) ORDER BY received_at, seq LIMIT ${batchesPerTransaction}`,
+    [position.received_at, position.seq],
   );
   const last = batches.at(-1);
-  // What the log's head counts and no partition has was dropped: there is nothing more to fold.
+  // The remaining batches were dropped with their partitions: nothing is left to fold.
   if (!last) return Number.POSITIVE_INFINITY;
   const sums = sumsOf(batches);
-  if (sums.length > 0) await ask(adding, [JSON.stringify(sums), mostSeconds]);
-  await ask('UPDATE signage.rollup_mark SET received_at = $1, seq = $2', [
+  if (sums.length > 0) await query(upsertCounts, [JSON.stringify(sums), maxSeconds]);
+  await query('UPDATE signage.rollup_mark SET received_at = $1, seq = $2', [
     last.received_at,
     last.seq,
   ]);
@@ -96,7 +100,7 @@ async function foldSome(ask: Query): Promise<number> {
 
 type Sum = { scope: string; clock: string; grouped: string; day: string; key: string } & Cell;
 
-/** The batches' counts, once for the tenant and once for the venue; in the order of their keys. */
+/** Sums the batches' counts per tenant and per venue, sorted by key. */
 function sumsOf(batches: readonly CountedBatch[]): Sum[] {
   const cells = new Map<string, Cell>();
   for (const { received_at, tenant_id, venue_id, screen_id, counts } of batches) {
@@ -121,7 +125,7 @@ function sumsOf(batches: readonly CountedBatch[]): Sum[] {
   });
 }
 
-const adding = `INSERT INTO signage.rollups AS r (scope, clock, grouped, day, key, impressions, seconds)
+const upsertCounts = `INSERT INTO signage.rollups AS r (scope, clock, grouped, day, key, impressions, seconds)
   SELECT scope, clock, grouped, day, key, impressions, least(seconds, $2::double precision)
   FROM json_to_recordset($1::text::json)
     AS s (scope text, clock text, grouped text, day text, key text, impressions bigint, seconds double precision)

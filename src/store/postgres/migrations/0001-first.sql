@@ -1,15 +1,18 @@
--- The first schema. Rows are kept as JSON text (jsonb takes neither \u0000 nor a lone surrogate, and reorders members); what they are found by stands in
--- columns beside it, worked out by columns.ts; unique keys hashed. Text compares as bytes, as ids and keys do everywhere else. Times are Unix epoch
--- milliseconds. What changes look up by equality alone has a hash index: two changes that read and write one page of an index at the same moment count as a
--- clash, and in a B-tree those are neighbours.
+-- The first schema. Rows are stored as JSON text. jsonb rejects \u0000 and lone surrogates, and
+-- reorders members. Separate columns, computed by columns.ts, serve look-ups; unique keys are
+-- hashed. Text is compared bytewise, like ids and keys everywhere. Times are Unix epoch
+-- milliseconds.
+-- Columns that changes look up only by equality have hash indexes. PostgreSQL detects conflicts per
+-- index page, and a B-tree puts related keys on the same page.
 
--- The server's secret: one row that all instances share.
+-- The server's secret, shared by all instances: one row.
 CREATE TABLE signage.server (
   one boolean PRIMARY KEY DEFAULT true CHECK (one),
   secret text NOT NULL
 );
 
--- Locked by every change, shared; one that met others too often takes it for itself (writer.ts).
+-- Locked in shared mode by every change. A change with too many conflicts locks it exclusively
+-- (writer.ts).
 CREATE TABLE signage.turn ();
 
 CREATE TABLE signage.tenants (
@@ -118,7 +121,7 @@ CREATE TABLE signage.mirror_targets (
   row text NOT NULL
 );
 
--- The audit trail. `tenant_id` is '' for what belongs to no tenant.
+-- The audit trail. `tenant_id` is '' for entries that belong to no tenant.
 CREATE TABLE signage.audit (
   seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   at bigint NOT NULL,
@@ -132,7 +135,7 @@ CREATE INDEX ON signage.audit (tenant_id, seq);
 CREATE INDEX ON signage.audit (subject_id, seq);
 CREATE INDEX ON signage.audit (at);
 
--- The latest doings of devices and tokens, as JSON.
+-- The latest activity of devices and tokens, as JSON.
 CREATE TABLE signage.marks (
   kind text COLLATE "C",
   id text COLLATE "C",
@@ -141,7 +144,7 @@ CREATE TABLE signage.marks (
   PRIMARY KEY (kind, id)
 ) WITH (fillfactor = 70);
 
--- What sources of unknown codes have tried.
+-- Guess counters: attempts with unknown codes, by source.
 CREATE TABLE signage.attempts (
   source text COLLATE "C" PRIMARY KEY,
   state text NOT NULL,
@@ -149,8 +152,9 @@ CREATE TABLE signage.attempts (
 ) WITH (fillfactor = 70);
 CREATE INDEX ON signage.attempts (forget_at);
 
--- Telemetry: one row for each batch, its events as the JSON that was sent, partitioned by the UTC day of receipt. `types` has the types of its events,
--- `counts` its impressions by day (batch-counts.ts), which the fold adds to the roll-ups.
+-- Telemetry: one row per batch, partitioned by the UTC day of receipt. `body` holds the events as
+-- sent, `types` the types of the events. `counts` holds the impressions by day (batch-counts.ts),
+-- which are folded into the roll-ups.
 CREATE TABLE signage.batches (
   received_at bigint NOT NULL,
   seq bigint NOT NULL,
@@ -169,14 +173,14 @@ CREATE INDEX ON signage.batches (device_id, received_at, seq);
 
 DO $$
 BEGIN
-  -- Five times as quick as the default, where the server was built with it.
+  -- Five times as fast as the default, if the server supports it.
   IF EXISTS (SELECT FROM pg_settings WHERE name = 'default_toast_compression' AND 'lz4' = ANY (enumvals)) THEN
     ALTER TABLE signage.batches ALTER COLUMN body SET COMPRESSION lz4;
   END IF;
 END $$;
 
--- Where the log ends. Whoever appends holds this row until the commit: so batches become visible in the order of their ids, over all instances, and
--- a reader that has seen one has seen, or can see, all before it.
+-- The end of the log. An append locks this row until its commit, so batches of all instances become
+-- visible in the order of their ids. A reader that has seen a batch can see all earlier ones.
 CREATE TABLE signage.log_head (
   one boolean PRIMARY KEY DEFAULT true CHECK (one),
   received_at bigint NOT NULL,
@@ -184,7 +188,7 @@ CREATE TABLE signage.log_head (
 ) WITH (fillfactor = 10);
 INSERT INTO signage.log_head (received_at, seq) VALUES (0, 0);
 
--- The last idempotency keys of each device, numbered: hashes of key and of what was sent.
+-- The last idempotency keys of each device, numbered: hashes of the key and of the bytes sent.
 CREATE TABLE signage.batch_keys (
   device_id text COLLATE "C",
   n bigint,
@@ -194,7 +198,7 @@ CREATE TABLE signage.batch_keys (
   UNIQUE (device_id, key)
 );
 
--- Daily impressions; `scope` is a tenant, or a venue.
+-- Daily impressions. `scope` is a tenant or a venue.
 CREATE TABLE signage.rollups (
   scope text COLLATE "C",
   clock text COLLATE "C",
@@ -206,7 +210,7 @@ CREATE TABLE signage.rollups (
   PRIMARY KEY (scope, clock, grouped, day, key)
 );
 
--- The last batch that the roll-ups contain.
+-- Position of the last batch folded into the roll-ups.
 CREATE TABLE signage.rollup_mark (
   one boolean PRIMARY KEY DEFAULT true CHECK (one),
   received_at bigint NOT NULL,
@@ -222,7 +226,8 @@ CREATE FUNCTION signage.has_day(partition text) RETURNS boolean LANGUAGE sql VOL
   SELECT EXISTS (SELECT FROM pg_class WHERE relnamespace = 'signage'::regnamespace AND relname = partition)
 $$;
 
--- Makes the partitions of some days. Attached rather than made in place, which would wait for every reader of the log.
+-- Creates the partitions of some days. ATTACH does not wait for readers of the log, as CREATE TABLE
+-- … PARTITION OF would.
 CREATE FUNCTION signage.add_days(first_ms bigint, days integer) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   day bigint;
@@ -241,8 +246,10 @@ BEGIN
   END LOOP;
 END $$;
 
--- Stores batches: one JSON head for each, and their bodies, one on each line. Answers for each in turn `stored`, `repeated` (the key is known, with the
--- same bytes) or `reused` (with others). `store_ms` is the time of receipt, the database's unless given; it never steps back.
+-- Stores batches, given as one JSON head per batch and one body per line. Returns an outcome for
+-- each, in order: `stored`, `repeated` (known key, same bytes) or `reused` (known key, other
+-- bytes). `store_ms` is the time of receipt. Default: the database's time. The time never goes
+-- back.
 CREATE FUNCTION signage.append_batches(heads text, bodies text, store_ms bigint) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   body text[] := string_to_array(bodies, E'\n');

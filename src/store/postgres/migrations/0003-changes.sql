@@ -1,8 +1,10 @@
--- How changes are made from here on. An instance reads what is committed, notes in which versions, and hands both to make_changes: what must still be so,
--- and what is to be done then. Whoever makes changes has the table `turn` to himself, and so one change is made after another. Instances of the version
--- before, whose changes hold it shared, are shut out meanwhile.
+-- Optimistic concurrency control. An instance reads committed rows and records their versions. It
+-- passes the versions to check and the writes to make_changes, which locks the table `turn`
+-- exclusively, so changes are applied one at a time. Instances of the previous version lock the
+-- table in shared mode, and are excluded meanwhile.
 
--- The versions of the rows that have one of these values in a column, but for some. What changes look up most has its plans kept.
+-- Returns the versions of the rows with one of the values in a column, except the rows `but`.
+-- Static statements keep the plans of the most frequent look-ups cached.
 CREATE FUNCTION signage.versions(place text, col text, vals text[], but text[]) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   those text[];
@@ -85,7 +87,7 @@ BEGIN
   END CASE;
 END $$;
 
--- What belongs to a row goes with it.
+-- Deletes a row and the data that depend on it.
 CREATE FUNCTION signage.delete_row(place text, row_id text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   EXECUTE format('DELETE FROM signage.%I WHERE id = $1', place) USING row_id;
@@ -97,15 +99,16 @@ BEGIN
   END IF;
 END $$;
 
--- Makes changes: a JSON array of arrays of steps (change-steps.ts), each change one after another. Answers the numbers, from 1, of those that were not made
--- because a check failed. Plans are for tables of any size: one that is made while a table is empty is kept when it is not.
+-- Applies changes: a JSON array of arrays of steps (change-steps.ts), one change at a time. Returns
+-- the numbers, from 1, of changes with a failed check, which are not applied. Sequential scans are
+-- disabled, because a plan cached while a table is empty is kept when the table grows.
 CREATE FUNCTION signage.make_changes(changes text) RETURNS text LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
   step record;
   those text;
   clashed bigint[] := '{}';
 BEGIN
-  -- A snapshot of the whole transaction would not show what was committed while this waits.
+  -- A transaction-wide snapshot would not include rows committed while this waits.
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     RAISE EXCEPTION 'changes are made in READ COMMITTED: set default_transaction_isolation back';
   END IF;

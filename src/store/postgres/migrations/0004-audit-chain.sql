@@ -1,12 +1,15 @@
--- The hash chain over the audit trail (store/audit/audit-chain.ts). make_changes links the entries, for it makes the changes of all instances one after
--- another; so the entries of instances of the version before are linked, too. Until an instance of this version has started, entries have no link.
+-- The hash chain over the audit trail (store/audit/audit-chain.ts). make_changes links the entries,
+-- because it applies the changes of all instances one at a time. So entries of instances of the
+-- previous version are linked, too. Entries have no links until an instance of this version has
+-- started.
 
 ALTER TABLE signage.audit ADD COLUMN writer text, ADD COLUMN link bigint, ADD COLUMN mac text;
 
--- The chain's key, derived from the secret, in the two forms that HMAC makes of it. Absent until the next start.
+-- The chain's key, derived from the secret: the inner and outer pads of HMAC. NULL until the next
+-- start.
 ALTER TABLE signage.server ADD COLUMN audit_inner bytea, ADD COLUMN audit_outer bytea;
 
--- Who links the next entry, and the signed head: one row.
+-- The writer of the next link, and the signed head: one row.
 CREATE TABLE signage.audit_chain (
   one boolean PRIMARY KEY DEFAULT true CHECK (one),
   writer text,
@@ -16,7 +19,7 @@ CREATE TABLE signage.audit_chain (
   head_sig text
 ) WITH (fillfactor = 10);
 
--- The signed start that retention leaves, and gaps that a repair has noted, as JSON: one row.
+-- The signed start after retention, and the gaps recorded by repairs, as JSON: one row.
 CREATE TABLE signage.audit_bounds (
   one boolean PRIMARY KEY DEFAULT true CHECK (one),
   bounds text NOT NULL
@@ -27,14 +30,14 @@ BEGIN
   RETURN encode(sha256(outer_pad || sha256(inner_pad || convert_to(message, 'UTF8'))), 'hex');
 END $$;
 
--- As in 0003, with links.
+-- As in 0003, and links audit entries.
 CREATE OR REPLACE FUNCTION signage.make_changes(changes text) RETURNS text LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
   step record;
   those text;
   clashed bigint[] := '{}';
   asked boolean := false;
-  -- Of the chain: who links, the last link, and the key. No writer: no links.
+  -- The state of the chain: writer, last link and key. Without a writer, entries are not linked.
   writer_id text;
   head_by text;
   sig text;
@@ -43,7 +46,7 @@ DECLARE
   inner_pad bytea;
   outer_pad bytea;
 BEGIN
-  -- A snapshot of the whole transaction would not show what was committed while this waits.
+  -- A transaction-wide snapshot would not include rows committed while this waits.
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     RAISE EXCEPTION 'changes are made in READ COMMITTED: set default_transaction_isolation back';
   END IF;
@@ -74,7 +77,8 @@ BEGIN
           SELECT c.writer, c.head_writer, c.head_link, c.head_mac, c.head_sig, s.audit_inner, s.audit_outer
             INTO writer_id, head_by, last_link, last_mac, sig, inner_pad, outer_pad
             FROM signage.audit_chain c, signage.server s WHERE c.one AND s.one AND s.audit_inner IS NOT NULL;
-          -- A head that somebody else has written leaves a gap, which stays.
+          -- A head with an invalid signature was modified from outside. Skipping one link number
+          -- leaves a permanent, detectable gap.
           IF writer_id IS NOT NULL AND NOT (last_link = 0 AND sig IS NULL)
             AND sig IS DISTINCT FROM signage.audit_mac(inner_pad, outer_pad, concat_ws(E'\n', 'head', head_by, last_link, last_mac)) THEN
             last_link := last_link + 1;
@@ -94,7 +98,8 @@ BEGIN
             FROM json_populate_record(NULL::signage.audit, step.columns);
     END CASE;
   END LOOP;
-  -- By their indexes: without sequential scans a plan that needs one counts as costly, and is compiled each time.
+  -- `WHERE one` uses the index. With sequential scans disabled, a plan that needs one is expensive,
+  -- and is compiled each time.
   IF writer_id IS NOT NULL THEN
     UPDATE signage.audit_chain SET head_writer = writer_id, head_link = last_link, head_mac = last_mac,
       head_sig = signage.audit_mac(inner_pad, outer_pad, concat_ws(E'\n', 'head', writer_id, last_link, last_mac))

@@ -1,24 +1,23 @@
 import type { Client } from 'pg';
 import { type Clock, secondMs } from '../../../domain/clock.ts';
 import type { ChangeTopics } from '../../change-topics.ts';
-import type { Connect, DatabaseLimits } from '../connection/connect.ts';
-import { destroy } from '../connection/destroy.ts';
-import { databaseLocked, joinInstances } from '../connection/instance-lock.ts';
+import { type Connect, type DatabaseLimits, destroy } from '../connection/connect.ts';
+import { databaseLocked, takeSharedLock } from '../connection/instance-lock.ts';
 
-/** While nothing can be heard, watchers look for themselves this often; so often a new connection is tried, too. */
+/** Without a connection, watchers are woken at this interval, and a reconnect is attempted. */
 const pollMs = secondMs;
-/** A connection that has died without a word is found out after this. */
+/** Interval of the pings that detect a dead connection. */
 const pingMs = 10 * secondMs;
 
-/** Hears on a connection of its own what other instances have changed, and wakes who waits for it. */
+/** Listens on its own connection for changes made by other instances, and wakes the watchers. */
 export class Listener {
   readonly #connect: Connect;
   readonly #limits: DatabaseLimits;
   readonly #topics: ChangeTopics;
   readonly #instance: string;
   readonly #clock: Clock;
-  /** Somebody copies the database. */
-  isShutOut = false;
+  /** Whether a copy holds the exclusive lock of the database. */
+  isLockedByCopy = false;
   #client: Client | undefined;
   #cancel = () => {};
   #closed = false;
@@ -35,23 +34,24 @@ export class Listener {
     this.#clock = clock;
   }
 
-  /** Begins to listen, or goes on trying. */
+  /** Starts listening. Retries if it fails. */
   async start(): Promise<void> {
     if (this.#closed) return;
     if (this.#connect.isPooled) return this.#poll();
     const client = this.#connect.client(this.#limits);
     this.#client = client;
-    client.on('notification', ({ payload = '' }) => this.#hear(payload));
-    for (const ending of ['error', 'end'] as const) client.on(ending, () => this.#lose(client));
+    client.on('notification', ({ payload = '' }) => this.#receive(payload));
+    for (const ending of ['error', 'end'] as const)
+      client.on(ending, () => this.#reconnect(client));
     try {
       await client.connect();
-      await this.#inTime(this.#join(client));
-      await this.#inTime(client.query('LISTEN signage'));
-      // Whatever changed until now was not heard.
+      await this.#withTimeout(this.#takeLock(client));
+      await this.#withTimeout(client.query('LISTEN signage'));
+      // Changes before LISTEN were missed.
       this.#topics.allChanged();
       this.#schedule(pingMs, () => this.#ping(client));
     } catch {
-      this.#lose(client);
+      this.#reconnect(client);
     }
   }
 
@@ -59,27 +59,27 @@ export class Listener {
     this.#closed = true;
     this.#cancel();
     const client = this.#client;
-    if (client) await this.#inTime(client.end()).catch(() => destroy(client));
+    if (client) await this.#withTimeout(client.end()).catch(() => destroy(client));
   }
 
-  /** While a copy runs, no instance may. */
-  async #join(client: Client): Promise<void> {
-    this.isShutOut = !(await joinInstances(client));
-    if (this.isShutOut) throw databaseLocked('The database', 'signage store copy');
+  /** Takes the shared lock of an instance, which a running copy excludes. */
+  async #takeLock(client: Client): Promise<void> {
+    this.isLockedByCopy = !(await takeSharedLock(client));
+    if (this.isLockedByCopy) throw databaseLocked('The database', 'signage store copy');
   }
 
-  /** Where sessions are shared nothing can be heard. */
+  /** Polls instead of listening: LISTEN does not work with shared sessions. */
   async #poll(): Promise<void> {
     this.#topics.allChanged();
     this.#schedule(pollMs, () => this.#poll());
   }
 
-  #hear(payload: string): void {
+  #receive(payload: string): void {
     const [instance, topic = ''] = payload.split('|', 2);
     if (instance !== this.#instance) this.#topics.changed(topic);
   }
 
-  #lose(client: Client): void {
+  #reconnect(client: Client): void {
     if (this.#closed || this.#client !== client) return;
     this.#client = undefined;
     destroy(client);
@@ -89,14 +89,14 @@ export class Listener {
 
   async #ping(client: Client): Promise<void> {
     try {
-      await this.#inTime(client.query('SELECT 1'));
+      await this.#withTimeout(client.query('SELECT 1'));
       this.#schedule(pingMs, () => this.#ping(client));
     } catch {
-      this.#lose(client);
+      this.#reconnect(client);
     }
   }
 
-  async #inTime(promise: Promise<unknown>): Promise<void> {
+  async #withTimeout(promise: Promise<unknown>): Promise<void> {
     let cancel = () => {};
     const tooLate = new Promise((_, reject) => {
       cancel = this.#clock.after(2 * secondMs, () => reject(new Error('no answer')));

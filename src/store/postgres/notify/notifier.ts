@@ -2,20 +2,24 @@ import { type Clock, secondMs, systemClock } from '../../../domain/clock.ts';
 import type { ChangeTopics } from '../../change-topics.ts';
 import type { Database } from '../connection/database.ts';
 
-const againMs = secondMs;
-/** More are not kept for later: who waits for them looks again when its time is over. */
-const mostWaiting = 10_000;
+const retryMs = secondMs;
+/**
+ * Maximum number of queued notifications. If more are dropped, watchers find the change when their
+ * wait times out.
+ */
+const maxQueued = 10_000;
 
 /**
- * Tells watchers of changes: those of this instance at once, those of others by a notification. It is sent after the commit and not with it, and for many
- * changes together: commits that notify would wait for each other.
+ * Notifies watchers of changes: those of this instance at once, those of other instances with
+ * NOTIFY. It is sent after the commit, for many changes at once, because transactions with NOTIFY
+ * commit one at a time.
  */
 export class Notifier {
   readonly #database: Database;
   readonly #topics: ChangeTopics;
   readonly #instance: string;
   readonly #clock: Clock = systemClock;
-  #waiting = new Set<string>();
+  #queued = new Set<string>();
   #sending: Promise<void> | undefined;
   #closed = false;
 
@@ -28,32 +32,32 @@ export class Notifier {
   changed(topics: ReadonlySet<string>): void {
     for (const topic of topics) {
       this.#topics.changed(topic);
-      if (this.#waiting.size < mostWaiting) this.#waiting.add(`${this.#instance}|${topic}`);
+      if (this.#queued.size < maxQueued) this.#queued.add(`${this.#instance}|${topic}`);
     }
     this.#sending ??= this.#send().finally(() => {
       this.#sending = undefined;
     });
   }
 
-  /** Waits until what there is to tell was told, or cannot be. */
+  /** Sends the queued notifications; gives up at the first error. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#sending;
   }
 
   async #send(): Promise<void> {
-    while (this.#waiting.size > 0) {
-      const payloads = [...this.#waiting];
-      this.#waiting = new Set();
+    while (this.#queued.size > 0) {
+      const payloads = [...this.#queued];
+      this.#queued = new Set();
       try {
-        await this.#database.ask(
+        await this.#database.query(
           `SELECT pg_notify('signage', payload) FROM unnest($1::text[]) AS payload`,
           [payloads],
         );
       } catch {
         if (this.#closed) return;
-        for (const payload of payloads) this.#waiting.add(payload);
-        await new Promise<void>((resolve) => void this.#clock.after(againMs, resolve));
+        for (const payload of payloads) this.#queued.add(payload);
+        await new Promise<void>((resolve) => void this.#clock.after(retryMs, resolve));
       }
     }
   }

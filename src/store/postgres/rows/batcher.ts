@@ -1,59 +1,65 @@
 interface Waiting<I, A> {
   item: I;
-  resolve(answer: A | Promise<A>): void;
+  resolve(result: A | Promise<A>): void;
   reject(error: unknown): void;
 }
 
-interface How<I> {
-  /** Groups under way at a time: while one is being done, the next is on its way. */
-  lanes: number;
-  /** Items of one group. */
-  most: number;
-  /** What a group's items may weigh together; one alone may weigh more. */
-  mostWeight?: number;
+interface BatchLimits<I> {
+  /** Groups processed concurrently: while one is in progress, the next is sent. */
+  concurrency: number;
+  /** Maximum number of items in a group. */
+  maxItems: number;
+  /** Maximum total weight of a group. A single item may exceed it. */
+  maxWeight?: number;
   weightOf?: (item: I) => number;
 }
 
-/** Does together what is asked for in the same turn of the event loop, or while others are being done. */
+/** Batches items that arrive in the same event loop turn or while other groups are in progress. */
 export class Batcher<I, A> {
-  readonly #how: How<I>;
+  readonly #limits: BatchLimits<I>;
   readonly #work: (items: readonly I[]) => Promise<readonly (A | Promise<A>)[]>;
   readonly #waiting: Waiting<I, A>[] = [];
-  readonly #lanes = new Set<Promise<void>>();
+  readonly #drains = new Set<Promise<void>>();
 
-  /** `work` answers for each item, in their order. What it throws, all of them get. */
-  constructor(how: How<I>, work: (items: readonly I[]) => Promise<readonly (A | Promise<A>)[]>) {
-    this.#how = how;
+  /** @param work returns a result for each item, in order. An error rejects the whole group. */
+  constructor(
+    limits: BatchLimits<I>,
+    work: (items: readonly I[]) => Promise<readonly (A | Promise<A>)[]>,
+  ) {
+    this.#limits = limits;
     this.#work = work;
   }
 
-  do(item: I): Promise<A> {
+  add(item: I): Promise<A> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
-      if (this.#lanes.size < this.#how.lanes) this.#open();
+      if (this.#drains.size < this.#limits.concurrency) this.#startDrain();
     });
   }
 
-  /** Waits until nothing is under way. */
+  /** Waits for pending items. */
   async settled(): Promise<void> {
-    await Promise.all(this.#lanes);
+    await Promise.all(this.#drains);
   }
 
-  #open(): void {
-    // After those that come in the same turn of the event loop.
-    const lane: Promise<void> = Promise.resolve().then(() =>
-      this.#drain(() => this.#lanes.delete(lane)),
+  #startDrain(): void {
+    // Starts after the items of the same event loop turn have arrived.
+    const drain: Promise<void> = Promise.resolve().then(() =>
+      this.#drain(() => this.#drains.delete(drain)),
     );
-    this.#lanes.add(lane);
+    this.#drains.add(drain);
   }
 
-  /** Calls `close` in the same turn in which nothing waits any more: whoever comes later opens another lane. */
+  /**
+   * Processes groups until none is left. Calls `close` synchronously after the last check, so an
+   * item that arrives later starts a new drain.
+   */
   async #drain(close: () => void): Promise<void> {
     while (this.#waiting.length > 0) {
       const group = this.#take();
       try {
-        const answers = await this.#work(group.map(({ item }) => item));
-        for (const [place, { resolve }] of group.entries()) resolve(answers[place] as A);
+        const results = await this.#work(group.map(({ item }) => item));
+        for (const [index, { resolve }] of group.entries()) resolve(results[index] as A);
       } catch (error) {
         for (const { reject } of group) reject(error);
       }
@@ -62,12 +68,12 @@ export class Batcher<I, A> {
   }
 
   #take(): Waiting<I, A>[] {
-    const { most, mostWeight = Number.POSITIVE_INFINITY, weightOf = () => 0 } = this.#how;
+    const { maxItems, maxWeight = Number.POSITIVE_INFINITY, weightOf = () => 0 } = this.#limits;
     let weight = 0;
     let count = 0;
-    for (const { item } of this.#waiting.slice(0, most)) {
+    for (const { item } of this.#waiting.slice(0, maxItems)) {
       weight += weightOf(item);
-      if (count > 0 && weight > mostWeight) break;
+      if (count > 0 && weight > maxWeight) break;
       count++;
     }
     return this.#waiting.splice(0, count);

@@ -1,8 +1,11 @@
 import type { AuditEntry, TableName } from '../../../domain/records/rows.ts';
-import { keptText, shapes } from './columns.ts';
+import { shapes, storableText } from './columns.ts';
 import type { VersionedRow } from './versioned-rows.ts';
 
-/** One of the things that the database does for a change, in their order (`signage.make_changes`). After a check that fails, nothing of the change is done. */
+/**
+ * One step of a change, executed in order by `signage.make_changes`. After a failed check the
+ * remaining steps of the change are skipped. Checks come first, so nothing is written then.
+ */
 export type Step =
   | Check
   | Put
@@ -11,11 +14,11 @@ export type Step =
 
 export interface Check {
   what: 'seen' | 'counted';
-  /** A table, without its schema. */
+  /** The table, without its schema. */
   place: string;
   col: string;
   vals: readonly string[];
-  /** Ids that do not count. */
+  /** Ids to ignore. */
   but?: readonly string[];
   seen: string | null;
 }
@@ -27,10 +30,10 @@ interface Put {
   columns: Readonly<Record<string, unknown>>;
 }
 
-const placeOf = (table: TableName) => shapes[table].name.slice('signage.'.length);
+const tableOf = (table: TableName) => shapes[table].name.slice('signage.'.length);
 
-/** These are still all the rows that have one of the values, and in these versions. */
-export function stillSeen(
+/** Checks that the rows with one of the values are unchanged: same rows, same versions. */
+export function checkUnchanged(
   table: TableName,
   col: string,
   vals: readonly string[],
@@ -39,7 +42,7 @@ export function stillSeen(
   const versions = rows.map(({ version }) => version).sort();
   return {
     what: 'seen',
-    place: placeOf(table),
+    place: tableOf(table),
     col,
     vals,
     but: [],
@@ -47,45 +50,46 @@ export function stillSeen(
   };
 }
 
-/** Nobody but these has the keys. */
-export function stillFree(
+/** Checks that no other rows have the keys. */
+export function checkKeysFree(
   table: TableName,
   col: string,
   vals: readonly string[],
   but: readonly string[],
 ): Check {
-  return { what: 'seen', place: placeOf(table), col, vals, but, seen: null };
+  return { what: 'seen', place: tableOf(table), col, vals, but, seen: null };
 }
 
-export function stillCounted(table: TableName, col: string, value: string, count: number): Check {
-  return { what: 'counted', place: placeOf(table), col, vals: [value], seen: String(count) };
+/** Checks that the number of rows is unchanged. */
+export function checkCount(table: TableName, col: string, value: string, count: number): Check {
+  return { what: 'counted', place: tableOf(table), col, vals: [value], seen: String(count) };
 }
 
-export function putting(table: TableName, text: string): Step {
+export function putStep(table: TableName, text: string): Step {
   const row = JSON.parse(text) as { id: string };
   const values = shapes[table].columns.map((column) => [column.name, column.of(row)]);
   return {
     what: 'put',
-    place: placeOf(table),
+    place: tableOf(table),
     table,
-    columns: { id: keptText(row.id), row: text, ...Object.fromEntries(values) },
+    columns: { id: storableText(row.id), row: text, ...Object.fromEntries(values) },
   };
 }
 
-export function deleting(table: TableName, id: string): Step {
-  return { what: 'delete', place: placeOf(table), vals: [keptText(id)] };
+export function deleteStep(table: TableName, id: string): Step {
+  return { what: 'delete', place: tableOf(table), vals: [storableText(id)] };
 }
 
-export function auditing(entry: AuditEntry): Step {
+export function auditStep(entry: AuditEntry): Step {
   return { what: 'audit', columns: auditColumns(entry) };
 }
 
-/** An entry's text, and what it is found by. */
+/** Returns an entry as JSON text, with the columns for filtering. */
 export function auditColumns(entry: AuditEntry) {
   const { at, tenantId, action, subject, venueIds = [] } = entry;
   const found = {
     tenant_id: tenantId ?? '',
-    action: keptText(action),
+    action: storableText(action),
     subject_id: subject.id,
     venue_ids: venueIds,
   };

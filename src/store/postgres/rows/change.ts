@@ -3,61 +3,65 @@ import type { AuditEntry, Rows, TableName } from '../../../domain/records/rows.t
 import type { KeyHolder, Tx } from '../../store.ts';
 import { type IndexOf, tables, type UniqueOf } from '../../tables.ts';
 import {
-  auditing,
+  auditStep,
   type Check,
-  deleting,
-  putting,
+  checkCount,
+  checkKeysFree,
+  checkUnchanged,
+  deleteStep,
+  putStep,
   type Step,
-  stillCounted,
-  stillFree,
-  stillSeen,
 } from './change-steps.ts';
-import { keptKey, keptText, keyColumn, memberColumn, shapes } from './columns.ts';
+import { hashedKey, keyColumn, memberColumn, shapes, storableText } from './columns.ts';
 import type { VersionedRow, VersionedRows } from './versioned-rows.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: rows of every table
 type AnyRow = any;
-/** A row that was put: the caller may change his, and what is read of it. */
-type Own = { id: string; row: string; keys: readonly string[] };
+/** A row that this change has put, as JSON text: callers may modify their objects. */
+type OwnRow = { id: string; row: string; keys: readonly string[] };
 
 const keyName = (table: TableName, index: string, key: string) => `${table}/${index}/${key}`;
 const uniqueOf = (table: TableName) =>
   Object.entries(tables[table].unique) as [string, (row: AnyRow) => string | undefined][];
 
 /**
- * One change under way. It holds nothing in the database: what it reads is noted with its version, what it puts is kept here, and in the end the database is
- * given both: it makes the change if all that was read is still as it was, and nothing of it otherwise.
+ * A transaction with optimistic concurrency control. It holds no locks in the database: it records
+ * the version of each row read and buffers its writes. At commit the database applies the writes
+ * only if all rows read are unchanged.
  */
 export class Change implements Tx {
   readonly now: number;
-  /** What to wake when it is made. */
+  /** Topics to notify after the commit. */
   readonly topics = new Set<string>();
-  /** The first read that failed: after it nothing can be made of the change. */
+  /** The first failed read. The change cannot be committed after it. */
   failure: unknown;
   readonly #rows: VersionedRows;
-  readonly #looksAhead: boolean;
+  readonly #checksKeysEarly: boolean;
   readonly #checks: Check[] = [];
-  /** What it does, in its order: keys may be given on from one row to another. */
-  readonly #deeds: Step[] = [];
-  /** The rows that were put, by id; `null` for one that was deleted. */
-  readonly #own = new Map<TableName, Map<string, Own | null>>();
-  /** Who of them has which unique key. */
-  readonly #ownKeys = new Map<string, Own>();
-  #over = false;
+  /** Its writes, in order: a key may move from one row to another. */
+  readonly #writes: Step[] = [];
+  /** The rows put, by id; `null` for a deleted row. */
+  readonly #ownRows = new Map<TableName, Map<string, OwnRow | null>>();
+  /** Rows put, by unique key. */
+  readonly #ownKeys = new Map<string, OwnRow>();
+  #isOver = false;
 
-  /** Who `looksAhead` looks at each put whether its keys are taken; otherwise that is found out in the end, and the change is run again. */
-  constructor(now: number, rows: VersionedRows, { looksAhead }: { looksAhead: boolean }) {
+  /**
+   * @param checksKeysEarly whether each `put` checks for taken keys. Otherwise the commit detects them,
+   * and the change is retried.
+   */
+  constructor(now: number, rows: VersionedRows, { checksKeysEarly }: { checksKeysEarly: boolean }) {
     this.now = now;
     this.#rows = rows;
-    this.#looksAhead = looksAhead;
+    this.#checksKeysEarly = checksKeysEarly;
   }
 
   async get<T extends TableName>(table: T, id: string): Promise<Rows[T] | undefined> {
     this.#refuseLateCall();
-    const own = this.#ownOf(table).get(id);
+    const own = this.#ownRowsOf(table).get(id);
     if (own !== undefined) return own === null ? undefined : JSON.parse(own.row);
-    const [seen] = await this.#see(table, 'id', [keptText(id)]);
-    return seen && JSON.parse(seen.row);
+    const [row] = await this.#readVersioned(table, 'id', [storableText(id)]);
+    return row && JSON.parse(row.row);
   }
 
   async find<T extends TableName>(
@@ -75,22 +79,23 @@ export class Change implements Tx {
     values: readonly string[],
   ): Promise<Rows[T][]> {
     this.#refuseLateCall();
-    const wanted = new Set(values.map(keptText));
-    const found = await this.#see(table, memberColumn(index), [...wanted]);
-    const own = this.#ownOf(table);
+    const wanted = new Set(values.map(storableText));
+    const found = await this.#readVersioned(table, memberColumn(index), [...wanted]);
+    const own = this.#ownRowsOf(table);
     const others = found.filter(({ id }) => !own.has(id)).map(({ row }): AnyRow => JSON.parse(row));
-    const fitting = this.#ownRows(table).filter(
-      (row) => typeof row[index] === 'string' && wanted.has(keptText(row[index])),
+    const ownMatches = this.#parsedOwnRows(table).filter(
+      (row) => typeof row[index] === 'string' && wanted.has(storableText(row[index])),
     );
-    return [...others, ...fitting].sort((one, other) => (one.id < other.id ? -1 : 1));
+    return [...others, ...ownMatches].sort((one, other) => (one.id < other.id ? -1 : 1));
   }
 
   async count<T extends TableName>(table: T, index: IndexOf<T>, value: string): Promise<number> {
     this.#refuseLateCall();
-    if (this.#ownOf(table).size > 0) return (await this.select(table, index, [value])).length;
-    const [column, kept] = [memberColumn(index), keptText(value)];
-    const count = await this.#read(this.#rows.count(shapes[table].name, column, kept));
-    this.#checks.push(stillCounted(table, column, kept, count));
+    if (this.#ownRowsOf(table).size > 0) return (await this.select(table, index, [value])).length;
+    const column = memberColumn(index);
+    const stored = storableText(value);
+    const count = await this.#read(this.#rows.count(shapes[table].name, column, stored));
+    this.#checks.push(checkCount(table, column, stored, count));
     return count;
   }
 
@@ -114,7 +119,7 @@ export class Change implements Tx {
     for (const { index, key, name } of keys) {
       const holder =
         this.#ownKeys.get(name) ??
-        (this.#looksAhead ? await this.#holder(table, index, key) : undefined);
+        (this.#checksKeysEarly ? await this.#holder(table, index, key) : undefined);
       if (holder && holder.id !== row.id) {
         throw new SignageError('conflict', `Another row of ${table} has the same ${index}.`, {
           existingId: holder.id,
@@ -122,71 +127,74 @@ export class Change implements Tx {
       }
     }
     const own = { id: row.id, row: text, keys: keys.map(({ name }) => name) };
-    this.#stage(table, row.id, own, putting(table, text));
+    this.#stage(table, row.id, own, putStep(table, text));
     for (const name of own.keys) this.#ownKeys.set(name, own);
   }
 
   async delete(table: TableName, id: string): Promise<void> {
-    this.#stage(table, id, null, deleting(table, id));
+    this.#stage(table, id, null, deleteStep(table, id));
   }
 
   async audit(entry: AuditEntry): Promise<void> {
     this.#refuseLateCall();
-    this.#deeds.push(auditing(entry));
+    this.#writes.push(auditStep(entry));
   }
 
-  /** No call comes after. */
+  /** Ends the change. Later calls throw. */
   end(): void {
-    this.#over = true;
+    this.#isOver = true;
   }
 
-  /** The first row that it read: most changes begin with the row that they are about. The caller's token, read before it, is shared by too many. */
-  get beginning(): string {
+  /**
+   * The first row read, which usually is the subject of the change. Tokens are skipped: every
+   * change by a caller reads the same one first.
+   */
+  get firstRead(): string {
     const { place, vals } = this.#checks.find((check) => check.place !== 'tokens') ??
       this.#checks[0] ?? { place: '', vals: [] };
     return `${place} ${vals}`;
   }
 
-  /** What must be as it was for the change to have read one state. */
+  /** Checks that all reads belong to one state. */
   checks(): Check[] {
     return this.#checks;
   }
 
-  /** All there is to do: the checks first. */
+  /** All steps: checks first, then writes. */
   steps(): Step[] {
     return [
       ...this.#checks,
-      ...[...this.#own.keys()].flatMap((table) => this.#stillFree(table)),
-      ...this.#deeds,
+      ...[...this.#ownRows.keys()].flatMap((table) => this.#checkKeysFree(table)),
+      ...this.#writes,
     ];
   }
 
-  /** Nobody else has the keys of the rows that are put. */
-  #stillFree(table: TableName): Step[] {
-    const ours = [...this.#ownOf(table).keys()].map(keptText);
-    const put = this.#deeds.flatMap((step) =>
+  /** Checks that no other rows have the keys of the rows put. */
+  #checkKeysFree(table: TableName): Step[] {
+    const ours = [...this.#ownRowsOf(table).keys()].map(storableText);
+    const put = this.#writes.flatMap((step) =>
       step.what === 'put' && step.table === table ? [step.columns] : [],
     );
     return shapes[table].unique.flatMap((column) => {
       const keys = put.flatMap(({ [column]: key }) => (typeof key === 'string' ? [key] : []));
-      return keys.length === 0 ? [] : [stillFree(table, column, keys, ours)];
+      return keys.length === 0 ? [] : [checkKeysFree(table, column, keys, ours)];
     });
   }
 
-  #stage(table: TableName, id: string, own: Own | null, step: Step): void {
+  #stage(table: TableName, id: string, own: OwnRow | null, step: Step): void {
     this.#refuseLateCall();
-    this.#deeds.push(step);
+    this.#writes.push(step);
     if (table === 'codes') this.topics.add(`codes/${id}`);
-    for (const name of this.#ownOf(table).get(id)?.keys ?? []) this.#ownKeys.delete(name);
-    this.#own.set(table, this.#ownOf(table).set(id, own));
+    for (const name of this.#ownRowsOf(table).get(id)?.keys ?? []) this.#ownKeys.delete(name);
+    this.#ownRows.set(table, this.#ownRowsOf(table).set(id, own));
   }
 
-  #ownOf(table: TableName): Map<string, Own | null> {
-    return this.#own.get(table) ?? new Map();
+  #ownRowsOf(table: TableName): Map<string, OwnRow | null> {
+    return this.#ownRows.get(table) ?? new Map();
   }
 
-  #ownRows(table: TableName): AnyRow[] {
-    return [...this.#ownOf(table).values()].flatMap((own) =>
+  #parsedOwnRows(table: TableName): AnyRow[] {
+    return [...this.#ownRowsOf(table).values()].flatMap((own) =>
       own === null ? [] : [JSON.parse(own.row)],
     );
   }
@@ -195,17 +203,21 @@ export class Change implements Tx {
     table: TableName,
     index: string,
     key: string,
-  ): Promise<Pick<Own, 'id' | 'row'> | undefined> {
+  ): Promise<Pick<OwnRow, 'id' | 'row'> | undefined> {
     this.#refuseLateCall();
     const own = this.#ownKeys.get(keyName(table, index, key));
     if (own) return own;
-    const [seen] = await this.#see(table, keyColumn(index), [keptKey(key)]);
-    return seen && !this.#ownOf(table).has(seen.id) ? seen : undefined;
+    const [seen] = await this.#readVersioned(table, keyColumn(index), [hashedKey(key)]);
+    return seen && !this.#ownRowsOf(table).has(seen.id) ? seen : undefined;
   }
 
-  async #see(table: TableName, column: string, values: readonly string[]): Promise<VersionedRow[]> {
+  async #readVersioned(
+    table: TableName,
+    column: string,
+    values: readonly string[],
+  ): Promise<VersionedRow[]> {
     const seen = await this.#read(this.#rows.rows(shapes[table].name, column, values));
-    this.#checks.push(stillSeen(table, column, values, seen));
+    this.#checks.push(checkUnchanged(table, column, values, seen));
     return seen;
   }
 
@@ -218,8 +230,8 @@ export class Change implements Tx {
     }
   }
 
-  /** A call that nobody awaited must not get lost without a word. */
+  /** Throws for calls after the end, so a call that was not awaited fails visibly. */
   #refuseLateCall(): void {
-    if (this.#over) throw new Error('the change is over: each call of its tx must be awaited');
+    if (this.#isOver) throw new Error('the transaction has ended: await every call of tx');
   }
 }

@@ -4,7 +4,7 @@ import { codeFinishedAt } from '../../../domain/records/pairing-code.ts';
 import type { Rows, TableName } from '../../../domain/records/rows.ts';
 import { tableNames, tables } from '../../tables.ts';
 
-/** What stands in a column beside a row's text. */
+/** The value of a column beside a row's text. */
 type Value = string | number | null | Record<string, string>;
 
 interface Column {
@@ -14,27 +14,31 @@ interface Column {
   of(row: any): Value;
 }
 
-/** A table as the database has it: `id`, `row` (its JSON text), and what rows are found by. */
+/** The schema of a table: `id`, `row` (JSON text), and the columns that rows are found by. */
 export interface Shape {
-  /** With its schema. */
+  /** Qualified with its schema. */
   name: string;
   columns: readonly Column[];
-  /** The columns that at most one row may have the value of. */
+  /** The columns with unique values. */
   unique: readonly string[];
 }
 
 const snake = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Text as PostgreSQL can keep it. It takes neither NUL nor half a character; no name or id has them. */
-export function keptText(text: string): string {
+/**
+ * Replaces characters that PostgreSQL cannot store: NUL and lone surrogates. No name or id contains
+ * them.
+ */
+export function storableText(text: string): string {
   return text.replaceAll('\0', '\ufffd').toWellFormed();
 }
 
 /**
- * A unique key as it is kept: hashed. Neighbours in the index are then not neighbours in life, such as the screens of one venue, whose TVs register at the same
- * moment: the database tells changes apart by the page of an index that they read and write.
+ * Hashes a unique key for storage. Hashing spreads related keys, such as the screens of one venue
+ * that register at the same time, over the pages of the index. PostgreSQL detects conflicts per
+ * index page.
  */
-export function keptKey(key: string): string {
+export function hashedKey(key: string): string {
   return hash('sha256', key, 'base64url').slice(0, 22);
 }
 
@@ -49,25 +53,36 @@ export function memberColumn(member: string): string {
 const textOf = (member: string): Column => ({
   name: memberColumn(member),
   type: 'text',
-  of: (row) => (typeof row[member] === 'string' ? keptText(row[member]) : null),
+  of: (row) => (typeof row[member] === 'string' ? storableText(row[member]) : null),
 });
 const minutesOf = (name: string, member: string): Column => ({
   name,
   type: 'double precision',
   of: ({ config }: Rows['configs']) => (typeof config[member] === 'number' ? config[member] : null),
 });
-const folded: Column = { name: 'folded', type: 'text', of: ({ name }) => keptText(foldName(name)) };
+const folded: Column = {
+  name: 'folded',
+  type: 'text',
+  of: ({ name }) => storableText(foldName(name)),
+};
 
-/** A superset of what its labels are, where one of them has half a character: who filters by them looks again. */
-export function keptLabels(labels: Record<string, string>): Record<string, string> {
+/**
+ * Replaces characters that PostgreSQL cannot store. Labels that differ only in these become equal,
+ * so callers must filter again.
+ */
+export function storableLabels(labels: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(labels).map(([label, value]) => [keptText(label), keptText(value)]),
+    Object.entries(labels).map(([label, value]) => [storableText(label), storableText(value)]),
   );
 }
-const labelled: Column = { name: 'labels', type: 'jsonb', of: ({ labels }) => keptLabels(labels) };
+const labelled: Column = {
+  name: 'labels',
+  type: 'jsonb',
+  of: ({ labels }) => storableLabels(labels),
+};
 
-/** Beside keys and indexes: what lists filter by, and what other statements join. */
-const further: { [T in TableName]?: readonly Column[] } = {
+/** Further columns: for filters of lists, and for joins. */
+const extraColumns: { [T in TableName]?: readonly Column[] } = {
   tenants: [folded],
   tokens: [folded],
   venues: [folded, labelled],
@@ -90,11 +105,11 @@ function shapeOf(table: TableName): Shape {
   const keys = Object.entries(unique).map(([index, keyOf]): Column => {
     const of = (row: unknown) => {
       const key = keyOf(row);
-      return key === undefined ? null : keptKey(key);
+      return key === undefined ? null : hashedKey(key);
     };
     return { name: keyColumn(index), type: 'text', of };
   });
-  const columns = [...keys, ...indexed.map(textOf), ...(further[table] ?? [])];
+  const columns = [...keys, ...indexed.map(textOf), ...(extraColumns[table] ?? [])];
   return { name: `signage.${snake(table)}`, columns, unique: keys.map(({ name }) => name) };
 }
 

@@ -3,58 +3,66 @@ import type { Query } from '../connection/query.ts';
 import { Batcher } from './batcher.ts';
 import type { Step } from './change-steps.ts';
 
-/** While one group is committed the next is on its way: it waits for its turn in the database. */
-const together = {
-  lanes: 2,
-  most: 64,
-  mostWeight: 4 * 1024 * 1024,
+/**
+ * Limits of a group commit. While one group is being committed, the next waits for its lock in the
+ * database.
+ */
+const groupLimits = {
+  concurrency: 2,
+  maxItems: 64,
+  maxWeight: 4 * 1024 * 1024,
   weightOf: (change: string) => change.length,
 };
 
-/** Answers whether the change was made; it was not where something that it had read was not so any more. */
+/** Commits a change. Returns false if a row that it has read was modified meanwhile. */
 export type Commit = (steps: readonly Step[]) => Promise<boolean>;
 
-/** Makes changes, those of this instance that come at about the same moment in one transaction. */
+/** Commits changes with group commit: concurrent changes of this instance share a transaction. */
 export class Commits {
-  readonly #grouped: Batcher<string, boolean>;
+  readonly #batcher: Batcher<string, boolean>;
 
-  constructor(ask: Query) {
-    this.#grouped = new Batcher(together, (changes: readonly string[]) => makeAll(ask, changes));
+  constructor(query: Query) {
+    this.#batcher = new Batcher(groupLimits, (changes: readonly string[]) =>
+      commitGroup(query, changes),
+    );
   }
 
-  readonly commit: Commit = (steps) => this.#grouped.do(JSON.stringify(steps));
+  readonly commit: Commit = (steps) => this.#batcher.add(JSON.stringify(steps));
 }
 
-/** Makes one change by itself. */
-export async function makeOne(ask: Query, steps: readonly Step[]): Promise<boolean> {
-  return (await make(ask, [JSON.stringify(steps)]))[0] as boolean;
+/** Commits a single change. */
+export async function commitOne(query: Query, steps: readonly Step[]): Promise<boolean> {
+  return (await commitChanges(query, [JSON.stringify(steps)]))[0] as boolean;
 }
 
-/** What one of them cannot do must not fail the others: then each is made by itself. */
-async function makeAll(
-  ask: Query,
+/**
+ * Commits a group. If the database rejects it, commits each change separately, so that one error
+ * does not fail the others.
+ */
+async function commitGroup(
+  query: Query,
   changes: readonly string[],
 ): Promise<readonly (boolean | Promise<boolean>)[]> {
   try {
-    return await make(ask, changes);
+    return await commitChanges(query, changes);
   } catch (error) {
     if (error instanceof SignageError || changes.length === 1) throw error;
   }
-  const answers: Promise<boolean>[] = [];
+  const results: Promise<boolean>[] = [];
   for (const change of changes) {
-    const answer = make(ask, [change]).then(([isMade]) => isMade as boolean);
-    answers.push(answer);
-    await answer.catch(() => undefined);
+    const result = commitChanges(query, [change]).then(([isCommitted]) => isCommitted as boolean);
+    results.push(result);
+    await result.catch(() => undefined);
   }
-  return answers;
+  return results;
 }
 
-/** One statement is one transaction: it is done, or it is not, whatever becomes of us meanwhile. */
-async function make(ask: Query, changes: readonly string[]): Promise<boolean[]> {
-  const text = 'SELECT signage.make_changes($1::text) AS clashed';
-  const [answer] = (await ask<{ clashed: string }>(text, [`[${changes.join(',')}]`])) as [
-    { clashed: string },
+/** Runs one statement, which is one transaction: all or nothing, even if this process dies. */
+async function commitChanges(query: Query, changes: readonly string[]): Promise<boolean[]> {
+  const text = 'SELECT signage.make_changes($1::text) AS conflicting';
+  const [result] = (await query<{ conflicting: string }>(text, [`[${changes.join(',')}]`])) as [
+    { conflicting: string },
   ];
-  const clashed = new Set(answer.clashed.split(','));
-  return changes.map((_, place) => !clashed.has(String(place + 1)));
+  const conflicting = new Set(result.conflicting.split(','));
+  return changes.map((_, index) => !conflicting.has(String(index + 1)));
 }

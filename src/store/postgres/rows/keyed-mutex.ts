@@ -1,15 +1,15 @@
-/** Lets those who are after the same thing go one after another, and all others side by side. */
+/** A mutex per key: work with the same key runs one at a time, other work in parallel. */
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<unknown>>();
 
-  async take<T>(thing: string, work: () => Promise<T>): Promise<T> {
-    const turn = (this.#last.get(thing) ?? Promise.resolve()).then(work);
-    const over = turn.catch(() => undefined);
-    this.#last.set(thing, over);
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const result = (this.#last.get(key) ?? Promise.resolve()).then(work);
+    const settled = result.catch(() => undefined);
+    this.#last.set(key, settled);
     try {
-      return await turn;
+      return await result;
     } finally {
-      if (this.#last.get(thing) === over) this.#last.delete(thing);
+      if (this.#last.get(key) === settled) this.#last.delete(key);
     }
   }
 }

@@ -4,10 +4,10 @@ import { defaultConfig } from '../../../domain/records/config.ts';
 import type { Playlist, Rows } from '../../../domain/records/rows.ts';
 import type { ListedTable, ListQuery, PastPlaylistQuery, Slice } from '../../store.ts';
 import type { Query } from '../connection/query.ts';
-import { keptLabels, keptText, memberColumn, type Shape, shapes } from './columns.ts';
+import { memberColumn, type Shape, shapes, storableLabels, storableText } from './columns.ts';
 import { rowOf } from './row-reader.ts';
 
-/** A statement's conditions, and its parameters as they are named. */
+/** Collects a statement's conditions and parameters. */
 class Conditions {
   readonly parameters: unknown[] = [];
   readonly all: string[] = [];
@@ -21,37 +21,48 @@ class Conditions {
   }
 }
 
-/** One page of a table. What no column tells is told by the rows: pages are fetched until there are enough that fit. */
+/**
+ * Returns one page of a table. Filters that no column supports are applied to the rows, so it may
+ * fetch several pages until enough rows match.
+ */
 export async function listRows<T extends ListedTable>(
-  ask: Query,
+  query: Query,
   table: T,
-  query: ListQuery<T>,
+  pageQuery: ListQuery<T>,
 ): Promise<Slice<Rows[T]>> {
   const items: Rows[T][] = [];
   const room = new PageRoom();
-  for (let after = query.after; ; ) {
-    const { text, parameters } = pageStatement(shapes[table], query, after, query.limit + 1);
-    const found = await ask<KeptRow>(text, parameters);
-    for (const { row: kept, bytes } of found) {
-      const row = rowOf<T>({ row: kept });
+  for (let after = pageQuery.after; ; ) {
+    const { text, parameters } = pageStatement(
+      shapes[table],
+      pageQuery,
+      after,
+      pageQuery.limit + 1,
+    );
+    const found = await query<StoredRow>(text, parameters);
+    for (const { row: stored, bytes } of found) {
+      const row = rowOf<T>({ row: stored });
       after = row.id;
-      if (!fits(row as unknown as Record<string, unknown>, query)) continue;
-      if (items.length === query.limit || !room.take(bytes))
+      if (!matches(row as unknown as Record<string, unknown>, pageQuery)) continue;
+      if (items.length === pageQuery.limit || !room.take(bytes))
         return { items, next: (items.at(-1) as Rows[T]).id };
       items.push(row);
     }
-    if (found.length <= query.limit && isWhole(found)) return { items, next: null };
+    if (found.length <= pageQuery.limit && isWhole(found)) return { items, next: null };
   }
 }
 
-/** A row's text, its bytes, and those of the rows before it. */
-interface KeptRow {
+/** A row's text, its size in bytes, and the total size of the rows before it. */
+interface StoredRow {
   row: string;
   bytes: number;
   before: number;
 }
 
-/** The rows of a statement that has `row` and orders by `key`, up to the first one that does not fit the page. */
+/**
+ * Limits a statement that selects `row` and orders by `key` to the rows that fit a page, plus the
+ * first that does not.
+ */
 function upToPage(statement: string, key: string): string {
   return `SELECT row, bytes, before FROM (
       SELECT row, ${key}, octet_length(row) AS bytes, row_number() OVER (ORDER BY ${key}) AS place_in_page,
@@ -60,28 +71,28 @@ function upToPage(statement: string, key: string): string {
     WHERE before <= ${maxPageBytes} OR place_in_page = 2 ORDER BY ${key}`;
 }
 
-/** Whether `upToPage` left nothing out. */
-function isWhole(found: readonly KeptRow[]): boolean {
+/** Whether `upToPage` returned all rows. */
+function isWhole(found: readonly StoredRow[]): boolean {
   const last = found.at(-1);
   return !last || last.before + last.bytes <= maxPageBytes;
 }
 
-/** One page of a screen's past versions, newest first. */
+/** Returns one page of a screen's past versions, newest first. */
 export async function listPastPlaylists(
-  ask: Query,
+  query: Query,
   { screenId, below, limit }: PastPlaylistQuery,
 ): Promise<Slice<Playlist>> {
   const items: Playlist[] = [];
   const room = new PageRoom();
-  const found = await ask<KeptRow>(upToPage(pastPlaylists, 'place'), [
-    keptText(screenId),
+  const found = await query<StoredRow>(upToPage(pastPlaylists, 'place'), [
+    storableText(screenId),
     below,
     limit + 1,
   ]);
-  for (const kept of found) {
-    if (items.length === limit || !room.take(kept.bytes))
+  for (const stored of found) {
+    if (items.length === limit || !room.take(stored.bytes))
       return { items, next: String(items.at(-1)?.version) };
-    items.push(rowOf<'pastPlaylists'>(kept));
+    items.push(rowOf<'pastPlaylists'>(stored));
   }
   return { items, next: null };
 }
@@ -91,20 +102,20 @@ const pastPlaylists = `SELECT row, -split_part(id, '/', 2)::bigint AS place FROM
 
 function pageStatement<T extends ListedTable>(
   shape: Shape,
-  query: ListQuery<T>,
+  pageQuery: ListQuery<T>,
   after: string | undefined,
   limit: number,
 ): { text: string; parameters: readonly unknown[] } {
-  const { where = {}, labels = {}, name, search, online } = query;
+  const { where = {}, labels = {}, name, search, online } = pageQuery;
   const conditions = new Conditions();
-  if (after !== undefined) conditions.add(`t.id > ${conditions.parameter(keptText(after))}`);
+  if (after !== undefined) conditions.add(`t.id > ${conditions.parameter(storableText(after))}`);
   for (const [member, value] of Object.entries(where)) addMember(conditions, shape, member, value);
   if (Object.keys(labels).length > 0)
-    conditions.add(`t.labels @> ${conditions.parameter(keptLabels(labels))}::jsonb`);
+    conditions.add(`t.labels @> ${conditions.parameter(storableLabels(labels))}::jsonb`);
   if (name !== undefined)
-    conditions.add(`t.folded = ${conditions.parameter(keptText(foldName(name)))}`);
+    conditions.add(`t.folded = ${conditions.parameter(storableText(foldName(name)))}`);
   if (search !== undefined)
-    conditions.add(`strpos(t.folded, ${conditions.parameter(keptText(foldName(search)))}) > 0`);
+    conditions.add(`strpos(t.folded, ${conditions.parameter(storableText(foldName(search)))}) > 0`);
   const joins = online ? addOnline(conditions, online) : '';
   const all = conditions.all.length === 0 ? '' : `WHERE ${conditions.all.join(' AND ')}`;
   const statement = `SELECT t.row, t.id FROM ${shape.name} t ${joins} ${all} ORDER BY t.id LIMIT ${conditions.parameter(limit)}`;
@@ -123,17 +134,17 @@ function addMember(
       : columns.find(({ name, type }) => type === 'text' && name === memberColumn(member))?.name;
   if (column === undefined || value === undefined) return;
   const values = [value].flat();
-  const texts = values.filter((one) => typeof one === 'string').map(keptText);
+  const texts = values.filter((one) => typeof one === 'string').map(storableText);
   const isAny = `t.${column} = ANY (${conditions.parameter(texts)}::text[])`;
   conditions.add(values.includes(null) ? `(${isAny} OR t.${column} IS NULL)` : isAny);
 }
 
-/** Of devices: as `isOnline` in domain/records/config.ts has it, over the config in force. */
+/** Filters devices as `isOnline` in domain/records/config.ts does, with the effective config. */
 function addOnline(conditions: Conditions, { is, now }: { is: boolean; now: number }): string {
-  const inForce = (column: string, fallback: number) =>
+  const effective = (column: string, fallback: number) =>
     `coalesce(sc.${column}, vc.${column}, tc.${column}, ${fallback})`;
-  const sync = inForce('sync_minutes', defaultConfig.syncIntervalMinutes);
-  const heartbeat = inForce('heartbeat_minutes', defaultConfig.heartbeatIntervalMinutes);
+  const sync = effective('sync_minutes', defaultConfig.syncIntervalMinutes);
+  const heartbeat = effective('heartbeat_minutes', defaultConfig.heartbeatIntervalMinutes);
   const seen = `${conditions.parameter(now)}::bigint - m.last_seen_at <= 120000 * greatest(${sync}, ${heartbeat})`;
   conditions.add(
     `coalesce(t.state = 'bound' AND ${seen}, false) = ${conditions.parameter(is)}::boolean`,
@@ -144,8 +155,8 @@ function addOnline(conditions: Conditions, { is, now }: { is: boolean; now: numb
     LEFT JOIN signage.configs tc ON tc.id = 'tenant/' || t.tenant_id`;
 }
 
-/** What the statement could only ask nearly, or not at all. */
-function fits<T extends ListedTable>(
+/** Applies the filters that the statement applies only approximately or not at all. */
+function matches<T extends ListedTable>(
   row: Record<string, unknown>,
   { where = {}, labels = {} }: ListQuery<T>,
 ): boolean {
@@ -161,13 +172,13 @@ function fits<T extends ListedTable>(
   );
 }
 
-/** Ids of codes that ended before a time, oldest first. */
+/** Returns the ids of codes that ended before a time, oldest first. */
 export async function listFinishedCodes(
-  ask: Query,
+  query: Query,
   timeMs: number,
   limit: number,
 ): Promise<string[]> {
   const text =
     'SELECT id FROM signage.codes WHERE finished_at < $1 ORDER BY finished_at, id LIMIT $2';
-  return (await ask<{ id: string }>(text, [timeMs, limit])).map(({ id }) => id);
+  return (await query<{ id: string }>(text, [timeMs, limit])).map(({ id }) => id);
 }

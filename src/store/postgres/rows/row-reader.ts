@@ -4,15 +4,15 @@ import type { KeyHolder, Reader } from '../../store.ts';
 import type { IndexOf, UniqueOf } from '../../tables.ts';
 import type { Query } from '../connection/query.ts';
 import { Batcher } from './batcher.ts';
-import { keptKey, keptText, keyColumn, memberColumn, shapes } from './columns.ts';
-import { lookUps, strangersLookUps, VersionedRows } from './versioned-rows.ts';
+import { hashedKey, keyColumn, memberColumn, shapes, storableText } from './columns.ts';
+import { lookUpLimits, unknownLookUpLimits, VersionedRows } from './versioned-rows.ts';
 
-/** A row as it was put. */
-export function rowOf<T extends TableName>(kept: { row: string }): Rows[T] {
-  return JSON.parse(kept.row) as Rows[T];
+/** Parses a stored row. */
+export function rowOf<T extends TableName>(stored: { row: string }): Rows[T] {
+  return JSON.parse(stored.row) as Rows[T];
 }
 
-interface Bearer {
+interface StoredKeyHolder {
   hash: string;
   key: string;
   device: string | null;
@@ -21,35 +21,44 @@ interface Bearer {
 
 const parsed = (row: string | null) => (row === null ? undefined : JSON.parse(row));
 
-/** Reads what is durable, outside of any change. Rows are parsed for each caller: they are nobody else's to change. */
+/**
+ * Reads committed rows outside of changes. Each caller gets its own parsed copy, which it may
+ * modify.
+ */
 export class RowReader implements Reader {
   readonly #rows: VersionedRows;
   readonly #guard: () => void;
-  readonly #bearers: Batcher<string, Bearer | undefined>;
-  /** Keys and tokens that were found lately. Others are looked up apart, on few connections: whoever makes them up must not hold up TVs. */
+  readonly #keyHolders: Batcher<string, StoredKeyHolder | undefined>;
+  /**
+   * Keys and tokens found recently. Others use separate, limited connections, so that guessed
+   * credentials do not slow down TVs.
+   */
   readonly #known = new KnownHashes();
-  readonly #strangers: { bearers: Batcher<string, Bearer | undefined>; rows: VersionedRows };
+  readonly #unknown: {
+    keyHolders: Batcher<string, StoredKeyHolder | undefined>;
+    rows: VersionedRows;
+  };
 
-  /** `guard` throws when there is no reading any more. */
-  constructor(ask: Query, rows: VersionedRows, guard: () => void) {
+  /** @param guard throws if reading is no longer allowed */
+  constructor(query: Query, rows: VersionedRows, guard: () => void) {
     this.#rows = rows;
     this.#guard = guard;
-    const bearersOf = async (hashes: readonly string[]) => {
-      const found = await ask<Bearer>(bearing, [[...new Set(hashes)]]);
+    const readKeyHolders = async (hashes: readonly string[]) => {
+      const found = await query<StoredKeyHolder>(selectKeyHolders, [[...new Set(hashes)]]);
       const byHash = new Map(found.map((one) => [one.hash, one]));
       return hashes.map((hash) => byHash.get(hash));
     };
-    this.#bearers = new Batcher(lookUps, bearersOf);
-    this.#strangers = {
-      bearers: new Batcher(strangersLookUps, bearersOf),
-      rows: new VersionedRows(ask, strangersLookUps),
+    this.#keyHolders = new Batcher(lookUpLimits, readKeyHolders);
+    this.#unknown = {
+      keyHolders: new Batcher(unknownLookUpLimits, readKeyHolders),
+      rows: new VersionedRows(query, unknownLookUpLimits),
     };
   }
 
   async get<T extends TableName>(table: T, id: string): Promise<Rows[T] | undefined> {
     this.#guard();
-    const [kept] = await this.#rows.rows(shapes[table].name, 'id', [keptText(id)]);
-    return kept && rowOf<T>(kept);
+    const [stored] = await this.#rows.rows(shapes[table].name, 'id', [storableText(id)]);
+    return stored && rowOf<T>(stored);
   }
 
   async find<T extends TableName>(
@@ -59,10 +68,10 @@ export class RowReader implements Reader {
   ): Promise<Rows[T] | undefined> {
     this.#guard();
     const isToken = table === 'tokens' && index === 'hash';
-    const rows = isToken && !this.#known.has(key) ? this.#strangers.rows : this.#rows;
-    const [kept] = await rows.rows(shapes[table].name, keyColumn(index), [keptKey(key)]);
-    if (isToken) this.#note(key, kept !== undefined);
-    return kept && rowOf<T>(kept);
+    const rows = isToken && !this.#known.has(key) ? this.#unknown.rows : this.#rows;
+    const [stored] = await rows.rows(shapes[table].name, keyColumn(index), [hashedKey(key)]);
+    if (isToken) this.#remember(key, stored !== undefined);
+    return stored && rowOf<T>(stored);
   }
 
   async select<T extends TableName>(
@@ -74,21 +83,21 @@ export class RowReader implements Reader {
     const found = await this.#rows.rows(
       shapes[table].name,
       memberColumn(index),
-      values.map(keptText),
+      values.map(storableText),
     );
-    return found.map((kept) => rowOf<T>(kept));
+    return found.map((stored) => rowOf<T>(stored));
   }
 
   async count<T extends TableName>(table: T, index: IndexOf<T>, value: string): Promise<number> {
     this.#guard();
-    return this.#rows.count(shapes[table].name, memberColumn(index), keptText(value));
+    return this.#rows.count(shapes[table].name, memberColumn(index), storableText(value));
   }
 
   async findByKeyHash(hash: string): Promise<KeyHolder | undefined> {
     this.#guard();
-    const bearers = this.#known.has(hash) ? this.#bearers : this.#strangers.bearers;
-    const found = await bearers.do(keptKey(hash));
-    this.#note(hash, found !== undefined);
+    const keyHolders = this.#known.has(hash) ? this.#keyHolders : this.#unknown.keyHolders;
+    const found = await keyHolders.add(hashedKey(hash));
+    this.#remember(hash, found !== undefined);
     return (
       found && {
         key: JSON.parse(found.key),
@@ -98,12 +107,12 @@ export class RowReader implements Reader {
     );
   }
 
-  #note(hash: string, isFound: boolean): void {
+  #remember(hash: string, isFound: boolean): void {
     if (isFound) this.#known.add(hash);
     else this.#known.delete(hash);
   }
 }
 
-const bearing = `SELECT k.key_hash AS hash, k.row AS key, d.row AS device, s.row AS screen FROM signage.device_keys k
+const selectKeyHolders = `SELECT k.key_hash AS hash, k.row AS key, d.row AS device, s.row AS screen FROM signage.device_keys k
   LEFT JOIN signage.devices d ON d.id = k.device_id LEFT JOIN signage.screens s ON s.id = k.screen_id
   WHERE k.key_hash = ANY ($1::text[])`;

@@ -10,40 +10,46 @@ import {
 import type { Query } from '../connection/query.ts';
 import { Batcher } from './batcher.ts';
 import { Change } from './change.ts';
-import { type Commit, Commits, makeOne } from './commits.ts';
+import { type Commit, Commits, commitOne } from './commits.ts';
 import { KeyedMutex } from './keyed-mutex.ts';
-import { lookUps, VersionedRows } from './versioned-rows.ts';
+import { lookUpLimits, VersionedRows } from './versioned-rows.ts';
 
-/** After so many clashes a change is run within the database's turn. */
-const triesOutside = 6;
-const mostTries = 12;
-const pauseMs = 8;
-/** Changes under way at a time: more would only be older when they are made. */
-const mostUnderWay = 200;
+/** Number of conflicts after which a change runs under the exclusive lock. */
+const maxOptimisticAttempts = 6;
+const maxAttempts = 12;
+const backoffMs = 8;
+/** Maximum number of concurrent changes. More would only use older reads at commit time. */
+const maxConcurrent = 200;
 
 type Work<T> = (tx: Tx) => Promise<T>;
 
 /**
- * Runs changes as if they were made one after another. A change reads whatever is committed and holds nothing; in the end the database takes its turn (the table
- * `turn`, locked by whoever makes changes), looks whether all that the change has read is still so, and then makes it, as a whole, or says that it clashed with
- * another. Then it is run again, which the others' changes are before. One that clashed again and again is run within the turn, and so comes through.
- * (LOCK takes no snapshot: what came before the lock is seen. It does not mind pg_dump's.)
+ * Runs changes with optimistic concurrency control, serializable. A change reads committed rows
+ * without locks. To commit, the database locks the table `turn` and checks that all rows read are
+ * unchanged. Then it applies the change as a whole, or reports a conflict and the change is
+ * retried. After several conflicts a change runs under the lock from the start and succeeds.
+ *
+ * LOCK takes no snapshot, so the statements after it see everything committed before. The lock mode
+ * does not conflict with that of pg_dump.
  */
 export class Writer {
   readonly #database: Database;
   readonly #clock: Clock | undefined;
   readonly #random: Random;
-  readonly #limit: LimitFunction = pLimit(mostUnderWay);
-  /** Those that clashed and began with the same row are after the same: they go one by one. */
-  readonly #turns = new KeyedMutex();
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #limit: LimitFunction = pLimit(maxConcurrent);
+  /** Retries one at a time those changes that conflicted and read the same first row. */
+  readonly #mutex = new KeyedMutex();
+  readonly #inFlight = new Set<Promise<unknown>>();
   readonly #committed: (topics: ReadonlySet<string>) => void;
   readonly #rows: VersionedRows;
   readonly #commits: Commits;
   readonly #time: Batcher<undefined, number>;
   #latest = 0;
 
-  /** `clock` is the store's time where that is not the database's; `committed` hears of what watchers may wait for. */
+  /**
+   * @param clock the store's time; `undefined` for the database's. `committed` gets the topics to
+   * notify.
+   */
   constructor(
     database: Database,
     rows: VersionedRows,
@@ -62,75 +68,83 @@ export class Writer {
     this.#clock = clock;
     this.#random = random;
     this.#committed = committed;
-    this.#commits = new Commits(database.ask);
-    this.#time = new Batcher(lookUps, async (calls: readonly undefined[]) => {
-      const [{ now }] = (await database.ask('SELECT signage.now_ms() AS now')) as [{ now: number }];
+    this.#commits = new Commits(database.query);
+    this.#time = new Batcher(lookUpLimits, async (calls: readonly undefined[]) => {
+      const [{ now }] = (await database.query('SELECT signage.now_ms() AS now')) as [
+        { now: number },
+      ];
       return calls.map(() => now);
     });
   }
 
   write<T>(change: Work<T>): Promise<T> {
-    const writing = this.#limit(() => this.#tryOn(change)).finally(() =>
-      this.#underWay.delete(writing),
+    const writing = this.#limit(() => this.#retry(change)).finally(() =>
+      this.#inFlight.delete(writing),
     );
-    this.#underWay.add(writing);
+    this.#inFlight.add(writing);
     return writing;
   }
 
-  /** Waits until no change is under way. */
+  /** Waits for pending changes. */
   async settled(): Promise<void> {
-    await Promise.allSettled(this.#underWay);
+    await Promise.allSettled(this.#inFlight);
   }
 
-  async #tryOn<T>(change: Work<T>): Promise<T> {
-    let beginning: string | undefined;
-    for (let tries = 1; ; tries++) {
+  async #retry<T>(change: Work<T>): Promise<T> {
+    let firstRead: string | undefined;
+    for (let attempt = 1; ; attempt++) {
       try {
-        if (beginning === undefined) return await this.#attempt(change, false);
-        return await this.#turns.take(...this.#again(beginning, change, tries > triesOutside));
+        if (firstRead === undefined) return await this.#attempt(change, false);
+        return await this.#mutex.run(
+          ...this.#retryWork(firstRead, change, attempt > maxOptimisticAttempts),
+        );
       } catch (error) {
         if (!isSerializationConflict(error)) throw error;
-        if (tries === mostTries)
-          throw unavailable('Too many changes at the same moment; nothing was changed.', error);
-        beginning = error instanceof SerializationConflict ? error.beginning : '';
+        if (attempt === maxAttempts)
+          throw unavailable('Too many concurrent changes; nothing was changed.', error);
+        firstRead = error instanceof SerializationConflict ? error.firstRead : '';
       }
-      const [chance = 0] = this.#random(1);
+      const [randomByte = 0] = this.#random(1);
       await new Promise<void>(
-        (resolve) => void systemClock.after((pauseMs * tries * chance) / 256, resolve),
+        (resolve) => void systemClock.after((backoffMs * attempt * randomByte) / 256, resolve),
       );
     }
   }
 
-  #again<T>(
-    beginning: string,
+  #retryWork<T>(
+    firstRead: string,
     change: Work<T>,
-    withinTurn: boolean,
-  ): [thing: string, work: () => Promise<T>] {
-    return withinTurn
-      ? ['', () => this.#withinTurn(change)]
-      : [beginning, () => this.#attempt(change, true)];
+    holdsLock: boolean,
+  ): [key: string, work: () => Promise<T>] {
+    return holdsLock
+      ? ['', () => this.#attemptLocked(change)]
+      : [firstRead, () => this.#attempt(change, true)];
   }
 
-  async #attempt<T>(change: Work<T>, looksAhead: boolean): Promise<T> {
-    const tx = new Change(this.#timeOf(await this.#time.do(undefined)), this.#rows, { looksAhead });
+  async #attempt<T>(change: Work<T>, checksKeysEarly: boolean): Promise<T> {
+    const tx = new Change(this.#timeOf(await this.#time.add(undefined)), this.#rows, {
+      checksKeysEarly,
+    });
     const value = await run(change, tx, this.#commits.commit);
-    this.#tell(tx);
+    this.#notify(tx);
     return value;
   }
 
-  async #withinTurn<T>(change: Work<T>): Promise<T> {
+  async #attemptLocked<T>(change: Work<T>): Promise<T> {
     const { tx, value } = await this.#database.transaction(
-      taking,
-      async (ask: Query, [{ now }]: readonly [{ now: number }]) => {
-        const own = new Change(this.#timeOf(now), new VersionedRows(ask), { looksAhead: true });
-        return { tx: own, value: await run(change, own, (steps) => makeOne(ask, steps)) };
+      beginLocked,
+      async (query: Query, [{ now }]: readonly [{ now: number }]) => {
+        const own = new Change(this.#timeOf(now), new VersionedRows(query), {
+          checksKeysEarly: true,
+        });
+        return { tx: own, value: await run(change, own, (steps) => commitOne(query, steps)) };
       },
     );
-    this.#tell(tx);
+    this.#notify(tx);
     return value;
   }
 
-  #tell({ topics }: Change): void {
+  #notify({ topics }: Change): void {
     if (topics.size > 0) this.#committed(topics);
   }
 
@@ -140,15 +154,18 @@ export class Writer {
   }
 }
 
-const taking = `BEGIN ISOLATION LEVEL READ COMMITTED; LOCK TABLE signage.turn IN EXCLUSIVE MODE; SELECT signage.now_ms() AS now`;
+const beginLocked = `BEGIN ISOLATION LEVEL READ COMMITTED; LOCK TABLE signage.turn IN EXCLUSIVE MODE; SELECT signage.now_ms() AS now`;
 
-/** Runs the change, then makes it. One that throws is believed if what it read was one state: that is looked at, too. */
+/**
+ * Runs a change and commits it. If it throws, its reads are checked: the error stands only if they
+ * belong to one state.
+ */
 async function run<T>(change: Work<T>, tx: Change, commit: Commit): Promise<T> {
   const outcome = await settled(change, tx);
   tx.end();
   if (tx.failure !== undefined) throw tx.failure;
   const steps = 'error' in outcome ? tx.checks() : tx.steps();
-  if (needsTurn(steps) && !(await commit(steps))) throw new SerializationConflict(tx.beginning);
+  if (needsCommit(steps) && !(await commit(steps))) throw new SerializationConflict(tx.firstRead);
   if ('error' in outcome) throw outcome.error;
   return outcome.value;
 }
@@ -161,7 +178,7 @@ async function settled<T>(change: Work<T>, tx: Change): Promise<{ value: T } | {
   }
 }
 
-/** One look-up alone is of one state, whatever came since. */
-function needsTurn(steps: ReturnType<Change['steps']>): boolean {
+/** Whether a commit is needed. A single look-up always reads one state. */
+function needsCommit(steps: ReturnType<Change['steps']>): boolean {
   return steps.length > 1 || steps.some(({ what }) => what !== 'seen' && what !== 'counted');
 }

@@ -44,7 +44,7 @@ describe('a checkpoint', () => {
 
   beforeEach(() => open(new CrashDisk()));
 
-  it('comes a minute after a change, writes the documents that changed and no others, and keeps one version of each', async () => {
+  it('runs a minute after a change, writes only changed documents, and keeps one version of each', async () => {
     await store.write(async (tx) => {
       await tx.put('venues', venueRow(1));
       await tx.put('tokens', tokenRow(1));
@@ -61,7 +61,7 @@ describe('a checkpoint', () => {
     expect(documents()).toHaveLength(2);
   });
 
-  it('writes nothing when nothing has changed', async () => {
+  it('writes nothing if nothing has changed', async () => {
     await put(1);
     await minute();
     const before = disk.calls.filter((call) => !call.startsWith('close')).length;
@@ -70,7 +70,7 @@ describe('a checkpoint', () => {
     expect(disk.calls.filter((call) => !call.startsWith('close')).length).toBe(before);
   });
 
-  it('syncs documents, then their folder, then the manifest and its copy, before anything goes', async () => {
+  it('syncs documents, then their folder, then the manifest and its copy, before it deletes files', async () => {
     await put(1);
     await minute();
     const from = disk.calls.length;
@@ -100,7 +100,7 @@ describe('a checkpoint', () => {
     ]);
   });
 
-  it('drops a document that has become empty', async () => {
+  it('deletes a document that has become empty', async () => {
     await put(1);
     await minute();
     await store.write((tx) => tx.delete('venues', guid('venu', 1)));
@@ -113,7 +113,7 @@ describe('a checkpoint', () => {
     expect(documents()).toHaveLength(1);
   });
 
-  it('comes at once when the journal has grown by 8 MiB, and segments go that no document needs', async () => {
+  it('runs at once when the journal has grown by 8 MiB, and deletes obsolete segments', async () => {
     const items = JSON.stringify('x'.repeat(5 * 1024 * 1024));
     for (let version = 1; version <= 8; version++) {
       await store.write((tx) => tx.put('playlists', playlistRow(1, version, { items })));
@@ -125,7 +125,7 @@ describe('a checkpoint', () => {
     expect((await store.read.get('playlists', guid('scre', 1)))?.version).toBe(8);
   });
 
-  it('loses nothing of what is written meanwhile', async () => {
+  it('loses no change that is written meanwhile', async () => {
     const writers = Array.from({ length: 20 }, async (_, writer) => {
       for (let turn = 0; turn < 20; turn++) {
         await store.write(async (tx) => {
@@ -161,7 +161,7 @@ describe('a checkpoint', () => {
   });
 
   it.each(['create', 'write', 'datasync', 'rename', 'syncDirectory'] as const)(
-    'that fails (%s of a document) is said, tried again, and loses nothing',
+    'that fails (%s of a document) is logged and retried, and loses nothing',
     async (failing) => {
       await put(1);
       await minute();
@@ -186,7 +186,7 @@ describe('a checkpoint', () => {
   );
 
   it.each(['write', 'rename', 'syncDirectory'] as const)(
-    'that fails at the manifest (%s) leaves either manifest good',
+    'that fails at the manifest (%s) leaves a valid manifest, old or new',
     async (failing) => {
       await put(1);
       await minute();
@@ -210,7 +210,7 @@ describe('a checkpoint', () => {
     },
   );
 
-  it('that cannot delete what it has replaced stands all the same', async () => {
+  it('succeeds even if it cannot delete the files that it has replaced', async () => {
     await put(1);
     await minute();
     await put(2);
@@ -227,7 +227,7 @@ describe('a checkpoint', () => {
     );
   });
 
-  it('that fails at the end is made up for by the next start', async () => {
+  it('that fails at close loses nothing: the next start replays the journal', async () => {
     await put(1);
     disk.fault = (operation, path) => {
       if (operation === 'create' && path.includes('/documents/')) throw diskFull();

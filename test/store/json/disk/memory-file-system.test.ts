@@ -8,9 +8,11 @@ import {
 import { makeMemoryFileSystem } from '../../../../src/store/json/disk/memory-file-system.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
-/** Both disks must do the same, or tests over the one say nothing of the other. */
+/**
+ * Both file systems must behave the same. Otherwise tests with one prove nothing about the other.
+ */
 describe.each<[string, () => FileSystem]>([
-  ['the machine’s disk', () => nodeFileSystem],
+  ['the file system of the operating system', () => nodeFileSystem],
   ['the disk in memory', makeMemoryFileSystem],
 ])('%s', (_, make) => {
   const start = async () => {
@@ -22,7 +24,7 @@ describe.each<[string, () => FileSystem]>([
   };
   const code = (wanted: string) => expect.objectContaining({ code: wanted });
 
-  it('appends, reads, cuts off', async () => {
+  it('appends, reads, truncates', async () => {
     const { disk, folder, path } = await start();
     const file = await disk.create(path);
     await writeFully(file, Buffer.from('one two'));
@@ -45,7 +47,7 @@ describe.each<[string, () => FileSystem]>([
     await reading.close();
   });
 
-  it('makes a file once, and opens only what is there', async () => {
+  it('creates a file once, and opens only existing files', async () => {
     const { disk, path } = await start();
     await (await disk.create(path)).close();
     await expect(disk.create(path)).rejects.toEqual(code('EEXIST'));
@@ -56,7 +58,7 @@ describe.each<[string, () => FileSystem]>([
     expect(await disk.sizeOf(`${path}2`)).toBeUndefined();
   });
 
-  it('renames over another, and a reader keeps what it has opened', async () => {
+  it('renames over another file, and a reader keeps the file that it has opened', async () => {
     const { disk, folder, path } = await start();
     for (const name of ['file', 'new']) {
       const file = await disk.create(join(folder, name));

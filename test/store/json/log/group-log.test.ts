@@ -21,7 +21,7 @@ describe('GroupLog', () => {
       onFailure,
       ...(resume && { resume }),
     });
-  /** Makes the first such operation fail. */
+  /** Makes the first matching operation fail. */
   const failOnce = (operation: string, error = new Error(`planted: ${operation}`)) => {
     let left = 1;
     disk.fault = (one) => {
@@ -36,7 +36,7 @@ describe('GroupLog', () => {
     disk = faultyDisk(crash);
   });
 
-  it('has each record on the disk when append resolves, and says where', async () => {
+  it('has each record on disk when append resolves, and returns its place', async () => {
     const log = open();
     expect(await log.append('a.log', line('one'))).toEqual({ file: 'a.log', offset: 0, length: 4 });
     expect(afterPowerCut()).toBe('one\n');
@@ -44,7 +44,7 @@ describe('GroupLog', () => {
     expect(afterPowerCut()).toBe('one\ntwo\n');
   });
 
-  it('lets records that come while the disk is busy share one fdatasync, in their order', async () => {
+  it('groups records that arrive while the disk is busy into one fdatasync, in order', async () => {
     const log = open();
     const order: string[] = [];
     const records = Array.from({ length: 100 }, (_, number) => {
@@ -62,7 +62,7 @@ describe('GroupLog', () => {
     expect(order.indexOf('landed 1')).toBeLessThan(order.indexOf('answered 1'));
   });
 
-  it('keeps groups of all sizes apart, small and large in turn', async () => {
+  it('keeps the records of groups of all sizes intact, small and large alternating', async () => {
     const log = open();
     const mebibyte = 1024 * 1024;
     const groups = [
@@ -88,13 +88,13 @@ describe('GroupLog', () => {
     expect(afterPowerCut() === expected).toBe(true);
   });
 
-  it('writes on when the disk takes less than it was given', async () => {
+  it('retries short writes', async () => {
     disk.fault = (operation) => (operation === 'write' ? 2 : undefined);
     await open().append('a.log', line('one record'));
     expect(afterPowerCut()).toBe('one record\n');
   });
 
-  it('fails a record of which the disk takes nothing, and cuts off what was left before the next', async () => {
+  it('rejects a record if a write returns 0 bytes, and truncates its rest before the next record', async () => {
     const log = open();
     await log.append('a.log', line('one'));
     const takes = [2, 0];
@@ -106,7 +106,7 @@ describe('GroupLog', () => {
     expect(log.broken).toBeUndefined();
   });
 
-  it('fails all records behind a failed group, and says so before their callers hear of it', async () => {
+  it('rejects all records behind a failed group, and calls onFailure before', async () => {
     const log = open();
     failOnce('write', diskFull());
     const heard: string[] = [];
@@ -119,7 +119,7 @@ describe('GroupLog', () => {
     expect(await log.append('b.log', line('later'))).toMatchObject({ file: 'b.log', offset: 0 });
   });
 
-  it('refuses until what a failed write left can be cut off', async () => {
+  it('rejects records until the rest of a failed write can be truncated', async () => {
     const log = open();
     await log.append('a.log', line('one'));
     let failing = true;
@@ -136,7 +136,7 @@ describe('GroupLog', () => {
     expect(afterPowerCut()).toBe('one\nthree\n');
   });
 
-  it('never acknowledges again after a failed fdatasync, and takes back what it wrote', async () => {
+  it('acknowledges nothing after a failed fdatasync, and truncates the group', async () => {
     const log = open();
     await log.append('a.log', line('one'));
     failOnce('datasync');
@@ -149,7 +149,7 @@ describe('GroupLog', () => {
     expect(afterPowerCut()).toBe('one\n');
   });
 
-  it('acknowledges nothing in a new file before its name is on the disk', async () => {
+  it('acknowledges nothing in a new file before its name is on disk', async () => {
     const log = open();
     await log.append('a.log', line('one'));
     failOnce('syncDirectory');
@@ -160,7 +160,7 @@ describe('GroupLog', () => {
   });
 
   it.each(['syncDirectory', 'write', 'datasync'])(
-    'takes away at its close a file that never got a record (%s fails)',
+    'deletes at close a file that never got a record (%s fails)',
     async (failing) => {
       const log = open();
       await log.append('a.log', line('one'));
@@ -172,7 +172,7 @@ describe('GroupLog', () => {
     },
   );
 
-  it('goes on in the former file when the next could not be made', async () => {
+  it('continues in the previous file if the next one cannot be created', async () => {
     const log = open();
     await log.append('a.log', line('one'));
     failOnce('create', diskFull());
@@ -181,7 +181,7 @@ describe('GroupLog', () => {
     expect(afterPowerCut()).toBe('one\nthree\n');
   });
 
-  it('leaves no torn record in a file before it begins another', async () => {
+  it('truncates a torn record before it starts another file', async () => {
     const log = open();
     await log.append('a.log', line('one'));
     const takes = [2, 0];
@@ -193,7 +193,7 @@ describe('GroupLog', () => {
   });
 
   it.each(['truncate', 'datasync'] as const)(
-    'begins no other file when the torn record cannot be cut off (%s)',
+    'starts no other file if the torn record cannot be truncated (%s)',
     async (operation) => {
       const log = open();
       await log.append('a.log', line('one'));
@@ -209,7 +209,7 @@ describe('GroupLog', () => {
     },
   );
 
-  it('refuses writes while little space is left, and goes on by itself', async () => {
+  it('rejects writes below the low-water mark, and recovers by itself', async () => {
     const log = open();
     disk.free = 999;
     await expect(log.append('a.log', line('one'))).rejects.toEqual(unavailable);
@@ -221,7 +221,7 @@ describe('GroupLog', () => {
     expect(text()).toBe('two\n');
   });
 
-  it('asks how much is free again before a sixteenth of the low-water mark was written, and at once after a failure', async () => {
+  it('checks the free space for each sixteenth of the low-water mark, and at once after a failure', async () => {
     const log = open();
     await log.append('a.log', line('one'));
     disk.free = 999;
@@ -247,26 +247,26 @@ describe('GroupLog', () => {
     expect(text()).toBe(before);
   });
 
-  it('resumes a file where its good records end', async () => {
+  it('resumes a file where its valid records end', async () => {
     crash.plant('/log/a.log', 'one\ntorn');
     const log = open({ file: 'a.log', size: 4 });
     expect(await log.append('a.log', line('two'))).toMatchObject({ file: 'a.log', offset: 4 });
     expect(afterPowerCut()).toBe('one\ntwo\n');
   });
 
-  it('does not make a file anew that it should resume', async () => {
+  it('does not recreate a file that it should resume', async () => {
     const log = open({ file: 'a.log', size: 4 });
     await expect(log.append('a.log', line('two'))).rejects.toEqual(unavailable);
     expect(crash.paths()).toEqual([]);
   });
 
-  it('appends to a file that was there', async () => {
+  it('appends to an existing file', async () => {
     crash.plant('/log/b.log', 'one\n');
     const log = open();
     expect(await log.append('b.log', line('two'))).toMatchObject({ file: 'b.log', offset: 4 });
   });
 
-  it('finishes what is under way when it is closed, cuts off a torn record, and takes nothing more', async () => {
+  it('finishes pending writes at close, truncates a torn record, and rejects new records', async () => {
     const log = open();
     const record = log.append('a.log', line('one'));
     await log.close();
@@ -282,7 +282,7 @@ describe('GroupLog', () => {
     expect(disk.calls.filter((call) => call.startsWith('close'))).toHaveLength(2);
   });
 
-  it('closes the file also when the torn record cannot be cut off, and says that it could not', async () => {
+  it('closes the file even if the torn record cannot be truncated, and rejects', async () => {
     const log = open();
     const takes = [2, 0];
     disk.fault = (operation) => {

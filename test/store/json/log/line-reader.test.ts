@@ -10,7 +10,7 @@ import {
   seekLine,
 } from '../../../../src/store/json/log/line-reader.ts';
 
-/** A file that gives at most `most` bytes at a time. */
+/** A file that returns at most `most` bytes per read. */
 function fileOf(text: string, most = Number.POSITIVE_INFINITY): OpenFile & { reads: number } {
   const bytes = Buffer.from(text);
   const refuse = () => Promise.reject(new Error('only read'));
@@ -41,7 +41,7 @@ async function all(lines: AsyncGenerator<Line[]>): Promise<[number, string][]> {
   return found;
 }
 
-/** Lines that begin with their number; every seventh is long, some longer than what is read at a time. */
+/** Lines that start with their number. Every seventh is long; some exceed the read size. */
 function numbered(count: number, long = 300_000): { text: string; offsets: number[] } {
   let text = '';
   const offsets: number[] = [];
@@ -75,7 +75,7 @@ describe('lines', () => {
     },
   );
 
-  it('of a file that is shorter than it should be end where it does', async () => {
+  it('of a file that is shorter than expected end where the file ends', async () => {
     expect(await all(linesForward(fileOf('a\nb\nc'), 0, 100))).toEqual([
       [0, 'a'],
       [2, 'b'],
@@ -86,21 +86,24 @@ describe('lines', () => {
 });
 
 describe('seekLine', () => {
-  it.each([0, 1, 5, 20_000])('finds the first line that is not before, in %i', async (count) => {
-    const { text, offsets } = numbered(count, 50);
-    for (const wanted of [0, 1, 3, 777, 10_000, 19_999, 20_000].filter((n) => n <= count)) {
-      const file = fileOf(text);
-      const found = await seekLine(
-        file,
-        text.length,
-        (head) => Number.parseInt(head.toString(), 10) < wanted,
-      );
-      expect(found).toBe(offsets[wanted] ?? text.length);
-      expect(file.reads).toBeLessThan(60);
-    }
-  });
+  it.each([0, 1, 5, 20_000])(
+    'finds the first line for which before is false, in %i lines',
+    async (count) => {
+      const { text, offsets } = numbered(count, 50);
+      for (const wanted of [0, 1, 3, 777, 10_000, 19_999, 20_000].filter((n) => n <= count)) {
+        const file = fileOf(text);
+        const found = await seekLine(
+          file,
+          text.length,
+          (head) => Number.parseInt(head.toString(), 10) < wanted,
+        );
+        expect(found).toBe(offsets[wanted] ?? text.length);
+        expect(file.reads).toBeLessThan(60);
+      }
+    },
+  );
 
-  it('finds it among lines of any length', async () => {
+  it('finds the line among lines of any length', async () => {
     const length = fc.oneof(
       { weight: 3, arbitrary: fc.nat(200) },
       { weight: 1, arbitrary: fc.nat(60_000) },

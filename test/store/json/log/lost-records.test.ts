@@ -6,7 +6,9 @@ import { filesIn } from '../damages.ts';
 import { fullStore } from '../full-store.ts';
 import { changeManifest, contentsOf, copyOf } from '../store-folder.ts';
 
-/** A folder as a crash leaves it, of which a document of this kind contains more than its log has. */
+/**
+ * Returns a folder after a crash, where a document of this kind contains more records than its log.
+ */
 async function folderWithNewerDocument(kind: string): Promise<string> {
   const { folder, store } = await fullStore({ crashed: true });
   const crashed = await copyOf(folder);
@@ -24,8 +26,9 @@ const damaged = (...parts: string[]) =>
     message: expect.stringMatching(new RegExp(parts.join('.*'))),
   });
 
-describe('a log that ends before what a document contains', () => {
-  // A checkpoint may take in what comes while it is made: the manifest's mark of the log is older than that.
+describe('a log that ends before the last record of a document', () => {
+  // A checkpoint may include records that arrive meanwhile. The log position in the manifest is
+  // older.
   it.each([
     ['rows-screens', 'journal/\\d+-000002.log'],
     ['past', 'journal/\\d+-000002.log'],
@@ -40,7 +43,7 @@ describe('a log that ends before what a document contains', () => {
     expect(await contentsOf(folder)).toEqual(before);
   });
 
-  it('is damaged when it has no file left', async () => {
+  it('is damaged if it has no file left', async () => {
     const folder = await folderWithNewerDocument('rows-screens');
     const segments = (await filesIn(folder)).filter((file) => file.startsWith('journal'));
     for (const file of segments) await rm(join(folder, file));
@@ -50,14 +53,14 @@ describe('a log that ends before what a document contains', () => {
     await expect(openStore(folder)).rejects.toEqual(damaged('journal: ', 'is missing'));
   });
 
-  it('is not damaged for marks of devices, which come from no log', async () => {
+  it('is not damaged by activity documents, which have no log', async () => {
     const folder = await folderWithNewerDocument('marks');
     await (await openStore(folder)).close();
   });
 });
 
-describe('a log that is shorter by what no document contains', () => {
-  it('looks as after an earlier crash', async () => {
+describe('a log that has lost records that no document contains', () => {
+  it('is indistinguishable from an earlier crash', async () => {
     const { folder, store } = await fullStore({ crashed: true });
     const crashed = await copyOf(folder);
     await store.close();

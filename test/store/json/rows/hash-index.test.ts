@@ -7,11 +7,11 @@ interface Named {
   n: number;
 }
 
-const made = (mostSummed = 12) =>
-  new HashIndex<Named>((value, key) => value.name === key, mostSummed);
+const made = (hashedChars = 12) =>
+  new HashIndex<Named>((value, key) => value.name === key, hashedChars);
 
-describe('a map without keys', () => {
-  it('finds what was put last, and nothing that was deleted', () => {
+describe('HashIndex', () => {
+  it('finds the value put last, and no deleted value', () => {
     const map = made();
     map.set('a', { name: 'a', n: 1 });
     map.set('a', { name: 'a', n: 2 });
@@ -21,9 +21,9 @@ describe('a map without keys', () => {
     expect([map.get('a'), ...map.values()]).toEqual([undefined]);
   });
 
-  it('tells values apart whose keys have the same sum', () => {
+  it('distinguishes values whose keys have the same hash', () => {
     const map = made();
-    // Both have the sum of FNV-1a 5e4daa9d.
+    // Both have the FNV-1a hash 5e4daa9d.
     const [one, other] = ['costarring', 'liquid'];
     map.set(one, { name: one, n: 1 });
     expect(map.get(other)).toBeUndefined();
@@ -33,7 +33,7 @@ describe('a map without keys', () => {
     expect([map.get(one), map.get(other)?.n]).toEqual([undefined, 2]);
   });
 
-  it('tells values apart whose keys end alike', () => {
+  it('distinguishes values whose keys have equal endings', () => {
     const map = made(3);
     for (const [n, name] of ['one end', 'other end', 'end', 'nd'].entries())
       map.set(name, { name, n });
@@ -42,7 +42,7 @@ describe('a map without keys', () => {
     );
   });
 
-  it('shows all values, also while some come and go', () => {
+  it('iterates over all values, even while entries are added and deleted', () => {
     const map = made();
     for (const name of ['a', 'b', 'c']) map.set(name, { name, n: 0 });
     const seen: string[] = [];
@@ -53,7 +53,7 @@ describe('a map without keys', () => {
     expect(seen).toEqual(['a', 'c']);
   });
 
-  it('holds what a Map holds, whatever happens', () => {
+  it('behaves like a Map under random operations', () => {
     const name = fc.oneof(
       fc.nat(400).map((n) => `screen ${n}`),
       fc.string({ maxLength: 2 }),

@@ -29,7 +29,7 @@ function row(n: number, version: number, more: Partial<Playlist> = {}): Playlist
 
 type Change = [id: string, row: Playlist | null];
 
-/** A table, and the journal that would hand its changes in again. */
+/** A table, and the journal that replays its changes. */
 async function opened(disk = new CrashDisk(), journal: Change[] = []) {
   const context = contextOn(disk, new ManualClock());
   const table = makePlaylistHistory(context);
@@ -78,7 +78,7 @@ describe('rows', () => {
     }
   });
 
-  it('that changed, or went, are so over their document too', async () => {
+  it('that were changed or deleted shadow their document', async () => {
     const { table, rig, put, remove } = await opened();
     for (const version of [1, 2, 3]) put(row(1, version));
     await rig.checkpoint();
@@ -116,7 +116,7 @@ describe('rows', () => {
       expect(rows.map(({ version }) => version)).toEqual([2, 3, 4]);
   });
 
-  it('are read from the new document when the old one goes meanwhile', async () => {
+  it('are read from the new document if the old one is deleted meanwhile', async () => {
     const { table } = await opened();
     const missing = () => Promise.reject(Object.assign(new Error('ENOENT'), { code: 'ENOENT' }));
     const chunks = async function* () {};
@@ -149,7 +149,7 @@ describe('rows', () => {
     });
   });
 
-  it('are unavailable while the disk cannot be read, and there again once it can', async () => {
+  it('are unavailable while the disk cannot be read, and available again afterwards', async () => {
     const { disk, table, rig, put } = await opened();
     put(row(1, 1));
     await rig.checkpoint();
@@ -164,7 +164,7 @@ describe('rows', () => {
     expect(versions(await table.select([screen(1)]))).toEqual([[screen(1), 1]]);
   });
 
-  it('are refused when their document is damaged', async () => {
+  it('fail with store_damaged if their document is damaged', async () => {
     const { disk, table, rig, put, documents } = await opened();
     put(row(1, 1));
     await rig.checkpoint();
@@ -175,7 +175,7 @@ describe('rows', () => {
 });
 
 describe('the documents', () => {
-  it('are by screen, a line for each row, beginning with its id, in order', async () => {
+  it('are sharded by screen, with one row per line, starting with its id, in order', async () => {
     const { disk, rig, put, documents } = await opened();
     for (const version of [3, 1, 2]) put(row(1, version));
     await rig.checkpoint();
@@ -191,7 +191,7 @@ describe('the documents', () => {
     expect(documents()).toContain(lone[0]);
   });
 
-  it('go when they are empty', async () => {
+  it('are deleted when they are empty', async () => {
     const { rig, put, remove, documents, table } = await opened();
     put(row(1, 1));
     await rig.checkpoint();
@@ -204,7 +204,7 @@ describe('the documents', () => {
     expect(documents()).toEqual([]);
   });
 
-  it('can be cut short at any step, and nothing is lost', async () => {
+  it('lose nothing if a checkpoint is interrupted at any step', async () => {
     let steps = 0;
     for (let isDone = false; !isDone; ) {
       const { disk, rig, put, remove, journal } = await opened();
@@ -229,7 +229,7 @@ describe('the documents', () => {
     expect(steps).toBeGreaterThan(8);
   });
 
-  it('are, whatever happens, what a map would be', async () => {
+  it('behave like a Map under random operations', async () => {
     const step = fc.oneof(
       {
         weight: 8,

@@ -25,7 +25,7 @@ describe('a write while the disk is slow or failing', () => {
   const put = (number: number, name?: string) =>
     store.write((tx) => tx.put('venues', venueRow(number, name === undefined ? {} : { name })));
   const isJournal = (path: string) => path.includes('/journal/');
-  /** Holds back each fdatasync of the journal until it is let go. */
+  /** Blocks each fdatasync of the journal until it is released. */
   const hold = () => {
     let letGo = () => {};
     const held = new Promise<void>((resolve) => {
@@ -37,7 +37,7 @@ describe('a write while the disk is slow or failing', () => {
     };
     return () => letGo();
   };
-  /** Some milliseconds later, so that others come meanwhile. */
+  /** Waits some milliseconds, so that other changes arrive meanwhile. */
   const failOn = (wanted: string, error: Error, times = 1) => {
     let left = times;
     disk.fault = async (operation, path) => {
@@ -53,7 +53,7 @@ describe('a write while the disk is slow or failing', () => {
     return () => store.close();
   });
 
-  it('is seen by later changes at once, and by others when it is on the disk', async () => {
+  it('is visible to later changes at once, and to readers when it is on disk', async () => {
     const letGo = hold();
     let answered = false;
     const change = put(1).then(() => {
@@ -76,7 +76,7 @@ describe('a write while the disk is slow or failing', () => {
     expect(await store.read.get('venues', first)).toEqual(venueRow(1));
   });
 
-  it('does not answer a change that only read before what it read is on the disk, nor one that throws', async () => {
+  it('delays the result of a read-only or throwing change until the rows that it read are on disk', async () => {
     const letGo = hold();
     const order: string[] = [];
     const noted = (what: string) => () => void order.push(what);
@@ -93,7 +93,7 @@ describe('a write while the disk is slow or failing', () => {
     expect(order.toSorted()).toEqual(['conflict', 'put', 'read']);
   });
 
-  it('lets 100 that race for one row share few fdatasyncs of 50 ms, each seeing all before it', async () => {
+  it('commits 100 concurrent changes of one row with few fdatasyncs of 50 ms, and each sees all before it', async () => {
     await store.write((tx) => tx.put('playlists', playlistRow(1, 0)));
     disk.fault = async (operation) => {
       if (operation === 'datasync') await sleep(50);
@@ -114,7 +114,7 @@ describe('a write while the disk is slow or failing', () => {
     ).toBeLessThanOrEqual(4);
   });
 
-  it('fails with all that was staged on top of it, and nothing of it is left', async () => {
+  it('fails together with all changes staged on top of it, and leaves nothing', async () => {
     await put(1, 'Before');
     failOn('write', diskFull());
     const changes = [
@@ -175,20 +175,20 @@ describe('a write while the disk is slow or failing', () => {
         },
       ],
     ],
-  ])('leaves nothing behind on a disk that %s, and the next one is well', async (_, steps) => {
+  ])('leaves nothing behind on a disk that %s, and the next one succeeds', async (_, steps) => {
     await put(1);
     const left = [...steps];
     disk.fault = (operation, path) =>
       operation === 'write' && isJournal(path) ? left.shift()?.() : undefined;
     await expect(put(2)).rejects.toEqual(unavailable);
     await put(3);
-    // As after a crash: the folder is opened from a copy of the disk as it is now.
+    // As after a crash: opens a copy of the folder in its current state.
     await store.close();
     await open();
     expect((await store.list('venues', { limit: 5 })).items).toEqual([venueRow(1), venueRow(3)]);
   });
 
-  it('is refused for good after a failed fdatasync, while reads go on, until a restart', async () => {
+  it('is rejected after a failed fdatasync until a restart, while reads continue', async () => {
     await put(1);
     failOn('datasync', new Error('EIO'));
     await expect(put(2)).rejects.toEqual(unavailable);
@@ -202,7 +202,7 @@ describe('a write while the disk is slow or failing', () => {
     await put(2);
   });
 
-  it('that was torn and cannot be cut off keeps the stop from counting as a clean one', async () => {
+  it('that is torn and cannot be truncated makes the stop unclean', async () => {
     await put(1);
     const takes = [20, 0];
     disk.fault = (operation, path) => {
@@ -219,7 +219,7 @@ describe('a write while the disk is slow or failing', () => {
     ).toHaveLength(1);
   });
 
-  it('is refused early on a disk that is almost full, and heals by itself', async () => {
+  it('is rejected early on an almost full disk, and recovers by itself', async () => {
     disk.free = 1024 * 1024;
     await expect(put(1)).rejects.toEqual(unavailable);
     await expect(store.ready()).rejects.toEqual(unavailable);
@@ -228,7 +228,7 @@ describe('a write while the disk is slow or failing', () => {
     await put(1);
   });
 
-  it('shows past playlists, too, when they are on the disk, and to later changes at once', async () => {
+  it('makes past playlists visible to later changes at once, and to readers when they are on disk', async () => {
     const screen = guid('scre', 1);
     const ids = (rows: { id: string }[]) => rows.map((row) => row.id);
     await store.write((tx) => tx.put('pastPlaylists', pastPlaylistRow(1, 1)));
@@ -252,7 +252,7 @@ describe('a write while the disk is slow or failing', () => {
     ]);
   });
 
-  it('begins a new segment after 16 MiB', async () => {
+  it('starts a new segment after 16 MiB', async () => {
     const items = JSON.stringify('x'.repeat(6 * 1024 * 1024));
     for (const version of [1, 2, 3, 4])
       await store.write((tx) => tx.put('playlists', playlistRow(1, version, { items })));
@@ -263,7 +263,7 @@ describe('a write while the disk is slow or failing', () => {
     expect((await store.read.get('playlists', guid('scre', 1)))?.version).toBe(4);
   });
 
-  it('fails across segments as within one', async () => {
+  it('fails across segments as within one segment', async () => {
     const items = JSON.stringify('x'.repeat(17 * 1024 * 1024));
     await store.write((tx) => tx.put('playlists', playlistRow(1, 1, { items })));
     failOn('write', diskFull());

@@ -12,7 +12,7 @@ const ssl = (query: string, host = 'db.example') =>
   parseDatabaseUrl(`postgres://me@${host}/signage${query}`).ssl;
 
 describe('the URL of a database', () => {
-  it('says where it is and who asks', () => {
+  it('is parsed into address and credentials', () => {
     expect(
       parseDatabaseUrl(
         'postgres://me:p%40ss%2Fword@db.example:6432/my%20data?sslmode=disable&application_name=tv',
@@ -43,7 +43,7 @@ describe('the URL of a database', () => {
     });
   });
 
-  it('takes the modes of TLS as PostgreSQL has them', () => {
+  it('supports the sslmode values of PostgreSQL', () => {
     expect(ssl('?sslmode=prefer')).toBe('prefer');
     expect(ssl('?sslmode=disable')).toBe(false);
     expect(ssl('?sslmode=prefer', 'localhost')).toBe('prefer');
@@ -67,7 +67,7 @@ describe('the URL of a database', () => {
   });
 
   it.each(['localhost', 'LOCALHOST', '127.0.0.1', '127.9.9.9', '[::1]'])(
-    'needs no TLS to reach %s, which is this machine',
+    'needs no TLS for %s, which is this machine',
     (host) => {
       expect(ssl('', host)).toBe(false);
       expect(ssl('?sslmode=verify-full', host)).toEqual({ rejectUnauthorized: true });
@@ -87,7 +87,7 @@ describe('the URL of a database', () => {
     '[::]',
     '[::ffff:10.0.0.1]',
     '10.0.0.1',
-  ])('verifies the certificate of %s unless the URL has an sslmode', (host) => {
+  ])('verifies the certificate of %s by default', (host) => {
     expect(ssl('', host)).toEqual({ rejectUnauthorized: true });
     expect(ssl(`?sslrootcert=${ca}`, host)).toEqual({
       rejectUnauthorized: true,
@@ -96,7 +96,7 @@ describe('the URL of a database', () => {
     expect(ssl('?sslmode=disable', host)).toBe(false);
   });
 
-  it('goes by the host that it connects to', () => {
+  it('derives the default sslmode from the host that it connects to', () => {
     expect(ssl('?host=/var/run/postgresql', 'db.example')).toBe(false);
     expect(ssl('?host=db.example', 'localhost')).toEqual({ rejectUnauthorized: true });
   });
@@ -115,7 +115,7 @@ describe('the URL of a database', () => {
     ['postgres://me:s3cret@db.example/signage?sslmod=require', 'sslmod'],
     ['postgres://me:s3cret@db.example/signage?prepare=no', 'prepare'],
     ['postgres://me:s3cret@db.example/signage?sslmode=verify-ca&sslrootcert=/nowhere', '/nowhere'],
-  ])('invalid_option for %s, and the password is not shown', (url, hint) => {
+  ])('invalid_option for %s, without the password', (url, hint) => {
     expect(() => parseDatabaseUrl(url)).toThrow(
       expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining(hint) }),
     );
@@ -124,7 +124,7 @@ describe('the URL of a database', () => {
     );
   });
 
-  it('is shown to people without its password and parameters', () => {
+  it('is displayed without password and parameters', () => {
     expect(publicUrl('postgres://me:s3cret@db.example:5432/signage?sslmode=require')).toBe(
       'postgres://me@db.example:5432/signage',
     );
@@ -132,7 +132,7 @@ describe('the URL of a database', () => {
     expect(publicUrl('postgres://me:s3cret@:x')).toBe('postgres://…');
   });
 
-  it('is told from a folder, and one with a password from one without', () => {
+  it('is distinguished from a folder, and with a password from one without', () => {
     expect(
       ['postgres://x', 'postgresql://x', 'POSTGRES://x', 'postgres', './postgres:', 'memory:'].map(
         isDatabaseUrl,
@@ -151,13 +151,13 @@ describe('openStore with a URL', () => {
     return url.href;
   };
 
-  it('shows its password to the database', async () => {
+  it('sends its password to the database', async () => {
     const store = await openStore(await as(secured.password), { database: { poolSize: 2 } });
     await store.ready();
     await store.close();
   });
 
-  it('says of a wrong one what is wrong, and not the password', async () => {
+  it('explains an invalid URL without showing the password', async () => {
     const refused = openStore(await as('wr0ng'));
     await expect(refused).rejects.toMatchObject({
       code: 'store_unreachable',
@@ -169,7 +169,7 @@ describe('openStore with a URL', () => {
     }
   });
 
-  it('says of a database that there is none', async () => {
+  it('store_unreachable for a database that does not exist', async () => {
     const url = new URL(await freshDatabase());
     url.pathname = '/nothing';
     await expect(openStore(url.href)).rejects.toMatchObject({
@@ -178,7 +178,7 @@ describe('openStore with a URL', () => {
     });
   });
 
-  it('goes without TLS where the server has none and none is demanded', async () => {
+  it('connects without TLS if the server has none and none is required', async () => {
     const url = await freshDatabase();
     const store = await openStore(`${url}?sslmode=prefer`);
     await store.close();
@@ -189,7 +189,7 @@ describe('openStore with a URL', () => {
     }
   });
 
-  it('says where it looked in vain, whether or not it would go without TLS', async () => {
+  it('names the unreachable address, with and without required TLS', async () => {
     for (const mode of ['prefer', 'require', 'disable']) {
       const refused = openStore(`postgres://me@127.0.0.1:1/signage?sslmode=${mode}`);
       await expect(refused).rejects.toMatchObject({

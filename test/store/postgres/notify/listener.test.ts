@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ChangeTopics } from '../../../../src/store/change-topics.ts';
-import { connector } from '../../../../src/store/postgres/connection/connect.ts';
+import { makeConnect } from '../../../../src/store/postgres/connection/connect.ts';
 import { parseDatabaseUrl } from '../../../../src/store/postgres/connection/database-url.ts';
 import { Listener } from '../../../../src/store/postgres/notify/listener.ts';
 import { type DatabaseProxy, databaseProxy } from '../../../support/database-proxy.ts';
@@ -22,7 +22,7 @@ beforeEach(async () => {
   const topics = new ChangeTopics();
   woken = [];
   for (const topic of ['codes/a', 'codes/b']) topics.watch(topic, () => woken.push(topic));
-  listener = new Listener(await connector(parseDatabaseUrl(proxy.url)), limits, {
+  listener = new Listener(await makeConnect(parseDatabaseUrl(proxy.url)), limits, {
     topics,
     instance: 'own',
     clock,
@@ -35,8 +35,8 @@ afterEach(() => listener.close());
 const notify = (payload: string) =>
   inDatabase(url, (sql) => sql(`SELECT pg_notify('signage', $1)`, [payload]));
 
-describe('listening for what other instances change', () => {
-  it('wakes who waits for it, and nobody else', async () => {
+describe('Listener', () => {
+  it('wakes the watchers of a topic, and no others', async () => {
     await notify('other|codes/a');
     await expect.poll(() => woken.splice(0)).toEqual(['codes/a']);
     for (const payload of ['own|codes/a', 'other|codes/c', 'other', 'nonsense', 'other|codes/b'])
@@ -44,7 +44,7 @@ describe('listening for what other instances change', () => {
     await expect.poll(() => woken.splice(0)).toEqual(['codes/b']);
   });
 
-  it('looks every 10 seconds whether it still hears', async () => {
+  it('pings its connection every 10 seconds', async () => {
     for (const turn of [1, 2]) {
       clock.advance(10_000);
       await expect.poll(() => clock.waitingFor(10_000), { message: `turn ${turn}` }).toBe(1);
@@ -54,7 +54,7 @@ describe('listening for what other instances change', () => {
     await expect.poll(() => woken.splice(0)).toEqual(['codes/a']);
   });
 
-  it('wakes everybody once a second while it is cut off, and when it hears again', async () => {
+  it('wakes all watchers once a second while it is disconnected, and on reconnect', async () => {
     proxy.cut();
     await expect.poll(() => woken.splice(0)).toEqual(['codes/a', 'codes/b']);
     clock.advance(1000);
@@ -63,7 +63,7 @@ describe('listening for what other instances change', () => {
     await expect.poll(() => woken.splice(0)).toEqual(['codes/b']);
   });
 
-  it('finds out that nothing answers any more, and begins again', async () => {
+  it('detects a dead connection and reconnects', async () => {
     proxy.hang();
     clock.advance(10_000);
     await expect.poll(() => clock.waitingFor(2000)).toBe(1);
@@ -72,7 +72,7 @@ describe('listening for what other instances change', () => {
     expect(clock.waitingFor(1000)).toBe(1);
   });
 
-  it('leaves nothing behind when it is closed, also while it is cut off', async () => {
+  it('leaves no connection or timer behind at close, even while it is disconnected', async () => {
     proxy.cut();
     await expect.poll(() => clock.waitingFor(1000)).toBe(1);
     await listener.close();

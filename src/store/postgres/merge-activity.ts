@@ -3,14 +3,17 @@ import type { LastActivity, TokenActivity } from '../../domain/records/rows.ts';
 export type ActivityKind = 'device' | 'token';
 export type AnyActivity = LastActivity & TokenActivity;
 
-/** What goes with which time: of two notes the later one tells. All else are times. */
+/** The timestamp that belongs to each member. Members not listed are timestamps themselves. */
 const timeOf: Readonly<Record<string, keyof AnyActivity>> = {
   lastAddress: 'lastSeenAt',
   lastPlaylistVersion: 'lastPlaylistAt',
   lastPlaylistStatus: 'lastPlaylistAt',
 };
 
-/** Two notes of one device or token, made by two instances: the latest of each. Of the same time, `more` tells. */
+/**
+ * Merges the activity of one device or token from two instances: the latest value of each member
+ * wins. For equal times, `more` wins.
+ */
 export function mergeActivity(known: AnyActivity, more: AnyActivity): AnyActivity {
   const merged: Record<string, unknown> = { ...known };
   for (const [name, value] of Object.entries(more) as [keyof AnyActivity, unknown][]) {
@@ -21,8 +24,8 @@ export function mergeActivity(known: AnyActivity, more: AnyActivity): AnyActivit
   return merged as AnyActivity;
 }
 
-/** Notes of one instance, one after the other: the later call tells, and what it does not say stays. */
+/** Merges two calls of one instance: the later call wins, and members that it omits stay. */
 export function laterActivity(known: AnyActivity, later: AnyActivity): AnyActivity {
-  const said = Object.entries(later).filter(([, value]) => value !== undefined);
-  return { ...known, ...Object.fromEntries(said) };
+  const defined = Object.entries(later).filter(([, value]) => value !== undefined);
+  return { ...known, ...Object.fromEntries(defined) };
 }

@@ -1,0 +1,64 @@
+import type { TableName } from '../../../domain/records/rows.ts';
+import { type Row, TableIndex } from './table-index.ts';
+
+/** A row that was put, or deleted (`null`). */
+export interface Change {
+  readonly table: TableName;
+  readonly id: string;
+  readonly row: Row | null;
+}
+
+/**
+ * Rows by id, and candidates by unique key and by indexed member. Newer write sets shadow older
+ * ones and the committed rows, so check each candidate against its newest row.
+ */
+export interface RowLookup {
+  /** Returns `null` for a row deleted here, `undefined` for a row unknown here. */
+  row(table: TableName, id: string): Row | null | undefined;
+  holder(table: TableName, index: string, key: string): Row | undefined;
+  ids(table: TableName, member: string, value: string): readonly string[];
+}
+
+interface TableChanges {
+  changes: Map<string, Change>;
+  index: TableIndex;
+}
+
+/** Uncommitted changes: those of one transaction, or all that wait for the disk. */
+export class WriteSet implements RowLookup {
+  /** Created on demand: a transaction changes few tables. */
+  readonly #tables: { [T in TableName]?: TableChanges } = {};
+
+  row(table: TableName, id: string): Row | null | undefined {
+    return this.#tables[table]?.changes.get(id)?.row;
+  }
+
+  holder(table: TableName, index: string, key: string): Row | undefined {
+    return this.#tables[table]?.index.holder(index, key);
+  }
+
+  ids(table: TableName, member: string, value: string): readonly string[] {
+    return this.#tables[table]?.index.ids(member, value) ?? [];
+  }
+
+  changes(table: TableName): Iterable<Change> {
+    return this.#tables[table]?.changes.values() ?? [];
+  }
+
+  add(change: Change): void {
+    const { table, id, row } = change;
+    this.#tables[table] ??= { changes: new Map(), index: new TableIndex(table) };
+    const { changes, index } = this.#tables[table];
+    index.replace(changes.get(id)?.row ?? undefined, row);
+    changes.set(id, change);
+  }
+
+  /** Removes a change, unless a later change of the same row has replaced it. */
+  drop(change: Change): void {
+    const { table, id, row } = change;
+    const tableChanges = this.#tables[table];
+    if (tableChanges?.changes.get(id) !== change) return;
+    tableChanges.index.replace(row ?? undefined, null);
+    tableChanges.changes.delete(id);
+  }
+}

@@ -1,0 +1,131 @@
+import type { Database } from './connection/database.ts';
+import {
+  type ActivityKind,
+  type AnyActivity,
+  laterActivity,
+  mergeActivity,
+} from './merge-activity.ts';
+import { Batcher } from './rows/batcher.ts';
+import { lookUpLimits } from './rows/versioned-rows.ts';
+
+/** Number of rows written in one transaction. */
+const rowsPerTransaction = 500;
+
+type ActivityByName = Map<string, AnyActivity>;
+
+interface StoredActivity {
+  kind: ActivityKind;
+  id: string;
+  marks: string;
+}
+
+const nameOf = (kind: ActivityKind, id: string) => `${kind}/${id}`;
+
+function keyOf(name: string): { kind: string; id: string } {
+  const [kind = '', id = ''] = name.split('/');
+  return { kind, id };
+}
+
+/**
+ * The latest activity of devices and tokens: a write-behind cache. `touch` updates memory; `flush`
+ * writes to the database and merges with the activity that other instances have stored.
+ */
+export class LastActivityTable {
+  readonly #database: Database;
+  #pending: ActivityByName = new Map();
+  /** Activity being written. The database may not return it yet. */
+  #inFlight: ActivityByName = new Map();
+  #flushing: Promise<void> | undefined;
+  readonly #stored = new Batcher(lookUpLimits, (names: readonly string[]) =>
+    this.#readStored(names),
+  );
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  touch(kind: ActivityKind, id: string, activity: AnyActivity): void {
+    const name = nameOf(kind, id);
+    this.#pending.set(name, laterActivity(this.#pending.get(name) ?? {}, activity));
+  }
+
+  async marks(kind: ActivityKind, id: string): Promise<AnyActivity> {
+    const own = [this.#inFlight, this.#pending].map(
+      (activities) => activities.get(nameOf(kind, id)) ?? {},
+    );
+    const stored = await this.#stored.add(nameOf(kind, id));
+    return own.reduce(
+      mergeActivity,
+      stored === undefined ? {} : (JSON.parse(stored) as AnyActivity),
+    );
+  }
+
+  async #readStored(names: readonly string[]): Promise<(string | undefined)[]> {
+    const stored = await this.#database.query<StoredActivity>(selectActivity, [
+      JSON.stringify([...new Set(names)].map(keyOf)),
+    ]);
+    const byName = new Map(stored.map(({ kind, id, marks }) => [nameOf(kind, id), marks]));
+    return names.map((name) => byName.get(name));
+  }
+
+  /** Writes the activity recorded before the call. */
+  async flush(): Promise<void> {
+    await this.#flushing;
+    if (this.#pending.size === 0) return;
+    this.#flushing ??= this.#flush().finally(() => {
+      this.#flushing = undefined;
+    });
+    await this.#flushing;
+  }
+
+  async #flush(): Promise<void> {
+    this.#inFlight = this.#pending;
+    this.#pending = new Map();
+    try {
+      // In a fixed order, to avoid deadlocks between instances.
+      const names = [...this.#inFlight.keys()].sort();
+      while (names.length > 0) await this.#write(names.splice(0, rowsPerTransaction));
+    } finally {
+      // Put back what was not written, below newer activity.
+      for (const [name, activity] of this.#inFlight)
+        this.#pending.set(name, laterActivity(activity, this.#pending.get(name) ?? {}));
+      this.#inFlight = new Map();
+    }
+  }
+
+  async #write(names: readonly string[]): Promise<void> {
+    const rows = names.map((name) => ({
+      ...keyOf(name),
+      own: this.#inFlight.get(name) as AnyActivity,
+    }));
+    const keys = JSON.stringify(rows.map(({ kind, id }) => ({ kind, id })));
+    await this.#database.transaction('BEGIN', async (query) => {
+      await query(insertMissing, [keys]);
+      const known = await query<StoredActivity>(selectForUpdate, [keys]);
+      const before = new Map(known.map(({ kind, id, marks }) => [nameOf(kind, id), marks]));
+      const merged = rows.map(({ kind, id, own }) => {
+        const activity = mergeActivity(
+          JSON.parse(before.get(`${kind}/${id}`) as string) as AnyActivity,
+          own,
+        );
+        return {
+          kind,
+          id,
+          marks: JSON.stringify(activity),
+          last_seen_at: activity.lastSeenAt ?? null,
+        };
+      });
+      await query(updateActivity, [JSON.stringify(merged)]);
+    });
+    for (const name of names) this.#inFlight.delete(name);
+  }
+}
+
+const insertMissing = `INSERT INTO signage.marks (kind, id, marks)
+  SELECT kind, id, '{}' FROM json_to_recordset($1::text::json) AS k (kind text, id text) ON CONFLICT DO NOTHING`;
+const selectActivity = `SELECT m.kind, m.id, m.marks FROM signage.marks m
+  JOIN json_to_recordset($1::text::json) AS k (kind text, id text) USING (kind, id)`;
+const selectForUpdate = `${selectActivity} ORDER BY m.kind, m.id FOR UPDATE OF m`;
+const updateActivity = `UPDATE signage.marks m SET marks = n.marks, last_seen_at = n.last_seen_at
+  FROM json_to_recordset($1::text::json) AS n (kind text, id text, marks text, last_seen_at bigint)
+  WHERE m.kind = n.kind AND m.id = n.id`;
