@@ -110,7 +110,7 @@ describe('the quick way in', () => {
 
   it('is none where answers depend on more than the request', () => {
     expect(makeFastPath({ ...options, corsOrigins: ['https://tv.example'] })).toBeUndefined();
-    expect(makeFastPath({ ...options, refusals: async (_, next) => next() })).toBeUndefined();
+    expect(makeFastPath({ ...options, faultResponses: async (_, next) => next() })).toBeUndefined();
   });
 });
 

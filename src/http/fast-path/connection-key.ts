@@ -2,29 +2,30 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { deviceKeyHeader } from '../../service/auth/device-key-header.ts';
 
-interface Shown {
+interface CachedKey {
   authorization: string;
   hash: string | undefined;
 }
 
-/** It stands on the socket: beside it, in a `WeakMap`, it would be kept until the next full collection. */
-const lastShown = Symbol('lastShown');
-type Showing = Socket & { [lastShown]?: Shown };
+/** A property of the socket: entries of a `WeakMap` stay until the next full garbage collection. */
+const cachedKey = Symbol('cachedKey');
+type KeyedSocket = Socket & { [cachedKey]?: CachedKey };
 
 /**
- * As `deviceKeyHeader`, for requests on connections: a TV shows the same key with each of its requests, and to take it apart is a fifth of what a request for a
- * playlist takes here. What the key is good for is asked anew each time. Nothing is kept longer than the connection.
+ * Returns the same as `deviceKeyHeader`, cached per connection. A TV sends the same key with each
+ * request, and hashing it takes a fifth of the time of a playlist request. The result is only the
+ * hash: authorization is checked for each request.
  */
 export function connectionKey({
   socket,
   headers: { authorization },
 }: {
-  socket: Showing;
+  socket: KeyedSocket;
   headers: IncomingHttpHeaders;
 }): string | undefined {
-  const before = socket[lastShown];
-  if (before !== undefined && before.authorization === authorization) return before.hash;
+  const cached = socket[cachedKey];
+  if (cached !== undefined && cached.authorization === authorization) return cached.hash;
   const hash = deviceKeyHeader(authorization);
-  if (authorization !== undefined) socket[lastShown] = { authorization, hash };
+  if (authorization !== undefined) socket[cachedKey] = { authorization, hash };
   return hash;
 }

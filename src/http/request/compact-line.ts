@@ -12,8 +12,9 @@ function membersOf(value: unknown): number {
 }
 
 /**
- * A JSON body in one line that says just what was parsed: the sent bytes themselves, line breaks (which valid JSON has only between tokens)
- * made spaces. A body with duplicate or dropped members would say more than that: it is written anew.
+ * Returns a JSON body as one line that means exactly what was parsed: the bytes as sent, with line
+ * breaks replaced by spaces. Valid JSON has line breaks only between tokens. A body with duplicate
+ * or dropped members is serialized anew.
  */
 export function compactLine({ bytes, json, scan }: ReadBody): Uint8Array {
   if (scan.isCompact) return bytes;

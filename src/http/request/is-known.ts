@@ -5,7 +5,10 @@ import { adminTokenForm } from '../../domain/records/token.ts';
 import { bearer } from '../../service/auth/bearer.ts';
 import { connectionKey } from '../fast-path/connection-key.ts';
 
-/** Tells, without a look-up, whether a request shows a device key or a management token that worked lately. */
+/**
+ * Returns a function that tells, without a look-up, whether a request carries a recently verified
+ * device key or management token.
+ */
 export function makeIsKnown(known: KnownHashes): (incoming: IncomingMessage) => boolean {
   return (incoming) => {
     const { authorization } = incoming.headers;

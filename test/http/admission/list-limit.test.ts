@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ListLimit, type ListTurn } from '../../../src/http/admission/list-limit.ts';
+import { ListLimit, type ListSlot } from '../../../src/http/admission/list-limit.ts';
 import { serveOn } from '../../../src/serve.ts';
 import { decorateStore } from '../../../src/service/store-decorator.ts';
 import { openStore } from '../../../src/store/open.ts';
@@ -19,7 +19,7 @@ describe('ListLimit', () => {
   const settled = () => new Promise((resolve) => setImmediate(resolve));
 
   it('lets 4 of a token work and 32 wait, and refuses more with a Retry-After', async () => {
-    const begun: ListTurn[] = [];
+    const begun: ListSlot[] = [];
     for (let n = 0; n < 36; n++) void enter().then((turn) => begun.push(turn));
     await settled();
     expect(begun.length).toBe(4);
@@ -38,7 +38,7 @@ describe('ListLimit', () => {
   });
 
   it('lets any number of held requests of a token wait, beside its others', async () => {
-    const begun: ListTurn[] = [];
+    const begun: ListSlot[] = [];
     for (let n = 0; n < 100; n++) void enter('a', true).then((turn) => begun.push(turn));
     await enter('a');
     await settled();

@@ -8,8 +8,8 @@ import {
   makeLoadShed,
   type ShedKind,
 } from '../../../src/http/admission/load-shed.ts';
-import { shedWatch } from '../../../src/http/admission/shed-reporting.ts';
-import { makeRefuse } from '../../../src/http/listener/early-errors.ts';
+import { makeShedReporter } from '../../../src/http/admission/shed-reporting.ts';
+import { makeEarlyErrors } from '../../../src/http/listener/early-errors.ts';
 import { listen } from '../../../src/http/listener/listener.ts';
 import { makeMetrics } from '../../../src/http/metrics/metrics.ts';
 import { collectGarbage } from '../../support/collect-garbage.ts';
@@ -35,7 +35,7 @@ beforeEach(() => {
     refuse: (_incoming, _outgoing, error) => void refused.push(error),
     isKnown: () => isKnown,
     onShed: (kind) => void counted.push(kind),
-    onTurn: (kind, isOverloaded) => void turns.push([kind, isOverloaded]),
+    onOverloadChange: (kind, isOverloaded) => void turns.push([kind, isOverloaded]),
   });
 });
 
@@ -293,13 +293,16 @@ describe('an answer to a request that is turned away', () => {
     [begun, logged] = [0, []];
     metrics = makeMetrics('0.0.0');
     const say = (fields: object) => void logged.push(fields);
-    const refuse = makeRefuse({ newId: () => 'own-id', corsOrigins: ['https://tv.example.com'] });
-    const watch = shedWatch(metrics, { debug: say, info: say, warn: say, error: say });
-    const limits = { longestWaitMs: 0, floor: 1, settledMs: 0 };
+    const earlyErrors = makeEarlyErrors({
+      newId: () => 'own-id',
+      corsOrigins: ['https://tv.example.com'],
+    });
+    const watch = makeShedReporter(metrics, { debug: say, info: say, warn: say, error: say });
+    const limits = { maxWaitMs: 0, floor: 1, settledMs: 0 };
     const { admit } = makeLoadShed({
       clock,
       random: () => Uint8Array.of(draws++),
-      refuse: refuse.request,
+      refuse: earlyErrors.request,
       isKnown: () => true,
       limits,
       ...watch,
@@ -315,7 +318,7 @@ describe('an answer to a request that is turned away', () => {
       fetch,
       onError: () => {},
       admit,
-      refuse,
+      earlyErrors,
     });
     const abort = new AbortController();
     for (let n = 0; n < 4; n++) {

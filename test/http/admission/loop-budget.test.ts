@@ -26,7 +26,7 @@ describe('begun in turns', () => {
         nowMs += takesMs;
       },
       isUrgent: ([name]) => name === '!',
-      mostWaiting: 10,
+      maxWaiting: 10,
       now: () => nowMs,
     });
   });

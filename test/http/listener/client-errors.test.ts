@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { makeIdSource } from '../../../src/domain/id.ts';
-import { makeRefuse } from '../../../src/http/listener/early-errors.ts';
+import { makeEarlyErrors } from '../../../src/http/listener/early-errors.ts';
 import { listen } from '../../../src/http/listener/listener.ts';
 
 const limits = { headersTimeout: 150, requestTimeout: 150, connectionsCheckingInterval: 50 };
@@ -18,7 +18,7 @@ let answer: (request: Request) => Promise<Response>;
 beforeEach(async () => {
   onCutOff = () => {};
   answer = async (request) => new Response(await request.text());
-  const own = makeRefuse({ newId: makeIdSource(systemClock) });
+  const own = makeEarlyErrors({ newId: makeIdSource(systemClock) });
   const connection: typeof own.connection = (socket, error) => {
     onCutOff();
     own.connection(socket, error);
@@ -29,7 +29,7 @@ beforeEach(async () => {
     port: 0,
     fetch,
     onError: () => {},
-    refuse: { ...own, connection },
+    earlyErrors: { ...own, connection },
     limits,
   });
 });
