@@ -31,7 +31,7 @@ describe('GET /v1/me', () => {
     },
   );
 
-  it('200 for a platform token: the only tenant; null while that is open; the named one', async () => {
+  it('200 for a platform token: the only tenant, null if there are several, or the named one', async () => {
     const { body } = await platform.get('/v1/me');
     expect(body).toMatchObject({ name: 'bootstrap', role: 'platform', tenantName: 'default' });
     const other = await platform.tenant('Other');
@@ -47,7 +47,7 @@ describe('GET /v1/me', () => {
     });
   });
 
-  it('shows the name that the tenant has now', async () => {
+  it('returns the current name of the tenant', async () => {
     const other = await platform.tenant('Old name');
     const viewer = await platform.in(other.id).as('viewer');
     await platform.patch(`/v1/tenants/${other.id}`, { name: 'New name' });

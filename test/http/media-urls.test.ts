@@ -1,4 +1,4 @@
-// Media URLs: what is refused, in which form the others are stored, and what becomes of those stored before.
+// Media URLs: validation, canonical form, and URLs stored by earlier versions.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { item } from '../support/content.ts';
 import { expectInvalid, type Manager, manager } from '../support/management.ts';
@@ -49,7 +49,7 @@ describe('PUT /v1/screens/:id/playlist', () => {
     path = `/v1/screens/${(await service.screen()).id}/playlist`;
   });
 
-  it('200 with media URLs in the form of the WHATWG URL parser, and TVs get that form', async () => {
+  it('200 with media URLs in the canonical WHATWG form, which TVs get', async () => {
     const screen = await service.screen();
     const tv = await service.tv(screen.id);
     expect(
@@ -79,7 +79,7 @@ describe('PUT /v1/screens/:id/playlist', () => {
     expect(text).not.toContain('secret');
   });
 
-  it('400 for a URL that has more than 2,048 characters in the stored form', async () => {
+  it('400 for a URL of more than 2,048 characters in canonical form', async () => {
     const url = (letters: number) => `https://media.example.com/${'ä'.repeat(letters)}`;
     expect(
       (await admin.put(path, { items: [item({ creativeUrl: url(337) })] })).body.items[0]
@@ -92,7 +92,10 @@ describe('PUT /v1/screens/:id/playlist', () => {
   });
 });
 
-/** A screen with a playlist of an earlier version of the service, which stored URLs as they were sent. */
+/**
+ * A screen with a playlist of an earlier version of the service, which stored URLs as they were
+ * sent.
+ */
 async function withOldRow(options: ThreeOrigins = {}) {
   const rig = await threeOrigins({ mirrored: true, ...options });
   const tv = await rig.tv();
@@ -106,7 +109,7 @@ async function withOldRow(options: ThreeOrigins = {}) {
   return { rig, tv, old };
 }
 
-describe('a playlist that was stored with other URLs', () => {
+describe('a playlist stored with URLs that are not canonical', () => {
   let planted: Awaited<ReturnType<typeof withOldRow>>;
   const rigs: { close(): Promise<void> }[] = [];
   beforeEach(async () => {
@@ -137,7 +140,7 @@ describe('a playlist that was stored with other URLs', () => {
     expect(answer.body.items).toEqual(old);
   });
 
-  it('gets one new version when the same content is published again, and no second', async () => {
+  it('gets exactly one new version when the same content is published again', async () => {
     const { rig, tv } = planted;
     for (let times = 0; times < 2; times++) {
       expect(await rig.publish(tv.screenId, sent)).toMatchObject({ version: 8, items: stored });

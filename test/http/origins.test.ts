@@ -13,9 +13,10 @@ const fromSource = [item({ title: 'on demand' })];
 const published = [item({ title: 'published' })];
 const mirrored = [item({ title: 'mirrored' })];
 
-/** What the protocol says to each combination (docs/protocol.md §2.3), worked out from its sentences. */
+/** Returns the response that the protocol requires for each combination (docs/protocol.md §2.3). */
 function expected(onDemand: State, store: State, objectStore: State): string {
-  // A new on-demand answer gets its version in the store before it is served; that of the screen's first playlist is 1.
+  // A new on-demand playlist is stored with a version before it is served. The screen's first
+  // playlist has version 1.
   if (onDemand === 'answers' && store === 'answers') return '200 on-demand 4';
   if (onDemand === 'answers' && store === 'none') return '200 on-demand 1';
   if (store === 'answers') return '200 store 3';
@@ -47,7 +48,7 @@ const objectFaults: Record<State, ObjectFault> = {
   garbage: 'garbage',
 };
 
-/** The service on three origins in these states, and one answer of it. */
+/** Returns a response of a service with three origins in these states. */
 async function answerOf(onDemand: State, storeState: State, objectStore: State) {
   const objects = faultyObjects();
   const rig = await threeOrigins({ onDemand: onDemandIn[onDemand], objects });
@@ -91,11 +92,11 @@ describe('GET /devices/:id/playlist from three origins', () => {
       if (answer.status === 500) expect(answer.body.code).toBe('playlist_fetch_failed');
       expect(answer.text).not.toMatch(/planted|rubbish/);
 
-      // Nobody is asked after one that delivered, and nothing is recorded but what was served.
+      // No origin is asked after one that delivered, and only the served version is recorded.
       expect(objectStoreAsked).toBe(source === 'on-demand' || source === 'store' ? 0 : 1);
       expect(newVersions).toBe(source === 'on-demand' ? 1 : 0);
 
-      // Operators see who failed, and nobody else.
+      // Only the log names the origins that failed.
       const isBad = (state: State) => state !== 'answers' && state !== 'none';
       const failed = {
         'on-demand': isBad(onDemand) || (onDemand === 'answers' && isBad(store)),

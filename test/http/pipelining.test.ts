@@ -1,4 +1,4 @@
-// Requests that a client sends on one connection before it has the responses to those before.
+// HTTP pipelining: requests that a client sends before it has the earlier responses.
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -13,7 +13,7 @@ const largeBytes = 8 * 1024 * 1024;
 const tinyPerRead = 2_000;
 
 let listener: Awaited<ReturnType<typeof listen>>;
-/** In the order in which they were begun. */
+/** In order of beginning. */
 let begun: string[];
 let mostInProgress: number;
 let sockets: Socket[];
@@ -66,7 +66,7 @@ async function client({ allowHalfOpen = false } = {}) {
   return { socket, closed, read, text: () => text };
 }
 
-/** All that comes back on a connection until the service closes it. */
+/** Returns everything received on a connection until the service closes it. */
 async function answersTo(bytes: string): Promise<string> {
   const { socket, closed, read } = await client();
   read();
@@ -94,7 +94,7 @@ describe('pipelined requests', () => {
     expect(mostInProgress).toBe(1);
   });
 
-  it('are answered with the bodies that belong to them, also when these arrive in pieces', async () => {
+  it('are answered with their own bodies, even when these arrive in pieces', async () => {
     const { socket, closed, read } = await client();
     read();
     const large = 'y'.repeat(100_000);
@@ -129,7 +129,7 @@ describe('pipelined requests', () => {
     ]);
   });
 
-  it('are not begun behind a response that the client does not read', async () => {
+  it('do not begin behind a response that the client does not read', async () => {
     answer = async () => new Response(new Uint8Array(largeBytes));
     const { socket, closed, read } = await client();
     socket.write(get('/a') + get('/b') + get('/c', 'Connection: close'));
@@ -140,7 +140,7 @@ describe('pipelined requests', () => {
     expect(begun).toEqual(['/a', '/b', '/c']);
   });
 
-  it('are not begun behind one with Connection: close, and never after their client has gone', async () => {
+  it('do not begin behind one with Connection: close, or after their client has disconnected', async () => {
     expect(bodies(await answersTo(get('/a') + get('/b', 'Connection: close') + get('/c')))).toEqual(
       ['GET /a', 'GET /b'],
     );
@@ -154,7 +154,7 @@ describe('pipelined requests', () => {
     await start();
   });
 
-  it('are all answered to a client that has closed its side', async () => {
+  it('are all answered for a client that has half-closed its connection', async () => {
     answer = async (request) => {
       await sleep(20);
       return new Response(`GET ${new URL(request.url).pathname} ;`);
@@ -165,7 +165,7 @@ describe('pipelined requests', () => {
     expect(bodies(await closed)).toEqual(['GET /a', 'GET /b', 'GET /c']);
   });
 
-  it('are answered before what comes after them and is no request', async () => {
+  it('are answered before malformed input that follows them', async () => {
     answer = async (request) => {
       await sleep(20);
       return new Response(`GET ${new URL(request.url).pathname} ;`);
@@ -182,7 +182,7 @@ describe('pipelined requests', () => {
     }
   });
 
-  it('are answered by the thousand, and read no further ahead than one piece', async () => {
+  it('are answered by the thousand, reading ahead one chunk at most', async () => {
     const { socket, closed, read } = await client();
     const count = 10_000;
     const bytes = Buffer.from(get('/x').repeat(count) + get('/y', 'Connection: close'));
@@ -194,14 +194,14 @@ describe('pipelined requests', () => {
 });
 
 describe('requests that wait behind an unfinished response', () => {
-  it('are bounded in number by what one read delivers', async () => {
+  it('are limited to what one read delivers', async () => {
     answer = () => new Promise(() => {});
     const { socket } = await client();
     const bytes = Buffer.from(get('/x').repeat(tinyPerRead * 100));
     socket.write(bytes);
     await expect.poll(() => begun).toHaveLength(1);
     await sleep(200);
-    // What is beyond the buffers of the system was not taken.
+    // Data beyond the system buffers was not read.
     expect(socket.writableLength).toBeGreaterThan(0);
   });
 
@@ -217,7 +217,7 @@ describe('requests that wait behind an unfinished response', () => {
     expect(modest.socket.closed).toBe(false);
   });
 
-  it('are not cut off because the service has not read the rest of the next one', async () => {
+  it('do not time out because the service has paused reading', async () => {
     await listener.close();
     await start({ headersTimeout: 100, requestTimeout: 300, connectionsCheckingInterval: 20 });
     answer = async (request) => {
@@ -233,7 +233,7 @@ describe('requests that wait behind an unfinished response', () => {
     expect((await closed).match(/HTTP\/1\.1 \d+/g)).toEqual(
       Array.from({ length: 3 }, () => 'HTTP/1.1 200'),
     );
-    // It is, when the rest does not come.
+    // It does time out when the rest never arrives.
     const late = await answersTo(get('/slow') + get('/a') + last.slice(0, 10));
     expect(late.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 408']);
   });

@@ -22,7 +22,7 @@ const someone: TenantCaller = {
 const opened: Store[] = [];
 afterAll(() => Promise.all(opened.map((store) => store.close())));
 
-/** Everything in the store that a registration could change. */
+/** Returns everything in the store that a registration could change. */
 async function rows(store: Store, { screenId, tenantId }: { screenId: string; tenantId: string }) {
   const devices = await store.list('devices', { limit: 200 });
   const keys = await store.read.select(
@@ -41,7 +41,7 @@ async function rows(store: Store, { screenId, tenantId }: { screenId: string; te
   };
 }
 
-describe('POST /devices/register, raced', () => {
+describe('POST /devices/register, simultaneously', () => {
   it.each([
     ['memory:', async () => 'memory:'],
     ['a folder', temporaryFolder],
@@ -120,7 +120,7 @@ describe('POST /devices/register, raced', () => {
     };
   }
 
-  it('one binding while the disk holds fdatasync back for 50 ms, and nobody sees it before', async () => {
+  it('one binding while fdatasync takes 50 ms, and it is not visible before', async () => {
     const { disk, store, race, screenId, tenantId } = await onHeldDisk(await temporaryFolder());
     disk.holdMs = 50;
     const racing = race();
@@ -143,7 +143,7 @@ describe('POST /devices/register, raced', () => {
     expect(after.screen).toMatchObject({ state: 'active', deviceId: after.devices[0]?.id });
   });
 
-  it('no binding and nothing changed when that fdatasync fails, also after a restart', async () => {
+  it('no binding and no change when that fdatasync fails, even after a restart', async () => {
     const location = await temporaryFolder();
     const { disk, store, race, register, screenId, tenantId } = await onHeldDisk(location);
     const before = await rows(store, { screenId, tenantId });

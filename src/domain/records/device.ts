@@ -116,11 +116,9 @@ export const device = z
     lastPlaylistStatus: z.int().nullable().meta({ description: '200, 304, 404 or 500' }),
     lastConfigAt: isoTime.nullable(),
     lastEventAt: isoTime.nullable(),
-    lastRefusedAt: isoTime
-      .nullable()
-      .meta({
-        description: 'Time of the latest request with a revoked or replaced key of the device.',
-      }),
+    lastRefusedAt: isoTime.nullable().meta({
+      description: 'Time of the latest request with a revoked or replaced key of the device.',
+    }),
     online: z.boolean(),
     suspendedAt: isoTime.nullable(),
     suspendReason: text,
