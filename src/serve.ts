@@ -45,9 +45,10 @@ export interface Running {
    */
   adminToken: string | undefined;
   /**
-   * Answers a request without the listener, for a server of your own. Pairing attempts are limited
-   * by the client's address. Without `info`, all callers share one limit, no address is trusted,
-   * and audit entries have no address.
+   * Answers a request without the listener, for a server of your own. Limits on guessed pairing
+   * codes apply per client address. Without `info`, all callers share one limit, no address is
+   * trusted, and audit entries have no address. Rejects with `invalid_option` if `remoteAddress` is
+   * not an IP address. Responds with 503 after `close`.
    *
    * @example
    * createServer(

@@ -66,7 +66,8 @@ describe('serve', () => {
   });
 
   it('runs side by side with another, each on its own store', async () => {
-    const [one, other] = [await start(), await start()];
+    const one = await start();
+    const other = await start();
     await makeVenue(one.url, 'One');
     await makeVenue(other.url, 'Other');
     expect(await venuesOf(one.url)).toEqual(['One']);

@@ -60,7 +60,7 @@ export interface ServeOptions {
   adminToken?: string;
   /**
    * Whether a first start without `adminToken` creates a token. Set it to false where nobody would
-   * see the new token: the start is then rejected. Default: true.
+   * see the new token: such a start then fails with `invalid_option`. Default: true.
    */
   makesToken?: boolean;
   /**

@@ -416,7 +416,8 @@ describe('a token that is rejected with 403', () => {
   });
 
   it('is recorded per operation, even when the service layer rejects the request', async () => {
-    const [operator, second] = [await admin.as('operator'), await platform.as('admin')];
+    const operator = await admin.as('operator');
+    const second = await platform.as('admin');
     const { tokenId: id } = await who(operator);
     await Promise.all([operator.get('/v1/audit'), operator.post('/v1/tokens', {})]);
     await expect.poll(() => denied(id)).toHaveLength(2);

@@ -19,7 +19,7 @@ const status = (code: string, query = '') =>
 const statusOf = async (code: string) => (await status(code)).body.status;
 const cancel = (code: string) => service.manage('DELETE', `${codes}/${code}`);
 /** With a request id of its own, the code is the first use of the random source in a request. */
-const scriptedFromTheCodeOn = { headers: { 'x-request-id': 'given' } };
+const withRequestId = { headers: { 'x-request-id': 'given' } };
 const isoNow = () => new Date(service.clock.now()).toISOString();
 /** Creates several codes of one screen, one second apart. */
 async function several(count: number, of = service, apartMs = 1000) {
@@ -81,10 +81,10 @@ describe('POST /v1/devices/provisioning-codes', () => {
     const alone = await startService({
       random: (length) => (length === 8 && scripted.shift()) || randomBytes(length),
     });
-    const [one, two] = [await alone.screen(), await alone.screen()];
+    const one = await alone.screen();
+    const two = await alone.screen();
     scripted.push(new Uint8Array(8));
-    const make = (screenId: string) =>
-      alone.manage('POST', codes, { screenId }, scriptedFromTheCodeOn);
+    const make = (screenId: string) => alone.manage('POST', codes, { screenId }, withRequestId);
     expect((await make(one.id)).body.code).toBe('AAAAAAAA');
     await alone.manage('DELETE', `${codes}/AAAAAAAA`);
     scripted.push(new Uint8Array(8), new Uint8Array(8), new Uint8Array(8).fill(1));
@@ -100,10 +100,10 @@ describe('POST /v1/devices/provisioning-codes', () => {
     const alone = await startService({
       random: (length) => (length === 8 && scripted.shift()) || randomBytes(length),
     });
-    const [one, two] = [await alone.screen(), await alone.screen()];
+    const one = await alone.screen();
+    const two = await alone.screen();
     scripted.push(new Uint8Array(8));
-    const make = (screenId: string) =>
-      alone.manage('POST', codes, { screenId }, scriptedFromTheCodeOn);
+    const make = (screenId: string) => alone.manage('POST', codes, { screenId }, withRequestId);
     expect((await make(one.id)).status).toBe(201);
     const before = await snapshot(alone);
     scripted.push(...Array.from({ length: 8 }, () => new Uint8Array(8)));

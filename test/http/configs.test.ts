@@ -164,7 +164,8 @@ describe('/v1/tenants/:id/config', () => {
   it('is for operators of the tenant; 404 for other tenants', async () => {
     const tenants = (await admin.get('/v1/tenants')).body.items;
     const inside = admin.in(tenants[0].id);
-    const [operator, viewer] = [await inside.as('operator'), await inside.as('viewer')];
+    const operator = await inside.as('operator');
+    const viewer = await inside.as('viewer');
     const other = await admin.tenant('Other');
     const own = `/v1/tenants/${tv.tenantId}/config`;
     expect((await operator.put(own, { syncIntervalMinutes: 6 })).status).toBe(200);

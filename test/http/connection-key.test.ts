@@ -5,7 +5,8 @@ import { type BoundTv, startService } from '../support/service.ts';
 describe('device keys on one connection', () => {
   it('are each judged by themselves, and anew with every request', async () => {
     const service = await startService();
-    const [one, other] = [await service.tv(), await service.tv()];
+    const one = await service.tv();
+    const other = await service.tv();
     const statusOf = async (tv: BoundTv, apiKey?: string) => {
       const headers = [
         'Host',

@@ -112,7 +112,8 @@ describe.each([false, true])('a client that reads nothing of a response (TLS: %s
 
   it('gets all of it when it resumes in time, however often it stops', async () => {
     const { socket, ended } = await responding(() => new Response(new Uint8Array(largeBytes)));
-    let [bytes, sinceStop] = [0, 0];
+    let bytes = 0;
+    let sinceStop = 0;
     const all = new Promise<void>((resolve) => {
       socket.on('data', (chunk) => {
         bytes += chunk.length;
@@ -162,7 +163,9 @@ describe('close', () => {
       fetch: () => new Response(new Uint8Array(largeBytes)),
       limits: { closeTimeout: 200 },
     });
-    const [, half, unread] = [await open(port), await open(port), await open(port)];
+    await open(port);
+    const half = await open(port);
+    const unread = await open(port);
     half.write(request().slice(0, 20));
     unread.pause().write(request().repeat(5));
     await sleep(50);

@@ -116,7 +116,8 @@ describe('GET /devices/:id/config', () => {
   });
 
   it('200 without the configs of other venues and screens', async () => {
-    const [tv, other] = [await service.tv(), await service.tv()];
+    const tv = await service.tv();
+    const other = await service.tv();
     await store(other, 'screen', { syncIntervalMinutes: 99 });
     await store(other, 'venue', { syncIntervalMinutes: 98 });
     expect((await tv.send('GET', 'config')).body).toEqual(defaults);

@@ -114,7 +114,8 @@ describe('GET /v1/devices/:id', () => {
   });
 
   it('200 with the time of the latest request with a revoked or replaced key', async () => {
-    const [tv, rotated] = [await service.tv(), await service.tv()];
+    const tv = await service.tv();
+    const rotated = await service.tv();
     await admin.post(`/v1/devices/${tv.deviceId}/revoke`);
     expect(await device(tv.deviceId)).toMatchObject({ lastRefusedAt: null });
     const seenAt = (await device(tv.deviceId)).lastSeenAt;
@@ -196,7 +197,8 @@ describe('online', () => {
   });
 
   it('not by a rejected request', async () => {
-    const [tv, other] = [await service.tv(), await service.tv()];
+    const tv = await service.tv();
+    const other = await service.tv();
     service.clock.advance(11 * minuteMs);
     await service.send('GET', `/devices/${other.screenId}/config`, { key: tv.apiKey });
     expect(await both(tv)).toBe(false);

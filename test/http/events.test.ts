@@ -207,8 +207,8 @@ describe('POST /devices/:id/events', () => {
 
     it('counts the white space inside an event, but not around it', async () => {
       await expectAccepted(`[\n  ${padded(kib8)} ,\r\n\t${padded(kib8)}\n]`, 2);
-      const roomy = padded(kib8).replace('{', '{ ');
-      expectProblem(await post(`[${roomy}]`), 400, 'invalid_request', ['/0']);
+      const withInnerSpace = padded(kib8).replace('{', '{ ');
+      expectProblem(await post(`[${withInnerSpace}]`), 400, 'invalid_request', ['/0']);
     });
 
     it('400 naming each event that is too large, even with brackets and quotes in texts', async () => {

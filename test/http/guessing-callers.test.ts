@@ -167,7 +167,8 @@ describe('a service mounted without the addresses of its callers', () => {
 
   it('404 for half of all unknown codes, then 429; callers with an address are not affected', async () => {
     const service = await mounted(() => undefined);
-    const [code, second] = [await service.code(), await service.code()];
+    const code = await service.code();
+    const second = await service.code();
     expect(await service.guess(40)).toEqual({ told: 40, refused: 0 });
     expect(await service.register(code)).toBe(201);
     expect(await service.guess(40)).toEqual({ told: 24, refused: 16 });

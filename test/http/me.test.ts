@@ -55,7 +55,8 @@ describe('GET /v1/me', () => {
   });
 
   it('404 tenant_not_found when a token names a tenant that is not its own', async () => {
-    const [one, other] = [await platform.tenant('One'), await platform.tenant('Two')];
+    const one = await platform.tenant('One');
+    const other = await platform.tenant('Two');
     const viewer = await platform.in(one.id).as('viewer');
     expectProblem(await viewer.in(other.id).get('/v1/me'), 'tenant_not_found');
   });

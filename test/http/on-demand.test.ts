@@ -95,7 +95,8 @@ describe('GET /devices/:id/playlist with an on-demand source', () => {
   });
 
   it('increments the version only when the content differs', async () => {
-    const [first, second] = [[item()], [item()]];
+    const first = [item()];
+    const second = [item()];
     nextResult = () => ({ items: first });
     expect(await got()).toBe('200 on-demand 1');
     expect(await got()).toBe('200 on-demand 1');
@@ -284,7 +285,8 @@ describe('GET /devices/:id/playlist with an on-demand source', () => {
     const other = await startService({ onDemand, onDemandTtlSeconds: 0, store: folder });
     const bound = await other.tv();
     const ask = async () => summary(await bound.send('GET', 'playlist'));
-    const [first, second] = [[item()], [item()]];
+    const first = [item()];
+    const second = [item()];
     nextResult = () => ({ items: first });
     expect(await ask()).toBe('200 on-demand 1');
     nextResult = none;

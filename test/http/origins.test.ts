@@ -51,22 +51,22 @@ const objectFaults: Record<State, ObjectFault> = {
 /** Returns a response of a service with three origins in these states. */
 async function answerOf(onDemand: State, storeState: State, objectStore: State) {
   const objects = faultyObjects();
-  const rig = await threeOrigins({ onDemand: onDemandIn[onDemand], objects });
-  const tv = await rig.tv();
+  const fixture = await threeOrigins({ onDemand: onDemandIn[onDemand], objects });
+  const tv = await fixture.tv();
   for (let version = 1; version <= 3 && storeState !== 'none'; version++)
-    await rig.publish(tv.screenId, [...published, item()]);
-  const screen = (await rig.inner.read.get('screens', tv.screenId))!;
+    await fixture.publish(tv.screenId, [...published, item()]);
+  const screen = (await fixture.inner.read.get('screens', tv.screenId))!;
   const copy = playlistRow(screen, { version: 7, items: JSON.stringify(mirrored) });
   objects.objects.set(`${screen.tenantId}/playlists/${screen.id}.json`, playlistObjectBytes(copy));
   const newestVersion = async () =>
-    (await rig.inner.read.get('playlists', tv.screenId))?.version ?? 0;
+    (await fixture.inner.read.get('playlists', tv.screenId))?.version ?? 0;
   const before = await newestVersion();
-  rig.store.fault = storeFaults[storeState];
+  fixture.store.fault = storeFaults[storeState];
   objects.fault = objectFaults[objectStore];
-  const answer = await rig.get(tv);
+  const answer = await fixture.get(tv);
   const newVersions = (await newestVersion()) - before;
-  await rig.close();
-  return { answer, health: rig.origins.health(), newVersions, objectStoreAsked: objects.gets };
+  await fixture.close();
+  return { answer, health: fixture.origins.health(), newVersions, objectStoreAsked: objects.gets };
 }
 
 describe('GET /devices/:id/playlist from three origins', () => {

@@ -10,12 +10,12 @@ const head = (method: string, path: string, ...more: string[]) =>
   [`${method} ${path} HTTP/1.1`, 'Host: x', ...more, '', ''].join('\r\n');
 const get = (path: string, ...more: string[]) => head('GET', path, ...more);
 const largeBytes = 8 * 1024 * 1024;
-const tinyPerRead = 2_000;
+const requestsPerRead = 2_000;
 
 let listener: Awaited<ReturnType<typeof listen>>;
 /** In order of beginning. */
 let begun: string[];
-let mostInProgress: number;
+let maxInProgress: number;
 let sockets: Socket[];
 let answer: (request: Request) => Promise<Response>;
 
@@ -23,7 +23,7 @@ async function start(limits: ListenerOptions['limits'] = {}): Promise<void> {
   let inProgress = 0;
   const admit = ({ url = '' }: IncomingMessage, outgoing: ServerResponse) => {
     begun.push(url);
-    mostInProgress = Math.max(mostInProgress, ++inProgress);
+    maxInProgress = Math.max(maxInProgress, ++inProgress);
     outgoing.on('close', () => inProgress--);
     return true;
   };
@@ -38,7 +38,9 @@ async function start(limits: ListenerOptions['limits'] = {}): Promise<void> {
 }
 
 beforeEach(async () => {
-  [begun, mostInProgress, sockets] = [[], 0, []];
+  begun = [];
+  maxInProgress = 0;
+  sockets = [];
   answer = async (request) =>
     new Response(`${request.method} ${new URL(request.url).pathname} ${await request.text()};`);
   await start();
@@ -91,7 +93,7 @@ describe('pipelined requests', () => {
     );
     expect(bodies(text)).toEqual(paths.map((path) => `GET ${path}`));
     expect(begun).toEqual(paths);
-    expect(mostInProgress).toBe(1);
+    expect(maxInProgress).toBe(1);
   });
 
   it('are answered with their own bodies, even when these arrive in pieces', async () => {
@@ -197,7 +199,7 @@ describe('requests that wait behind an unfinished response', () => {
   it('are limited to what one read delivers', async () => {
     answer = () => new Promise(() => {});
     const { socket } = await client();
-    const bytes = Buffer.from(get('/x').repeat(tinyPerRead * 100));
+    const bytes = Buffer.from(get('/x').repeat(requestsPerRead * 100));
     socket.write(bytes);
     await expect.poll(() => begun).toHaveLength(1);
     await sleep(200);
@@ -207,14 +209,14 @@ describe('requests that wait behind an unfinished response', () => {
 
   it('are dropped with their connection when too many wait on all connections together', async () => {
     answer = () => new Promise(() => {});
-    const modest = await client();
-    modest.socket.write(get('/x') + get('/x'));
+    const small = await client();
+    small.socket.write(get('/x') + get('/x'));
     const greedy = await Promise.all(Array.from({ length: 20 }, () => client()));
-    for (const { socket } of greedy) socket.write(get('/x').repeat(tinyPerRead));
+    for (const { socket } of greedy) socket.write(get('/x').repeat(requestsPerRead));
     await expect
       .poll(() => greedy.filter(({ socket }) => socket.resume().closed).length)
       .toBeGreaterThan(5);
-    expect(modest.socket.closed).toBe(false);
+    expect(small.socket.closed).toBe(false);
   });
 
   it('do not time out because the service has paused reading', async () => {

@@ -110,7 +110,8 @@ describe('POST /devices/register', () => {
     const { code, screenId } = await service.code();
     const { apiKey } = (await service.register(code)).body;
     expect(apiKey).toMatch(/^dak_[0-9A-Za-z]{49}$/);
-    const [secret, checksum] = [apiKey.slice(4, 47), apiKey.slice(47)];
+    const secret = apiKey.slice(4, 47);
+    const checksum = apiKey.slice(47);
     const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
     const value = [...checksum].reduce((sum, digit) => sum * 62 + alphabet.indexOf(digit), 0);
     expect(value).toBe(crc32(secret));
@@ -534,7 +535,8 @@ describe('POST /devices/register', () => {
     });
 
     it('another apiKey for another code with the same Idempotency-Key', async () => {
-      const [one, two] = [await service.code(), await service.code()];
+      const one = await service.code();
+      const two = await service.code();
       const key = freshKey();
       const [first, second] = [
         await service.register(one.code, idempotency(key)),

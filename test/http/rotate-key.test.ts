@@ -148,7 +148,8 @@ describe('POST /devices/:id/keys/rotate', () => {
 
   it('another key for the same Idempotency-Key of another key or another TV', async () => {
     const secret = freshSecret();
-    const [one, other] = [await waiting(secret), await waiting(secret)];
+    const one = await waiting(secret);
+    const other = await waiting(secret);
     expect(one.fresh).not.toBe(other.fresh);
     const next = await one.tv.rotate(one.fresh, secret);
     expect(next.status).toBe(201);
@@ -193,7 +194,8 @@ describe('POST /devices/:id/keys/rotate', () => {
   });
 
   it('401 like every TV endpoint: missing, invalid, mismatch, management token', async () => {
-    const [tv, other] = [await rotatingTv(), await service.tv()];
+    const tv = await rotatingTv();
+    const other = await service.tv();
     const path = `/devices/${tv.screenId}/keys/rotate`;
     expectProblem(await service.send('POST', path), 401, 'device_key_missing');
     expectProblem(

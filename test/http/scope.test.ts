@@ -50,7 +50,7 @@ interface Place {
 }
 
 /** `campaign` and `creative` are the last digits of their ids. */
-async function furnish(
+async function fillPlace(
   name: string,
   ids: { campaignId: string; creativeId: string },
 ): Promise<Place> {
@@ -97,8 +97,8 @@ beforeAll(async () => {
   home = (await platform.get('/v1/me')).body.tenantId;
   whole = await platform.as('admin');
   calls = operationCalls(service, whole, home);
-  inside = await furnish('Inside', { campaignId: own(1), creativeId: own(2) });
-  outside = await furnish('Outside', { campaignId: own(3), creativeId: own(4) });
+  inside = await fillPlace('Inside', { campaignId: own(1), creativeId: own(2) });
+  outside = await fillPlace('Outside', { campaignId: own(3), creativeId: own(4) });
   await whole.put(`/v1/tenants/${home}/config`, { syncIntervalMinutes: 9 });
   bound = {} as typeof bound;
   for (const role of tenantRoles) bound[role] = await boundTo(role, inside.venueId);
@@ -266,9 +266,10 @@ describe.each(withRecord)('%s with a token that is bound to venues', (_, operati
  * Returns the items of a list that belong to the venue inside, as a token of the whole tenant sees
  * them.
  */
-async function whatIsInside(path: string, belongs: (item: Body) => boolean): Promise<Body[]> {
+async function itemsInside(path: string, belongs: (item: Body) => boolean): Promise<Body[]> {
   const { items } = await walk(whole, path, 200);
-  const [own, others] = [items.filter(belongs), items.filter((one) => !belongs(one))];
+  const own = items.filter(belongs);
+  const others = items.filter((one) => !belongs(one));
   // A list without other items would prove nothing.
   expect(own).not.toEqual([]);
   expect(others).not.toEqual([]);
@@ -281,7 +282,7 @@ async function expectInside(
   belongs: (item: Body) => boolean,
   caller = bound.viewer,
 ): Promise<void> {
-  const own = await whatIsInside(path, belongs);
+  const own = await itemsInside(path, belongs);
   for (const limit of [3, 200]) expect((await walk(caller, path, limit)).items).toEqual(own);
 }
 

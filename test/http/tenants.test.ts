@@ -86,7 +86,8 @@ describe('PATCH /v1/tenants/:id', () => {
   });
 
   it('400, 404 and 409', async () => {
-    const [one, other] = [await platform.tenant(fresh()), await platform.tenant(fresh())];
+    const one = await platform.tenant(fresh());
+    const other = await platform.tenant(fresh());
     expectInvalid(await platform.patch(`/v1/tenants/${one.id}`, { id: unknownId }), '/id');
     expectProblem(
       await platform.patch(`/v1/tenants/${unknownId}`, { name: fresh() }),

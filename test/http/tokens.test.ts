@@ -94,7 +94,8 @@ describe('POST /v1/tokens', () => {
   });
 
   it('201 with expiresAt and venueIds in any form; null means absent', async () => {
-    const [one, other] = [await platform.venue(fresh()), await platform.venue(fresh())];
+    const one = await platform.venue(fresh());
+    const other = await platform.venue(fresh());
     const venueIds = [other.id.toUpperCase(), one.id, other.id];
     const expected = { expiresAt: '2026-12-01T00:00:00.000Z', venueIds: [other.id, one.id] };
     for (const expiresAt of ['2026-12-01', '2026-12-01T01:00:00+01:00', '2026-12-01T00:00Z']) {
@@ -199,7 +200,9 @@ describe('a token created by an expiring token', () => {
   ])(
     '201 by a token of the role %s for one of the role %s, which expires no later',
     async (makers, role) => {
-      const [soon, end, later] = [atMs(3_599_999), atMs(3_600_000), atMs(3_600_001)];
+      const soon = atMs(3_599_999);
+      const end = atMs(3_600_000);
+      const later = atMs(3_600_001);
       const maker = manager(
         service,
         (await made(platform, { role: makers, expiresAt: end })).token,

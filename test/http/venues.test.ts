@@ -263,7 +263,8 @@ describe('PATCH /v1/venues/:id', () => {
   });
 
   it('409 name_taken with existingId, and nothing changes', async () => {
-    const [one, other] = [await admin.venue(fresh()), await admin.venue(fresh())];
+    const one = await admin.venue(fresh());
+    const other = await admin.venue(fresh());
     const answer = await admin.patch(`/v1/venues/${one.id}`, {
       name: other.name.toUpperCase(),
       address: 'x',

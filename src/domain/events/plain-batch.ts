@@ -6,19 +6,15 @@ import { guidAt, guidLength, word } from './id-cache.ts';
 const maxDigits = 15;
 
 const codesOf = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
-const [quote, comma, dot, zero, nine] = codesOf('",.09') as unknown as [
-  number,
-  number,
-  number,
-  number,
-  number,
-];
-const [openList, closeList, openObject, closeObject] = codesOf('[]{}') as unknown as [
-  number,
-  number,
-  number,
-  number,
-];
+const quote = 0x22;
+const comma = 0x2c;
+const dot = 0x2e;
+const zero = 0x30;
+const nine = 0x39;
+const openList = 0x5b;
+const closeList = 0x5d;
+const openObject = 0x7b;
+const closeObject = 0x7d;
 const impression = 'impression';
 
 /** A text of 8 to 16 ASCII characters, compared as two words that may overlap. */

@@ -17,9 +17,14 @@ export interface JsonScan {
 const maxElements = 1000;
 
 const space = 0x20;
-const [quote, backslash, comma, colon, openBracket, closeBracket, openBrace, closeBrace] = [
-  0x22, 0x5c, 0x2c, 0x3a, 0x5b, 0x5d, 0x7b, 0x7d,
-];
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const colon = 0x3a;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
 
 /** Returns the index of the quote that ends the string starting at `start`. */
 function endOfString(bytes: Uint8Array, start: number): number {

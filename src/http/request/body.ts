@@ -33,7 +33,7 @@ const invalidJson = (why: string, cause?: unknown) =>
   new SignageError('invalid_json', `The body is not JSON: ${why}.`, { cause });
 
 /** The client disconnected, so nobody reads this error. It is not a fault of the service. */
-const brokeOff = (cause?: unknown) => invalidJson('it broke off', cause);
+const incomplete = (cause?: unknown) => invalidJson('it is incomplete', cause);
 
 /**
  * Reads a body of `length` bytes, which Node enforces. Rejects if the connection closes earlier.
@@ -45,15 +45,15 @@ export function readFixedLength(
   if (incoming.rawBody) return incoming.rawBody;
   return new Promise((resolve, reject) => {
     // The connection closed while the credential was looked up, so `close` was already emitted.
-    if (incoming.destroyed) return reject(brokeOff());
+    if (incoming.destroyed) return reject(incomplete());
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => void chunks.push(chunk));
     incoming.on('end', () =>
       resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length)),
     );
-    incoming.on('error', (cause) => reject(brokeOff(cause)));
+    incoming.on('error', (cause) => reject(incomplete(cause)));
     // `close` follows in any case. The error is created only if needed, because that is slow.
-    incoming.on('close', () => incoming.readableEnded || reject(brokeOff()));
+    incoming.on('close', () => incoming.readableEnded || reject(incomplete()));
   });
 }
 
@@ -75,7 +75,7 @@ export async function readBytes(
       ? await readChunked(request, limit)
       : new Uint8Array(await request.arrayBuffer());
   } catch (cause) {
-    throw cause instanceof SignageError ? cause : brokeOff(cause);
+    throw cause instanceof SignageError ? cause : incomplete(cause);
   }
 }
 

@@ -1,6 +1,8 @@
 import type { ReadBody } from './body.ts';
 
-const [lineFeed, carriageReturn, space] = [0x0a, 0x0d, 0x20];
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+const space = 0x20;
 
 function membersOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;

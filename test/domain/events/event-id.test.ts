@@ -36,7 +36,8 @@ describe('eventId', () => {
     });
     fc.assert(
       fc.property(fc.oneof(position, near), fc.oneof(position, near), (a, b) => {
-        const [one, other] = [eventId(a), eventId(b)];
+        const one = eventId(a);
+        const other = eventId(b);
         expect(Math.sign(order(a, b))).toBe(one < other ? -1 : one > other ? 1 : 0);
       }),
     );

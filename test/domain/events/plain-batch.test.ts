@@ -128,7 +128,7 @@ describe('a batch in another notation', () => {
   it('is left to the general parser', () => {
     const good = JSON.stringify([impression({ duration: 10 }), impression({ duration: 10 })]);
     expect(expectAgreed(good)).toBe(true);
-    const spelt = [
+    const otherNotations = [
       ...[
         '',
         '[',
@@ -176,7 +176,7 @@ describe('a batch in another notation', () => {
         good.replace(new RegExp(`"${name}":"[^"]*"`), `"${name}":null`),
       ]),
     ];
-    for (const text of spelt) expect(read(text), text).toBeUndefined();
+    for (const text of otherNotations) expect(read(text), text).toBeUndefined();
   });
 
   it('is accepted only if the general parser accepts it, wherever it was damaged', () => {

@@ -89,9 +89,9 @@ describe('isOnline', () => {
   it('is true for twice the larger of the two intervals after the device was seen', () => {
     expect(isOnline('bound', 1000, defaultConfig, 1000 + tenMinutes)).toBe(true);
     expect(isOnline('bound', 1000, defaultConfig, 1001 + tenMinutes)).toBe(false);
-    const slowHeart = { ...defaultConfig, heartbeatIntervalMinutes: 7.5 };
-    expect(isOnline('bound', 0, slowHeart, 15 * 60_000)).toBe(true);
-    expect(isOnline('bound', 0, slowHeart, 15 * 60_000 + 1)).toBe(false);
+    const longHeartbeat = { ...defaultConfig, heartbeatIntervalMinutes: 7.5 };
+    expect(isOnline('bound', 0, longHeartbeat, 15 * 60_000)).toBe(true);
+    expect(isOnline('bound', 0, longHeartbeat, 15 * 60_000 + 1)).toBe(false);
   });
 
   it('is false for a device that is suspended, or was never seen', () => {

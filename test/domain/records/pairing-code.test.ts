@@ -55,7 +55,8 @@ describe('makeCode', () => {
 
 describe('hashCode', () => {
   it('differs for each code and each server', () => {
-    const [one, two] = [randomBytes(32), randomBytes(32)];
+    const one = randomBytes(32);
+    const two = randomBytes(32);
     expect(hashCode(one, 'ABCD2345')).toMatch(/^[0-9a-f]{64}$/);
     expect(hashCode(one, 'ABCD2345')).toBe(hashCode(one, 'ABCD2345'));
     expect(

@@ -65,7 +65,10 @@ describe('lists of one token', () => {
   let service: TestService;
   let sockets: Socket[];
   beforeEach(async () => {
-    [held, asked, isHeld, sockets] = [[], 0, false, []];
+    held = [];
+    asked = 0;
+    isHeld = false;
+    sockets = [];
     const list: Store['list'] = async (...query) => {
       if (query[0] === 'venues') {
         asked++;

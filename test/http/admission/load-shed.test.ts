@@ -20,23 +20,28 @@ type Held = { headersSent: boolean; writableEnded: boolean; req: { complete: boo
 
 let clock: ManualClock;
 let shed: LoadShed;
-let refused: SignageError[];
+let rejected: SignageError[];
 let counted: ShedKind[];
-let turns: [ShedKind, boolean][];
+let changes: [ShedKind, boolean][];
 let held: Held[];
 let draws: number;
 let isKnown: boolean;
 
 beforeEach(() => {
   clock = new ManualClock();
-  [refused, counted, turns, held, draws, isKnown] = [[], [], [], [], 0, true];
+  rejected = [];
+  counted = [];
+  changes = [];
+  held = [];
+  draws = 0;
+  isKnown = true;
   shed = makeLoadShed({
     clock,
     random: () => Uint8Array.of(draws++),
-    refuse: (_incoming, _outgoing, error) => void refused.push(error),
+    refuse: (_incoming, _outgoing, error) => void rejected.push(error),
     isKnown: () => isKnown,
     onShed: (kind) => void counted.push(kind),
-    onOverloadChange: (kind, isOverloaded) => void turns.push([kind, isOverloaded]),
+    onOverloadChange: (kind, isOverloaded) => void changes.push([kind, isOverloaded]),
   });
 });
 
@@ -65,26 +70,26 @@ async function run(
   throughEach: number,
   [method, url]: [string?, string?] = [],
 ): Promise<number> {
-  let letIn = 0;
+  let admitted = 0;
   for (let n = 0; n < tenths; n++) {
     clock.advance(100);
-    for (let each = 0; each < comeEach; each++) if (send(method, url)) letIn++;
+    for (let each = 0; each < comeEach; each++) if (send(method, url)) admitted++;
     answer(throughEach);
     await turn();
   }
-  return letIn;
+  return admitted;
 }
 
 describe('a healthy service', () => {
   it('rejects nothing under load', async () => {
     expect(await run(200, 2_000, 2_000)).toBe(400_000);
-    expect(refused).toEqual([]);
+    expect(rejected).toEqual([]);
   });
 
   it('rejects none of 10,000 simultaneous requests that are answered within 10 s', async () => {
     for (let n = 0; n < 10_000; n++) expect(send()).toBe(true);
     await run(100, 5, 110);
-    expect(refused).toEqual([]);
+    expect(rejected).toEqual([]);
     expect(held.length).toBeLessThan(20);
   });
 
@@ -142,7 +147,7 @@ describe('a healthy service', () => {
       send();
       answer(1);
     }
-    expect(refused).toEqual([]);
+    expect(rejected).toEqual([]);
   });
 });
 
@@ -161,8 +166,8 @@ describe('an answered request', () => {
 describe('ten times the capacity', () => {
   it('admits requests up to the capacity, and none waits much longer than 3 s', async () => {
     await run(60, 500, 50);
-    const letIn = await run(200, 500, 50);
-    expect(letIn / (200 * 50)).toBeGreaterThan(0.9);
+    const admitted = await run(200, 500, 50);
+    expect(admitted / (200 * 50)).toBeGreaterThan(0.9);
     // The capacity is 500 per second.
     expect(held.length / 500).toBeLessThan(6);
     expect(held.length).toBeGreaterThan(50);
@@ -173,16 +178,16 @@ describe('ten times the capacity', () => {
       await run(1, 500, 50);
       expect(held.length).toBeLessThan(12 * 500);
     }
-    expect(refused.length).toBeGreaterThan(0);
+    expect(rejected.length).toBeGreaterThan(0);
   });
 
   it('answers rejected requests with a reason and varied Retry-After times', async () => {
     await run(60, 500, 50);
-    const waits = refused.map(({ retryAfterSeconds }) => retryAfterSeconds ?? 0);
+    const waits = rejected.map(({ retryAfterSeconds }) => retryAfterSeconds ?? 0);
     expect(new Set(waits)).toEqual(new Set(Array.from({ length: 16 }, (_, n) => n + 5)));
-    expect(new Set(refused.map(({ code }) => code))).toEqual(new Set(['unavailable']));
-    expect(counted).toEqual(refused.map(() => 'writes'));
-    expect(turns).toEqual([['writes', true]]);
+    expect(new Set(rejected.map(({ code }) => code))).toEqual(new Set(['unavailable']));
+    expect(counted).toEqual(rejected.map(() => 'writes'));
+    expect(changes).toEqual([['writes', true]]);
   });
 
   it('still admits other kinds: reads, management, and requests of operators', async () => {
@@ -202,11 +207,11 @@ describe('ten times the capacity', () => {
 
   it('counts requests whose clients have disconnected, because they still take work', async () => {
     await run(60, 500, 50);
-    const before = refused.length;
+    const before = rejected.length;
     // The clients disconnect; the responses are still to be made.
     held = held.map((one) => Object.assign(one, { destroyed: true }));
     await run(10, 500, 50);
-    expect(refused.length - before).toBeGreaterThan(4_000);
+    expect(rejected.length - before).toBeGreaterThan(4_000);
   });
 
   it('ignores responses that take no time, such as 401', async () => {
@@ -226,7 +231,7 @@ describe('ten times the capacity', () => {
   it('admits all requests again afterwards', async () => {
     await run(60, 500, 50);
     await run(80, 20, 50);
-    expect(turns).toEqual([
+    expect(changes).toEqual([
       ['writes', true],
       ['writes', false],
     ]);
@@ -286,7 +291,7 @@ describe('a flood that needs no credential', () => {
     await run(30, 0, 0);
     isKnown = false;
     for (let n = 0; n < 5_000; n++) expect(send('GET', '/devices/y/playlist')).toBe(true);
-    expect(refused).toEqual([]);
+    expect(rejected).toEqual([]);
   });
 });
 
@@ -297,7 +302,8 @@ describe('the response to a rejected request', () => {
   let begun: number;
 
   beforeEach(async () => {
-    [begun, logged] = [0, []];
+    begun = 0;
+    logged = [];
     metrics = makeMetrics('0.0.0');
     const say = (fields: object) => void logged.push(fields);
     const earlyErrors = makeEarlyErrors({

@@ -127,7 +127,9 @@ describe('requests of many connections', () => {
   let counting: NodeJS.Immediate;
 
   beforeEach(async () => {
-    [turn, begun, admitted] = [0, [], []];
+    turn = 0;
+    begun = [];
+    admitted = [];
     const count = () => {
       turn++;
       counting = setImmediate(count);

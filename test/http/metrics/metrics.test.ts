@@ -88,7 +88,8 @@ describe('GET /metrics', () => {
   });
 
   it('separates two services in one process', async () => {
-    const [one, other] = [makeMetrics('1.0.0'), makeMetrics('1.0.0')];
+    const one = makeMetrics('1.0.0');
+    const other = makeMetrics('1.0.0');
     one.observe('listVenues', 200, 0.001);
     expect(await samples(other.render(), 'signage_http_requests_total')).toEqual({});
     expect(await samples(one.render(), 'signage_http_requests_total')).toEqual({
