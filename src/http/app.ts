@@ -10,7 +10,7 @@ import { managementHandlers } from './handlers/management.ts';
 import { runtimeHandlers } from './handlers/runtime.ts';
 import { systemRoutes } from './handlers/system.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { metered, otherMethods } from './request/method-routes.ts';
+import { methodNotAllowed, setOperation } from './request/method-routes.ts';
 import { type Handlers, makeRoute } from './request/pipeline.ts';
 import type { App, Ctx } from './request/request-context.ts';
 import { commonHeaders, makeRequestLog, type RequestLog } from './request/request-log.ts';
@@ -75,7 +75,7 @@ function operationRoutes(app: Hono<App>, services: Services, handlers: Handlers)
     const sharingPath = entries.filter(([, operation]) => operation.path === path);
     for (const [id, { method }] of sharingPath)
       app.on(method, path, makeRoute(services, id, handlers[id] as Handlers[typeof id], lists));
-    otherMethods(
+    methodNotAllowed(
       app,
       path,
       sharingPath.map(([, { method }]) => method),
@@ -127,10 +127,10 @@ export function makeApp(options: AppOptions): Hono<App> {
     ...managementHandlers(services, options.stopping),
   });
   systemRoutes(app, options);
-  app.use('/docs/*', metered('docs'));
+  app.use('/docs/*', setOperation('docs'));
   app.route('/', docsRoutes() as unknown as Hono<App>);
-  for (const path of docsPaths) otherMethods(app, path, ['GET']);
-  app.use('/media/*', metered('media'));
+  for (const path of docsPaths) methodNotAllowed(app, path, ['GET']);
+  app.use('/media/*', setOperation('media'));
   if (extraRoutes) app.route('/', extraRoutes as unknown as Hono<App>);
   return app;
 }

@@ -27,14 +27,14 @@ function peerOf(request: Request, { remoteAddress }: RequestInfo): Peer {
   };
 }
 
-type Answer = (request: Request, bindings?: Bindings) => Response | Promise<Response>;
+type FetchHandler = (request: Request, bindings?: Bindings) => Response | Promise<Response>;
 
 /**
  * Tracks responses in progress, including those whose client has disconnected. `idle` resolves when
  * all are done.
  */
-export function trackAnswers(answer: Answer): {
-  answer: (...call: Parameters<Answer>) => Promise<Response>;
+export function trackAnswers(answer: FetchHandler): {
+  answer: (...call: Parameters<FetchHandler>) => Promise<Response>;
   idle(): Promise<void>;
 } {
   const inProgress = new Set<Promise<Response>>();
@@ -49,7 +49,7 @@ export function trackAnswers(answer: Answer): {
 }
 
 /** Returns the `fetch` of a service, which answers without a listener. */
-export function makeInProcess(answer: Answer, log: LogSink) {
+export function makeInProcess(answer: FetchHandler, log: LogSink) {
   let isWarned = false;
 
   function warnOnce({ method, url }: Request): void {

@@ -291,7 +291,7 @@ describe('a fault rule', () => {
     ],
     [
       'FETCH /healthz=500',
-      '"FETCH" (character 1) is not understood: there are the methods GET, POST',
+      '"FETCH" (character 1) is not understood: use one of the methods GET, POST',
     ],
     ['GET /a b=500', '"GET /a b" (character 1) is not understood: a rule is'],
     ['GET healthz=500', '"healthz" (character 5) is not understood: a path begins with /'],

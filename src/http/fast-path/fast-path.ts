@@ -7,7 +7,7 @@ import { runtimeReplies } from '../handlers/runtime-replies.ts';
 import { readFixedLength } from '../request/body.ts';
 import { defaultBodyLimit, type Reply } from '../request/pipeline.ts';
 import { commonHeaders, type LoggedRequest, makeRequestLog } from '../request/request-log.ts';
-import { connectionKey } from './connection-key.ts';
+import { cachedKeyHash } from './cached-key-hash.ts';
 import { type FastPathMatch, matchFastPath } from './match.ts';
 import { readBatch } from './read-batch.ts';
 
@@ -98,7 +98,7 @@ export function makeFastPath(options: AppOptions): FastPath | undefined {
     let reply: MaybePromise<Reply>;
     try {
       const caller = services.deviceAuth(
-        connectionKey(incoming),
+        cachedKeyHash(incoming),
         { id: match.id, onlyReads: true },
         logged.client,
       );
@@ -157,7 +157,7 @@ export function makeFastPath(options: AppOptions): FastPath | undefined {
   ): void {
     const authenticate = () =>
       services.deviceAuth(
-        connectionKey(incoming),
+        cachedKeyHash(incoming),
         { id: match.id, onlyReads: false },
         logged.client,
       );

@@ -5,14 +5,14 @@ import { type FaultRule, readFaultRule } from './fault-rule.ts';
 import { isTarget, segmentsOf } from './fault-target.ts';
 
 /** The faults that apply to one request. */
-interface Hit {
+interface InjectedFaults {
   /** The texts of the rules that apply. */
   rules: readonly string[];
   delayMs: number;
   effect: Exclude<FaultEffect, { kind: 'delay' }> | undefined;
 }
 
-/** Injected faults. */
+/** The fault rules of a service. */
 export interface Faults {
   /** The texts of all rules. */
   rules: readonly string[];
@@ -20,7 +20,7 @@ export interface Faults {
    * Returns the faults for a request, or `undefined`. Call it once per request: each call counts
    * towards `every` and `first`.
    */
-  of(method: string, path: string): Hit | undefined;
+  faultsFor(method: string, path: string): InjectedFaults | undefined;
 }
 
 function delayOf({ effect }: FaultRule, random: Random): number {
@@ -37,7 +37,7 @@ export function makeFaults(texts: readonly string[], random: Random): Faults {
   const rules = texts.map((text) => readFaultRule(text, random));
   return {
     rules: texts,
-    of(method, path) {
+    faultsFor(method, path) {
       const segments = segmentsOf(path);
       const applying = rules.filter(
         ({ target, applies }) => isTarget(target, method, segments) && applies(),
@@ -50,7 +50,7 @@ export function makeFaults(texts: readonly string[], random: Random): Faults {
       return {
         rules: effective.map(({ text }) => text),
         delayMs,
-        effect: decisive?.effect as Hit['effect'],
+        effect: decisive?.effect as InjectedFaults['effect'],
       };
     },
   };

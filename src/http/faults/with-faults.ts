@@ -3,7 +3,7 @@ import type { Bindings } from '../request/request-context.ts';
 import { breakOff, hangUp } from './broken-answer.ts';
 import type { Faults } from './faults.ts';
 
-type Answer = (request: Request, bindings?: Bindings) => Response | Promise<Response>;
+type FetchHandler = (request: Request, bindings?: Bindings) => Response | Promise<Response>;
 
 interface FaultyOptions {
   faults: Faults;
@@ -31,9 +31,9 @@ function delay(delayMs: number, { clock, stopping }: FaultyOptions): Promise<voi
  * available. Delays come after the request was handled, so that a client that times out does not
  * know whether it was.
  */
-export function withFaults(answer: Answer, options: FaultyOptions): Answer {
+export function withFaults(answer: FetchHandler, options: FaultyOptions): FetchHandler {
   return async (request, bindings) => {
-    const hit = options.faults.of(request.method, new URL(request.url).pathname);
+    const hit = options.faults.faultsFor(request.method, new URL(request.url).pathname);
     if (!hit) return answer(request, bindings);
     const { rules, delayMs, effect } = hit;
     if (effect?.kind === 'drop') {

@@ -6,7 +6,7 @@ import { bearer } from '../../service/auth/bearer.ts';
 import type { Readiness } from '../../service/health.ts';
 import type { AppOptions } from '../app-options.ts';
 import { openApiDocument } from '../openapi/document.ts';
-import { metered, otherMethods } from '../request/method-routes.ts';
+import { methodNotAllowed, setOperation } from '../request/method-routes.ts';
 import type { App, Ctx } from '../request/request-context.ts';
 import { sharedBody } from './static-file.ts';
 
@@ -65,8 +65,8 @@ export function systemRoutes(app: Hono<App>, options: AppOptions): void {
   const { services, metrics, version } = options;
   let openApi: Uint8Array<ArrayBuffer> | undefined;
   const route = (path: string, answer: (context: Ctx) => Promise<Response>) => {
-    app.get(path, metered('system'), answer);
-    otherMethods(app, path, ['GET']);
+    app.get(path, setOperation('system'), answer);
+    methodNotAllowed(app, path, ['GET']);
   };
   const json = (body: object) => new Response(JSON.stringify(body), { headers: jsonType });
 

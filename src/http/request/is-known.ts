@@ -3,7 +3,7 @@ import { hashKey } from '../../domain/api-key.ts';
 import type { KnownHashes } from '../../domain/known-hashes.ts';
 import { adminTokenForm } from '../../domain/records/token.ts';
 import { bearer } from '../../service/auth/bearer.ts';
-import { connectionKey } from '../fast-path/connection-key.ts';
+import { cachedKeyHash } from '../fast-path/cached-key-hash.ts';
 
 /**
  * Returns a function that tells, without a look-up, whether a request carries a recently verified
@@ -15,7 +15,7 @@ export function makeIsKnown(known: KnownHashes): (incoming: IncomingMessage) => 
     if (authorization === undefined) return false;
     const hash = incoming.url?.startsWith('/v1/')
       ? tokenHash(authorization)
-      : connectionKey(incoming);
+      : cachedKeyHash(incoming);
     return hash !== undefined && known.has(hash);
   };
 }

@@ -4,7 +4,7 @@ import type { MeteredOperation } from '../metrics/metrics.ts';
 import type { App } from './request-context.ts';
 
 /** Answers 405 with the allowed methods of a path. */
-export function otherMethods(app: Hono<App>, path: string, methods: readonly string[]): void {
+export function methodNotAllowed(app: Hono<App>, path: string, methods: readonly string[]): void {
   const allow = [
     ...new Set(methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))),
   ].sort();
@@ -16,7 +16,7 @@ export function otherMethods(app: Hono<App>, path: string, methods: readonly str
 }
 
 /** Sets the operation for log and metrics. */
-export function metered(operation: MeteredOperation): MiddlewareHandler<App> {
+export function setOperation(operation: MeteredOperation): MiddlewareHandler<App> {
   return async (context, next) => {
     context.set('operation', operation);
     await next();

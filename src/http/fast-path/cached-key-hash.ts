@@ -16,7 +16,7 @@ type KeyedSocket = Socket & { [cachedKey]?: CachedKey };
  * request, and hashing it takes a fifth of the time of a playlist request. The result is only the
  * hash: authorization is checked for each request.
  */
-export function connectionKey({
+export function cachedKeyHash({
   socket,
   headers: { authorization },
 }: {
