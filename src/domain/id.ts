@@ -23,9 +23,9 @@ export function formatGuid(bytes: Uint8Array): string {
 }
 
 /**
- * Returns a source of version 7 UUIDs (RFC 9562 §5.7) that sort in order of creation: 48 bits of
- * milliseconds, a 12-bit counter within the millisecond, 62 random bits. If the clock steps back,
- * the source keeps the latest time it has seen.
+ * Returns a source of version 7 UUIDs (RFC 9562 §5.7) that sort in order of creation. They have 48
+ * bits of milliseconds, a 12-bit counter within the millisecond, and 62 random bits. If the clock
+ * steps back, the source keeps the latest time it has seen.
  */
 export function makeIdSource(clock: Clock, random: Random = randomBytes): IdSource {
   let timeMs = 0;

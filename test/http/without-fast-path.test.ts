@@ -1,8 +1,8 @@
 import { afterAll, afterEach, vi } from 'vitest';
 
 // Runs the tests of the fast-path endpoints over the app as well. The modules are reset because a
-// module registers its tests only when it is first loaded, and later test files must not get the
-// ones loaded here.
+// module registers its tests only when it is first loaded. Later test files must not get the
+// modules loaded here.
 vi.resetModules();
 const { endFile, endTest } = await import('../support/clean-up.ts');
 afterAll(endFile);

@@ -15,7 +15,7 @@ const variant = 0x8000_0000;
 const lowBatches = 0x100_0000;
 
 /**
- * Returns the id of a stored event: a version 7 UUID (RFC 9562 §5.7) whose 62 free bits are the
+ * Returns the id of a stored event: a version 7 UUID (RFC 9562 §5.7). Its 62 free bits are the
  * batch number (54) and the index in the batch (8). Ids sort in log order, and an id alone is a
  * position to continue from. The caller ensures that `receivedAtMs` never decreases.
  */

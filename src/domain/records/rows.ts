@@ -146,8 +146,8 @@ export interface StoredConfig {
 }
 
 /**
- * A change still to be written to the object store: the newest playlist version of a screen or its
- * withdrawal (`id`: the screen's), or a stored config or its deletion (`id`: the config's).
+ * A change still to be written to the object store: a playlist or its withdrawal (`id`: the
+ * screen's), or a config or its deletion (`id`: the config's).
  */
 export interface MirrorPending {
   id: string;

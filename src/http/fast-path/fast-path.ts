@@ -44,9 +44,9 @@ function write(
 
 /**
  * Returns the fast path: the most frequent requests of TVs go from Node's request to the services
- * and back, bypassing the app. The rules, the order of checks and the responses are the same as in
- * the app, byte for byte, because both use the same parts (docs/protocol.md §1.3). Returns
- * `undefined` if responses depend on more than the request: with fault rules or CORS origins.
+ * and back, bypassing the app. Rules, order of checks and responses are the same as in the app,
+ * byte for byte. Both use the same parts (docs/protocol.md §1.3). Returns `undefined` if responses
+ * depend on more than the request: with fault rules or CORS origins.
  */
 export function makeFastPath(options: AppOptions): FastPath | undefined {
   const { services, metrics, corsOrigins, faultResponses } = options;

@@ -3,9 +3,9 @@ import type { ZodOpenApiOverride } from 'zod-openapi';
 const largestInt32 = 2 ** 31 - 1;
 
 /**
- * Removes noise of the library from a schema: the bounds of safe integers (typed clients need
- * `int64` instead), the patterns of addresses, which `format` covers, and `additionalProperties`
- * that allow everything, or forbid it in responses.
+ * Removes noise of the library from a schema. The bounds of safe integers go, because typed clients
+ * need `int64` instead. Patterns of addresses go, because `format` covers them.
+ * `additionalProperties` goes if it allows everything, or forbids it in responses.
  */
 export const plainSchema: ZodOpenApiOverride = ({ jsonSchema, io }) => {
   if (jsonSchema.type === 'integer') {

@@ -110,10 +110,10 @@ type CachedSocket = Peer['socket'] & {
 };
 
 /**
- * Returns a function that returns the client's address: the address of the socket, or, behind
- * trusted proxies, the last address in `X-Forwarded-For` that is not a trusted proxy
- * (docs/protocol.md §3.5). Returns `null` if the connection is unknown. Throws `invalid_option` for
- * a malformed range.
+ * Returns a function that returns the client's address (docs/protocol.md §3.5). It is the address
+ * of the socket. Behind trusted proxies, it is the last address in `X-Forwarded-For` that is not a
+ * trusted proxy. It is `null` if the connection is unknown. Throws `invalid_option` for a malformed
+ * range.
  */
 export function makeAddressOf(
   trustedProxies: readonly string[],

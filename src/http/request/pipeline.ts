@@ -119,10 +119,10 @@ function isList({ method, path, answer }: Operation): boolean {
 }
 
 /**
- * Returns the route of one operation, with the checks in the order of docs/protocol.md §1.3:
- * credential, role, size, content type, JSON, the record in the path, query and body. Only checks
- * of state are left to the handler. The credential is checked again after a body that was not yet
- * buffered.
+ * Returns the route of one operation, with the checks in the order of docs/protocol.md §1.3. These
+ * are credential, role, size, content type, JSON, the record in the path, query and body. Only
+ * checks of state are left to the handler. The credential is checked again after a body that was
+ * not yet buffered.
  */
 export function makeRoute<K extends OperationId>(
   services: Services,
