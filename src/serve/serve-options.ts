@@ -1,6 +1,6 @@
 import type { Clock, Random } from '../domain/clock.ts';
 import type { LogSink } from '../domain/log.ts';
-import type { Tls } from '../http/listener/listener.ts';
+import type { Tls } from '../http/listener/tls.ts';
 import type { AwsSettings } from '../origin/object-store/open-object-store.ts';
 import type { OnDemandPlaylists } from '../origin/origin.ts';
 import type { DatabaseOptions } from '../store/open.ts';

@@ -193,11 +193,11 @@ describe('the address of a caller', () => {
     ['fe80::1%eth0', 'neither'],
     ['10.0.0.0/33', 'more than 32 bits'],
     ['2001:db8::/129', 'more than 128 bits'],
-    ['10.0.0.1/8', 'write 10.0.0.0/8'],
-    ['2001:db8::1/32', 'write 2001:db8::/32'],
+    ['10.0.0.1/8', 'Write 10.0.0.0/8'],
+    ['2001:db8::1/32', 'Write 2001:db8::/32'],
     ['0.0.0.0/0', 'every address there is'],
     ['::ffff:0.0.0.0/96', 'every address there is'],
-  ])('is rejected from a trusted proxy %s: %s', (range, why) => {
+  ])('rejects the trusted proxy %s: %s', (range, why) => {
     expect(() => makeAddressOf([range])).toThrow(
       expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining(why) }),
     );

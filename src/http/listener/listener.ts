@@ -1,4 +1,3 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
 import {
   createServer as createHttpServer,
   type IncomingMessage,
@@ -7,7 +6,7 @@ import {
 } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { createSecureContext, type TLSSocket } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { minuteMs, secondMs, systemClock } from '../../domain/clock.ts';
 import { SignageError } from '../../domain/error.ts';
@@ -26,12 +25,7 @@ import {
 import { keepTicksQuick } from './quick-ticks.ts';
 import { RequestQueue } from './request-queue.ts';
 import { cutStalledWrites } from './stalled-writes.ts';
-
-export interface Tls {
-  /** PEM texts, not file names. */
-  cert: string;
-  key: string;
-}
+import { checkTls, type Tls } from './tls.ts';
 
 export interface ListenerOptions {
   host: string;
@@ -79,8 +73,8 @@ const defaultLimits = {
 };
 const maxConnections = 20_000;
 /**
- * Length of the accept queue, if the system allows it. A TV that is refused a connection retries
- * only after 1 s, 3 s and 7 s.
+ * Length of the accept queue, if the system allows it. When it is full, TVs retry only after 1 s,
+ * 3 s and 7 s.
  */
 const backlog = 4096;
 const sweepMs = 20;
@@ -210,24 +204,6 @@ function bindError(cause: NodeJS.ErrnoException, host: string, port: number): Si
     `Cannot listen on ${at} (${cause.code ?? cause.message}): ${why}.`,
     { cause },
   );
-}
-
-/** Throws `invalid_option` for an invalid certificate, or a key that does not match it. */
-function checkTls(tls: Tls): Tls {
-  try {
-    createSecureContext(tls);
-    // `createSecureContext` also accepts an empty key.
-    if (!new X509Certificate(tls.cert).checkPrivateKey(createPrivateKey(tls.key)))
-      throw new Error('the key belongs to another certificate');
-    return tls;
-  } catch (cause) {
-    const why = (cause as Error).message;
-    throw new SignageError(
-      'invalid_option',
-      `The TLS certificate and key cannot be used (${why}). Give a PEM certificate and its private key.`,
-      { cause },
-    );
-  }
 }
 
 /**
